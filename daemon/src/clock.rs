@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use model::UtcTime;
 use spool::{LastKnown, Spool};
 
-use crate::edge;
-use crate::host::Halt;
+use crate::model::Halt;
+use crate::system;
 
 /// Clocks are set by a little all the time.
 const TOLERANCE_SEC: i64 = 5;
@@ -41,7 +41,7 @@ impl Floor {
     /// # Errors
     /// [`Halt::ClockBehind`].
     pub(crate) fn check(&self) -> Result<(), Halt> {
-        let now = edge::now();
+        let now = system::now();
         match &*self.lock() {
             Some(last) if is_behind(now, last) => {
                 Err(Halt::ClockBehind { now, last: last.clone() })
@@ -65,7 +65,7 @@ fn is_behind(now: UtcTime, last: &LastKnown) -> bool {
 /// # Errors
 /// [`Halt::ClockBehind`], or the spool cannot be read.
 pub fn insist_on_clock(spool: &Spool, clock: Clock) -> Result<Floor, Halt> {
-    let now = edge::now();
+    let now = system::now();
     let Some(last) = spool.last_known()? else { return Ok(Floor::default()) };
     if !is_behind(now, &last) {
         return Ok(Floor(Mutex::new(Some(last))));

@@ -9,21 +9,21 @@ use validator::Violation;
 
 /// How long a held request may wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Patience {
+pub(crate) enum HoldDeadline {
     /// Nobody holds it: who asked wants to be told now.
     None,
     /// Before then it waits; from then on it is refused.
     Until(UtcTime),
 }
 
-impl Patience {
+impl HoldDeadline {
     pub(crate) fn lasts(self, now: UtcTime) -> bool {
         matches!(self, Self::Until(until) if now < until)
     }
 }
 
 /// What a decision hung on when it was made.
-pub(crate) type Standing = Sha256;
+pub(crate) type DecisionDigest = Sha256;
 
 /// The requests that wait, by the name of the file.
 #[derive(Default)]
@@ -32,32 +32,37 @@ pub(crate) struct HeldRequests {
 }
 
 struct Waits {
-    standing: Standing,
+    standing: DecisionDigest,
     until: UtcTime,
     /// The inode, and when it was dropped: whoever touches it makes it no younger.
-    dropped: Dropped,
+    dropped: DroppedFile,
 }
 
 /// Which file, and when it was put there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Dropped {
+pub(crate) struct DroppedFile {
     pub(crate) inode: u64,
     pub(crate) at: UtcTime,
 }
 
 impl HeldRequests {
     /// Whether nothing changed since it was held, and it may wait on.
-    pub(crate) fn rests(&self, name: &str, standing: Standing, now: UtcTime) -> bool {
+    pub(crate) fn rests(&self, name: &str, standing: DecisionDigest, now: UtcTime) -> bool {
         self.waiting.get(name).is_some_and(|it| it.standing == standing && now < it.until)
     }
 
-    pub(crate) fn hold(&mut self, name: &str, waits: (Standing, UtcTime), dropped: Dropped) {
+    pub(crate) fn hold(
+        &mut self,
+        name: &str,
+        waits: (DecisionDigest, UtcTime),
+        dropped: DroppedFile,
+    ) {
         let (standing, until) = waits;
         self.waiting.insert(name.to_owned(), Waits { standing, until, dropped });
     }
 
     /// When a file of this name was dropped, if it is held already: the first time that was seen.
-    pub(crate) fn dropped(&self, name: &str, inode: u64) -> Option<Dropped> {
+    pub(crate) fn dropped(&self, name: &str, inode: u64) -> Option<DroppedFile> {
         self.waiting.get(name).map(|it| it.dropped).filter(|it| it.inode == inode)
     }
 
@@ -89,13 +94,13 @@ impl HeldRequests {
 
 /// What a decision about a request hangs on: the files beside it, and everything of the host's that may
 /// change while it waits.
-pub(crate) fn standing(files: Option<&Sha256>, host: &[Sha256]) -> Standing {
+pub(crate) fn standing(files: Option<&Sha256>, host: &[Sha256]) -> DecisionDigest {
     let rows: Vec<String> = files.into_iter().chain(host).map(Sha256::to_string).collect();
     Sha256::of(rows.join(" ").as_bytes())
 }
 
 /// What no decision hangs on: whoever waits with it is asked about again at each look.
-pub(crate) fn never() -> Standing {
+pub(crate) fn never() -> DecisionDigest {
     Sha256::of(b"nobody was asked")
 }
 
@@ -132,7 +137,7 @@ mod tests {
         let (then, now) = (Sha256::of(b"a"), Sha256::of(b"b"));
         let mut held = HeldRequests::default();
         assert!(!held.rests("TR.md", then, at(0)));
-        let dropped = Dropped { inode: 7, at: at(1) };
+        let dropped = DroppedFile { inode: 7, at: at(1) };
         held.hold("TR.md", (then, at(100)), dropped);
         assert_eq!(held.dropped("TR.md", 7), Some(dropped));
         assert_eq!(held.dropped("TR.md", 8), None);
@@ -146,8 +151,11 @@ mod tests {
 
     #[test]
     fn patience_ends() {
-        assert!(!Patience::None.lasts(at(0)));
-        assert!(Patience::Until(at(5)).lasts(at(4)));
-        assert!(!Patience::Until(at(5)).lasts(at(5)), "no patience is none within the same second");
+        assert!(!HoldDeadline::None.lasts(at(0)));
+        assert!(HoldDeadline::Until(at(5)).lasts(at(4)));
+        assert!(
+            !HoldDeadline::Until(at(5)).lasts(at(5)),
+            "no patience is none within the same second"
+        );
     }
 }

@@ -7,8 +7,9 @@ use records::{
     finish_rotations, takeovers,
 };
 
-use crate::edge;
-use crate::host::{Halt, Host};
+use crate::host::Host;
+use crate::model::Halt;
+use crate::system;
 use crate::transition::{self, Fields, Transition};
 
 impl Host {
@@ -18,7 +19,7 @@ impl Host {
     /// [`Halt`]: a change that both keys signed could not be finished; the next start finishes it.
     pub(crate) fn take_over_keys(&self, source: &KeySource) -> Result<Result<(), String>, Halt> {
         let at_work = KeysAtWork { result: self.key(), log: self.log.signing_key() };
-        let waiting = match takeovers(source, &at_work, edge::now()) {
+        let waiting = match takeovers(source, &at_work, system::now()) {
             Ok(waiting) => waiting,
             Err(error) => return Ok(Err(error.to_string())),
         };
@@ -47,7 +48,7 @@ impl Host {
                 .signing
                 .change(key, |now| self.log.change_key(None, |log| takeover.carry_out(log, now))),
             HostKey::Log(key) => {
-                let now = edge::now();
+                let now = system::now();
                 self.log.change_key(Some(key), |log| takeover.carry_out(log, now))
             }
         }
@@ -59,7 +60,7 @@ impl Host {
 /// # Errors
 /// [`RotationError`]; the keys cannot be opened before it is finished.
 pub fn finish_key_changes(source: &KeySource, log: &LogPlace) -> Result<(), RotationError> {
-    finish_rotations(source, log, edge::now())?.iter().for_each(log_rotated);
+    finish_rotations(source, log, system::now())?.iter().for_each(log_rotated);
     Ok(())
 }
 

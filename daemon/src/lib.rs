@@ -4,34 +4,34 @@
 //! claim → check → authorise → stage → build the cell → begin → start → finish → sign → log → publish
 //! ```
 //!
-//! `toolexecd` and `toolexec run` walk through the very same code; they differ in where requests come
-//! from and in what becomes of the originals. Only the edges here read a clock or draw random numbers
-//! (`edge`), and nothing here decides what the policy did not.
+//! `toolexecd` and `toolexec run` use the same pipeline. They differ in where requests come from and in
+//! what becomes of the originals. Only `system` reads the wall clock or draws random numbers, and nothing
+//! here decides what the policy did not.
+//!
+//! Types that several files of a module share are defined in its `model.rs`. A `model.rs` imports only the
+//! crate `model` and other `model.rs` files of its crate; every other file imports downwards.
 
 #![forbid(unsafe_code)]
 
+mod bounded_file;
 mod clock;
 pub mod config;
-mod edge;
-mod flow;
 mod held;
 mod host;
-mod host_keys;
-mod journey;
-mod keep;
 mod key_change;
 pub mod log_to;
 #[cfg(test)]
 mod message_tests;
 pub mod metrics;
+mod model;
 mod network;
-pub mod notify_host;
 mod outbox;
-pub mod outline;
 mod permissions;
+mod pipeline;
 mod plan;
 pub mod preview;
 mod probe;
+mod programs;
 mod ready;
 mod record_log;
 mod recovery;
@@ -39,29 +39,31 @@ mod room;
 mod room_wanted;
 mod rules;
 mod runtimes;
-mod serve;
+mod scheduler;
 mod signing;
 pub mod status;
 mod supply;
-mod tell;
+mod system;
 pub mod transition;
 mod trust_store;
 mod verdicts;
 
+pub use self::model::Halt;
 pub use clock::{Clock, Floor, insist_on_clock};
-pub use edge::{boot_id, group_id, user_id, user_name};
-pub use flow::{Replay, Told};
-pub use host::{Halt, Host, HostParts, find_launcher, find_program};
-pub use host_keys::open_keys;
-pub use journey::Watching;
+pub use config::{open_keys, outline};
+pub use host::{Host, HostParts};
 pub use key_change::finish_key_changes;
 pub use network::find_egress;
 pub use permissions::Permissions;
+pub use pipeline::{Replay, Told};
 pub use probe::{HostFault, Probed, probe};
+pub use programs::{find_launcher, find_program};
 pub use record_log::{LOG_WAIT, RecordLog};
 pub use recovery::{Settled, is_whole, was_begun};
 pub use room::RoomMax;
 pub use runtimes::program_of;
-pub use serve::{Pace, Service};
+pub use scheduler::{Pace, Service};
+pub use status::{Watching, notify_host};
 pub use supply::{Digests, Found};
+pub use system::{boot_id, group_id, user_id, user_name};
 pub use trust_store::{Owners, TrustFiles, TrustStore};

@@ -11,9 +11,9 @@ use records::{BundleFault, Fault, KeyError, RotationError, SignError};
 use shared::{Named, assert_texts, denied, every, path};
 use spool::{LastKnown, SpoolError, StoreError, Want};
 
-use crate::config::ConfigError;
-use crate::host::Halt;
 use crate::metrics::SocketError;
+use crate::model::ConfigError;
+use crate::model::Halt;
 
 const ID: &str = "TS-20260209-161030Z-TR-20260209-160501Z-python-stats";
 

@@ -16,7 +16,8 @@ use spool::{
 };
 use validator::Request;
 
-use crate::edge;
+use crate::model::PermissionFiled;
+use crate::system;
 
 const PROGRAM: &str = "toolexecd";
 /// At one look: whoever drops thousands keeps no request waiting for all of them.
@@ -31,13 +32,13 @@ pub struct Permissions {
     store: Durable,
     drafts: PathBuf,
     /// Answers that were looked at and could not be taken away, by name, until they change.
-    left_alone: BTreeMap<String, Identity>,
+    left_alone: BTreeMap<String, AnswerIdentity>,
     /// The number of the trail's last entry when it was last told what stands.
     told: Option<u64>,
 }
 
 /// Which object a name meant when it was looked at.
-type Identity = Option<(u64, i64, i64)>;
+type AnswerIdentity = Option<(u64, i64, i64)>;
 
 impl Permissions {
     /// Opens the store in `directory`, if the policy asks anybody for a permission. Questions go below
@@ -73,7 +74,7 @@ impl Permissions {
         let register = self.store.register()?;
         let number = register.number();
         if self.told != Some(number) {
-            let told = spool.tell_permissions(&ToldPermissions::of(register, edge::now()));
+            let told = spool.tell_permissions(&ToldPermissions::of(register, system::now()));
             told.unwrap_or_else(|error| tracing::warn!("{error}; agents are not told what stands"));
             self.told = Some(number);
         }
@@ -90,8 +91,8 @@ impl Permissions {
 
     /// Asks people about a request's run, once. Others write where questions lie: one that cannot be
     /// put there is told, and nobody stops for it.
-    pub(crate) fn ask(&mut self, request: &Request) -> Asked {
-        let Ok(source) = Source::of_request(request) else { return Asked::Yes };
+    pub(crate) fn ask(&mut self, request: &Request) -> PermissionFiled {
+        let Ok(source) = Source::of_request(request) else { return PermissionFiled::Yes };
         let calls = Calls::of_request(request);
         let filed = moment()
             .and_then(|moment| self.store.file_request(&source, &calls, &moment, &self.drafts));
@@ -101,12 +102,12 @@ impl Permissions {
                     let (id, question) = (request.id(), path.display());
                     tracing::info!(%question, "{id}: a permission is asked for");
                 }
-                Asked::Yes
+                PermissionFiled::Yes
             }
-            Ok(Filed::Waiting(..)) => Asked::Yes,
+            Ok(Filed::Waiting(..)) => PermissionFiled::Yes,
             Err(error) => {
                 tracing::warn!("{}: nobody was asked for the permission: {error}", request.id());
-                Asked::NotYet
+                PermissionFiled::NotYet
             }
         }
     }
@@ -166,16 +167,16 @@ impl Permissions {
         self.left_alone.retain(|name, _| names.contains(name));
         let new = names.into_iter().map(|name| (dropbox.identity(&name), name));
         let new = new.filter(|(identity, name)| self.left_alone.get(name) != Some(identity));
-        let new: Vec<(Identity, String)> = new.take(ANSWERS_MAX).collect();
+        let new: Vec<(AnswerIdentity, String)> = new.take(ANSWERS_MAX).collect();
         for (identity, name) in new {
             let fate = match self.take_answer(dropbox, &name, policy, signers) {
                 Ok(()) => AnswerFate::TakenIn,
-                Err(Undone::TurnedDown(_)) if may_be_written(identity) => continue,
-                Err(Undone::TurnedDown(why)) => {
+                Err(AnswerError::TurnedDown(_)) if may_be_written(identity) => continue,
+                Err(AnswerError::TurnedDown(why)) => {
                     tracing::warn!("{name}: not taken in: {}", escape_line(&why));
                     AnswerFate::TurnedDown
                 }
-                Err(Undone::Store(error)) => return Err(error),
+                Err(AnswerError::Store(error)) => return Err(error),
             };
             if let Err(error) = spool.put_answer_away(dropbox, &name, fate) {
                 tracing::warn!("{error}; looked at, and left alone until it changes");
@@ -191,7 +192,7 @@ impl Permissions {
         name: &str,
         policy: &Policy,
         signers: Option<&Signers>,
-    ) -> Result<(), Undone> {
+    ) -> Result<(), AnswerError> {
         let dropped = dropbox.read_answer(name).map_err(|it: SpoolError| it.to_string())?;
         let rules =
             AnswerRules { signers: signers.cloned(), uids: policy.permission_uids().clone() };
@@ -214,33 +215,25 @@ impl Permissions {
 }
 
 /// A time that is still to come says nothing.
-fn may_be_written(identity: Identity) -> bool {
-    let now_sec = edge::now().unix();
+fn may_be_written(identity: AnswerIdentity) -> bool {
+    let now_sec = system::now().unix();
     identity.is_some_and(|(_, changed_sec, _)| {
         (0..WRITING_SEC).contains(&now_sec.saturating_sub(changed_sec))
     })
 }
 
-/// Whether somebody was asked for what a request waits for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Asked {
-    Yes,
-    /// It could not be done, and is to be tried again.
-    NotYet,
-}
-
-enum Undone {
+enum AnswerError {
     TurnedDown(String),
     Store(StoreError),
 }
 
-impl From<String> for Undone {
+impl From<String> for AnswerError {
     fn from(why: String) -> Self {
         Self::TurnedDown(why)
     }
 }
 
-impl From<StoreError> for Undone {
+impl From<StoreError> for AnswerError {
     fn from(error: StoreError) -> Self {
         match error.is_refusal() {
             true => Self::TurnedDown(error.to_string()),
@@ -251,5 +244,5 @@ impl From<StoreError> for Undone {
 
 fn moment() -> Result<Moment, StoreError> {
     let by = Author::Program(PROGRAM.to_owned());
-    Ok(Moment { now: edge::now(), traceparent: new_traceparent()?, by })
+    Ok(Moment { now: system::now(), traceparent: new_traceparent()?, by })
 }

@@ -8,8 +8,8 @@ use sandbox::plan::{Plan, Slot, SlotId};
 use spool::StoreError;
 use validator::{Request, Violation};
 
-use crate::host::find_program;
 use crate::permissions::Permissions;
+use crate::programs::find_program;
 use crate::{plan, runtimes, verdicts};
 
 /// What this host has of the policy's runtimes; `caches` is where `toolexec doctor --warm` makes them.

@@ -14,7 +14,7 @@ use sandbox::plan::{CellPlan, Demands, Limits, Network, Order, Plan, Runtime, Sl
 use sandbox::report::Confinement;
 use validator::{Code, Violation};
 
-use crate::{edge, runtimes};
+use crate::{runtimes, system};
 
 const MIB: u64 = 1 << 20;
 
@@ -196,7 +196,7 @@ struct EmptyDirectory(PathBuf);
 
 impl EmptyDirectory {
     fn make(staging: &Path) -> Result<(Self, Slot), String> {
-        let name = edge::new_claim_id().map_err(|halt| halt.to_string())?;
+        let name = system::new_claim_id().map_err(|halt| halt.to_string())?;
         let id = SlotId::new(name.as_str()).ok_or("a claim id is no slot's")?;
         let path = staging.join(name.as_str());
         let said = |error: std::io::Error| format!("{}: {error}", path.display());

@@ -9,8 +9,9 @@ use records::{Fault, History, NetworkUse, PublicKeys, Subject, Trust, Unaccounte
 use spool::{Originals, Spool, Unfinished};
 use validator::{Draft, OwnerUid, Place, Request};
 
-use crate::host::{Halt, Host};
-use crate::tell::{Decided, Story};
+use crate::host::Host;
+use crate::model::Halt;
+use crate::pipeline::{Decided, Story};
 
 const REASON: &str =
     "the host or the daemon stopped during the run; what the tool did is not known";

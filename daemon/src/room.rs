@@ -24,12 +24,12 @@ pub struct RoomMax {
 /// The room of one host.
 pub(crate) struct Room {
     max: RoomMax,
-    taken: Mutex<Taken>,
+    taken: Mutex<Reservations>,
     freed: Condvar,
 }
 
 #[derive(Default)]
-struct Taken {
+struct Reservations {
     cells: usize,
     memory_bytes: u64,
     /// The number that is drawn next.
@@ -99,14 +99,14 @@ impl Room {
         (taken.cells, taken.memory_bytes)
     }
 
-    fn fits(&self, taken: &Taken, memory_bytes: u64) -> bool {
+    fn fits(&self, taken: &Reservations, memory_bytes: u64) -> bool {
         let memory = taken.memory_bytes.saturating_add(memory_bytes);
         taken.cells < self.max.cells && memory <= self.max.memory_bytes
     }
 
     /// Whether this number may take so much now: it fits, and each before it waits for room that there is not,
     /// and may still be passed.
-    fn may_take(&self, taken: &Taken, number: u64, memory_bytes: u64) -> bool {
+    fn may_take(&self, taken: &Reservations, number: u64, memory_bytes: u64) -> bool {
         let may_be_passed = |waiter: &Waiter| match *waiter {
             Waiter::Drawn => false,
             Waiter::Asked { memory_bytes, passed_by } => {
@@ -117,7 +117,7 @@ impl Room {
             && taken.queue.range(..number).all(|(_, waiter)| may_be_passed(waiter))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Taken> {
+    fn lock(&self) -> MutexGuard<'_, Reservations> {
         // Nothing that panics runs while it is held.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -164,7 +164,7 @@ impl Drop for Ticket<'_> {
     }
 }
 
-impl Taken {
+impl Reservations {
     /// Notes with each that waits before this number that it was passed once more.
     fn pass(&mut self, number: u64) {
         self.queue.remove(&number);

@@ -5,10 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use model::ClaimId;
-use spool::{SpoolError, Want};
-
-use crate::host::{Halt, Host};
+use spool::Want;
 
 /// Between two tries of one who waits for room.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
@@ -78,33 +75,4 @@ impl RoomWanted {
 /// The reason why nothing is admitted, with what to do.
 pub(crate) fn told(want: Want, why: &dyn std::fmt::Display) -> String {
     format!("{why}; nothing is admitted until {want}; help: {}", want.remedy())
-}
-
-impl Host {
-    /// After a want of room in the middle of a request: a claim that came to nothing is given up, and the original
-    /// is claimed anew later; one that was begun or answered is left for recovery. Other errors come back.
-    pub(crate) fn left_without_room(&self, halt: Halt, claim: &ClaimId) -> Result<(), Halt> {
-        let Some(want) = halt.want() else { return Err(halt) };
-        tracing::error!("{halt}; it goes on when {want}");
-        self.room_wanted.note(want, &halt);
-        match self.spool.give_up(claim) {
-            Ok(true) => {}
-            Ok(false) => self.room_wanted.unsettle(),
-            Err(error) => return Err(error.into()),
-        }
-        Ok(())
-    }
-
-    /// Keeps the room for records, and insists on room for all else that a run writes.
-    pub(crate) fn keep_room(&self) -> Result<(), SpoolError> {
-        self.spool.insist_on_descriptors()?;
-        self.spool.keep_reserve()?;
-        self.spool.insist_on_room(self.log.directory())
-    }
-
-    /// Whether every place that a request needs takes a file again.
-    pub(crate) fn try_room(&self) -> Result<(), SpoolError> {
-        self.spool.try_room(&[self.log.directory()])?;
-        self.keep_room()
-    }
 }

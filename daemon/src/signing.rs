@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use model::UtcTime;
 use records::{ResultKey, TakeoverError};
 
-use crate::edge;
+use crate::system;
 
 /// The key that signs records.
 pub(crate) struct Signing {
@@ -26,7 +26,7 @@ impl Signing {
     /// Has a record made now and signed by the key in force. The key does not change in between.
     pub(crate) fn with<T>(&self, sign: impl FnOnce(UtcTime, &ResultKey) -> T) -> T {
         let key = self.key.read().unwrap_or_else(PoisonError::into_inner);
-        sign(edge::now(), &key)
+        sign(system::now(), &key)
     }
 
     /// Has the key changed while no record is being signed. `change` is given the time from which on the
@@ -40,7 +40,7 @@ impl Signing {
         change: impl FnOnce(UtcTime) -> Result<T, TakeoverError>,
     ) -> Result<T, TakeoverError> {
         let mut key = self.key.write().unwrap_or_else(PoisonError::into_inner);
-        let changed = change(edge::now());
+        let changed = change(system::now());
         if !matches!(changed, Err(TakeoverError::NotBegun(_))) {
             *key = Arc::clone(successor);
         }

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use model::{Sha256, Sha256Stream};
 use policies::ais::Supply;
 use policies::{Binaries, Policy};
-use sandbox::seccomp::SeccompText;
+use sandbox::seccomp;
 
-use crate::config::ConfigError;
+use crate::model::ConfigError;
 use crate::trust_store::{Stamp, stamp};
 
 /// Our programs; what of them is not installed is not used either.
@@ -49,7 +49,7 @@ impl Digests {
     pub fn of(&mut self, policy: &Policy, binaries: &Binaries) -> Result<Found, ConfigError> {
         let mut found = Found { digests: Supply::default(), paths: Vec::new() };
         found.digests.policies.insert("policy".to_owned(), policy.sha256());
-        let seccomp: Vec<_> = SeccompText::ALL.iter().map(|text| text.text()).collect();
+        let seccomp: Vec<_> = seccomp::all().iter().map(|text| text.text).collect();
         let seccomp = Sha256::of(seccomp.concat().as_bytes());
         found.digests.policies.insert("seccomp".to_owned(), seccomp);
         for (name, path) in self.programs() {

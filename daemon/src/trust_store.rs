@@ -8,9 +8,11 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use model::Sha256;
-use policies::{Signers, ais};
+use policies::{REVOKED_BYTES_MAX, Revoked, SIGNERS_BYTES_MAX, Signers, ais};
 
-use crate::config::{ConfigError, read_ais_trust, read_revoked, read_signers};
+use crate::bounded_file::{read_bytes, text_of};
+use crate::model::ConfigError;
+use crate::system;
 
 /// The files, and what was read of them.
 pub struct TrustStore {
@@ -121,6 +123,37 @@ impl TrustStore {
         };
         Self::open(files, self.owners).map(Some)
     }
+}
+
+/// Reads an `allowed_signers` file. Times without a zone are this host's standard time, as they are to
+/// `ssh-keygen`.
+///
+/// # Errors
+/// The first line that is not understood.
+pub fn read_signers(path: &Path) -> Result<Signers, ConfigError> {
+    let bytes = read_bytes(path, SIGNERS_BYTES_MAX)?;
+    let text = text_of(path, bytes)?;
+    Signers::parse_in(&text, system::standard_time())
+        .map_err(|error| ConfigError::Signers(path.to_owned(), error))
+}
+
+/// Reads a list of revoked keys: a key revocation list of `ssh-keygen -k`, or keys, one a line.
+///
+/// # Errors
+/// The first part of the file that is not understood.
+pub fn read_revoked(path: &Path) -> Result<Revoked, ConfigError> {
+    let bytes = read_bytes(path, REVOKED_BYTES_MAX)?;
+    Revoked::parse(&bytes).map_err(|error| ConfigError::Revoked(path.to_owned(), error))
+}
+
+/// Reads a trust store of AIS artifacts.
+///
+/// # Errors
+/// The first part of the file that is not understood.
+pub fn read_ais_trust(path: &Path) -> Result<ais::TrustStore, ConfigError> {
+    let bytes = read_bytes(path, ais::TRUST_BYTES_MAX)?;
+    ais::TrustStore::read(&bytes)
+        .map_err(|error| ConfigError::Syntax(path.to_owned(), error.to_string()))
 }
 
 /// Which files there are.

@@ -6,6 +6,9 @@
 //! `toolexec-egress` (`main.rs`, `proxy/`), which uses this library and is never part of it: whoever links
 //! the client links no HTTP, no resolver and no runtime. Neither side knows what a request, a policy or a
 //! cell is, and nothing here decides which hosts a run may have.
+//!
+//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
+//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
 
 #![forbid(unsafe_code)]
 

@@ -1,20 +1,142 @@
-//! The languages of tools. A language is also the kind of runtime that a sandbox is made for, and the
-//! list of system calls that it gets. The launcher is sent a language by its position, so a new one is
-//! added at the end.
+//! The registry of language runtimes. A language is also the kind of runtime that a sandbox is made for,
+//! and the list of system calls that it gets. Each language is one entry here, and a consumer that needs
+//! more than the entry matches on [`Language`] without a wildcard.
 
-crate::closed_set! {
-    /// The language of a tool (seed 002, `language`).
-    #[derive(PartialOrd, Ord, Hash)]
-    pub enum Language {
-        /// Python, CPython's interpreter.
-        Python = "python",
-        /// JavaScript, by Node.js.
-        Node = "node",
-        /// TypeScript, by Node.js.
-        Ts = "ts",
-        /// Go, compiled in the sandbox.
-        Go = "go",
-        /// Ruby.
-        Ruby = "ruby",
+/// Calls a macro with the registry. One entry for each language has its documentation, its name in
+/// requests and policies, and its [`RuntimeFacts`].
+///
+/// The name is also the name of the list of system calls: the entry `lua` needs
+/// `sandbox/seccomp/lua.txt`, and does not compile without. The launcher is sent a language by its
+/// position, so a new entry is added at the end.
+#[macro_export]
+macro_rules! each_language {
+    ($then:ident) => {
+        $then! {
+            /// The language of a tool (seed 002, `language`).
+            #[derive(PartialOrd, Ord, Hash)]
+            pub enum Language {
+                /// Python, CPython's interpreter.
+                Python = "python" {
+                    programs: ["python", "pypy"],
+                    piped: ["python", "python3"],
+                    extensions: [".py"],
+                    packages: ["python3"],
+                    warmed: false,
+                },
+                /// JavaScript, by Node.js.
+                Node = "node" {
+                    programs: ["node", "nodejs"],
+                    piped: ["node"],
+                    extensions: [".js", ".cjs", ".mjs"],
+                    packages: ["nodejs"],
+                    warmed: false,
+                },
+                /// TypeScript, by Node.js.
+                Ts = "ts" {
+                    programs: ["ts-node", "ts-node-esm", "tsx"],
+                    piped: [],
+                    extensions: [".ts", ".mts", ".cts"],
+                    packages: ["nodejs", "npm"],
+                    warmed: true,
+                },
+                /// Go, compiled in the sandbox.
+                Go = "go" {
+                    programs: ["go"],
+                    piped: [],
+                    extensions: [".go"],
+                    packages: ["golang-go"],
+                    warmed: true,
+                },
+                /// Ruby.
+                Ruby = "ruby" {
+                    programs: ["ruby", "jruby"],
+                    piped: ["ruby"],
+                    extensions: [".rb"],
+                    packages: ["ruby"],
+                    warmed: false,
+                },
+            }
+        }
+    };
+}
+
+/// The facts of one language that its name does not say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RuntimeFacts {
+    /// The programs that run it, in small letters and without the digits of a version. No other language
+    /// has them.
+    pub programs: &'static [&'static str],
+    /// The names to which a shell pipes a program (`… | python3`).
+    pub piped: &'static [&'static str],
+    /// The endings of its files, each with its dot.
+    pub extensions: &'static [&'static str],
+    /// The Debian packages that install it.
+    pub packages: &'static [&'static str],
+    /// A host needs a cache that `toolexec doctor` makes once.
+    pub warmed: bool,
+}
+
+macro_rules! languages {
+    ($(#[$about:meta])* pub enum $set:ident {
+        $($(#[$doc:meta])* $name:ident = $text:literal { $($column:ident: $value:tt,)+ },)+
+    }) => {
+        $crate::closed_set! {
+            $(#[$about])*
+            pub enum $set {
+                $($(#[$doc])* $name = $text,)+
+            }
+        }
+
+        impl $set {
+            /// Its entry in the registry.
+            #[must_use]
+            pub const fn runtime(self) -> &'static RuntimeFacts {
+                match self {
+                    $(Self::$name => const { &RuntimeFacts { $($column: languages!(@ $value),)+ } },)+
+                }
+            }
+        }
+    };
+    (@ [$($value:literal),*]) => { &[$($value),*] };
+    (@ $value:literal) => { $value };
+}
+
+each_language!(languages);
+
+impl Language {
+    /// The language that a program runs, by the program's name in small letters and without a version.
+    #[must_use]
+    pub fn of_program(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|it| it.runtime().programs.contains(&name))
+    }
+
+    /// Returns whether a file's name ends as files of this language do.
+    #[must_use]
+    pub fn has_file(self, name: &str) -> bool {
+        self.runtime().extensions.iter().any(|ending| name.ends_with(ending))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_and_an_extension_are_of_one_language() {
+        for language in Language::ALL {
+            let runtime = language.runtime();
+            assert!(!runtime.programs.is_empty(), "{language} has no program");
+            assert!(!runtime.packages.is_empty(), "{language} has no package");
+            for program in runtime.programs {
+                assert_eq!(Language::of_program(program), Some(*language), "{program}");
+                let plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
+                assert!(program.bytes().all(plain), "{program} is not looked up as it is written");
+            }
+            for ending in runtime.extensions {
+                let of: Vec<_> = Language::ALL.iter().filter(|it| it.has_file(ending)).collect();
+                assert_eq!(of, [language], "{ending}");
+                assert!(ending.starts_with('.'), "{ending}");
+            }
+        }
     }
 }

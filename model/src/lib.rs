@@ -1,6 +1,10 @@
 //! The domain types that every crate shares: digests, identifiers, times, source positions, the closed
-//! sets of outcomes, languages, layers and limits, and the characters that mislead a reader. The launcher links this crate. It must therefore never gain a
-//! parser, a dependency beyond `sha2`, or any I/O, clock or random number.
+//! sets of outcomes, languages, layers and limits, and the characters that mislead a reader. The launcher
+//! links this crate. It must therefore never gain a parser, a dependency beyond `sha2`, or any I/O, clock
+//! or random number.
+//!
+//! A type is here if several crates share it. This crate imports no other of the workspace, and its files
+//! import each other only downwards.
 
 #![forbid(unsafe_code)]
 
@@ -18,7 +22,7 @@ mod time;
 pub use closed_set::{ClosedSet, NotInSet};
 pub use digest::{NotASha256, Sha256, Sha256Stream};
 pub use id::{ClaimId, NotAnId, RequestId, ResultId, SLUG_MAX};
-pub use language::Language;
+pub use language::{Language, RuntimeFacts};
 pub use layer::{Layer, LimitName, Mechanism, Mode, RejectReason};
 pub use outcome::Outcome;
 pub use section::ResultSection;

@@ -5,18 +5,11 @@
 use model::UtcTime;
 use validator::{Code, Request, Violation};
 
-use crate::ais_rule;
-use crate::approval::{self, Approval};
-use crate::evidence::{Evidence, Installed};
-use crate::findings::Findings;
-use crate::gate_rule::{self, Standing};
+use crate::evidence::Evidence;
 use crate::grant::Grant;
 use crate::grounds::{AisFinding, Grounds};
-use crate::hosts;
-use crate::permission_rule;
 use crate::policy::Policy;
-use crate::rules;
-use crate::runtime::Runtime;
+use crate::rules::{self, Judged};
 
 /// The answer.
 #[must_use]
@@ -109,7 +102,7 @@ impl Approved {
 
 /// Decides about a well-formed request.
 pub fn authorise(request: Request, policy: &Policy, evidence: &Evidence<'_>) -> Decision {
-    let Judged { chosen, approval, findings, .. } = judge(&request, policy, evidence);
+    let Judged { chosen, approval, findings, .. } = rules::judge(&request, policy, evidence);
     let clean = findings.is_clean();
     let waits = findings.waits();
     let (grounds, violations) = findings.into_grounds();
@@ -121,52 +114,4 @@ pub fn authorise(request: Request, policy: &Policy, evidence: &Evidence<'_>) -> 
         _ if waits => Decision::Hold { request, violations, grounds },
         _ => Decision::Refuse { request, violations, grounds },
     }
-}
-
-/// What no approval mends: where a request is beyond the bounds that the policy sets to every one. For
-/// whoever drafts; nothing of this host is asked, and nothing is decided.
-#[must_use]
-pub fn beyond(request: &Request, policy: &Policy) -> Vec<Violation> {
-    let mut findings = Findings::new(request);
-    rules::backend(request, &mut findings);
-    rules::spoken(request, policy, &mut findings);
-    rules::limits(request, policy, &mut findings);
-    hosts::judge(request, &policy.rules.network, &mut findings);
-    rules::constraints(request, policy, &mut findings);
-    findings.violations
-}
-
-/// What every rule said, and what they found on the way.
-pub(crate) struct Judged<'a> {
-    pub(crate) chosen: Option<(&'a Runtime, &'a Installed)>,
-    /// Whether everything but the approval is content.
-    pub(crate) bounds_hold: bool,
-    pub(crate) approval: Option<Approval>,
-    pub(crate) findings: Findings,
-}
-
-/// Asks every rule, those of the approval last.
-pub(crate) fn judge<'a>(
-    request: &Request,
-    policy: &'a Policy,
-    evidence: &Evidence<'a>,
-) -> Judged<'a> {
-    let mut findings = Findings::new(request);
-    rules::backend(request, &mut findings);
-    let chosen = rules::runtime(request, policy, evidence.binaries, &mut findings);
-    rules::limits(request, policy, &mut findings);
-    hosts::judge(request, &policy.rules.network, &mut findings);
-    rules::constraints(request, policy, &mut findings);
-    rules::layers(policy, &mut findings);
-    let bounds_hold = findings.is_clean();
-    let before = findings.violations.len();
-    let approval = approval::judge(request, policy, evidence, &mut findings);
-    // That nobody asked the ledger says nothing of the approval.
-    let holds = findings.violations[before..].iter().all(|it| it.code == Code::SpoolReplayed);
-    let standing = Standing { approval: approval.as_ref(), holds };
-    let runtime = chosen.map(|(runtime, _)| runtime);
-    gate_rule::judge(request, policy, runtime, &standing, evidence, &mut findings);
-    permission_rule::judge(request, policy, &evidence.permission, &mut findings);
-    ais_rule::ask(request, policy, runtime, (&evidence.ais, evidence.now), &mut findings);
-    Judged { chosen, bounds_hold, approval, findings }
 }

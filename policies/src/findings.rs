@@ -3,7 +3,9 @@
 
 use validator::{Code, Request, Violation};
 
-use crate::grounds::{AisFinding, GateFinding, Grounds, PermissionFinding, RuleVerdict, Verdict};
+use crate::grounds::{
+    AisFinding, GateFinding, Grounds, PermissionFinding, RuleName, RuleVerdict, Verdict,
+};
 
 /// The verdicts of the rules so far.
 pub(crate) struct Findings {
@@ -11,9 +13,9 @@ pub(crate) struct Findings {
     pub(crate) rules: Vec<RuleVerdict>,
     pub(crate) violations: Vec<Violation>,
     /// Rules that refuse for want of something that may still come, each with its violation's place.
-    pub(crate) lacking: Vec<(String, usize)>,
+    pub(crate) lacking: Vec<(RuleName, usize)>,
     /// Rules that refuse only because others do: those others report what is wrong with the request.
-    pub(crate) following: Vec<String>,
+    pub(crate) following: Vec<RuleName>,
     pub(crate) gate: Option<GateFinding>,
     pub(crate) permission: Option<PermissionFinding>,
     pub(crate) ais: Option<AisFinding>,
@@ -60,36 +62,54 @@ impl Findings {
         self.row(rule, verdict, reason);
     }
 
-    pub(crate) fn pass(&mut self, rule: &str, reason: impl Into<String>) {
-        self.row(rule, Verdict::Pass, reason.into());
+    pub(crate) fn pass(&mut self, rule: RuleName, reason: impl Into<String>) {
+        self.row(rule.as_str(), Verdict::Pass, reason.into());
     }
 
-    pub(crate) fn not_applicable(&mut self, rule: &str, reason: impl Into<String>) {
-        self.row(rule, Verdict::NotApplicable, reason.into());
+    pub(crate) fn not_applicable(&mut self, rule: RuleName, reason: impl Into<String>) {
+        self.row(rule.as_str(), Verdict::NotApplicable, reason.into());
     }
 
-    pub(crate) fn refuse(&mut self, rule: &str, code: Code, reason: impl Into<String>, hint: &str) {
+    pub(crate) fn refuse(
+        &mut self,
+        rule: RuleName,
+        code: Code,
+        reason: impl Into<String>,
+        hint: &str,
+    ) {
         let reason = reason.into();
         let message = format!("{}: {reason}", self.request_id);
         self.violations.push(Violation::error(code, message).hint(hint));
-        self.row(rule, Verdict::Refuse, reason);
+        self.row(rule.as_str(), Verdict::Refuse, reason);
     }
 
     /// Refuses as others do, and passes when they do.
-    pub(crate) fn follow(&mut self, rule: &str, reason: impl Into<String>) {
-        self.following.push(rule.to_owned());
-        self.row(rule, Verdict::Refuse, reason.into());
+    pub(crate) fn follow(&mut self, rule: RuleName, reason: impl Into<String>) {
+        self.following.push(rule);
+        self.row(rule.as_str(), Verdict::Refuse, reason.into());
     }
 
     /// Refuses as well; but a person can still say yes, and the request waits for it.
-    pub(crate) fn hold(&mut self, rule: &str, code: Code, reason: impl Into<String>, hint: &str) {
+    pub(crate) fn hold(
+        &mut self,
+        rule: RuleName,
+        code: Code,
+        reason: impl Into<String>,
+        hint: &str,
+    ) {
         self.holding += 1;
         self.lack(rule, code, reason, hint);
     }
 
     /// Refuses as well; but the same text may yet pass, with more signatures beside it.
-    pub(crate) fn lack(&mut self, rule: &str, code: Code, reason: impl Into<String>, hint: &str) {
-        self.lacking.push((rule.to_owned(), self.violations.len()));
+    pub(crate) fn lack(
+        &mut self,
+        rule: RuleName,
+        code: Code,
+        reason: impl Into<String>,
+        hint: &str,
+    ) {
+        self.lacking.push((rule, self.violations.len()));
         self.refuse(rule, code, reason, hint);
     }
 }

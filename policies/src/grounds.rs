@@ -22,6 +22,40 @@ model::closed_set! {
     }
 }
 
+model::closed_set! {
+    /// The rules of a decision. Each leaves one verdict in every decision; `ais.ledger` only where a
+    /// bundle was judged. The checks of the AIS guard are added under their own names.
+    #[derive(PartialOrd, Ord)]
+    pub enum RuleName {
+        Backend = "backend": "The backend of the request.",
+        Command = "command": "The first word of the command.",
+        Language = "language": "The language that the command runs.",
+        Runtime = "runtime": "The runtime on this host.",
+        LimitsCpu = "limits.cpu": "The processors asked for.",
+        LimitsMemory = "limits.memory": "The memory asked for.",
+        LimitsTime = "limits.time": "The time asked for.",
+        Network = "network": "The hosts asked for.",
+        Constraints = "constraints": "The constraints that nothing enforces.",
+        Layers = "layers": "The layers that the sandbox must have.",
+        ApprovalRisk = "approval.risk": "The risk class, which sets the number of approvers.",
+        ApprovalDateOrder = "approval.date-order": "The order of the dates.",
+        ApprovalAge = "approval.age": "The age of the approval.",
+        ApprovalAudience = "approval.audience": "The host that the approval is for.",
+        ApprovalSingleUse = "approval.single-use": "The use of an approval for one run.",
+        ApprovalRejected = "approval.rejected": "The rejections by operators.",
+        ApprovalSignature = "approval.signature": "The signatures that do not verify.",
+        ApprovalRevoked = "approval.revoked": "The signatures by revoked keys.",
+        ApprovalSelf = "approval.self": "The approvals by the requester.",
+        ApprovalCount = "approval.count": "The number of approvers.",
+        ApprovalPrincipal = "approval.principal": "The approver whom the request names.",
+        ApprovalSubmitter = "approval.submitter": "The submitter, where no signature is asked for.",
+        Gate = "aana.gate": "The AANA gate.",
+        Permission = "permission": "The permission of the agent.",
+        Ais = "ais": "The AIS bundle.",
+        AisLedger = "ais.ledger": "The use of the nonce of a bundle for one run.",
+    }
+}
+
 /// One rule of the decision, for the record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleVerdict {

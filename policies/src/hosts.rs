@@ -8,6 +8,7 @@ use validator::{Code, HostPort, Network, Request};
 
 use crate::findings::Findings;
 use crate::form::{HostForm, NetworkForm};
+use crate::grounds::RuleName;
 use crate::problem::Problems;
 
 /// What one run can be told of: hosts, ports of one host, addresses, connections at once.
@@ -157,11 +158,11 @@ pub(crate) fn judge(request: &Request, rules: &NetworkRules, findings: &mut Find
     if matches!(request.network(), Network::Allowlist(hosts) if hosts.is_empty()) {
         let reason = "an allowlist without a host is neither a network nor none".to_owned();
         let hint = "list the hosts, or write network: none";
-        findings.refuse("network", Code::NetworkAllowlistMissing, reason, hint);
+        findings.refuse(RuleName::Network, Code::NetworkAllowlistMissing, reason, hint);
         return;
     }
     if hosts.is_empty() {
-        findings.pass("network", "no host is asked for");
+        findings.pass(RuleName::Network, "no host is asked for");
         return;
     }
     let listed = |hosts: &mut dyn Iterator<Item = &HostPort>| {
@@ -171,14 +172,14 @@ pub(crate) fn judge(request: &Request, rules: &NetworkRules, findings: &mut Find
         let missing = listed(&mut hosts.iter().filter(|asked| !rules.offers(asked)));
         let reason = format!("hosts {missing} are not permitted; see policy network.hosts");
         let hint = "write network: none, and bring the data as inputs";
-        findings.refuse("network", Code::NetworkNotPermitted, reason, hint);
+        findings.refuse(RuleName::Network, Code::NetworkNotPermitted, reason, hint);
         return;
     }
     if let Some(granted) = rules.grant(request)
         && let Some(reason) = granted.too_much()
     {
         let hint = "ask for fewer hosts and ports in one request";
-        findings.refuse("network", Code::NetworkNotPermitted, reason, hint);
+        findings.refuse(RuleName::Network, Code::NetworkNotPermitted, reason, hint);
         return;
     }
     let reason = format!(
@@ -187,7 +188,7 @@ pub(crate) fn judge(request: &Request, rules: &NetworkRules, findings: &mut Find
         rules.bytes_max,
         rules.connections_max
     );
-    findings.pass("network", reason);
+    findings.pass(RuleName::Network, reason);
 }
 
 impl GrantedNetwork {

@@ -5,19 +5,20 @@
 //! The way in is [`Policy::parse`] or [`Policy::shipped`]; the way out is [`authorise`], the only
 //! maker of [`Approved`], the proof that somebody whom policy accepts approved exactly these bytes
 //! and under which bounds they may run.
+//!
+//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
+//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
 
 #![forbid(unsafe_code)]
 
 pub mod aana;
 pub mod ais;
-mod ais_rule;
 mod approval;
 mod check;
 mod decision;
 mod evidence;
 mod findings;
 mod form;
-mod gate_rule;
 mod grant;
 mod grounds;
 mod hosts;
@@ -28,7 +29,6 @@ mod message_tests;
 mod model;
 mod number;
 mod outlook;
-mod permission_rule;
 pub mod permissions;
 mod policy;
 mod problem;
@@ -42,19 +42,20 @@ pub use approval::{
     SIGNERS_BYTES_MAX, SignatureError, SignatureFile, SignerKey, Signers, SignersError,
     SshSignature, StandardTime, Touch, Verified,
 };
-pub use decision::{Approved, Decision, authorise, beyond};
+pub use decision::{Approved, Decision, authorise};
 pub use evidence::{
     AisEvidence, AisFile, Binaries, Evidence, Installed, Ledger, Permission, Submission,
 };
 pub use grant::Grant;
 pub use grounds::{
-    AisFinding, GateFinding, GateMode, Grounds, PermissionFinding, RuleVerdict, Verdict,
+    AisFinding, GateFinding, GateMode, Grounds, PermissionFinding, RuleName, RuleVerdict, Verdict,
 };
 pub use hosts::{GrantedHost, GrantedNetwork};
 pub use limits::{Ceilings, GrantedLimits};
 pub use outlook::{Outlook, Prospect, foresee};
 pub use policy::{POLICY_BYTES_MAX, Policy};
 pub use problem::{PolicyError, PolicyProblem};
+pub use rules::beyond;
 pub use runtime::{
     BinaryRule, CacheRule, CacheSource, HeapRule, ProcView, Runtime, TmpUse, WithoutCache,
 };

@@ -4,9 +4,15 @@
 use validator::Request;
 
 use crate::form::LimitsForm;
+use crate::number::{ByteCount, Count, MilliCores, MilliPercent};
 use crate::problem::Problems;
 
 const MIB: u64 = 1 << 20;
+
+/// A ceiling is counted as its policy writes it.
+const WHOLE: u64 = 1;
+/// A ceiling is counted in thousandths of what its policy writes.
+const THOUSANDTHS: u64 = 1000;
 
 /// The whole, in thousandths of a percent.
 const ALL: u64 = 100_000;
@@ -14,39 +20,108 @@ const ALL: u64 = 100_000;
 /// What the launcher holds against any order: each file of `/out` costs kernel memory and time.
 const OUT_INODES_MAX: u64 = 65_536;
 
-/// The ceilings that a policy sets. Plain numbers that prove nothing, so the fields are open.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ceilings {
+macro_rules! ceilings {
+    ($($(#[$doc:meta])* $name:ident: $number:ty = $key:ident, $max:expr, $unit:ident;)+) => {
+        /// The ceilings that a policy sets. Plain numbers that prove nothing, so the fields are open.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct Ceilings {
+            $($(#[$doc])* pub $name: $number,)+
+        }
+
+        impl Ceilings {
+            fn of(form: &LimitsForm) -> Self {
+                Self { $($name: form.$key.number(),)+ }
+            }
+
+            /// Each key with its value, the highest value, and what one unit of the policy counts.
+            fn rows(&self) -> Vec<(&'static str, u64, u64, u64)> {
+                vec![$((stringify!($key), self.$name.in_range(), $max, $unit),)+]
+            }
+        }
+    };
+}
+
+// The registry of ceilings: name and type, key of the policy, upper bound, unit. The bounds are what no
+// host has, and far below overflow in any later arithmetic. For artifacts, stock verifiers stop at 1,024
+// subjects of one statement.
+ceilings! {
     /// Thousandths of a core that a request may ask for.
-    pub cpu_milli: u64,
+    cpu_milli: u64 = cpu_cores_max, 65_536_000, THOUSANDTHS;
     /// MiB of memory that a request may ask for.
-    pub memory_mb: u64,
+    memory_mb: u64 = memory_mb_max, 1 << 30, WHOLE;
     /// Seconds of wall time that a request may ask for.
-    pub time_sec: u64,
+    time_sec: u64 = time_sec_max, 366 * 24 * 3600, WHOLE;
     /// Seconds of CPU time; none means cores asked × seconds asked.
-    pub cpu_seconds: Option<u64>,
+    cpu_seconds: Option<u64> = cpu_seconds_max, 1 << 40, WHOLE;
     /// Processes and threads at once.
-    pub pids: u64,
+    pids: u64 = pids_max, 1 << 22, WHOLE;
     /// Open files of one process.
-    pub open_files: u64,
+    open_files: u64 = open_files_max, 1 << 20, WHOLE;
     /// Bytes of one file.
-    pub file_bytes: u64,
+    file_bytes: u64 = file_bytes_max, 1 << 40, WHOLE;
     /// Bytes kept of stdout, and of stderr.
-    pub stream_bytes: u64,
+    stream_bytes: u64 = stream_bytes_max, 1 << 40, WHOLE;
     /// The share of the memory limit that `/out` may fill, in thousandths of a percent.
-    pub out_milli_percent: u64,
+    out_milli_percent: u64 = out_percent, ALL, THOUSANDTHS;
     /// The same for `/tmp`.
-    pub tmp_milli_percent: u64,
+    tmp_milli_percent: u64 = tmp_percent, ALL, THOUSANDTHS;
     /// The same for `/dev/shm`.
-    pub shm_milli_percent: u64,
+    shm_milli_percent: u64 = shm_percent, ALL, THOUSANDTHS;
     /// Files and directories in `/out`.
-    pub out_inodes: u64,
+    out_inodes: u64 = out_inodes_max, OUT_INODES_MAX, WHOLE;
     /// Artifacts kept of one run.
-    pub artifacts: u64,
+    artifacts: u64 = artifacts_max, 1000, WHOLE;
     /// Directories below each other in `/out`.
-    pub artifact_depth: u64,
+    artifact_depth: u64 = artifact_depth_max, 64, WHOLE;
     /// Bytes of all inputs together.
-    pub input_bytes: u64,
+    input_bytes: u64 = input_bytes_max, 1 << 40, WHOLE;
+}
+
+/// A number of the form, as the rules count.
+trait FormNumber {
+    type Number;
+
+    fn number(&self) -> Self::Number;
+}
+
+macro_rules! form_numbers {
+    ($($form:ty),+) => {
+        $(impl FormNumber for $form {
+            type Number = u64;
+
+            fn number(&self) -> u64 {
+                self.0
+            }
+        })+
+    };
+}
+
+form_numbers!(Count, ByteCount, MilliCores, MilliPercent);
+
+impl FormNumber for Option<Count> {
+    type Number = Option<u64>;
+
+    fn number(&self) -> Option<u64> {
+        self.as_ref().map(Count::number)
+    }
+}
+
+/// A ceiling as a number that is compared with its bounds.
+trait Bounded {
+    fn in_range(self) -> u64;
+}
+
+impl Bounded for u64 {
+    fn in_range(self) -> u64 {
+        self
+    }
+}
+
+impl Bounded for Option<u64> {
+    /// One that is left out is within any bounds.
+    fn in_range(self) -> u64 {
+        self.unwrap_or(1)
+    }
 }
 
 /// What one run gets. Plain numbers that prove nothing, so the fields are open.
@@ -86,55 +161,19 @@ pub struct GrantedLimits {
 
 impl Ceilings {
     pub(crate) fn check(form: &LimitsForm, problems: &mut Problems<'_>) -> Self {
-        let ceilings = Self {
-            cpu_milli: form.cpu_cores_max.0,
-            memory_mb: form.memory_mb_max.0,
-            time_sec: form.time_sec_max.0,
-            cpu_seconds: form.cpu_seconds_max.as_ref().map(|count| count.0),
-            pids: form.pids_max.0,
-            open_files: form.open_files_max.0,
-            file_bytes: form.file_bytes_max.0,
-            stream_bytes: form.stream_bytes_max.0,
-            out_milli_percent: form.out_percent.0,
-            tmp_milli_percent: form.tmp_percent.0,
-            shm_milli_percent: form.shm_percent.0,
-            out_inodes: form.out_inodes_max.0,
-            artifacts: form.artifacts_max.0,
-            artifact_depth: form.artifact_depth_max.0,
-            input_bytes: form.input_bytes_max.0,
-        };
+        let ceilings = Self::of(form);
         ceilings.check_ranges(problems);
         ceilings.check_shares(problems);
         ceilings
     }
 
     fn check_ranges(&self, problems: &mut Problems<'_>) {
-        // Upper bounds: what no host has, and far below overflow in any later arithmetic. For
-        // artifacts, stock verifiers stop at 1,024 subjects of one statement.
-        let rows = [
-            ("cpu_cores_max", self.cpu_milli, 65_536_000),
-            ("memory_mb_max", self.memory_mb, 1 << 30),
-            ("time_sec_max", self.time_sec, 366 * 24 * 3600),
-            ("cpu_seconds_max", self.cpu_seconds.unwrap_or(1), 1 << 40),
-            ("pids_max", self.pids, 1 << 22),
-            ("open_files_max", self.open_files, 1 << 20),
-            ("file_bytes_max", self.file_bytes, 1 << 40),
-            ("stream_bytes_max", self.stream_bytes, 1 << 40),
-            ("out_percent", self.out_milli_percent, ALL),
-            ("tmp_percent", self.tmp_milli_percent, ALL),
-            ("shm_percent", self.shm_milli_percent, ALL),
-            ("out_inodes_max", self.out_inodes, OUT_INODES_MAX),
-            ("artifacts_max", self.artifacts, 1000),
-            ("artifact_depth_max", self.artifact_depth, 64),
-            ("input_bytes_max", self.input_bytes, 1 << 40),
-        ];
-        for (key, value, max) in rows {
+        for (key, value, max, unit) in self.rows() {
             let key = format!("limits.{key}");
             if value == 0 {
                 problems.add(&key, "is 0", "a ceiling must be above 0");
             } else if value > max {
-                let in_thousandths = key.ends_with("cpu_cores_max") || key.ends_with("_percent");
-                let shown = if in_thousandths { max / 1000 } else { max };
+                let shown = max / unit;
                 problems.add(&key, "too large", &format!("at most {shown} can be kept"));
             }
         }

@@ -38,7 +38,7 @@ pub(crate) struct AisPolicy {
     pub(crate) rules: AisRules,
 }
 
-/// The requests that need a permission, and the users whose answers give one.
+/// The requests that need a permission, and the users whose unsigned answers give one.
 #[derive(Clone, Debug)]
 pub(crate) struct PermissionRules {
     pub(crate) covered: Covered,

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use validator::{Request, RiskLevel, Violation};
 
 use crate::approval::{self, Approval};
-use crate::decision::{self, Judged};
 use crate::evidence::Evidence;
 use crate::grant::Grant;
 use crate::grounds::{RuleVerdict, Verdict};
 use crate::policy::Policy;
+use crate::rules::{self, Judged};
 
 /// What one rule would say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,7 +51,7 @@ pub struct Outlook {
 /// Asks every rule, and decides nothing.
 pub fn foresee(request: Request, policy: &Policy, evidence: &Evidence<'_>) -> Outlook {
     let Judged { chosen, bounds_hold, approval, findings } =
-        decision::judge(&request, policy, evidence);
+        rules::judge(&request, policy, evidence);
     let (class, class_reason, signatures_min) = approval::asked(&request, policy);
     let approval = approval.unwrap_or_else(Approval::nobodys);
     let (signers, signed) = (approval.people, approval.signed.clone());
@@ -59,7 +59,8 @@ pub fn foresee(request: Request, policy: &Policy, evidence: &Evidence<'_>) -> Ou
         .filter(|_| bounds_hold)
         .map(|chosen| Box::new(Grant::new(&request, policy, chosen, approval)));
     let lacking = findings.lacking.iter().map(|(rule, _)| rule);
-    let open: BTreeSet<&str> = lacking.chain(&findings.following).map(String::as_str).collect();
+    let open: BTreeSet<&str> =
+        lacking.chain(&findings.following).map(|rule| rule.as_str()).collect();
     let rules = findings.rules.iter().map(|row| {
         let is_open = row.verdict == Verdict::Refuse && open.contains(row.rule.as_str());
         let prospect = if is_open { Prospect::Open } else { Prospect::Settled(row.verdict) };

@@ -2,8 +2,8 @@
 //! the same scene without that one flaw is approved. The keys are made from seeds (`soft`), so that
 //! no test here hangs on a program of the host.
 
-mod scene;
-mod soft;
+use crate::scene;
+use crate::soft;
 
 use policies::{
     APPROVE_NAMESPACE, Approved, Decision, Ledger, Policy, REJECT_NAMESPACE, REQUEST_NAMESPACE,

@@ -1,11 +1,11 @@
 //! The decision, rule by rule: each passes and refuses on what it is about, all are always
 //! evaluated, and the grant says what the request and the policy say. No signature is looked at.
 
-mod scene;
+use crate::scene;
 
 use std::path::{Path, PathBuf};
 
-use policies::{Binaries, Installed, ProcView, Submission, TmpUse, Verdict};
+use policies::{Binaries, Decision, Installed, ProcView, RuleName, Submission, TmpUse, Verdict};
 use scene::{
     ID, Scene, accepts, approved, codes, dropped, policy, reason, refused, request, shipped, time,
     verdict,
@@ -489,5 +489,24 @@ fn strict_asks_who_asks_for_which_host_and_on_whose_intent() {
         "ais.bundle-missing",
     ] {
         assert!(found.iter().any(|it| it == code), "{code} in {found:?}");
+    }
+}
+
+#[test]
+fn each_rule_leaves_one_verdict() {
+    let changes = REFUSED.iter().map(|(old, new, ..)| vec![(*old, *new)]);
+    for change in changes.chain([Vec::new()]) {
+        let grounds = match Scene::default().decide(request(&change), &shipped("embedded")) {
+            Decision::Approve(approved) => approved.grounds().clone(),
+            Decision::Hold { grounds, .. } | Decision::Refuse { grounds, .. } => grounds,
+        };
+        // No bundle is judged here.
+        for rule in RuleName::ALL.iter().filter(|rule| **rule != RuleName::AisLedger) {
+            let verdicts = grounds.rules.iter().filter(|row| row.rule == rule.as_str()).count();
+            assert_eq!(verdicts, 1, "{rule} of {change:?}");
+        }
+        for row in grounds.rules {
+            assert!(row.rule.parse::<RuleName>().is_ok(), "{} is not a rule", row.rule);
+        }
     }
 }

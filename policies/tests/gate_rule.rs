@@ -1,7 +1,7 @@
 //! The AANA gate as a rule of the decision: it can only make a decision stricter, and what it says is
 //! told whole, whether it counts or not.
 
-mod scene;
+use crate::scene;
 
 use policies::aana::{AuthorizationState, Route};
 use policies::{Decision, GateMode, Policy, Verdict};

@@ -1,8 +1,8 @@
 //! We and stock OpenSSH must come to the same verdict about signatures, whole or damaged, and about
 //! revocation lists. Where we refuse more a test names it; nowhere may we accept what it refuses.
 
-mod oracle;
-mod soft;
+use crate::oracle;
+use crate::soft;
 
 use oracle::{Dice, Oracle, Question, ours, time};
 use policies::{Revoked, SignatureError, Signers, SshSignature};

@@ -1,7 +1,7 @@
 //! The outlook asks the decision's own rules: it says the same of each, tells what may still come from
 //! what will not, and nobody can run anything by it.
 
-mod scene;
+use crate::scene;
 
 use policies::{Evidence, Ledger, Outlook, Policy, Prospect, Verdict, foresee};
 use scene::{Scene, codes, dropped, policy, refused, request, shipped};

@@ -1,6 +1,6 @@
 //! The permission manager as a rule of the decision: who is covered, and what each answer does.
 
-mod scene;
+use crate::scene;
 
 use policies::permissions::{Denial, Finding};
 use policies::{Permission, Policy, Verdict};

@@ -1,7 +1,7 @@
 //! Policy files: the shipped ones are whole, and a broken one is refused with the line, the key
 //! and what to do. It must never rely on more than the text that an operator would see.
 
-mod scene;
+use crate::scene;
 
 use std::path::PathBuf;
 
@@ -368,4 +368,21 @@ fn flow_style_and_other_numbers_mean_the_same() {
     );
     assert_eq!(policy.ceilings().cpu_seconds, Some(10));
     assert_eq!(policy.ceilings().cpu_milli, 500);
+}
+
+#[test]
+fn each_language_has_a_runtime_in_every_profile() {
+    for name in ["embedded", "standard", "strict"] {
+        let policy = shipped(name);
+        for language in Language::ALL {
+            assert!(policy.runtimes().any(|it| it.language() == *language), "{name}: {language}");
+        }
+        for runtime in policy.runtimes() {
+            for word in runtime.words() {
+                let plain = word.trim_end_matches(|c: char| c.is_ascii_digit());
+                let of = Language::of_program(plain);
+                assert_eq!(of, Some(runtime.language()), "{name}: {word}");
+            }
+        }
+    }
 }

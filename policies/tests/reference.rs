@@ -2,7 +2,7 @@
 //! form that policies are read by and from the shipped files, so that it can neither miss a key nor tell of one
 //! that is not there.
 //!
-//! `TOOLEXEC_WRITE_DOCS=1 cargo test -p policies --test reference` writes it anew.
+//! `TOOLEXEC_WRITE_DOCS=1 cargo test -p policies reference` writes it anew.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -29,7 +29,7 @@ toolexec policy check policy.yaml
 ```
 
 The shipped files say at each key why it is as it is. This page is made from the program's own form and from those files: \
-`TOOLEXEC_WRITE_DOCS=1 cargo test -p policies --test reference`.
+`TOOLEXEC_WRITE_DOCS=1 cargo test -p policies reference`.
 ";
 
 /// A field of a form: its name, its type, its documentation.

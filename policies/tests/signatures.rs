@@ -2,8 +2,8 @@
 //! us counts, and nothing else does. Where `ssh-keygen` is missing the tests say that they were
 //! skipped; they must never pass silently.
 
-mod oracle;
-mod scene;
+use crate::oracle;
+use crate::scene;
 
 use std::fs;
 use std::process::Command;

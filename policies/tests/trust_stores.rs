@@ -1,8 +1,8 @@
 //! We and stock OpenSSH must read the same out of a trust store. Files are generated from a fixed seed; where we are stricter on purpose the generator says
 //! so of the piece it used, and nowhere may we accept what OpenSSH refuses.
 
-mod oracle;
-mod soft;
+use crate::oracle;
+use crate::soft;
 
 use model::UtcTime;
 use oracle::{Dice, Oracle, Question, ours, time};

@@ -7,7 +7,7 @@ use policies::{AisFinding, GateFinding, Grounds, PermissionFinding};
 use serde_json::Value;
 
 use crate::outside::Showing;
-use crate::yaml::{Map, Node};
+use crate::yaml::Node;
 
 /// More than any honest answer has; the front matter must have room for what the run left, even where
 /// every character of an answer has to be written as a number.
@@ -15,16 +15,23 @@ const ANSWER_BYTES_MAX: usize = 12 * 1024;
 /// As long as an identifier of an artifact may be.
 const ID_BYTES_MAX: usize = 2048;
 
-/// What each of them said; `null` where it was not asked, `unknown` where nobody is left to say.
-pub(crate) fn answers(grounds: Option<&Grounds>, show: Showing) -> Map {
-    let Some(grounds) = grounds else {
-        return ["gate", "permission", "ais"].map(|key| (key, Node::Word("unknown"))).into();
-    };
-    let gate = grounds.gate.as_ref().map_or(Node::Null, |finding| gate(finding, show));
-    let permission = grounds.permission.as_ref();
-    let permission = permission.map_or(Node::Null, |finding| permitted(finding, show));
-    let ais = grounds.ais.as_ref().map_or(Node::Null, |finding| bound(finding, show));
-    vec![("gate", gate), ("permission", permission), ("ais", ais)]
+/// The answer of the AANA gate; `null` where it was not asked, `unknown` where nothing is known of the
+/// decision.
+pub(crate) fn gate_answer(grounds: Option<&Grounds>, show: Showing) -> Node {
+    let Some(grounds) = grounds else { return Node::Word("unknown") };
+    grounds.gate.as_ref().map_or(Node::Null, |finding| gate(finding, show))
+}
+
+/// The answer on the agent's permission, likewise.
+pub(crate) fn permission_answer(grounds: Option<&Grounds>, show: Showing) -> Node {
+    let Some(grounds) = grounds else { return Node::Word("unknown") };
+    grounds.permission.as_ref().map_or(Node::Null, |finding| permitted(finding, show))
+}
+
+/// The answer of the AIS guard, likewise.
+pub(crate) fn ais_answer(grounds: Option<&Grounds>, show: Showing) -> Node {
+    let Some(grounds) = grounds else { return Node::Word("unknown") };
+    grounds.ais.as_ref().map_or(Node::Null, |finding| bound(finding, show))
 }
 
 fn gate(finding: &GateFinding, show: Showing) -> Node {

@@ -9,6 +9,7 @@ use validator::Violation;
 use policies::{RuleVerdict, Touch};
 
 use crate::authority;
+use crate::field::{DecisionField, ProvenanceField, RunField, UpstreamField};
 use crate::outside::Showing;
 use crate::request_files::{RequestFiles, Row};
 use crate::statement::{ReplayOf, Statement};
@@ -27,20 +28,18 @@ pub(crate) fn facts(
     show: Showing,
     tool: &ToolShowing,
 ) -> Map {
-    let mut map = upstream(says, show, tool);
-    map.extend(provenance(says, files, show));
-    map.extend(decisions(says, show));
-    map.extend(run(says, show, tool));
-    map.push(("files", file_rows(files, show)));
-    map
+    let upstream =
+        UpstreamField::ALL.iter().map(|it| (it.as_str(), upstream(*it, says, show, tool)));
+    let provenance =
+        ProvenanceField::ALL.iter().map(|it| (it.as_str(), provenance(*it, says, files, show)));
+    let decisions = DecisionField::ALL.iter().map(|it| (it.as_str(), decision(*it, says, show)));
+    let run =
+        RunField::ALL.iter().map(|it| (it.as_str(), run_fact(*it, says, files, (show, tool))));
+    upstream.chain(provenance).chain(decisions).chain(run).collect()
 }
 
-fn upstream(says: &Statement<'_>, show: Showing, tool: &ToolShowing) -> Map {
-    let empty = Sha256::of(b"");
+fn upstream(field: UpstreamField, says: &Statement<'_>, show: Showing, tool: &ToolShowing) -> Node {
     let finished = says.ran.map(|ran| ran.finished);
-    let digest = |stream: Option<Stream>| {
-        stream.map_or(empty, |stream| Sha256::from_bytes(stream.sha256)).to_string()
-    };
     let artifact = |artifact: &Artifact| {
         vec![
             ("path", tool.exact(&artifact.path)),
@@ -50,26 +49,39 @@ fn upstream(says: &Statement<'_>, show: Showing, tool: &ToolShowing) -> Map {
             ("declared", Node::Bool(says.declaration(artifact).is_some())),
         ]
     };
-    let us = says.runtime_us();
-    vec![
-        ("result_type", Node::Word("tool_result")),
-        ("schema_version", Node::Uint(1)),
-        ("result_id", show.exact(says.result_id.as_str())),
-        ("created_utc", Node::Text(says.created.to_string())),
-        ("request_id", show.exact(says.request_id())),
-        ("executor", Node::text("tool-exec")),
-        ("backend", Node::text(says.backend)),
-        ("exit_code", Node::Int(says.exit_code().into())),
-        ("runtime_sec", Node::Number(format!("{}.{:06}", us / 1_000_000, us % 1_000_000))),
-        ("network_used", Node::text(says.network.as_str())),
-        ("network_destinations", show.exact_list(&says.network.destinations())),
-        ("artifacts", Node::maps(says.artifacts().iter().map(artifact))),
-        ("stdout_sha256", Node::Text(digest(finished.map(|run| run.stdout)))),
-        ("stderr_sha256", Node::Text(digest(finished.map(|run| run.stderr)))),
-    ]
+    match field {
+        UpstreamField::ResultType => Node::Word("tool_result"),
+        UpstreamField::SchemaVersion => Node::Uint(1),
+        UpstreamField::ResultId => show.exact(says.result_id.as_str()),
+        UpstreamField::CreatedUtc => Node::Text(says.created.to_string()),
+        UpstreamField::RequestId => show.exact(says.request_id()),
+        UpstreamField::Executor => Node::text("tool-exec"),
+        UpstreamField::Backend => Node::text(says.backend),
+        UpstreamField::ExitCode => Node::Int(says.exit_code().into()),
+        UpstreamField::RuntimeSec => {
+            let us = says.runtime_us();
+            Node::Number(format!("{}.{:06}", us / 1_000_000, us % 1_000_000))
+        }
+        UpstreamField::NetworkUsed => Node::text(says.network.as_str()),
+        UpstreamField::NetworkDestinations => show.exact_list(&says.network.destinations()),
+        UpstreamField::Artifacts => Node::maps(says.artifacts().iter().map(artifact)),
+        UpstreamField::StdoutSha256 => stream_digest(finished.map(|run| run.stdout)),
+        UpstreamField::StderrSha256 => stream_digest(finished.map(|run| run.stderr)),
+    }
 }
 
-fn provenance(says: &Statement<'_>, files: &RequestFiles<'_>, show: Showing) -> Map {
+/// The digest of the kept bytes of a stream; where nothing ran there are none.
+fn stream_digest(stream: Option<Stream>) -> Node {
+    let empty = || Sha256::of(b"");
+    Node::Text(stream.map_or_else(empty, |it| Sha256::from_bytes(it.sha256)).to_string())
+}
+
+fn provenance(
+    field: ProvenanceField,
+    says: &Statement<'_>,
+    files: &RequestFiles<'_>,
+    show: Showing,
+) -> Node {
     let request = says.request();
     let inputs = request.map_or(&[][..], |request| request.inputs());
     let input = |input: &validator::Input| {
@@ -83,21 +95,29 @@ fn provenance(says: &Statement<'_>, files: &RequestFiles<'_>, show: Showing) -> 
             ("touch", touch.map_or(Node::Null, |(_, touch)| touched(*touch))),
         ]
     };
-    let intent = request.map(|request| request.intent_sha256().to_string());
-    let mut map = vec![
-        ("outcome", Node::text(says.outcome.as_str())),
-        ("reason", says.why_node(show)),
-        ("executor_version", Node::text(says.executor_version)),
-        ("replay_of", says.replay_of.map_or(Node::Null, |of| replay_of(of, show))),
-        ("request_sha256", Node::Text(Sha256::of(says.request_bytes()).to_string())),
-        ("request_file", show.exact(files.found_as())),
-        ("intent_sha256", intent.map_or(Node::Null, Node::Text)),
-        ("inputs", Node::maps(inputs.iter().map(input))),
-        ("approval", show.words(says.approval)),
-        ("approvals", Node::maps(says.approvals.iter().map(approval))),
-    ];
-    map.extend(stated(says, show));
-    map
+    let argv = request.map_or(&[][..], |request| request.argv());
+    match field {
+        ProvenanceField::Outcome => Node::text(says.outcome.as_str()),
+        ProvenanceField::Reason => says.why_node(show),
+        ProvenanceField::ExecutorVersion => Node::text(says.executor_version),
+        ProvenanceField::ReplayOf => says.replay_of.map_or(Node::Null, |of| replay_of(of, show)),
+        ProvenanceField::RequestSha256 => Node::Text(Sha256::of(says.request_bytes()).to_string()),
+        ProvenanceField::RequestFile => show.exact(files.found_as()),
+        ProvenanceField::IntentSha256 => {
+            request.map_or(Node::Null, |request| Node::Text(request.intent_sha256().to_string()))
+        }
+        ProvenanceField::Inputs => Node::maps(inputs.iter().map(input)),
+        ProvenanceField::Approval => show.words(says.approval),
+        ProvenanceField::Approvals => Node::maps(says.approvals.iter().map(approval)),
+        // A list that is shorter than its total is the beginning of it.
+        ProvenanceField::Argv => show.exact_list(show.fitting(argv)),
+        ProvenanceField::ArgvTotal => Node::Uint(count(argv.len())),
+        ProvenanceField::ConstraintsStated => {
+            let stated = stated(says).take(show.constraints_max());
+            Node::List(stated.map(|text| show.words(text)).collect())
+        }
+        ProvenanceField::ConstraintsStatedTotal => Node::Uint(count(stated(says).count())),
+    }
 }
 
 fn replay_of(of: ReplayOf<'_>, show: Showing) -> Node {
@@ -114,23 +134,13 @@ fn touched(touch: Touch) -> Node {
     ])
 }
 
-/// What is asked to be run, and what the request states beyond the seed's three constraints:
-/// stated, not enforced. A list that is shorter than its total is the beginning of it.
-fn stated(says: &Statement<'_>, show: Showing) -> Map {
-    let argv = says.request().map_or(&[][..], |request| request.argv());
+/// The constraints that the request states beyond the seed's three: stated, not enforced.
+fn stated<'a>(says: &Statement<'a>) -> impl Iterator<Item = &'a str> {
     let all = says.request().map_or(&[][..], |request| request.constraints());
-    let stated = all.iter().filter(|constraint| !constraint.is_seed());
-    let stated: Vec<&str> = stated.map(|constraint| constraint.text()).collect();
-    let shown = stated.iter().take(show.constraints_max()).map(|text| show.words(text));
-    vec![
-        ("argv", show.exact_list(show.fitting(argv))),
-        ("argv_total", Node::Uint(count(argv.len()))),
-        ("constraints_stated", Node::List(shown.collect())),
-        ("constraints_stated_total", Node::Uint(count(stated.len()))),
-    ]
+    all.iter().filter(|constraint| !constraint.is_seed()).map(|constraint| constraint.text())
 }
 
-fn decisions(says: &Statement<'_>, show: Showing) -> Map {
+fn decision(field: DecisionField, says: &Statement<'_>, show: Showing) -> Node {
     let rule = |rule: &RuleVerdict| {
         vec![
             ("rule", show.words(&rule.rule)),
@@ -146,46 +156,56 @@ fn decisions(says: &Statement<'_>, show: Showing) -> Map {
             ("line", Node::Uint(u64::try_from(violation.line).unwrap_or(u64::MAX))),
         ]
     };
-    let rows = says.violations.iter().take(show.violations_max());
-    let mut map = vec![
-        (
-            "policy",
-            Node::Map(vec![
-                ("name", show.words(says.policy_name)),
-                ("sha256", Node::Text(says.policy_sha256.to_string())),
-            ]),
-        ),
-        ("rules", Node::maps(says.rules().iter().map(rule))),
-        ("violations", Node::maps(rows.map(violation))),
-        ("violations_total", Node::Uint(count(says.violations.len()))),
-    ];
-    map.extend(authority::answers(says.grounds, show));
-    map
+    match field {
+        DecisionField::Policy => Node::Map(vec![
+            ("name", show.words(says.policy_name)),
+            ("sha256", Node::Text(says.policy_sha256.to_string())),
+        ]),
+        DecisionField::Rules => Node::maps(says.rules().iter().map(rule)),
+        DecisionField::Violations => {
+            Node::maps(says.violations.iter().take(show.violations_max()).map(violation))
+        }
+        DecisionField::ViolationsTotal => Node::Uint(count(says.violations.len())),
+        DecisionField::Gate => authority::gate_answer(says.grounds, show),
+        DecisionField::Permission => authority::permission_answer(says.grounds, show),
+        DecisionField::Ais => authority::ais_answer(says.grounds, show),
+    }
 }
 
-fn run(says: &Statement<'_>, show: Showing, tool: &ToolShowing) -> Map {
+fn run_fact(
+    field: RunField,
+    says: &Statement<'_>,
+    files: &RequestFiles<'_>,
+    (show, tool): (Showing, &ToolShowing),
+) -> Node {
     let time = |at: Option<model::UtcTime>| at.map_or(Node::Null, |at| Node::text(at.to_string()));
     let collected = says.ran.map(|ran| &ran.finished.collected);
     let rejected = collected.map_or(&[][..], |collected| &collected.rejected);
     let object = |object: &sandbox::report::Rejected| {
         vec![("path", tool.words(&object.path)), ("reason", Node::Word(object.reason.as_str()))]
     };
-    let limits = says.confinement().map_or(&[][..], |confinement| &confinement.limits);
-    let confinement = says.confinement().map_or(Node::Null, |cell| confinement(cell, show));
-    vec![
-        ("started_utc", time(says.ran.map(|ran| ran.started))),
-        ("ended_utc", time(says.ran.map(|ran| ran.ended))),
-        ("limits", Node::maps(limits.iter().map(limit))),
-        ("confinement", confinement),
-        ("accounting", accounting(says)),
-        ("denials", denials(says)),
-        ("network", says.network.node(show, tool)),
-        ("streams", streams(says)),
-        ("rejected", Node::maps(tool_text::listed(rejected).iter().map(object))),
-        ("rejected_total", Node::Uint(count(rejected.len()))),
-        ("missing", show.exact_list(&says.missing())),
-        ("collection_complete", collected.map_or(Node::Null, |all| Node::Bool(all.complete))),
-    ]
+    match field {
+        RunField::StartedUtc => time(says.ran.map(|ran| ran.started)),
+        RunField::EndedUtc => time(says.ran.map(|ran| ran.ended)),
+        RunField::Limits => {
+            let limits = says.confinement().map_or(&[][..], |confinement| &confinement.limits);
+            Node::maps(limits.iter().map(limit))
+        }
+        RunField::Confinement => {
+            says.confinement().map_or(Node::Null, |cell| confinement(cell, show))
+        }
+        RunField::Accounting => accounting(says),
+        RunField::Denials => denials(says),
+        RunField::Network => says.network.node(show, tool),
+        RunField::Streams => streams(says),
+        RunField::Rejected => Node::maps(tool_text::listed(rejected).iter().map(object)),
+        RunField::RejectedTotal => Node::Uint(count(rejected.len())),
+        RunField::Missing => show.exact_list(&says.missing()),
+        RunField::CollectionComplete => {
+            collected.map_or(Node::Null, |all| Node::Bool(all.complete))
+        }
+        RunField::Files => file_rows(files, show),
+    }
 }
 
 fn limit(limit: &LimitInForce) -> Map {

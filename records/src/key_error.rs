@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::key_model::{AgentError, KeyFingerprint};
 
@@ -78,69 +78,66 @@ pub enum KeyError {
 
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io { path, act, source } => write!(f, "{}: {act}: {source}", path.display()),
-            Self::NotAFile { path } => write!(f, "{}: not a regular file", path.display()),
-            Self::TooLarge { path } => write!(f, "{}: too large for a key file", path.display()),
-            Self::Exposed { path, mode } => write!(
-                f,
-                "{}: mode {mode:04o} lets others at the private key; begin anew (docs/keys.md, a key \
-                 that somebody else may have), or chmod 600 if nobody can have read it",
-                path.display()
+        let (path, problem) = match self {
+            Self::Io { path, act, source } => (path, format!("{act}: {source}")),
+            Self::NotAFile { path } => (path, "not a regular file".to_owned()),
+            Self::TooLarge { path } => (path, "too large for a key file".to_owned()),
+            Self::Exposed { path, mode } => (
+                path,
+                format!(
+                    "mode {mode:04o} lets others at the private key; begin anew (docs/keys.md, a \
+                     key that somebody else may have), or chmod 600 if nobody can have read it"
+                ),
             ),
             Self::Owner { path, uid } => {
-                write!(f, "{}: belongs to uid {uid}, not to this user or root", path.display())
+                (path, format!("belongs to uid {uid}, not to this user or root"))
             }
-            Self::Writable { path, mode } => write!(
-                f,
-                "{}: mode {mode:04o} lets others change what is trusted; chmod go-w, if nobody can \
-                 have changed it",
-                path.display()
+            Self::Writable { path, mode } => (
+                path,
+                format!(
+                    "mode {mode:04o} lets others change what is trusted; chmod go-w, if nobody \
+                     can have changed it"
+                ),
             ),
             Self::Format { path, source } => {
-                write!(f, "{}: not an OpenSSH private key: {source}", path.display())
+                (path, format!("not an OpenSSH private key: {source}"))
             }
             Self::NotP256 { path } => {
-                write!(f, "{}: not an ECDSA P-256 key without a passphrase", path.display())
+                (path, "not an ECDSA P-256 key without a passphrase".to_owned())
             }
             Self::NotEd25519 { path } => {
-                write!(f, "{}: not a whole Ed25519 key without a passphrase", path.display())
+                (path, "not a whole Ed25519 key without a passphrase".to_owned())
             }
-            Self::Halves { path } => {
-                write!(f, "{}: private and public half are of two keys", path.display())
-            }
-            Self::Orphan { path } => write!(
-                f,
-                "{}: its private key is gone; restore it, or move this file away to \
-                 have a new key made",
-                path.display()
-            ),
-            Self::OtherKey { path } => write!(
-                f,
-                "{}: is of another key than the one that is used; use that one, or move this file \
-                 away to have it made again",
-                path.display()
-            ),
-            Self::Generate { path, source } => {
-                write!(f, "{}: making a new key: {source}", path.display())
-            }
+            Self::Halves { path } => (path, "private and public half are of two keys".to_owned()),
+            Self::Orphan { path } => (path, ORPHAN.to_owned()),
+            Self::OtherKey { path } => (path, OTHER_KEY.to_owned()),
+            Self::Generate { path, source } => (path, format!("making a new key: {source}")),
             Self::Retired { path, line } => {
-                write!(f, "{}, line {line}: no line of a key that was retired", path.display())
+                let path = path.display();
+                return write!(f, "{path}, line {line}: no line of a key that was retired");
             }
-            Self::Unfinished { path } => write!(
-                f,
-                "{}: a change of keys was interrupted; finish it with: toolexec keys rotate --key \
-                 {} (--state or --config of these keys)",
-                path.display(),
-                path.file_stem().unwrap_or_default().display()
-            ),
-            Self::Agent(error) => error.fmt(f),
-            Self::AgentKind { key, wanted } => write!(f, "{key}: no {wanted}"),
+            Self::Unfinished { path } => (path, unfinished(path)),
+            Self::Agent(error) => return error.fmt(f),
+            Self::AgentKind { key, wanted } => return write!(f, "{key}: no {wanted}"),
             Self::Custody(error) => {
-                write!(f, "this process: keeping it from being dumped: {error}")
+                return write!(f, "this process: keeping it from being dumped: {error}");
             }
-        }
+        };
+        write!(f, "{}: {problem}", path.display())
     }
+}
+
+const ORPHAN: &str =
+    "its private key is gone; restore it, or move this file away to have a new key made";
+const OTHER_KEY: &str = "is of another key than the one that is used; use that one, or move this \
+                         file away to have it made again";
+
+fn unfinished(path: &Path) -> String {
+    format!(
+        "a change of keys was interrupted; finish it with: toolexec keys rotate --key {} (--state \
+         or --config of these keys)",
+        path.file_stem().unwrap_or_default().display()
+    )
 }
 
 impl std::error::Error for KeyError {

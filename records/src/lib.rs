@@ -3,6 +3,9 @@
 //! later. This crate renders and judges; it must never
 //! decide whether something may run, read a clock, publish a directory, or sign a document that its
 //! own lint refuses.
+//!
+//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
+//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
 
 #![forbid(unsafe_code)]
 
@@ -15,6 +18,7 @@ mod bundle;
 mod custody;
 mod dsse;
 mod fault;
+mod field;
 mod front;
 mod in_toto;
 mod json;

@@ -163,35 +163,40 @@ fn of_a_record() -> Vec<Named> {
     .concat()
 }
 
-fn of_verification() -> Vec<Named> {
+fn of_faults() -> Vec<Named> {
     let text = || "Permission denied".to_owned();
     let (own, other) = ("stdout".to_owned(), "somewhere/else".to_owned());
+    every!(Fault:
+        Directory { path: own.clone(), problem: text() },
+        DirectoryName { found: own.clone(), result_id: ID.to_owned() },
+        Record { file: file(), problem: text() },
+        Signature { file: file(), problem: SignatureProblem::OtherBytes },
+        Bundle { file: file(), problem: BundleFault::Signature },
+        Proof { file: file(), problem: ProofFault::NotIncluded },
+        Subject { file: file(), path: own.clone() },
+        Drift { file: file(), keys: vec!["outcome".to_owned(), "exit_code".to_owned()] },
+        Contradiction { file: file(), what: "it ended before it began".to_owned() },
+        Approval {
+            file: file(),
+            approval: "alice".to_owned(),
+            problem: ApprovalProblem::NoSignature,
+        },
+        History { file: file(), problem: HistoryError::Origin },
+        Clash { clash: Clash::ResultId, with: other },
+        Digest { path: own.clone(), found: digest("ab"), stated: digest("cd") },
+        Missing { path: own.clone() },
+        NotNamed { path: own.clone() },
+        Kind { path: own.clone(), kind: "symbolic link" },
+        Unreadable { path: own.clone(), problem: text() },
+        TooLarge { path: own.clone(), bytes_max: 1024 },
+        TooMany { path: own },
+    )
+}
+
+fn of_verification() -> Vec<Named> {
+    let text = || "Permission denied".to_owned();
     [
-        every!(Fault:
-            Directory { path: own.clone(), problem: text() },
-            DirectoryName { found: own.clone(), result_id: ID.to_owned() },
-            Record { file: file(), problem: text() },
-            Signature { file: file(), problem: SignatureProblem::OtherBytes },
-            Bundle { file: file(), problem: BundleFault::Signature },
-            Proof { file: file(), problem: ProofFault::NotIncluded },
-            Subject { file: file(), path: own.clone() },
-            Drift { file: file(), keys: vec!["outcome".to_owned(), "exit_code".to_owned()] },
-            Contradiction { file: file(), what: "it ended before it began".to_owned() },
-            Approval {
-                file: file(),
-                approval: "alice".to_owned(),
-                problem: ApprovalProblem::NoSignature,
-            },
-            History { file: file(), problem: HistoryError::Origin },
-            Clash { clash: Clash::ResultId, with: other },
-            Digest { path: own.clone(), found: digest("ab"), stated: digest("cd") },
-            Missing { path: own.clone() },
-            NotNamed { path: own.clone() },
-            Kind { path: own.clone(), kind: "symbolic link" },
-            Unreadable { path: own.clone(), problem: text() },
-            TooLarge { path: own.clone(), bytes_max: 1024 },
-            TooMany { path: own },
-        ),
+        of_faults(),
         every!(ApprovalProblem:
             Request(text()),
             NoSignature,

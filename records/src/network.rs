@@ -3,6 +3,8 @@
 
 use std::net::IpAddr;
 
+use validator::NetworkAccess;
+
 use crate::outside::Showing;
 use crate::tool_text::ToolShowing;
 use crate::yaml::{Map, Node};
@@ -78,10 +80,11 @@ pub struct Refusal {
 impl NetworkUse {
     /// `none` or `allowlist`.
     pub(crate) fn as_str(&self) -> &'static str {
-        match self {
-            Self::Nothing => "none",
-            Self::Unknown { .. } | Self::Known(_) => "allowlist",
-        }
+        let access = match self {
+            Self::Nothing => NetworkAccess::None,
+            Self::Unknown { .. } | Self::Known(_) => NetworkAccess::Allowlist,
+        };
+        access.as_str()
     }
 
     /// Hosts that were reached, or may have been.

@@ -7,22 +7,19 @@ use policies::aana::{Gate, Route};
 use policies::permissions::ToolAuthorizationState;
 use policies::{GateMode, Verdict};
 use serde_json::{Map, Value, json};
-use validator::JSON_INTEGER_MAX;
+use validator::{JSON_INTEGER_MAX, NetworkAccess};
 
+use crate::field::{DecisionField, LATER, ProvenanceField, RunField, UpstreamField};
 use crate::in_toto::PREDICATE_TYPE;
-
-/// Keys that the records of earlier versions do not have.
-const LATER: [&str; 3] = ["ais", "gate", "permission"];
 
 /// The predicate of type [`PREDICATE_TYPE`] as JSON Schema (draft 2020-12).
 #[must_use]
 pub fn predicate_schema() -> Value {
-    let fields: Vec<(&str, Value, &str)> =
-        [upstream(), provenance(), decisions(), run()].into_iter().flatten().collect();
+    let fields = fields();
     let keys = fields.iter().map(|(key, ..)| *key);
     let required: Vec<&str> = keys.filter(|key| !LATER.contains(key)).collect();
     let mut properties = Map::new();
-    for (key, mut value, meaning) in fields.clone() {
+    for (key, mut value, meaning) in fields {
         if let Some(object) = value.as_object_mut() {
             object.insert("description".to_owned(), meaning.into());
         }
@@ -58,9 +55,17 @@ pub fn predicate_schema() -> Value {
     })
 }
 
-type Fields = Vec<(&'static str, Value, &'static str)>;
+/// Each field of a record: its key, what its value may be, and its meaning.
+fn fields() -> Vec<(&'static str, Value, &'static str)> {
+    let upstream = UpstreamField::ALL.iter().map(|it| (it.as_str(), upstream(*it), it.meaning()));
+    let provenance =
+        ProvenanceField::ALL.iter().map(|it| (it.as_str(), provenance(*it), it.meaning()));
+    let decisions = DecisionField::ALL.iter().map(|it| (it.as_str(), decision(*it), it.meaning()));
+    let run = RunField::ALL.iter().map(|it| (it.as_str(), run(*it), it.meaning()));
+    upstream.chain(provenance).chain(decisions).chain(run).collect()
+}
 
-fn upstream() -> Fields {
+fn upstream(field: UpstreamField) -> Value {
     let artifact = record(&[
         ("path", text()),
         ("sha256", sha256()),
@@ -68,85 +73,57 @@ fn upstream() -> Fields {
         ("mode", json!({ "type": "string", "pattern": "^[0-7]{4}$" })),
         ("declared", flag()),
     ]);
-    vec![
-        ("result_type", json!({ "const": "tool_result" }), "Upstream's word for this."),
-        ("schema_version", json!({ "const": 1 }), "Upstream's version."),
-        ("result_id", text(), "Also the name of the result directory."),
-        ("created_utc", time(), "When the record was made."),
-        ("request_id", text(), "The request's own id, or `unusable`."),
-        ("executor", json!({ "const": "tool-exec" }), "The program that ran it."),
-        ("backend", text(), "The lane it ran in."),
-        (
-            "exit_code",
-            json!({ "type": "integer", "minimum": -1, "maximum": 255 }),
-            "The tool's own; 128+n after signal n; -1 where nothing ran or nobody knows.",
-        ),
-        ("runtime_sec", json!({ "type": "number", "minimum": 0 }), "Wall time in seconds."),
-        ("network_used", words(&["none", "allowlist"]), "Whether hosts were granted."),
-        ("network_destinations", list(text()), "Hosts that were, or may have been, reached."),
-        ("artifacts", list(artifact), "Files that the tool left and that were kept."),
-        ("stdout_sha256", sha256(), "Of the kept bytes."),
-        ("stderr_sha256", sha256(), "Of the kept bytes."),
-    ]
+    match field {
+        UpstreamField::ResultType => json!({ "const": "tool_result" }),
+        UpstreamField::SchemaVersion => json!({ "const": 1 }),
+        UpstreamField::ResultId | UpstreamField::RequestId | UpstreamField::Backend => text(),
+        UpstreamField::CreatedUtc => time(),
+        UpstreamField::Executor => json!({ "const": "tool-exec" }),
+        UpstreamField::ExitCode => json!({ "type": "integer", "minimum": -1, "maximum": 255 }),
+        UpstreamField::RuntimeSec => json!({ "type": "number", "minimum": 0 }),
+        UpstreamField::NetworkUsed => words(NetworkAccess::TEXTS),
+        UpstreamField::NetworkDestinations => list(text()),
+        UpstreamField::Artifacts => list(artifact),
+        UpstreamField::StdoutSha256 | UpstreamField::StderrSha256 => sha256(),
+    }
 }
 
-fn provenance() -> Fields {
+fn provenance(field: ProvenanceField) -> Value {
     let input = record(&[("name", text()), ("sha256", sha256())]);
     let touch = record(&[("user_verified", flag()), ("counter", count())]);
     let approval = record(&[("principal", text()), ("key", text()), ("touch", or_null(touch))]);
-    vec![
-        ("outcome", words(Outcome::TEXTS), "How it ended."),
-        ("reason", or_null(text()), "Why it was refused, not set up, or is indeterminate."),
-        ("executor_version", text(), "Of the program."),
-        (
-            "replay_of",
-            or_null(record(&[("result_id", text()), ("record_sha256", sha256())])),
-            "The record whose run was done again; null in the record of a request's own run.",
-        ),
-        ("request_sha256", sha256(), "Of the exact bytes of the request."),
-        ("request_file", text(), "The request's name where it was found."),
-        ("intent_sha256", or_null(sha256()), "Of what the request asks for."),
-        ("inputs", list(input), "Files that the tool was given."),
-        ("approval", text(), "What the approval was worth."),
-        (
-            "approvals",
-            list(approval),
-            "Verified approvals: who, by which key, and what a security key said of it.",
-        ),
-        ("argv", list(text()), "The command, word by word, from its beginning."),
-        ("argv_total", count(), "How many words it has."),
-        ("constraints_stated", list(text()), "Constraints that were stated, not enforced."),
-        ("constraints_stated_total", count(), "How many there are."),
-    ]
+    match field {
+        ProvenanceField::Outcome => words(Outcome::TEXTS),
+        ProvenanceField::Reason => or_null(text()),
+        ProvenanceField::ExecutorVersion
+        | ProvenanceField::RequestFile
+        | ProvenanceField::Approval => text(),
+        ProvenanceField::ReplayOf => {
+            or_null(record(&[("result_id", text()), ("record_sha256", sha256())]))
+        }
+        ProvenanceField::RequestSha256 => sha256(),
+        ProvenanceField::IntentSha256 => or_null(sha256()),
+        ProvenanceField::Inputs => list(input),
+        ProvenanceField::Approvals => list(approval),
+        ProvenanceField::Argv | ProvenanceField::ConstraintsStated => list(text()),
+        ProvenanceField::ArgvTotal | ProvenanceField::ConstraintsStatedTotal => count(),
+    }
 }
 
-fn decisions() -> Fields {
+fn decision(field: DecisionField) -> Value {
     let rule = record(&[("rule", text()), ("verdict", words(Verdict::TEXTS)), ("reason", text())]);
     let violation =
         record(&[("code", text()), ("severity", text()), ("message", text()), ("line", count())]);
     let policy = record(&[("name", text()), ("sha256", sha256())]);
-    vec![
-        ("policy", policy, "The policy that decided."),
-        ("rules", list(rule), "What each of its rules said, and why: also which said no."),
-        ("violations", list(violation), "What the request's check found, from its beginning."),
-        ("violations_total", count(), "How much it found."),
-        (
-            "gate",
-            or_null(known(gate())),
-            "What the AANA gate said; null where there was no call to judge, unknown after a crash.",
-        ),
-        (
-            "permission",
-            or_null(known(permission())),
-            "What people answered of the agent and the tool; null where policy asks for none, \
-             unknown after a crash.",
-        ),
-        (
-            "ais",
-            or_null(known(ais())),
-            "What the AIS guard said of the bundle; null where it was not asked, unknown after a crash.",
-        ),
-    ]
+    match field {
+        DecisionField::Policy => policy,
+        DecisionField::Rules => list(rule),
+        DecisionField::Violations => list(violation),
+        DecisionField::ViolationsTotal => count(),
+        DecisionField::Gate => or_null(known(gate())),
+        DecisionField::Permission => or_null(known(permission())),
+        DecisionField::Ais => or_null(known(ais())),
+    }
 }
 
 fn permission() -> Value {
@@ -199,7 +176,7 @@ fn gate() -> Value {
     ])
 }
 
-fn run() -> Fields {
+fn run(field: RunField) -> Value {
     let limit = record(&[
         ("name", words(LimitName::TEXTS)),
         ("mechanism", words(Mechanism::TEXTS)),
@@ -210,21 +187,20 @@ fn run() -> Fields {
     let rejected = record(&[("path", text()), ("reason", words(RejectReason::TEXTS))]);
     let mut file = record(&[("path", text()), ("sha256", sha256()), ("size_bytes", count())]);
     file["properties"]["name"] = text();
-    vec![
-        ("started_utc", or_null(time()), "When the tool was started."),
-        ("ended_utc", or_null(time()), "When it had ended."),
-        ("limits", list(limit), "What was asked, and what was read back from the kernel."),
-        ("confinement", or_null(confinement()), "Every layer that was really in force."),
-        ("accounting", or_null(accounting()), "What the run used."),
-        ("denials", or_null(known(denials())), "What the tool tried and was denied."),
-        ("network", or_null(known(network())), "What the egress proxy saw."),
-        ("streams", record(&[("stdout", stream()), ("stderr", stream())]), "Bytes of each."),
-        ("rejected", list(rejected), "Objects in /out that were not kept, and why."),
-        ("rejected_total", count(), "How many there were."),
-        ("missing", list(text()), "Files that the request expects and the run did not leave."),
-        ("collection_complete", or_null(flag()), "Whether all of /out was looked at."),
-        ("files", list(file), "Files of the request, and their names where they were found."),
-    ]
+    match field {
+        RunField::StartedUtc | RunField::EndedUtc => or_null(time()),
+        RunField::Limits => list(limit),
+        RunField::Confinement => or_null(confinement()),
+        RunField::Accounting => or_null(accounting()),
+        RunField::Denials => or_null(known(denials())),
+        RunField::Network => or_null(known(network())),
+        RunField::Streams => record(&[("stdout", stream()), ("stderr", stream())]),
+        RunField::Rejected => list(rejected),
+        RunField::RejectedTotal => count(),
+        RunField::Missing => list(text()),
+        RunField::CollectionComplete => or_null(flag()),
+        RunField::Files => list(file),
+    }
 }
 
 fn confinement() -> Value {

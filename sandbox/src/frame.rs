@@ -1,4 +1,4 @@
-//! What the programs around a cell say to each other: every verb, once, with its encoding.
+//! What the programs around a cell say to each other: every verb with its encoding.
 //!
 //! | from | to | verbs | when |
 //! |---|---|---|---|

@@ -4,6 +4,9 @@
 //! tool wrote and collects what it left. The program `toolexec-launch` is the other side and lives in
 //! [`launch`]. Neither side ever parses a request, and nothing here decides whether a command may run.
 //! All `unsafe` of the workspace is in `sys.rs`.
+//!
+//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
+//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
 
 pub mod client;
 mod collect;

@@ -113,38 +113,54 @@ pub struct Runtime {
 /// and to let it go.
 pub const OUT_INODES_MAX: u32 = 65_536;
 
-/// Limits of one run. All are enforced; none may be zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// From the word to start the tool to the last breath of its tree, milliseconds of the monotonic clock.
-    pub wall_ms_max: u64,
-    /// User plus system time of the whole tree, milliseconds.
-    pub cpu_ms_max: u64,
-    /// Processor bandwidth, thousandths of one core.
-    pub cpu_milli: u32,
-    /// Memory of the whole tree with `/out`, `/tmp` and `/dev/shm` counted, bytes.
-    pub memory_bytes_max: u64,
-    /// Processes and threads of the tool.
-    pub pids_max: u32,
-    /// Open files of each process.
-    pub open_files_max: u32,
-    /// Size of one file, bytes, wherever it is.
-    pub file_bytes_max: u64,
-    /// Size of `/out`, bytes.
-    pub out_bytes_max: u64,
-    /// Size of `/tmp`, bytes.
-    pub tmp_bytes_max: u64,
-    /// Size of `/dev/shm`, bytes.
-    pub shm_bytes_max: u64,
-    /// Files and directories in `/out`.
-    pub out_inodes_max: u32,
-    /// Bytes kept of each of stdout and stderr; the run is ended when one is exceeded.
-    pub stream_bytes_max: u64,
-    /// Files collected out of `/out`.
-    pub artifacts_max: u32,
-    /// Directory depth of what is collected out of `/out`.
-    pub artifact_depth_max: u32,
+/// Calls a macro with the registry of limits: one line for each, in the order in which they are sent.
+macro_rules! each_limit {
+    ($then:ident) => {
+        $then! {
+            /// From the word to start the tool to the last breath of its tree, milliseconds of the monotonic clock.
+            wall_ms_max: u64,
+            /// User plus system time of the whole tree, milliseconds.
+            cpu_ms_max: u64,
+            /// Processor bandwidth, thousandths of one core.
+            cpu_milli: u32,
+            /// Memory of the whole tree with `/out`, `/tmp` and `/dev/shm` counted, bytes.
+            memory_bytes_max: u64,
+            /// Processes and threads of the tool.
+            pids_max: u32,
+            /// Open files of each process.
+            open_files_max: u32,
+            /// Size of one file, bytes, wherever it is.
+            file_bytes_max: u64,
+            /// Size of `/out`, bytes.
+            out_bytes_max: u64,
+            /// Size of `/tmp`, bytes.
+            tmp_bytes_max: u64,
+            /// Size of `/dev/shm`, bytes.
+            shm_bytes_max: u64,
+            /// Files and directories in `/out`.
+            out_inodes_max: u32,
+            /// Bytes kept of each of stdout and stderr; the run is ended when one is exceeded.
+            stream_bytes_max: u64,
+            /// Files collected out of `/out`.
+            artifacts_max: u32,
+            /// Directory depth of what is collected out of `/out`.
+            artifact_depth_max: u32,
+        }
+    };
 }
+pub(crate) use each_limit;
+
+macro_rules! limits {
+    ($($(#[$doc:meta])* $name:ident: $number:ident,)+) => {
+        /// Limits of one run. All are enforced; none may be zero.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct Limits {
+            $($(#[$doc])* pub $name: $number,)+
+        }
+    };
+}
+
+each_limit!(limits);
 
 /// What the policy demands of the confinement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,4 +196,23 @@ pub struct Order {
 pub struct Plan {
     pub cell: CellPlan,
     pub order: Order,
+}
+
+#[cfg(test)]
+mod tests {
+    use model::LimitName;
+
+    macro_rules! names {
+        ($($(#[$doc:meta])* $name:ident: $number:ident,)+) => {
+            &[$(stringify!($name)),+]
+        };
+    }
+
+    #[test]
+    fn each_limit_in_force_is_one_of_an_order() {
+        let names: &[&str] = each_limit!(names);
+        for name in LimitName::TEXTS {
+            assert!(names.contains(name), "{name}");
+        }
+    }
 }

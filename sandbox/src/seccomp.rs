@@ -1,52 +1,69 @@
 //! The texts of `sandbox/seccomp`, as they are compiled into the launcher. A file of that directory
 //! that is not listed here would be in no filter, and in no digest of the filters.
 
-model::closed_set! {
-    /// A text on system calls, by the name of its file. Digests of all texts go by this order.
-    pub enum SeccompText {
-        /// Calls that every program needs.
-        Base = "base.txt",
-        /// Calls that only an attempt to leave a cell makes.
-        Escape = "escape.txt",
-        /// For Go.
-        Go = "go.txt",
-        /// For runs with hosts.
-        Hosts = "hosts.txt",
-        /// For Node.js.
-        Node = "node.txt",
-        /// For Python.
-        Python = "python.txt",
-        /// Calls that are refused.
-        Refused = "refused.txt",
-        /// For Ruby.
-        Ruby = "ruby.txt",
-        /// Where memory is limited by sampling.
-        Sampled = "sampled.txt",
-        /// Calls that set a cell up.
-        Setup = "setup.txt",
-        /// For TypeScript.
-        Ts = "ts.txt",
-    }
+use model::Language;
+
+/// One text on system calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SeccompText {
+    /// The name of its file.
+    pub file: &'static str,
+    /// Its content.
+    pub text: &'static str,
 }
 
-impl SeccompText {
-    /// The text.
-    #[must_use]
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::Base => include_str!("../seccomp/base.txt"),
-            Self::Escape => include_str!("../seccomp/escape.txt"),
-            Self::Go => include_str!("../seccomp/go.txt"),
-            Self::Hosts => include_str!("../seccomp/hosts.txt"),
-            Self::Node => include_str!("../seccomp/node.txt"),
-            Self::Python => include_str!("../seccomp/python.txt"),
-            Self::Refused => include_str!("../seccomp/refused.txt"),
-            Self::Ruby => include_str!("../seccomp/ruby.txt"),
-            Self::Sampled => include_str!("../seccomp/sampled.txt"),
-            Self::Setup => include_str!("../seccomp/setup.txt"),
-            Self::Ts => include_str!("../seccomp/ts.txt"),
+macro_rules! file {
+    ($file:expr) => {
+        SeccompText { file: $file, text: include_str!(concat!("../seccomp/", $file)) }
+    };
+}
+
+macro_rules! common {
+    ($($(#[$doc:meta])* $name:ident = $file:literal;)+) => {
+        $($(#[$doc])* pub(crate) const $name: SeccompText = file!($file);)+
+
+        /// The texts that are not of one language.
+        const COMMON: &[SeccompText] = &[$($name),+];
+    };
+}
+
+common! {
+    /// Calls that every program needs.
+    BASE = "base.txt";
+    /// Calls that only an attempt to leave a cell makes.
+    ESCAPE = "escape.txt";
+    /// For runs with hosts.
+    HOSTS = "hosts.txt";
+    /// Calls that are refused.
+    REFUSED = "refused.txt";
+    /// Where memory is limited by sampling.
+    SAMPLED = "sampled.txt";
+    /// Calls that set a cell up.
+    SETUP = "setup.txt";
+}
+
+macro_rules! of_language {
+    ($(#[$about:meta])* pub enum $set:ident {
+        $($(#[$doc:meta])* $name:ident = $text:literal $columns:tt,)+
+    }) => {
+        /// The text of one language: the file with its name.
+        pub(crate) const fn of(language: $set) -> SeccompText {
+            match language {
+                $($set::$name => file!(concat!($text, ".txt")),)+
+            }
         }
-    }
+    };
+}
+
+model::each_language!(of_language);
+
+/// Every text, by the name of its file. Digests of all texts go by this order.
+#[must_use]
+pub fn all() -> Vec<SeccompText> {
+    let of_languages = Language::ALL.iter().map(|language| of(*language));
+    let mut all: Vec<_> = COMMON.iter().copied().chain(of_languages).collect();
+    all.sort_unstable_by_key(|text| text.file);
+    all
 }
 
 #[cfg(test)]
@@ -61,10 +78,10 @@ mod tests {
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         files.sort();
-        assert_eq!(files, SeccompText::TEXTS);
-        for text in SeccompText::ALL {
-            let file = format!("{directory}/{text}");
-            assert_eq!(std::fs::read_to_string(file).unwrap(), text.text(), "{text}");
+        assert_eq!(files, all().iter().map(|text| text.file).collect::<Vec<_>>());
+        for SeccompText { file, text } in all() {
+            let path = format!("{directory}/{file}");
+            assert_eq!(std::fs::read_to_string(path).unwrap(), text, "{file}");
         }
     }
 }

@@ -9,6 +9,9 @@
 //! original leaves `approved/`. Everything between them is either a pure function of durable bytes or
 //! lost harmlessly. The ledger line of the intent is what uses a request up: there is never a second
 //! run. This crate decides nothing about requests and runs nothing.
+//!
+//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
+//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
 
 #![forbid(unsafe_code)]
 
@@ -78,5 +81,5 @@ pub use recover::{Misplaced, Recovered, Unfinished};
 pub use reserve::ReserveInUse;
 pub use slot::EmptySlot;
 pub use stage::{StageError, Staged};
-pub use survey::{Daemon, Finding, Survey, Trouble, is_spool, survey};
+pub use survey::{Daemon, Finding, Survey, Trouble, TroubleCode, is_spool, survey};
 pub use want::Want;

@@ -18,15 +18,15 @@ pub(crate) const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The file that takes the room, and who has it given up.
 pub(crate) struct Reserve {
-    pub(crate) path: PathBuf,
-    pub(crate) users: AtomicUsize,
+    path: PathBuf,
+    users: AtomicUsize,
 }
 
 /// The reserved room is free for the record that must be written now; for as long as one of these lives, nobody
 /// reserves it again.
 #[must_use]
 pub struct ReserveInUse<'a> {
-    pub(crate) users: &'a AtomicUsize,
+    users: &'a AtomicUsize,
 }
 
 impl Drop for ReserveInUse<'_> {
@@ -40,7 +40,32 @@ impl Reserve {
         Self { path: spool.join(".reserve"), users: AtomicUsize::new(0) }
     }
 
-    pub(crate) fn take(&self) -> Result<(), SpoolError> {
+    /// Reserves the room if it is not reserved. Where the disk is too full for it, `free` frees some first.
+    ///
+    /// # Errors
+    /// The disk is full, a record is written in that room now, or worse.
+    pub(crate) fn keep(&self, free: impl FnOnce()) -> Result<(), SpoolError> {
+        if self.users.load(Ordering::SeqCst) > 0 {
+            let failed = SpoolError::io(&self.path, "reserve room for records");
+            return Err(failed(Errno::NOSPC.into()));
+        }
+        match self.take() {
+            Err(error) if error.is_full() => {
+                free();
+                self.take()
+            }
+            taken => taken,
+        }
+    }
+
+    /// Gives the room up, for the record that must be written now.
+    pub(crate) fn lend(&self) -> ReserveInUse<'_> {
+        self.users.fetch_add(1, Ordering::SeqCst);
+        self.give_up();
+        ReserveInUse { users: &self.users }
+    }
+
+    fn take(&self) -> Result<(), SpoolError> {
         let failed = SpoolError::io(&self.path, "reserve room for records");
         let opened = OpenOptions::new()
             .write(true)
@@ -66,7 +91,7 @@ impl Reserve {
         }
     }
 
-    pub(crate) fn give_up(&self) {
+    fn give_up(&self) {
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 tracing::warn!("{}: remove: {error}", self.path.display());

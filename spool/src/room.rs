@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 use rustix::fs::{Mode, OFlags, open, statvfs};
 use rustix::io::Errno;
@@ -39,18 +38,7 @@ impl Spool {
     /// # Errors
     /// The disk is full, a record is written in that room now, or worse.
     pub fn keep_reserve(&self) -> Result<(), SpoolError> {
-        let reserve = self.reserve();
-        if reserve.users.load(Ordering::SeqCst) > 0 {
-            let failed = SpoolError::io(&reserve.path, "reserve room for records");
-            return Err(failed(Errno::NOSPC.into()));
-        }
-        match reserve.take() {
-            Err(error) if error.is_full() => {
-                self.store().empty();
-                reserve.take()
-            }
-            taken => taken,
-        }
+        self.reserve().keep(|| self.store().empty())
     }
 
     /// Insists on the descriptors that one request needs.
@@ -111,9 +99,6 @@ impl Spool {
 
     /// Gives the reserved room up, for the record that must be written now.
     pub fn use_reserve(&self) -> ReserveInUse<'_> {
-        let reserve = self.reserve();
-        reserve.users.fetch_add(1, Ordering::SeqCst);
-        reserve.give_up();
-        ReserveInUse { users: &reserve.users }
+        self.reserve().lend()
     }
 }

@@ -7,7 +7,7 @@
     reason = "a test that cannot prepare its files must fail"
 )]
 
-mod scene;
+use crate::scene;
 
 use std::ffi::OsStr;
 use std::fs;

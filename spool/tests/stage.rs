@@ -7,7 +7,7 @@
     reason = "a test that cannot prepare its files must fail"
 )]
 
-mod scene;
+use crate::scene;
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::Write;
@@ -183,7 +183,11 @@ fn a_file_that_changes_while_it_is_staged_is_refused_or_staged_as_it_was() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let open = OpenOptions::new().write(true).open(&path).unwrap();
-            while !stop.load(Ordering::Relaxed) {
+            // Between no and many changes come while a file is staged, however quick the host is.
+            for pause_ms in [1, 2, 4, 8, 16, 32, 64].into_iter().cycle() {
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
                 for at in [0, 1_000_000, 2_000_000] {
                     open.write_all_at(b"other bytes", at).unwrap();
                     let at = usize::try_from(at).unwrap();
@@ -191,12 +195,13 @@ fn a_file_that_changes_while_it_is_staged_is_refused_or_staged_as_it_was() {
                     open.write_all_at(original, u64::try_from(at).unwrap()).unwrap();
                 }
                 open.set_len(1_500_000).unwrap();
+                std::thread::sleep(Duration::from_micros(200));
                 open.write_all_at(&content[1_500_000..], 1_500_000).unwrap();
-                std::thread::sleep(Duration::from_millis(2));
+                std::thread::sleep(Duration::from_millis(pause_ms));
             }
         });
-        let until = std::time::Instant::now() + Duration::from_secs(3);
-        while std::time::Instant::now() < until && (staged_count < 20 || refused < 20) {
+        let until = std::time::Instant::now() + Duration::from_secs(60);
+        while std::time::Instant::now() < until && (staged_count < 5 || refused < 5) {
             match scene.stage(&spool, &sha256) {
                 Ok(staged) => {
                     assert_eq!(sha256_of(&staged_file(&spool, &staged)), sha256);

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::declared::{COMPONENT_BYTES_MAX, COMPONENTS_MAX};
 use crate::limits::{CORES_MAX, MEMORY_MIB_MAX, TIME_SEC_MAX};
+use crate::network::NetworkAccess;
 use crate::request::{Backend, Constraint, RequestedBy};
 use crate::request_key::RequestKey;
 
@@ -44,7 +45,7 @@ pub fn front_matter_schema() -> Value {
         "$defs": { "sentence": sentence_form() },
         "if": {
             "required": ["network"],
-            "properties": { "network": { "const": "allowlist" } },
+            "properties": { "network": { "const": NetworkAccess::Allowlist.as_str() } },
         },
         "then": {
             "required": ["network_allowlist"],
@@ -65,7 +66,10 @@ fn value_of(key: RequestKey, sentence: &Value) -> Value {
         RequestKey::CreatedUtc | RequestKey::ApprovedUtc => text(STAMP),
         RequestKey::RequestedBy => one_of(RequestedBy::TEXTS),
         RequestKey::Language => one_of(Language::TEXTS),
-        RequestKey::Network => json!({ "enum": ["none", "allowlist"], "default": "none" }),
+        RequestKey::Network => json!({
+            "enum": NetworkAccess::TEXTS,
+            "default": NetworkAccess::None.as_str(),
+        }),
         RequestKey::NetworkAllowlist => list(text(&host())),
         RequestKey::CpuLimit => json!({ "anyOf": [
             {

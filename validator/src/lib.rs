@@ -5,6 +5,9 @@
 //! The way in is [`Draft`]: bytes of a bounded size whose owner is known. [`Draft::check`] is the
 //! only constructor of [`Request`], the proof that the text is well-formed and complete by the
 //! normative schema (seed 002). Whether such a request may *run* is decided elsewhere.
+//!
+//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
+//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
 
 #![forbid(unsafe_code)]
 
@@ -69,7 +72,7 @@ pub use limits::{Ceilings, CpuCores, at_ceiling};
 pub use lint::{DocumentKind, Expect, lint};
 pub use marks::{marks, reveal_line};
 pub use monty::PureCode;
-pub use network::{HostPort, Network};
+pub use network::{HostPort, Network, NetworkAccess};
 pub use request::{Backend, Constraint, OwnerUid, Request, RequestedBy, Work};
 pub use result::{RESULT_BYTES_MAX, check_result, states_digest, withheld};
 pub use risk::{Risk, RiskLevel, Sensitivity};

@@ -93,3 +93,18 @@ fn tell(host: &HostPort, spot: SourceSpan, report: &mut Report) {
     let hint = "name it in the command or in `Network rationale:`, or leave it out";
     report.add(Violation::warning(Code::NetworkHostUnused, message).within(spot).hint(hint));
 }
+
+#[cfg(test)]
+mod tests {
+    use model::Language;
+
+    use super::is_loaded;
+
+    #[test]
+    fn sources_of_each_language_are_loaded() {
+        for language in Language::ALL {
+            let endings = language.runtime().extensions;
+            assert!(endings.iter().any(|ending| is_loaded(ending)), "{language}");
+        }
+    }
+}

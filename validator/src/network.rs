@@ -80,6 +80,16 @@ fn is_host(host: &str) -> bool {
     !numeric || host.parse::<Ipv4Addr>().is_ok()
 }
 
+model::closed_set! {
+    /// The value of `network` in requests, and of `network_used` in results.
+    pub enum NetworkAccess {
+        /// No network at all.
+        None = "none",
+        /// Listed hosts, and no others.
+        Allowlist = "allowlist",
+    }
+}
+
 /// The network that a request asks for (seed 002, `network` and `network_allowlist`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Network {
@@ -91,13 +101,19 @@ pub enum Network {
 }
 
 impl Network {
+    /// Returns whether hosts are asked for.
+    #[must_use]
+    pub fn access(&self) -> NetworkAccess {
+        match self {
+            Self::None => NetworkAccess::None,
+            Self::Allowlist(_) => NetworkAccess::Allowlist,
+        }
+    }
+
     /// `none` or `allowlist`.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Allowlist(_) => "allowlist",
-        }
+        self.access().as_str()
     }
 
     /// The hosts asked for.
@@ -115,20 +131,20 @@ impl Network {
         let list_spot = listed.map_or(fields.spot(), |node| node.spot);
         let hosts = listed.and_then(|_| hosts(fields, report));
         let (value, spot) = match fields.peek("network") {
-            None => ("none", fields.spot()),
+            None => (NetworkAccess::None.as_str(), fields.spot()),
             Some(node) => {
                 let text = fields.text_of("network", node, report)?;
                 (text.value, text.spot)
             }
         };
-        match value {
-            "none" => {
+        match NetworkAccess::named(value) {
+            Some(NetworkAccess::None) => {
                 if hosts.as_ref().is_some_and(|hosts| !hosts.is_empty()) {
                     unused(list_spot, report);
                 }
                 Some(Self::None)
             }
-            "allowlist" => {
+            Some(NetworkAccess::Allowlist) => {
                 if listed.is_none() {
                     let message = "`network_allowlist`: missing, although `network` is `allowlist`";
                     report.error(Code::NetworkAllowlistMissing, spot, message);
@@ -141,8 +157,8 @@ impl Network {
                 }
                 hosts.map(Self::Allowlist)
             }
-            other => {
-                let message = format!("`network`: {} is not a value", quote(other));
+            None => {
+                let message = format!("`network`: {} is not a value", quote(value));
                 report.error_hint(Code::NetworkValue, spot, message, "write none or allowlist");
                 None
             }

@@ -3,8 +3,11 @@
 
 #[path = "support/answers.rs"]
 mod answers;
-mod support;
 
+use std::fs;
+use std::path::Path;
+
+use crate::support;
 use answers::{of_command, of_lines, of_request, of_result};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -131,6 +134,20 @@ proptest! {
         let line = harmed("python -c 'print(1)' --in \"/in/a b.csv\" --out=/out/x", &harms);
         of_command(&String::from_utf8_lossy(&line));
     }
+}
+
+/// Every seed of the fuzzers, also of those of `policies`: more bytes to read.
+#[test]
+fn seeds_of_the_fuzzers() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus");
+    let mut asked = 0;
+    for target in fs::read_dir(corpus).unwrap() {
+        for seed in fs::read_dir(target.unwrap().path()).unwrap() {
+            ask(&fs::read(seed.unwrap().path()).unwrap());
+            asked += 1;
+        }
+    }
+    assert!(asked > 50, "only {asked} seeds: the search is broken");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The command rules, one row a line: what bash would make of it and what is said of it. Each
 //! code has a line that breaks it and one beside it that does not.
 
-mod support;
+use crate::support;
 use support::{checked, command, expect_command, with};
 use validator::{Code, command_words, shell_words};
 

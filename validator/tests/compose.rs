@@ -2,8 +2,8 @@
 //! as what was composed; and quoted words are the words again, for us and for bash.
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
-mod composed;
-mod support;
+use crate::composed;
+use crate::support;
 
 use std::process::Command;
 

@@ -1,7 +1,7 @@
 //! Input made to hurt: every case must end soon, without a panic, and refused. The time allowed is
 //! generous for a debug build; what is quadratic in 256 KiB does not fit into it.
 
-mod support;
+use crate::support;
 use std::time::{Duration, Instant};
 use support::{checked, valid};
 use validator::{REQUEST_BYTES_MAX, check_result};

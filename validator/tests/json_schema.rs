@@ -2,8 +2,8 @@
 //! what the check accepts is valid by it, and what it refuses the check refuses too.
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
-mod composed;
-mod support;
+use crate::composed;
+use crate::support;
 
 use std::fs;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn the_file_is_the_one_that_is_made() {
     }
     let file = fs::read_to_string(&path).unwrap_or_default();
     let kept: Value = serde_json::from_str(&file).unwrap_or_default();
-    let hint = "write it anew: TOOLEXEC_WRITE_DOCS=1 cargo test -p validator --test json_schema";
+    let hint = "write it anew: TOOLEXEC_WRITE_DOCS=1 cargo test -p validator json_schema";
     assert!(kept == made, "{}: {hint}", path.display());
     assert!(file.is_ascii(), "an invisible character would stand in the file");
     assert!(jsonschema::draft202012::meta::is_valid(&made));

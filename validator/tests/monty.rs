@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
-mod support;
+use crate::support;
 use support::{HASH, ID, checked, errors, valid, warnings};
 use validator::{Backend, Work};
 

@@ -2,7 +2,7 @@
 //! here is one that a forge or an editor shows differently from how it is written.
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
-mod support;
+use crate::support;
 
 use support::{command, errors, warnings, with};
 

@@ -1,7 +1,7 @@
 //! Front matter, sections and text of a request: for every code a text that breaks the rule, next
 //! to the valid request that does not.
 
-mod support;
+use crate::support;
 use model::Sha256;
 use support::{ID, checked, errors, expect, now, valid, warnings, with};
 use validator::{Draft, OwnerUid, Place, REQUEST_BYTES_MAX, RiskLevel, Sensitivity};

@@ -1,6 +1,6 @@
 //! The check of tool results, and lint's choice between the kinds of documents.
 
-mod support;
+use crate::support;
 use support::{HASH, ID, now};
 use validator::{DocumentKind, Expect, Severity, Violation, check_result, lint, withheld};
 

@@ -1,7 +1,7 @@
 //! What no result may hold: payloads, instructions, claims about policy. Every line is tried alone
 //! and in every part of a result, and lines that are fine are tried as hard as lines that are not.
 
-mod support;
+use crate::support;
 use model::escape_line;
 use proptest::prelude::*;
 use support::{HASH, ID};

@@ -47,7 +47,7 @@ const ROOM_INTERVAL: Duration = Duration::from_secs(1);
 /// Requests on their way for each that may run.
 const IN_FLIGHT_PER_CELL: usize = 3;
 
-enum Asked {
+enum Args {
     Run(PathBuf, Clock),
     Check(PathBuf),
     Help,
@@ -60,10 +60,10 @@ fn main() -> ExitCode {
         Err(wrong) => return complain(&format!("{wrong}; see toolexecd --help"), 3),
     };
     let (path, clock) = match asked {
-        Asked::Run(path, clock) => (path, Some(clock)),
-        Asked::Check(path) => (path, None),
-        Asked::Help => return answer(USAGE),
-        Asked::Version => return answer(concat!("toolexecd ", env!("CARGO_PKG_VERSION"), "\n")),
+        Args::Run(path, clock) => (path, Some(clock)),
+        Args::Check(path) => (path, None),
+        Args::Help => return answer(USAGE),
+        Args::Version => return answer(concat!("toolexecd ", env!("CARGO_PKG_VERSION"), "\n")),
     };
     let config = match Config::read(&path) {
         Ok(config) => config,
@@ -109,12 +109,12 @@ fn complain(what: &str, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-fn asked(mut words: impl Iterator<Item = OsString>) -> Result<Asked, String> {
+fn asked(mut words: impl Iterator<Item = OsString>) -> Result<Args, String> {
     let (mut config, mut check, mut clock) = (None, false, Clock::MustFollow);
     while let Some(word) = words.next() {
         match word.to_str() {
-            Some("--help" | "-h") => return Ok(Asked::Help),
-            Some("--version" | "-V") => return Ok(Asked::Version),
+            Some("--help" | "-h") => return Ok(Args::Help),
+            Some("--version" | "-V") => return Ok(Args::Version),
             Some("--check") => check = true,
             Some("--clock-was-set-back") => clock = Clock::WasSetBack,
             Some("--config") => name_config(&mut config, words.next().unwrap_or_default())?,
@@ -130,8 +130,8 @@ fn asked(mut words: impl Iterator<Item = OsString>) -> Result<Asked, String> {
             Err("--check: starts nothing, whatever the clock; leave --clock-was-set-back out"
                 .into())
         }
-        (true, Clock::MustFollow) => Ok(Asked::Check(config)),
-        (false, clock) => Ok(Asked::Run(config, clock)),
+        (true, Clock::MustFollow) => Ok(Args::Check(config)),
+        (false, clock) => Ok(Args::Run(config, clock)),
     }
 }
 
@@ -155,7 +155,7 @@ fn places_of(config: &Config) -> Places {
 }
 
 /// What a daemon has open before it serves.
-struct Opened {
+struct OpenedDaemon {
     dropbox: Dropbox,
     spool: Spool,
     floor: daemon::Floor,
@@ -164,7 +164,7 @@ struct Opened {
     permissions: Option<Permissions>,
 }
 
-fn open(config: &Config, clock: Clock) -> Result<Opened, Halt> {
+fn open(config: &Config, clock: Clock) -> Result<OpenedDaemon, Halt> {
     // First, because it makes nothing: a spool that is named wrongly stays as it is.
     let dropbox = Dropbox::open(&config.spool.join("approved"))?;
     let spool = Spool::open_for_daemon(&places_of(config))?;
@@ -179,11 +179,11 @@ fn open(config: &Config, clock: Clock) -> Result<Opened, Halt> {
         &config.state.join("permissions"),
         &config.spool.join("drafts"),
     )?;
-    Ok(Opened { dropbox, spool, floor, result_key: keys.result, log, permissions })
+    Ok(OpenedDaemon { dropbox, spool, floor, result_key: keys.result, log, permissions })
 }
 
 /// A disk without room keeps a daemon from opening what it needs, and never ends it.
-fn open_when_there_is_room(config: &Config, clock: Clock) -> Result<Opened, Halt> {
+fn open_when_there_is_room(config: &Config, clock: Clock) -> Result<OpenedDaemon, Halt> {
     let manager = HostManager::of_environment();
     let mut said = false;
     loop {
@@ -206,7 +206,7 @@ fn serve(config: Config, path: PathBuf, clock: Clock) -> Result<(), Halt> {
     files.current = files.maximum;
     setrlimit(Resource::Nofile, files)
         .map_err(|errno| Halt::Kernel("the limit of open files", errno.into()))?;
-    let Opened { dropbox, spool, floor, result_key, log, permissions } =
+    let OpenedDaemon { dropbox, spool, floor, result_key, log, permissions } =
         open_when_there_is_room(&config, clock)?;
     let host = Host::new(HostParts {
         spool,

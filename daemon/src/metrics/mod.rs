@@ -4,12 +4,14 @@
 //! series of its own.
 
 mod file;
+pub(crate) mod model;
 mod registry;
 mod settings;
 mod socket;
 
+pub use self::model::SocketError;
 pub use file::MetricsFile;
 pub use registry::{Metrics, StoppedBy, Timed};
 pub(crate) use settings::MetricsForm;
 pub use settings::MetricsSettings;
-pub use socket::{MetricsSocket, SocketError};
+pub use socket::MetricsSocket;

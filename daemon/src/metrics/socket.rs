@@ -2,7 +2,6 @@
 //! One thread, one connection at a time, each with so many bytes to ask and so much time; whoever wants
 //! more is left. The socket is reached by a path, never by a network.
 
-use std::fmt;
 use std::fs::{self, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -12,8 +11,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use spool::Want;
-
+use super::model::SocketError;
 use super::registry::Metrics;
 
 /// What a question may be long, headers and all.
@@ -25,39 +23,6 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// A socket that answers for as long as the program lives, and goes with this.
 pub struct MetricsSocket(PathBuf);
-
-/// Why there is none.
-#[derive(Debug)]
-pub enum SocketError {
-    /// Somebody answers there already, or it is no socket.
-    Taken(PathBuf),
-    Io(PathBuf, io::Error),
-}
-
-impl fmt::Display for SocketError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Taken(path) => {
-                let shown = path.display();
-                write!(f, "{shown}: is taken; name another metrics.socket, or remove it")
-            }
-            Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for SocketError {}
-
-impl SocketError {
-    /// The shortage behind this error, if waiting can end it.
-    #[must_use]
-    pub fn want(&self) -> Option<Want> {
-        match self {
-            Self::Io(_, error) => Want::of(error),
-            Self::Taken(_) => None,
-        }
-    }
-}
 
 impl MetricsSocket {
     /// Listens, and answers in a thread of its own. Who may connect is for the directory to say.

@@ -10,7 +10,7 @@ use records::{HostUse, NetworkReport, Refusal};
 
 /// Why a report cannot be this run's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unfit {
+pub(super) enum ReportFault {
     /// Its hosts are not those that were granted, in their order.
     Hosts,
     /// A host has more addresses than are ever kept.
@@ -21,7 +21,7 @@ pub(super) enum Unfit {
     Refusals,
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for ReportFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Hosts => "its hosts are not those that were granted",
@@ -37,20 +37,20 @@ pub(super) fn believed(
     report: frame::Report,
     granted: &GrantedNetwork,
     confinement: Confinement,
-) -> Result<NetworkReport, Unfit> {
+) -> Result<NetworkReport, ReportFault> {
     let names = report.hosts.iter().map(|host| host.name.as_str());
     if !names.eq(granted.hosts.keys().map(String::as_str)) {
-        return Err(Unfit::Hosts);
+        return Err(ReportFault::Hosts);
     }
     if report.hosts.iter().any(|host| host.addresses.len() > ADDRESSES_MAX) {
-        return Err(Unfit::Addresses);
+        return Err(ReportFault::Addresses);
     }
     if !bytes_fit(&report.hosts, granted.bytes_max) {
-        return Err(Unfit::Bytes);
+        return Err(ReportFault::Bytes);
     }
     let too_long = |refusal: &frame::Refusal| refusal.asked.len() > ASKED_BYTES_MAX;
     if report.refusals.len() > REFUSALS_MAX || report.refusals.iter().any(too_long) {
-        return Err(Unfit::Refusals);
+        return Err(ReportFault::Refusals);
     }
     Ok(told(report, confinement))
 }

@@ -5,23 +5,24 @@
 //! interpreters should be, and those need the host to find the program. A place that shows more than
 //! programs is refused by name, whoever asked for it.
 
+mod elf;
 mod own_root;
 mod places;
 
 use std::collections::BTreeMap;
 use std::env;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use policies::{Binaries, BinaryRule, CacheSource, Installed, Policy, Runtime, WithoutCache};
 use sandbox::client::Reach;
 
+use elf::is_elf;
 use places::Private;
 
 /// Where `auto` looks before PATH.
 const FIRST_PLACES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
-const ELF_MAGIC: [u8; 4] = *b"\x7fELF";
 
 /// Looks for everything that the runtimes of the policy need; `warm` is the directory with the caches
 /// that `toolexec doctor --warm` made.
@@ -125,12 +126,6 @@ fn program_at(path: &Path, mounts: &[PathBuf], private: &Private) -> Result<Inst
     let visible = mounts.iter().any(|mount| real.starts_with(mount));
     let prefix = if visible { None } else { Some(private.prefix_of(&real).map_err(Some)?) };
     Ok(Installed { binary: real, prefix, caches: BTreeMap::new() })
-}
-
-pub(crate) fn is_elf(path: &Path) -> bool {
-    let mut magic = [0; 4];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
-    read.is_ok() && magic == ELF_MAGIC
 }
 
 fn caches_of(

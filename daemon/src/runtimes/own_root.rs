@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
 
-use super::is_elf;
+use super::elf::is_elf;
 
 /// The path of a program as it is seen from inside, links in it followed.
 pub(super) fn program_in(root: &Path, binary: &Path) -> Result<PathBuf, String> {

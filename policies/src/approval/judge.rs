@@ -8,6 +8,7 @@ use super::votes::{Scrutiny, Votes};
 use super::{risk, standing, submitter};
 use crate::evidence::Evidence;
 use crate::findings::Findings;
+use crate::grounds::RuleName;
 use crate::policy::Policy;
 
 /// The approval, where every rule about it is content.
@@ -19,7 +20,7 @@ pub(crate) fn judge(
 ) -> Option<Approval> {
     let rules = &policy.rules.approval;
     let (class, why, min) = asked(request, policy);
-    findings.pass("approval.risk", why);
+    findings.pass(RuleName::ApprovalRisk, why);
     standing::date_order(request, evidence.now, findings);
     let expires = standing::age(request, rules, evidence.now, findings);
     standing::audience(request, rules, evidence.origin, findings);
@@ -32,7 +33,7 @@ pub(crate) fn judge(
         people.not_asked(findings);
         submitter::judge(&people, rules, &evidence.submission, findings)
     } else {
-        findings.not_applicable("approval.submitter", "policy asks for signatures");
+        findings.not_applicable(RuleName::ApprovalSubmitter, "policy asks for signatures");
         if evidence.signers.is_none() {
             no_signers(findings);
         } else {
@@ -64,5 +65,5 @@ fn votes<'s>(request: &Request, policy: &Policy, evidence: &Evidence<'s>) -> Opt
 fn no_signers(findings: &mut Findings) {
     let reason = "no allowed_signers are configured, so no signature can be verified";
     let hint = "give the daemon an allowed_signers file";
-    findings.lack("approval.signature", Code::ApprovalSignature, reason, hint);
+    findings.lack(RuleName::ApprovalSignature, Code::ApprovalSignature, reason, hint);
 }

@@ -12,9 +12,10 @@ use super::signers::Signers;
 use super::sshsig::Touch;
 use super::votes::{Unusable, Voter, Votes};
 use crate::findings::Findings;
+use crate::grounds::RuleName;
 use crate::model::ApprovalRules;
 
-const SELF: &str = "approval.self";
+const SELF: RuleName = RuleName::ApprovalSelf;
 
 /// Who signed, told apart by whether it counts.
 pub(super) struct People<'v, 's> {
@@ -67,7 +68,7 @@ impl<'v, 's> People<'v, 's> {
     fn lack(
         &self,
         findings: &mut Findings,
-        (rule, code): (&str, Code),
+        (rule, code): (RuleName, Code),
         reason: String,
         hint: &str,
     ) {
@@ -79,12 +80,18 @@ impl<'v, 's> People<'v, 's> {
 
     /// The same rules where the submission is enough. Who asks must be known all the same.
     pub(super) fn not_asked(&self, findings: &mut Findings) {
-        for rule in ["signature", "revoked", "self", "count", "principal"] {
-            let rule = format!("approval.{rule}");
+        let of_signers = [
+            RuleName::ApprovalSignature,
+            RuleName::ApprovalRevoked,
+            SELF,
+            RuleName::ApprovalCount,
+            RuleName::ApprovalPrincipal,
+        ];
+        for rule in of_signers {
             if rule == SELF && self.requester_missing {
                 self.self_approval(findings);
             } else {
-                findings.not_applicable(&rule, "policy asks for no signature");
+                findings.not_applicable(rule, "policy asks for no signature");
             }
         }
     }
@@ -102,7 +109,7 @@ impl<'v, 's> People<'v, 's> {
     }
 
     pub(super) fn signatures(&self, findings: &mut Findings) {
-        const RULE: &str = "approval.signature";
+        const RULE: RuleName = RuleName::ApprovalSignature;
         let verified = self.votes.approvals.len();
         let unusable = self.unusable(false);
         if unusable.is_empty() {
@@ -126,7 +133,7 @@ impl<'v, 's> People<'v, 's> {
     }
 
     pub(super) fn revoked(&self, findings: &mut Findings) {
-        const RULE: &str = "approval.revoked";
+        const RULE: RuleName = RuleName::ApprovalRevoked;
         let revoked = self.unusable(true);
         if revoked.is_empty() {
             findings.pass(RULE, "no key that signed is revoked");
@@ -140,7 +147,7 @@ impl<'v, 's> People<'v, 's> {
     }
 
     pub(super) fn self_approval(&self, findings: &mut Findings) {
-        const RULE: &str = SELF;
+        const RULE: RuleName = SELF;
         if self.requester_missing {
             let reason = "who asks is not known, so nobody can be told from them; see policy \
                           approval.requester_required";
@@ -166,7 +173,7 @@ impl<'v, 's> People<'v, 's> {
     }
 
     pub(super) fn count(&self, class: RiskLevel, findings: &mut Findings) {
-        const RULE: &str = "approval.count";
+        const RULE: RuleName = RuleName::ApprovalCount;
         let (people, min) = (self.count_of(), self.min);
         if people >= min {
             findings.pass(RULE, format!("{people} of {min} distinct approvers signed"));
@@ -181,7 +188,7 @@ impl<'v, 's> People<'v, 's> {
     }
 
     pub(super) fn principal(&self, findings: &mut Findings) {
-        const RULE: &str = "approval.principal";
+        const RULE: RuleName = RuleName::ApprovalPrincipal;
         if self.approvers.is_empty() {
             findings.not_applicable(RULE, "no approver's signature verified");
             return;

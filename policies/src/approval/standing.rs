@@ -8,11 +8,12 @@ use super::model::SIGNATURE_FILES_MAX;
 use super::votes::Votes;
 use crate::evidence::Ledger;
 use crate::findings::Findings;
+use crate::grounds::RuleName;
 use crate::model::ApprovalRules;
 
 /// The validator looked at this when it read the text; the decision may be another day's.
 pub(super) fn date_order(request: &Request, now: UtcTime, findings: &mut Findings) {
-    const RULE: &str = "approval.date-order";
+    const RULE: RuleName = RuleName::ApprovalDateOrder;
     let (created, approved) = (request.created(), request.approved());
     let later = |a: UtcTime, b: UtcTime| a.unix() > b.unix().saturating_add(CLOCK_SKEW_SEC);
     let reason = if later(created, approved) {
@@ -34,7 +35,7 @@ pub(super) fn age(
     now: UtcTime,
     findings: &mut Findings,
 ) -> Option<UtcTime> {
-    const RULE: &str = "approval.age";
+    const RULE: RuleName = RuleName::ApprovalAge;
     let Some(max) = rules.age_sec_max else {
         findings.not_applicable(RULE, "policy sets no maximum age");
         return None;
@@ -61,7 +62,7 @@ pub(super) fn audience(
     origin: Option<&str>,
     findings: &mut Findings,
 ) {
-    const RULE: &str = "approval.audience";
+    const RULE: RuleName = RuleName::ApprovalAudience;
     let here = origin.map_or_else(|| "not named".to_owned(), |it| format!("`{it}`"));
     match request.audience() {
         Some(meant) if Some(meant) == origin => findings.pass(RULE, format!("this host, {here}")),
@@ -80,7 +81,7 @@ pub(super) fn audience(
 }
 
 pub(super) fn single_use(ledger: &Ledger, findings: &mut Findings) {
-    const RULE: &str = "approval.single-use";
+    const RULE: RuleName = RuleName::ApprovalSingleUse;
     match ledger {
         Ledger::NotAsked => {
             let reason = "the host's ledger says whether it was started before; nobody asked it";
@@ -97,7 +98,7 @@ pub(super) fn single_use(ledger: &Ledger, findings: &mut Findings) {
 
 /// One valid rejection is final, so a file that nobody could look into is taken for one.
 pub(super) fn rejection(votes: Option<&Votes<'_>>, unread: &[String], findings: &mut Findings) {
-    const RULE: &str = "approval.rejected";
+    const RULE: RuleName = RuleName::ApprovalRejected;
     if let Some(first) = unread.first() {
         let more = match unread.len() {
             1 => String::new(),

@@ -6,9 +6,10 @@ use validator::Code;
 use super::people::People;
 use crate::evidence::Submission;
 use crate::findings::Findings;
+use crate::grounds::RuleName;
 use crate::model::ApprovalRules;
 
-const RULE: &str = "approval.submitter";
+const RULE: RuleName = RuleName::ApprovalSubmitter;
 
 /// By whose word, in the words of the record.
 pub(super) fn judge(

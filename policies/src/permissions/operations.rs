@@ -80,7 +80,7 @@ pub trait PermissionManager {
         RequestData::of(source, blocked, self.terms().shown)
     }
 
-    /// Deletes everything of a workflow that has ended; returns none where nothing was kept. The run has
+    /// Ends every permission of a workflow that has ended; returns none where there was none. The run has
     /// ended even if this fails: a caller logs an error and continues.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use policies::aana::{EVENT_BYTES_MAX, GateResult, Route, gate_bytes, gate_pre_to
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::{as_json, now};
+use super::{as_json, now};
 
 #[track_caller]
 fn refused(result: &GateResult) {

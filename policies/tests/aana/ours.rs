@@ -7,7 +7,7 @@ use policies::aana::{
 };
 use proptest::prelude::*;
 
-use crate::{algorithm, gate, now, strictness};
+use super::{algorithm, gate, now, strictness};
 
 fn id() -> RequestId {
     "TR-20260209-160501Z-4111-1111-1111-1111".parse().unwrap()

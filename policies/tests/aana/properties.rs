@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 
-use crate::events::{ROUTES, broken_event, event, reference};
-use crate::{algorithm, gate, strictness};
+use super::events::{ROUTES, broken_event, event, reference};
+use super::{algorithm, gate, strictness};
 
 fn order(route: Route) -> usize {
     ROUTES.iter().position(|it| *it == route.as_str()).unwrap()

@@ -4,7 +4,7 @@
 use policies::aana::{Gate, Route};
 use serde_json::Value;
 
-use crate::{as_json, gate};
+use super::{as_json, gate};
 
 const CASES: &str = include_str!("contract_cases.json");
 const EXAMPLES: &str = include_str!("sdk_examples.json");

@@ -8,8 +8,8 @@ use policies::aana::EVENT_SCHEMA;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::events::broken_event;
-use crate::gate;
+use super::events::broken_event;
+use super::gate;
 
 static SCHEMA: LazyLock<Validator> = LazyLock::new(|| {
     let schema: Value = serde_json::from_str(EVENT_SCHEMA).unwrap();

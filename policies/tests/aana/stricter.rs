@@ -7,7 +7,7 @@ use std::path::Path;
 use policies::aana::Route;
 use serde_json::{Value, json};
 
-use crate::{as_json, gate};
+use super::{as_json, gate};
 
 const STRICTER: &str = include_str!("stricter.json");
 

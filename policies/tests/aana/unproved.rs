@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{algorithm, gate};
+use super::{algorithm, gate};
 
 /// Summaries of an approval that was not given, or that no longer holds.
 const DENIED: [&str; 34] = [

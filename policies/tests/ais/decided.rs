@@ -8,8 +8,8 @@ use policies::{AisEvidence, AisFile, Decision, Policy, Verdict};
 use serde_json::json;
 use validator::Request;
 
-use crate::decision::{self, codes, held, policy, reason, refused, request, verdict};
-use crate::scene::{Scene, trust};
+use super::decision::{self, codes, held, policy, reason, refused, request, verdict};
+use super::scene::{Scene, trust};
 
 const PURPOSE: (&str, &str) = ("\"A sum.\"", "\"Summarize the weather.\"");
 

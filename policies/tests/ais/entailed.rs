@@ -5,7 +5,7 @@ use policies::ais::{
 };
 use serde_json::{Value, json};
 
-use crate::scene::{Scene, now, trust};
+use super::scene::{Scene, now, trust};
 
 fn found(purpose: &str, steps: &[(&str, Value)], writes: u64) -> (f64, f64) {
     let mut scene = Scene::good();

@@ -8,7 +8,7 @@ use p256::elliptic_curve::PrimeField;
 use policies::ais::{Code, SigningKey, canonical, sign};
 use serde_json::{Value, json};
 
-use crate::scene::{Scene, key};
+use super::scene::{Scene, key};
 
 /// What the scene says of this signature of the plan, which a key on P-256 makes, or of the intent's.
 fn said_of(part: &str, jws: &str) -> Result<(), (Code, String)> {
@@ -102,7 +102,7 @@ fn the_header_chooses_nothing() {
 fn a_public_key_is_no_secret() {
     let seed = Sha256::of(b"user");
     let public = ed25519_dalek::SigningKey::from_bytes(seed.as_bytes()).verifying_key().to_bytes();
-    let pem = crate::scene::public_pem("user");
+    let pem = super::scene::public_pem("user");
     for secret in [&public[..], pem.as_bytes()] {
         let shared = SigningKey::from_secret(secret).expect("a secret");
         assert_forged("uia", &sign(&payload("uia"), &shared, Some("user")), "HS256");

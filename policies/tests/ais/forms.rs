@@ -7,7 +7,7 @@ use policies::ais::{
 };
 use serde_json::{Value, json};
 
-use crate::scene::{PARTS, Scene};
+use super::scene::{PARTS, Scene};
 
 fn schema(artifact: Artifact) -> Validator {
     let schema: Value = serde_json::from_str(artifact.schema()).expect("JSON");

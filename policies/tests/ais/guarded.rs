@@ -3,7 +3,7 @@
 use policies::ais::{Bundle, Case, Code, Presence, SecretKeys, Verdict, guard, judge};
 use serde_json::{Value, json};
 
-use crate::scene::{Scene, key, time, trust};
+use super::scene::{Scene, key, time, trust};
 
 type Change = fn(&mut Scene);
 

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use policies::ais::{Bundle, TrustStore, canonical, read_document};
 use proptest::prelude::*;
 
-use crate::scene::Scene;
+use super::scene::Scene;
 
 /// Signing takes longer than everything else here.
 fn good() -> &'static [u8] {

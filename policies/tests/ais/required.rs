@@ -3,7 +3,7 @@
 use policies::ais::{Code, Uri};
 use serde_json::json;
 
-use crate::scene::Scene;
+use super::scene::Scene;
 
 /// Every field that the seed lists without a `?`, by its place.
 const REQUIRED: [(&str, &[&str]); 7] = [

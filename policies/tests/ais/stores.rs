@@ -3,7 +3,7 @@
 use policies::ais::{Algorithm, SigningKey, TrustStore, sign};
 use serde_json::{Value, json};
 
-use crate::scene::{Scene, private_pem, public_pem, trust_value};
+use super::scene::{Scene, private_pem, public_pem, trust_value};
 
 fn refused(value: &Value) -> String {
     match TrustStore::read(value.to_string().as_bytes()) {

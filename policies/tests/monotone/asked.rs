@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use policies::Policy;
 
-use crate::scene;
+use super::scene;
 
 /// The request, as far as the rules differ.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

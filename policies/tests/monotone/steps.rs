@@ -4,7 +4,7 @@
 
 use policies::Ledger;
 
-use crate::world::{Act, Bound, Said, World};
+use super::world::{Act, Bound, Said, World};
 
 pub(crate) struct Step {
     pub(crate) name: &'static str,

@@ -14,10 +14,10 @@ use policies::{
 use serde_json::json;
 use validator::{OwnerUid, Request};
 
-use crate::asked::{Asked, Rules};
-use crate::bundle;
-use crate::scene::{self, Scene};
-use crate::soft::SoftKey;
+use super::asked::{Asked, Rules};
+use super::bundle;
+use super::scene::{self, Scene};
+use super::soft::SoftKey;
 
 /// The people, by number; the last is nobody's here.
 pub(crate) const PEOPLE: [&str; 4] = ["alice", "bob", "carol", "eve"];

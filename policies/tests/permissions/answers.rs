@@ -9,8 +9,7 @@ use policies::{APPROVE_NAMESPACE, Revoked, SignatureFile, Signers};
 use super::scene::{Desk, NOON, answer, calls, source};
 use soft::SoftKey;
 
-#[path = "../soft/mod.rs"]
-mod soft;
+use crate::soft;
 
 fn bytes() -> Vec<u8> {
     let lodged = Desk::new().lodge(&source("wf-1"), &calls(&["a"])).unwrap();

@@ -73,3 +73,8 @@ impl fmt::Display for Standstill {
         }
     }
 }
+
+/// The launcher broke off, or said what it may not.
+pub(super) fn lost(why: &'static str) -> BuildError {
+    BuildError::Lost(io::Error::new(io::ErrorKind::UnexpectedEof, why))
+}

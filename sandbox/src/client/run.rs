@@ -97,13 +97,8 @@ impl RunningCell {
             if open(control) && self.is_overdue(begun, heard) {
                 break;
             }
-            if open(control)
-                && !told_stuck
-                && heard.elapsed() >= QUIET_TIME_MAX
-                && let Some(state) = self.peer.stuck_slot()
-            {
-                told_stuck = true;
-                news(RunNews::Stuck(state));
+            if open(control) && !told_stuck && heard.elapsed() >= QUIET_TIME_MAX {
+                told_stuck = self.tell_stuck(&mut news);
             }
             let ready = self.wait(open(control), open(evidence))?;
             if ready.stdout {
@@ -119,15 +114,9 @@ impl RunningCell {
             }
             if ready.control {
                 heard = Instant::now();
-                match hear(&self.control) {
-                    Ok(Some((FromLauncher::Used(usage), _))) => news(RunNews::Used(usage)),
-                    last => {
-                        if let Ok(Some((FromLauncher::Ended(ended), _))) = last {
-                            ending = Some(*ended);
-                        }
-                        control = Owed::Nothing;
-                        deadline = Some(Instant::now() + DRAIN_TIME_MAX);
-                    }
+                control = self.hear_launcher(&mut ending, &mut news);
+                if !open(control) {
+                    deadline = Some(Instant::now() + DRAIN_TIME_MAX);
                 }
             }
             if self.stdout.over() || self.stderr.over() {
@@ -137,6 +126,27 @@ impl RunningCell {
             }
         }
         self.close(ending)
+    }
+
+    /// Receives one message of the launcher.
+    fn hear_launcher(&self, ending: &mut Option<Ending>, news: &mut impl FnMut(RunNews)) -> Owed {
+        match hear(&self.control) {
+            Ok(Some((FromLauncher::Used(usage), _))) => {
+                news(RunNews::Used(usage));
+                return Owed::More;
+            }
+            Ok(Some((FromLauncher::Ended(ended), _))) => *ending = Some(*ended),
+            _ => {}
+        }
+        Owed::Nothing
+    }
+
+    /// Reports the launcher's process if it is stuck.
+    fn tell_stuck(&self, news: &mut impl FnMut(RunNews)) -> bool {
+        let stuck = self.peer.stuck_slot();
+        let is_stuck = stuck.is_some();
+        stuck.into_iter().for_each(|state| news(RunNews::Stuck(state)));
+        is_stuck
     }
 
     /// Whether the run should have ended by now, and a launcher that could say so would have. The tool itself

@@ -44,11 +44,11 @@ pub(super) fn uids(options: &Options) -> Option<Uids> {
         warn(&why, &format!("chmod -R o+rX {path}"));
         return None;
     }
-    match locks() {
+    let path = lock_directory();
+    match locks(&path) {
         Ok(locks) => Some(Uids::of_user(locks, ids)),
         Err(error) => {
             let help = "make it a directory of this user with mode 0700, or remove it";
-            let path = lock_directory();
             warn(&format!("the directory of uid locks, {}: {error}", path.display()), help);
             None
         }
@@ -79,14 +79,13 @@ fn lock_directory() -> PathBuf {
 }
 
 /// Makes the directory of uid locks if it is missing, and opens it.
-fn locks() -> io::Result<OwnedFd> {
-    let path = lock_directory();
-    match fs::DirBuilder::new().mode(0o700).create(&path) {
+fn locks(path: &Path) -> io::Result<OwnedFd> {
+    match fs::DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let opened = open(&path, flags, FileMode::empty())?;
+    let opened = open(path, flags, FileMode::empty())?;
     let found = rustix::fs::fstat(&opened)?;
     if found.st_uid != rustix::process::geteuid().as_raw() || found.st_mode & 0o077 != 0 {
         return Err(io::Error::other("others can change it"));

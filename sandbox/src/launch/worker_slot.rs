@@ -4,8 +4,10 @@
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
+use model::Layer;
 use nix::unistd::Pid;
 
+use super::Failed;
 use super::identity::Identity;
 
 /// Looks in a row that must find a process stuck before it counts as stuck.
@@ -59,4 +61,14 @@ impl Seat {
             SeatState::Free | SeatState::Traced | SeatState::Retired => None,
         }
     }
+}
+
+/// A network namespace with nothing in it but `lo`, which is down. This process moves into it and, with
+/// the next one, out of it again; it has no use for a network itself.
+pub(super) fn new_network() -> Result<OwnedFd, Failed> {
+    let layer = Layer::Namespaces;
+    nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNET)
+        .map_err(Failed::without(layer, "unshare the network namespace"))?;
+    let opened = File::open("/proc/self/ns/net");
+    opened.map(OwnedFd::from).map_err(Failed::without(layer, "open the network namespace"))
 }

@@ -5,12 +5,11 @@
 //! This process reads nothing that a client sends, so nothing that a client sends can hurt the next
 //! cell. A seat whose process did not end cleanly is never used again.
 
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use model::{Layer, Mode};
+use model::Mode;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -24,7 +23,7 @@ use super::identity::{Identity, Uids};
 use super::options::Options;
 use super::seat::{self, Remains};
 use super::subordinate;
-use super::worker_slot::{STUCK_LOOKS, Seat, SeatState};
+use super::worker_slot::{STUCK_LOOKS, Seat, SeatState, new_network};
 use crate::process::ProcessState;
 use crate::steps::SetupStep;
 use crate::sys::{self, Fork};
@@ -382,16 +381,6 @@ impl Zygote<'_> {
             }
         }
     }
-}
-
-/// A network namespace with nothing in it but `lo`, which is down. This process moves into it and, with
-/// the next one, out of it again; it has no use for a network itself.
-fn new_network() -> Result<OwnedFd, Failed> {
-    let layer = Layer::Namespaces;
-    nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNET)
-        .map_err(Failed::without(layer, "unshare the network namespace"))?;
-    let opened = File::open("/proc/self/ns/net");
-    opened.map(OwnedFd::from).map_err(Failed::without(layer, "open the network namespace"))
 }
 
 fn wait_for(waited: &mut [PollFd<'_>], at_most: Option<Timespec>) -> io::Result<Woken> {

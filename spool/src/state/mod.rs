@@ -95,10 +95,13 @@ pub enum There {
 
 impl There {
     pub(crate) fn of(path: &std::path::Path) -> Self {
-        match std::fs::symlink_metadata(path) {
-            Ok(_) => Self::Present,
-            Err(_) => Self::Absent,
-        }
+        Self::from(std::fs::symlink_metadata(path).is_ok())
+    }
+}
+
+impl From<bool> for There {
+    fn from(is_there: bool) -> Self {
+        if is_there { Self::Present } else { Self::Absent }
     }
 }
 

@@ -2,9 +2,8 @@
 
 use super::{Claim, Hidden, Illegal, Original, Place, Promise, State, Step, There, step};
 
-const THERE: [There; 2] = [There::Absent, There::Present];
-
 fn product() -> Vec<State> {
+    let there = [false, true].map(There::from);
     let mut all = vec![State::NOTHING];
     let spread = |all: Vec<State>, with: &dyn Fn(State) -> Vec<State>| -> Vec<State> {
         all.into_iter().flat_map(with).collect()
@@ -24,11 +23,11 @@ fn product() -> Vec<State> {
         Original::AnotherAside,
     ];
     all = spread(all, &|it| originals.map(|original| State { original, ..it }).to_vec());
-    all = spread(all, &|it| THERE.map(|published| State { published, ..it }).to_vec());
-    all = spread(all, &|it| THERE.map(|archived| State { archived, ..it }).to_vec());
-    all = spread(all, &|it| THERE.map(|quarantined| State { quarantined, ..it }).to_vec());
-    all = spread(all, &|it| THERE.map(|removed| State { removed, ..it }).to_vec());
-    spread(all, &|it| THERE.map(|slot| State { slot, ..it }).to_vec())
+    all = spread(all, &|it| there.map(|published| State { published, ..it }).to_vec());
+    all = spread(all, &|it| there.map(|archived| State { archived, ..it }).to_vec());
+    all = spread(all, &|it| there.map(|quarantined| State { quarantined, ..it }).to_vec());
+    all = spread(all, &|it| there.map(|removed| State { removed, ..it }).to_vec());
+    spread(all, &|it| there.map(|slot| State { slot, ..it }).to_vec())
 }
 
 /// What the step makes of the state, if it changes anything.

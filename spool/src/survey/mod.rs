@@ -20,7 +20,7 @@ use crate::publish::UNVERIFIED;
 use crate::recover::{claim_of, original_of};
 use crate::state::{Claim, Hidden, Promise, State, Step, There, step};
 
-pub use self::model::{Daemon, Finding, Survey, Trouble};
+pub use self::model::{Daemon, Finding, Survey, Trouble, TroubleCode};
 
 use known::{Known, Line};
 use locks::Locks;

@@ -11,7 +11,7 @@ use crate::state::Illegal;
 #[must_use]
 pub struct Survey {
     pub findings: Vec<Finding>,
-    /// The daemon that holds the spool's lock, if any.
+    /// The presence of a daemon, which holds the spool's lock.
     pub daemon: Daemon,
     pub claims: usize,
     pub waiting: usize,
@@ -35,7 +35,41 @@ pub struct Finding {
     pub trouble: Trouble,
 }
 
-/// The kind of trouble.
+model::closed_set! {
+    /// The kinds of trouble, as `toolexec doctor` reports them to programs.
+    pub enum TroubleCode {
+        /// Files in a combination that no crash leads to.
+        Illegal = "illegal-state",
+        /// A claim that no process works on.
+        Interrupted = "interrupted",
+        /// A temporary file that was left over.
+        Rubbish = "rubbish",
+        /// A gathered result whose record did not verify.
+        Unverified = "unverified",
+        /// A directory of another owner than it should have.
+        Owner = "owner",
+        /// A directory of another mode than it should have.
+        Mode = "mode",
+        /// A spool without a ledger.
+        NoLedger = "no-ledger",
+        /// The ledger as a whole, or its head.
+        Ledger = "ledger",
+        /// One line of the ledger.
+        LedgerLine = "ledger-line",
+        /// One line of the list of removals.
+        RemovedLine = "removed-line",
+        /// A result of which the ledger knows nothing.
+        NotInTheLedger = "not-in-ledger",
+        /// A request that no daemon has claimed.
+        Waits = "waits",
+        /// A file system without room.
+        NoRoom = "no-room",
+        /// A path that cannot be read.
+        Unreadable = "unreadable",
+    }
+}
+
+/// The kind of trouble, with what is known of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     Illegal(Illegal),
@@ -78,25 +112,31 @@ pub enum Trouble {
 }
 
 impl Trouble {
+    /// Its kind, whose text is its name for programs.
+    #[must_use]
+    pub fn kind(&self) -> TroubleCode {
+        match self {
+            Self::Illegal(_) => TroubleCode::Illegal,
+            Self::Interrupted => TroubleCode::Interrupted,
+            Self::Rubbish { .. } => TroubleCode::Rubbish,
+            Self::Unverified => TroubleCode::Unverified,
+            Self::Owner { .. } => TroubleCode::Owner,
+            Self::Mode { .. } => TroubleCode::Mode,
+            Self::NoLedger => TroubleCode::NoLedger,
+            Self::Ledger(_) => TroubleCode::Ledger,
+            Self::LedgerLine { .. } => TroubleCode::LedgerLine,
+            Self::RemovedLine { .. } => TroubleCode::RemovedLine,
+            Self::NotInTheLedger => TroubleCode::NotInTheLedger,
+            Self::Waits { .. } => TroubleCode::Waits,
+            Self::NoRoom { .. } => TroubleCode::NoRoom,
+            Self::Unreadable(_) => TroubleCode::Unreadable,
+        }
+    }
+
     /// Its name for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::Illegal(_) => "illegal-state",
-            Self::Interrupted => "interrupted",
-            Self::Rubbish { .. } => "rubbish",
-            Self::Unverified => "unverified",
-            Self::Owner { .. } => "owner",
-            Self::Mode { .. } => "mode",
-            Self::NoLedger => "no-ledger",
-            Self::Ledger(_) => "ledger",
-            Self::LedgerLine { .. } => "ledger-line",
-            Self::RemovedLine { .. } => "removed-line",
-            Self::NotInTheLedger => "not-in-ledger",
-            Self::Waits { .. } => "waits",
-            Self::NoRoom { .. } => "no-room",
-            Self::Unreadable(_) => "unreadable",
-        }
+        self.kind().as_str()
     }
 
     /// The remedy.

@@ -46,7 +46,7 @@ fn what_was_acknowledged_outlives_a_kill_and_nothing_else_is_permitted() {
     for round in 0..ROUNDS {
         let first = round * WORKFLOWS_A_ROUND;
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["killed::writes_until_it_is_killed", "--exact", "--nocapture"])
+            .args(["permissions::killed::writes_until_it_is_killed", "--exact", "--nocapture"])
             .env(STORE, place.store())
             .env(FROM, first.to_string())
             .stdout(Stdio::piped())

@@ -84,8 +84,9 @@ impl Remains {
     }
 }
 
-/// A process is told by its number and the moment that it began. Only those that could be of a run: in
-/// namespaces of their own, children of this test, or orphans that name us.
+/// A process is identified by its name and the moment that it began. Only those that could be of a run: in
+/// namespaces of their own, children of this test, or orphans that name us. A namespace has no line of its
+/// own: a process or a mount keeps it, and the kernel gives its number to the next one.
 fn processes(lines: &mut BTreeSet<String>) {
     let own = |kind: &str| fs::read_link(format!("/proc/self/ns/{kind}")).unwrap_or_default();
     let here = NAMESPACES.map(own);
@@ -106,7 +107,6 @@ fn processes(lines: &mut BTreeSet<String>) {
         }
         let uid = fs::metadata(entry.path()).map_or(0, |it| it.uid());
         lines.insert(format!("process {name}) of {uid} since {began}"));
-        lines.extend(theirs.iter().map(|link| format!("namespace {}", link.display())));
     }
 }
 

@@ -7,7 +7,8 @@
 //! - a `match` from two values or more to a text without blanks each (`Self::A => "a"`);
 //! - a `match` from two such texts or more to values (`"a" => Some(Self::A)`).
 //!
-//! The body of a `macro_rules!` has variables in place of values, so that it never counts. Neither does a
+//! Another text than its own is a column of a closed set (`Self::A => "a-signature"`): it is written once,
+//! and the compiler finds a missing value. The body of a `macro_rules!` has variables in place of values, so that it never counts. Neither does a
 //! sentence for each value: the compiler finds a missing one.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +19,10 @@ use crate::sources::sources;
 use crate::tokens::{Kind, Token, begins_item, closing, tokens};
 
 /// The values of each enum, by the name of the enum; names may be defined more than once.
-type Enums<'a> = BTreeMap<&'a str, Vec<BTreeSet<&'a str>>>;
+type Enums<'a> = BTreeMap<&'a str, Vec<Values<'a>>>;
+
+/// The values of an enum, each with its text where `closed_set!` makes the enum.
+type Values<'a> = BTreeMap<&'a str, Option<&'a str>>;
 
 /// Adds the enums that code defines, by itself or in the input of a macro.
 fn enums<'a>(code: &[Token<'a>], found: &mut Enums<'a>) {
@@ -35,8 +39,8 @@ fn enums<'a>(code: &[Token<'a>], found: &mut Enums<'a>) {
 }
 
 /// The names that begin an entry in the body of an enum.
-fn values<'a>(body: &[Token<'a>]) -> BTreeSet<&'a str> {
-    let (mut found, mut at, mut begins) = (BTreeSet::new(), 0, true);
+fn values<'a>(body: &[Token<'a>]) -> Values<'a> {
+    let (mut found, mut at, mut begins) = (Values::new(), 0, true);
     while at < body.len() {
         match body[at].text {
             "#" => {}
@@ -45,7 +49,9 @@ fn values<'a>(body: &[Token<'a>]) -> BTreeSet<&'a str> {
             "," | ";" => begins = true,
             text if begins => {
                 if body[at].is_type_name() {
-                    found.insert(text);
+                    let own = body.get(at + 2).filter(|_| body[at + 1].is("="));
+                    let own = own.filter(|it| it.kind == Kind::Text).map(|it| it.text);
+                    found.insert(text, own);
                 }
                 begins = false;
             }
@@ -142,7 +148,7 @@ fn is_list<'a>(
     let defined = of.and_then(|name| enums.get(name)).into_iter().flatten();
     listed.len() > 1
         && defined
-            .filter(|all| listed.is_subset(all))
+            .filter(|all| listed.iter().all(|value| all.contains_key(value)))
             .any(|all| listed.len() == all.len() || in_const && 2 * listed.len() >= all.len())
 }
 
@@ -181,10 +187,10 @@ fn arms<'t, 'a>(body: &'t [Token<'a>]) -> Vec<(&'t [Token<'a>], &'t [Token<'a>])
 
 /// Returns whether two arms or more lead from a value to a text, or from a text to a value.
 fn is_text_match<'a>(body: &[Token<'a>], owner: Option<&'a str>, enums: &Enums<'a>) -> bool {
+    // A value, and its text in a closed set.
     let known = |code: &[Token<'a>]| {
-        value(code, owner).is_some_and(|(name, value, _)| {
-            enums.get(name).into_iter().flatten().any(|all| all.contains(value))
-        })
+        let (name, value, _) = value(code, owner)?;
+        enums.get(name).into_iter().flatten().find_map(|all| all.get(value).copied())
     };
     let is_word = |token: &Token<'_>| token.kind == Kind::Text && !token.text.contains([' ', '\n']);
     let (mut to_text, mut to_value) = (0, 0);
@@ -194,8 +200,10 @@ fn is_text_match<'a>(body: &[Token<'a>], owner: Option<&'a str>, enums: &Enums<'
             _ => result,
         };
         let is_text = matches!(pattern, [text] if is_word(text));
-        to_text += usize::from(matches!(result, [text] if is_word(text)) && known(pattern));
-        to_value += usize::from(is_text && known(inside));
+        if let ([text], Some(own)) = (result, known(pattern)) {
+            to_text += usize::from(is_word(text) && own.is_none_or(|own| own == text.text));
+        }
+        to_value += usize::from(is_text && known(inside).is_some());
     }
     to_text > 1 || to_value > 1
 }
@@ -278,7 +286,7 @@ fn kept_in(text: &str, of_tests: bool) -> Vec<String> {
     let (defined, code) = (tokens(defined), tokens(text));
     let mut known = Enums::new();
     enums(&defined, &mut known);
-    assert_eq!(known["Kind"], [BTreeSet::from(["A", "B", "C", "D"])]);
+    assert_eq!(known["Kind"], [["A", "B", "C", "D"].map(|value| (value, None)).into()]);
     kept_by_hand(&code, &known, of_tests)
 }
 
@@ -320,6 +328,7 @@ fn texts_of_values_are_found() {
     assert_eq!(kept_in(carried, false).len(), 1);
     for fine in [
         texts.replace("\"a\"", "\"it is a\"").as_str(),
+        texts.replace("\"a\"", "\"a-file\"").as_str(),
         "fn f() { match k { Kind::A => \"a\", _ => \"b\" } }",
         "fn f() { match level { Level::A => \"a\", Level::B => \"b\" } }",
         "macro_rules! m { () => { match self { $(Self::$v => $text),* } } }",

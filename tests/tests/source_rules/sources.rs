@@ -9,7 +9,7 @@ use toolexec_tests::workspace;
 use crate::rust_text::code_of;
 
 /// A crate, and all of ours that it imports.
-pub(crate) const GRAPH: [(&str, &[&str]); 10] = [
+pub(crate) const GRAPH: [(&str, &[&str]); 11] = [
     ("model", &[]),
     ("validator", &["model"]),
     ("sandbox", &["model"]),
@@ -20,6 +20,7 @@ pub(crate) const GRAPH: [(&str, &[&str]); 10] = [
     ("daemon", &["egress", "model", "policies", "records", "sandbox", "spool", "validator"]),
     ("cli", &["daemon", "model", "policies", "records", "sandbox", "spool", "validator"]),
     ("tests", &[]),
+    ("xtask", &[]),
 ];
 
 /// A Rust file.

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::quote::yaml;
 use super::{ComposedInput, ComposedWork, Composition, OneLine};
 use crate::monty::PureCode;
+use crate::network::NetworkAccess;
 
 pub(super) fn text(of: &Composition) -> String {
     let mut text = front_matter(of);
@@ -51,7 +52,8 @@ fn front_matter(of: &Composition) -> String {
     front.quoted("approved_utc", &approval.map_or(String::new(), |(_, at)| at.to_string()));
     front.quoted("purpose", of.purpose.as_str());
     front.quoted("language", of.language.as_str());
-    front.quoted("network", if of.hosts.is_some() { "allowlist" } else { "none" });
+    let access = of.hosts.as_ref().map_or(NetworkAccess::None, |_| NetworkAccess::Allowlist);
+    front.quoted("network", access.as_str());
     front.list("network_allowlist", of.hosts.iter().flatten().map(|host| yaml(host.as_str())));
     front.quoted("cpu_limit", of.cpu.as_str());
     front.plain("memory_limit_mb", &of.memory_limit_mb.to_string());

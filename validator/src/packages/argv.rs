@@ -1,6 +1,8 @@
 //! Installers among the words of a command. Only the program and the words that choose what it
 //! does count: a file or an argument that is called like a tool must never be taken for one.
 
+use model::Language;
+
 use super::{is_installer, plain_name};
 use crate::table::Table;
 
@@ -31,40 +33,55 @@ pub(crate) fn installer(argv: &[&str]) -> Option<String> {
     if is_installer(&name) || is_installer(plain) {
         return Some(name);
     }
-    let second = argv.get(1).copied().unwrap_or("");
-    let both = |first: &str, second: &str| Some(format!("{first} {second}"));
-    match plain {
-        "go" if ["get", "install", "mod"].contains(&second) => both("go", second),
-        // `go run example.org/tool@v1` fetches what it runs.
-        "go" if second == "run" => {
-            let package = argv.iter().skip(2).find(|word| !word.starts_with('-'))?;
-            package.contains('@').then(|| "go run …@version".to_owned())
-        }
-        // What stands in a registry or on a web server is fetched, then run.
-        "bun" | "deno" | "node" if argv.iter().skip(1).take(16).any(|word| is_fetched(word)) => {
-            Some(format!("{plain} of a registry or URL"))
-        }
-        "bun" | "deno" if ["add", "install", "i", "x", "create"].contains(&second) => {
-            both(plain, second)
-        }
-        "python" | "pypy" => {
+    match Language::of_program(plain) {
+        Some(language) => of_language(language, plain, argv),
+        None if ["bun", "deno"].contains(&plain) => fetched(plain, argv)
+            .or_else(|| second_of(plain, argv, &["add", "install", "i", "x", "create"])),
+        None => None,
+    }
+}
+
+/// The installation that the interpreter of a language is asked for.
+fn of_language(language: Language, plain: &str, argv: &[&str]) -> Option<String> {
+    match language {
+        Language::Python => {
             let script = argv.iter().skip(1).find(|word| !word.starts_with('-'));
             let bootstrap = script.map(|word| base_name(word)).filter(|it| BOOTSTRAPS.has(it));
-            match bootstrap {
-                Some(script) => both("python", script),
-                None => python_module(argv).and_then(|module| both("python -m", module)),
-            }
+            bootstrap
+                .map(|script| format!("python {script}"))
+                .or_else(|| python_module(argv).map(|module| format!("python -m {module}")))
         }
-        "ruby" | "jruby" if argv.iter().any(|word| word.contains("bundler/inline")) => {
-            both("ruby with", "bundler/inline")
+        Language::Node if plain == "node" => fetched(plain, argv),
+        Language::Node | Language::Ts => None,
+        Language::Go => second_of(plain, argv, &["get", "install", "mod"]).or_else(|| go_run(argv)),
+        Language::Ruby if argv.iter().any(|word| word.contains("bundler/inline")) => {
+            Some("ruby with bundler/inline".to_owned())
         }
-        "ruby" | "jruby" => {
+        Language::Ruby => {
             let at = argv.iter().take(8).position(|word| *word == "-S")?;
             let name = argv.get(at + 1)?;
             is_installer(name).then(|| format!("ruby -S {name}"))
         }
-        _ => None,
     }
+}
+
+/// The program with its second word, where that is one of those which install.
+fn second_of(plain: &str, argv: &[&str], installing: &[&str]) -> Option<String> {
+    let second = argv.get(1).filter(|second| installing.contains(second))?;
+    Some(format!("{plain} {second}"))
+}
+
+/// `go run example.org/tool@v1` fetches what it runs.
+fn go_run(argv: &[&str]) -> Option<String> {
+    argv.get(1).filter(|second| **second == "run")?;
+    let package = argv.iter().skip(2).find(|word| !word.starts_with('-'))?;
+    package.contains('@').then(|| "go run …@version".to_owned())
+}
+
+/// A registry or a web server among the words: its program is fetched, then run.
+fn fetched(plain: &str, argv: &[&str]) -> Option<String> {
+    let named = argv.iter().skip(1).take(16).any(|word| is_fetched(word));
+    named.then(|| format!("{plain} of a registry or URL"))
 }
 
 fn is_fetched(script: &str) -> bool {
@@ -96,4 +113,22 @@ fn python_module<'a>(argv: &[&'a str]) -> Option<&'a str> {
 
 fn is_module(name: &str) -> bool {
     PYTHON_MODULES.has(name.split('.').next().unwrap_or(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_installer_of_each_language_is_known() {
+        for language in Language::ALL {
+            let words: &[&str] = match language {
+                Language::Python => &["pip", "install", "x"],
+                Language::Node | Language::Ts => &["npm", "install", "x"],
+                Language::Go => &["go", "install", "example.org/x"],
+                Language::Ruby => &["gem", "install", "x"],
+            };
+            assert!(installer(words).is_some(), "{language}: {words:?}");
+        }
+    }
 }

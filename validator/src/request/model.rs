@@ -1,4 +1,4 @@
-//! The values of a request's text. They prove nothing: only a [`super::Request`] is the proof of a check.
+//! The values of a request's text, and the owner of its file. They prove nothing: only a [`super::Request`] is the proof of a check.
 
 use model::{Language, RequestId, UtcTime};
 

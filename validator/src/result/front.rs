@@ -5,6 +5,7 @@ use model::{Placed, RequestId, ResultId, Sha256, UtcTime, quote};
 
 use crate::code::Code;
 use crate::fields::Fields;
+use crate::network::NetworkAccess;
 use crate::report::Report;
 use crate::schema;
 use crate::violation::Violation;
@@ -91,7 +92,7 @@ fn wrong(text: Placed<&str>, message: &str, report: &mut Report) {
 fn check_network(fields: &Fields<'_>, report: &mut Report) {
     let used = fields.text("network_used", report);
     if let Some(used) = used
-        && !["none", "allowlist"].contains(&used.value)
+        && NetworkAccess::named(used.value).is_none()
     {
         let message = format!("`network_used`: {} is not a value", quote(used.value));
         report.error_hint(Code::NetworkValue, used.spot, message, "write none or allowlist");

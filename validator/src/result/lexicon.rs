@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::sync::LazyLock;
 
+use model::Language;
+
 /// The meanings that one word can have.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Kinds(u64);
@@ -33,7 +35,7 @@ lexicon! {
     2 FETCH "download fetch retrieve curl wget";
     3 FETCHER "curl wget iwr irm invoke-webrequest";
     4 SHELL "sh bash zsh dash ksh ash fish iex pwsh powershell cmd";
-    5 INTERPRETER "python python3 perl ruby node php";
+    5 INTERPRETER "perl php";
     6 START "run execute launch install start";
     7 FORGET "ignore disregard forget override overrule";
     8 EARLIER "previous prior above earlier preceding former foregoing original existing system";
@@ -112,6 +114,11 @@ static KINDS: LazyLock<Lexicon> = LazyLock::new(|| {
             let known = kinds.entry(word).or_default();
             *known = known.or(*kind);
         }
+    }
+    // The interpreters of the languages come from their registry.
+    for name in Language::ALL.iter().flat_map(|language| language.runtime().piped) {
+        let known = kinds.entry(name).or_default();
+        *known = known.or(INTERPRETER);
     }
     kinds
 });

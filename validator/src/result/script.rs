@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use model::Language;
+
 use super::window::{Shape, window_after, window_before};
 
 /// The literals (met in either case) and what has to hold around them.
@@ -74,8 +76,14 @@ fn event_handler(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     (attribute && tag()).then_some(at)
 }
 
-const SHELLS: [&str; 12] =
-    ["sh", "bash", "zsh", "dash", "ksh", "ash", "python", "python3", "perl", "ruby", "node", "php"];
+/// The programs of no language that execute the text which is piped into them.
+const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "perl", "php"];
+
+/// Returns whether a program executes the text that is piped into it.
+fn executes(program: &str) -> bool {
+    SHELLS.contains(&program)
+        || Language::ALL.iter().any(|language| language.runtime().piped.contains(&program))
+}
 
 /// The program that a text begins with, without its directory.
 fn program(text: &str) -> &str {
@@ -93,7 +101,7 @@ fn decoded_to_shell(line: &str, at: Range<usize>) -> Option<Range<usize>> {
         return None;
     }
     let piped = after.match_indices('|').find_map(|(pipe, _)| {
-        let shell = after.get(pipe + 1..).is_some_and(|text| SHELLS.contains(&program(text)));
+        let shell = after.get(pipe + 1..).is_some_and(|text| executes(program(text)));
         shell.then_some(pipe)
     });
     let before = window_before(line, at.start, AROUND);

@@ -1,12 +1,12 @@
-//! From a code to its documentation. The match is without a wildcard: a code that nobody has
-//! documented must not compile.
+//! From a code to its documentation, which is a column of the codes. A code without documentation must
+//! not compile.
 
 use super::Rule;
 use super::{
     approval, backend, command_form, command_shell, elsewhere, frontmatter, inputs, language,
     limits, monty, network, outputs, path, result, risk, schema, secret, section, text,
 };
-use crate::code::Code;
+use crate::code::{Code, each_code};
 
 /// Every rule, in the order of the codes; the families come last.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
@@ -14,123 +14,22 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
     Code::ALL.iter().map(|code| Rule::of(*code)).chain(families)
 }
 
-impl Rule {
-    /// The documentation of this code, or of its family.
-    #[must_use]
-    pub fn of(code: Code) -> &'static Self {
-        match code {
-            Code::FrontmatterMissing => &frontmatter::MISSING,
-            Code::FrontmatterSyntax => &frontmatter::SYNTAX,
-            Code::FrontmatterMissingKey => &frontmatter::MISSING_KEY,
-            Code::FrontmatterUnknownKey => &frontmatter::UNKNOWN_KEY,
-            Code::FrontmatterDuplicateKey => &frontmatter::DUPLICATE_KEY,
-            Code::FrontmatterType => &frontmatter::TYPE,
-            Code::FrontmatterValue => &frontmatter::VALUE,
-            Code::FrontmatterTooLarge => &frontmatter::TOO_LARGE,
-            Code::SchemaRequestType => &schema::REQUEST_TYPE,
-            Code::SchemaVersion => &schema::VERSION,
-            Code::SchemaRequestId => &schema::REQUEST_ID,
-            Code::SchemaTimestamp => &schema::TIMESTAMP,
-            Code::SchemaFileName => &schema::FILE_NAME,
-            Code::ApprovalMissing => &approval::MISSING,
-            Code::ApprovalDateOrder => &approval::DATE_ORDER,
-            Code::ApprovalExpired => &approval::EXPIRED,
-            Code::ApprovalSignature => &approval::SIGNATURE,
-            Code::ApprovalPrincipal => &approval::PRINCIPAL,
-            Code::ApprovalCount => &approval::COUNT,
-            Code::ApprovalSelf => &approval::APPROVER_IS_REQUESTER,
-            Code::ApprovalRevoked => &approval::REVOKED,
-            Code::ApprovalRejected => &approval::REJECTED,
-            Code::LanguageUnknown => &language::UNKNOWN,
-            Code::LanguageShell => &language::SHELL,
-            Code::LanguageMismatch => &language::MISMATCH,
-            Code::NetworkValue => &network::VALUE,
-            Code::NetworkAllowlistMissing => &network::ALLOWLIST_MISSING,
-            Code::NetworkAllowlistUnused => &network::ALLOWLIST_UNUSED,
-            Code::NetworkHost => &network::HOST,
-            Code::NetworkHostUnused => &network::HOST_UNUSED,
-            Code::NetworkNotPermitted => &network::NOT_PERMITTED,
-            Code::LimitsCpu => &limits::CPU,
-            Code::LimitsMemory => &limits::MEMORY,
-            Code::LimitsTime => &limits::TIME,
-            Code::LimitsCeiling => &limits::CEILING,
-            Code::LimitsOverPolicy => &limits::OVER_POLICY,
-            Code::BackendValue => &backend::VALUE,
-            Code::BackendUnavailable => &backend::UNAVAILABLE,
-            Code::BackendMismatch => &backend::MISMATCH,
-            Code::CodeEmpty => &monty::EMPTY,
-            Code::CodeForbidden => &monty::FORBIDDEN,
-            Code::CodeInputs => &monty::INPUTS,
-            Code::RuntimeMissing => &language::RUNTIME_MISSING,
-            Code::InputsHashMissing => &inputs::HASH_MISSING,
-            Code::InputsHashFormat => &inputs::HASH_FORMAT,
-            Code::InputsName => &inputs::NAME,
-            Code::InputsDuplicate => &inputs::DUPLICATE,
-            Code::InputsMissing => &inputs::MISSING,
-            Code::InputsMismatch => &inputs::MISMATCH,
-            Code::InputsUndeclared => &inputs::UNDECLARED,
-            Code::InputsUnused => &inputs::UNUSED,
-            Code::OutputsPath => &outputs::PATH,
-            Code::OutputsOutsideOut => &outputs::OUTSIDE_OUT,
-            Code::OutputsDuplicate => &outputs::DUPLICATE,
-            Code::SectionMissing => &section::MISSING,
-            Code::SectionOrder => &section::ORDER,
-            Code::SectionDuplicate => &section::DUPLICATE,
-            Code::SectionHidden => &section::HIDDEN,
-            Code::SectionUnexpected => &section::UNEXPECTED,
-            Code::CommandEmpty => &command_form::EMPTY,
-            Code::CommandMultipleLines => &command_form::MULTIPLE_LINES,
-            Code::CommandCodeFence => &command_form::CODE_FENCE,
-            Code::CommandMarkup => &command_form::MARKUP,
-            Code::CommandChaining => &command_shell::CHAINING,
-            Code::CommandPipeline => &command_shell::PIPELINE,
-            Code::CommandRedirection => &command_shell::REDIRECTION,
-            Code::CommandHeredoc => &command_shell::HEREDOC,
-            Code::CommandSubstitution => &command_shell::SUBSTITUTION,
-            Code::CommandExpansion => &command_shell::EXPANSION,
-            Code::CommandGlob => &command_shell::GLOB,
-            Code::CommandSubshell => &command_shell::SUBSHELL,
-            Code::CommandBackground => &command_shell::BACKGROUND,
-            Code::CommandAssignment => &command_form::ASSIGNMENT,
-            Code::CommandComment => &command_form::COMMENT,
-            Code::CommandQuoting => &command_form::QUOTING,
-            Code::CommandShell => &command_shell::SHELL,
-            Code::CommandPrivilege => &command_shell::PRIVILEGE,
-            Code::CommandNotPermitted => &command_form::NOT_PERMITTED,
-            Code::CommandUndeclaredFile => &command_form::UNDECLARED_FILE,
-            Code::PathHost => &path::HOST,
-            Code::PathTraversal => &path::TRAVERSAL,
-            Code::PathDevice => &path::DEVICE,
-            Code::PackageInstall => &path::PACKAGE_INSTALL,
-            Code::ResultDigest => &result::DIGEST,
-            Code::ResultInstruction => &result::INSTRUCTION,
-            Code::ResultPayload => &result::PAYLOAD,
-            Code::ResultPolicyClaim => &result::POLICY_CLAIM,
-            Code::ResultTooLong => &result::TOO_LONG,
-            Code::RiskMissing => &risk::MISSING,
-            Code::RiskLevel => &risk::LEVEL,
-            Code::RiskJustification => &risk::JUSTIFICATION,
-            Code::RiskSensitivity => &risk::SENSITIVITY,
-            Code::RiskNetworkRationale => &risk::NETWORK_RATIONALE,
-            Code::TextControl => &text::CONTROL,
-            Code::TextBidi => &text::BIDI,
-            Code::TextConfusable => &text::CONFUSABLE,
-            Code::TextNotUtf8 => &text::NOT_UTF8,
-            Code::TextTooLarge => &text::TOO_LARGE,
-            Code::TextNul => &text::NUL,
-            Code::SpoolReplayed => &elsewhere::REPLAYED,
-            Code::SpoolIdReused => &elsewhere::ID_REUSED,
-            Code::SpoolOwner => &elsewhere::OWNER,
-            Code::SpoolIncomplete => &elsewhere::INCOMPLETE,
-            Code::SpoolFileKind => &elsewhere::FILE_KIND,
-            Code::SpoolHeld => &elsewhere::HELD,
-            Code::SpoolCancelled => &elsewhere::CANCELLED,
-            Code::PermissionDenied => &elsewhere::PERMISSION_DENIED,
-            Code::PermissionRequestable => &elsewhere::PERMISSION_REQUESTABLE,
-            Code::Secret(_) => &secret::SECRET,
-            Code::Layer(_) => &elsewhere::LAYER,
-            Code::Gate(_) => &elsewhere::GATE,
-            Code::Ais(_) => &elsewhere::AIS,
+macro_rules! rule_of_code {
+    ($($variant:ident $code:literal $rule:path, $meaning:literal;)*) => {
+        impl Rule {
+            /// The documentation of this code, or of its family.
+            #[must_use]
+            pub fn of(code: Code) -> &'static Self {
+                match code {
+                    $(Code::$variant => &$rule,)*
+                    Code::Secret(_) => &secret::SECRET,
+                    Code::Layer(_) => &elsewhere::LAYER,
+                    Code::Gate(_) => &elsewhere::GATE,
+                    Code::Ais(_) => &elsewhere::AIS,
+                }
+            }
         }
-    }
+    };
 }
+
+each_code!(rule_of_code);

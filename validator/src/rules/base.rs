@@ -178,23 +178,24 @@ pub enum Base {
 }
 
 impl Base {
+    /// The document, and the name that its file should have.
+    fn parts(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Request => (REQUEST, "TR-20260209-160501Z-python-stats.md"),
+            Self::Monty => (MONTY, "TR-20260209-160501Z-monty-sum.md"),
+            Self::Result => (RESULT, "TS-20260209-161230Z-TR-20260209-160501Z-python-stats.md"),
+        }
+    }
+
     /// The whole document.
     #[must_use]
     pub fn text(self) -> &'static str {
-        match self {
-            Self::Request => REQUEST,
-            Self::Monty => MONTY,
-            Self::Result => RESULT,
-        }
+        self.parts().0
     }
 
     /// The name that its file should have.
     #[must_use]
     pub fn file_name(self) -> &'static str {
-        match self {
-            Self::Request => "TR-20260209-160501Z-python-stats.md",
-            Self::Monty => "TR-20260209-160501Z-monty-sum.md",
-            Self::Result => "TS-20260209-161230Z-TR-20260209-160501Z-python-stats.md",
-        }
+        self.parts().1
     }
 }

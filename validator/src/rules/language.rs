@@ -68,3 +68,20 @@ pub(super) static RUNTIME_MISSING: Rule = Rule {
         good("found by itself", Words("`auto`, and the first program of that name is taken.")),
     ],
 };
+
+#[cfg(test)]
+mod tests {
+    use model::Language;
+
+    use super::UNKNOWN;
+
+    #[test]
+    fn the_texts_on_languages_name_each() {
+        for text in [UNKNOWN.meaning(), UNKNOWN.remedy()] {
+            let words: Vec<_> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+            for language in Language::TEXTS {
+                assert!(words.contains(language), "{text:?} does not name {language}");
+            }
+        }
+    }
+}

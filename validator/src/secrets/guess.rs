@@ -139,8 +139,12 @@ fn is_number(value: &str) -> bool {
 
 /// Whether a name says that its value may be known to all.
 fn is_public(name: &[u8]) -> bool {
-    const WORDS: [&[u8]; 9] = [
+    const WORDS: [&[u8]; 12] = [
         b"public",
+        // The identifier of a key, as in Sigstore's bundles, is what others know the key by.
+        b"keyid",
+        b"key_id",
+        b"key-id",
         b"sha1",
         b"sha2",
         b"sha5",

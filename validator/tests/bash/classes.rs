@@ -1,8 +1,8 @@
 //! What we refuse on purpose although bash would take it, and why. Each class is counted and
 //! printed; a refusal that is in none of them fails the test.
 
-use crate::Ours;
-use crate::asked::{Dollar, Parsed, Seen};
+use super::Ours;
+use super::asked::{Dollar, Parsed, Seen};
 
 /// The codes that speak of the shell's syntax and of the form of the line.
 pub(crate) const SYNTAX: [&str; 17] = [

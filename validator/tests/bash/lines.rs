@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use crate::asked::leaves_body;
-use crate::generator::Generator;
+use super::asked::leaves_body;
+use super::generator::Generator;
 
 /// Where a line comes from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -53,18 +53,18 @@ fn what_cannot_be_this_runs_is_not() {
     let hosts = |hosts: Vec<_>| frame::Report { hosts, ..honest() };
     let with = |refusals| frame::Report { refusals, ..honest() };
     for (what, report, why) in [
-        ("no host", hosts(vec![]), Unfit::Hosts),
-        ("one left out", hosts(vec![a()]), Unfit::Hosts),
-        ("one too many", hosts(vec![a(), b(), used("c.example", 0, 0)]), Unfit::Hosts),
-        ("another order", hosts(vec![b(), a()]), Unfit::Hosts),
-        ("twice the same", hosts(vec![a(), a()]), Unfit::Hosts),
-        ("no name", hosts(vec![a(), used("not a host\n", 0, 0)]), Unfit::Hosts),
-        ("nine addresses", hosts(vec![a(), crowded]), Unfit::Addresses),
-        ("a byte too many", hosts(vec![a(), used("b.example", 1, 1)]), Unfit::Bytes),
-        ("bytes come round", hosts(vec![a(), used("b.example", 1, u64::MAX)]), Unfit::Bytes),
-        ("no connection", hosts(vec![used("a.example", 0, 1), b()]), Unfit::Bytes),
-        ("65 refusals", with(refusals(REFUSALS_MAX + 1, 1)), Unfit::Refusals),
-        ("a long refusal", with(refusals(1, ASKED_BYTES_MAX + 1)), Unfit::Refusals),
+        ("no host", hosts(vec![]), ReportFault::Hosts),
+        ("one left out", hosts(vec![a()]), ReportFault::Hosts),
+        ("one too many", hosts(vec![a(), b(), used("c.example", 0, 0)]), ReportFault::Hosts),
+        ("another order", hosts(vec![b(), a()]), ReportFault::Hosts),
+        ("twice the same", hosts(vec![a(), a()]), ReportFault::Hosts),
+        ("no name", hosts(vec![a(), used("not a host\n", 0, 0)]), ReportFault::Hosts),
+        ("nine addresses", hosts(vec![a(), crowded]), ReportFault::Addresses),
+        ("a byte too many", hosts(vec![a(), used("b.example", 1, 1)]), ReportFault::Bytes),
+        ("bytes come round", hosts(vec![a(), used("b.example", 1, u64::MAX)]), ReportFault::Bytes),
+        ("no connection", hosts(vec![used("a.example", 0, 1), b()]), ReportFault::Bytes),
+        ("65 refusals", with(refusals(REFUSALS_MAX + 1, 1)), ReportFault::Refusals),
+        ("a long refusal", with(refusals(1, ASKED_BYTES_MAX + 1)), ReportFault::Refusals),
     ] {
         let judged = believed(report, &granted(), Confinement::Landlock);
         assert_eq!(judged.err(), Some(why), "{what}");

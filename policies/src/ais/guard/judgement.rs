@@ -10,6 +10,18 @@ use super::model::{Answer, Case, Said};
 /// What a rule looked at may be megabytes of somebody else's.
 const SAW_CHARS_MAX: usize = 1000;
 
+model::closed_set! {
+    /// The kinds of a verdict, as records name them.
+    pub(super) enum VerdictKind {
+        /// Nothing against it.
+        Passed = "pass",
+        /// There was nothing to look at.
+        NotAsked = "not_asked",
+        /// Refused.
+        Refused = "refuse",
+    }
+}
+
 /// What one rule said.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Verdict {
@@ -19,6 +31,16 @@ pub enum Verdict {
     NotAsked,
     /// Refused.
     Refused(Refusal),
+}
+
+impl Verdict {
+    fn kind(&self) -> VerdictKind {
+        match self {
+            Self::Passed => VerdictKind::Passed,
+            Self::NotAsked => VerdictKind::NotAsked,
+            Self::Refused(_) => VerdictKind::Refused,
+        }
+    }
 }
 
 /// One rule, what it looked at, and what it said.
@@ -51,17 +73,12 @@ impl Check {
     /// `{rule, verdict, saw, code?, details?}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let mut said = json!({ "rule": self.rule, "saw": self.saw });
-        let verdict = match &self.verdict {
-            Verdict::Passed => "pass",
-            Verdict::NotAsked => "not_asked",
-            Verdict::Refused(refusal) => {
-                said["code"] = json!(refusal.code.as_str());
-                said["details"] = refusal.details.clone();
-                "refuse"
-            }
-        };
-        said["verdict"] = json!(verdict);
+        let verdict = self.verdict.kind().as_str();
+        let mut said = json!({ "rule": self.rule, "saw": self.saw, "verdict": verdict });
+        if let Verdict::Refused(refusal) = &self.verdict {
+            said["code"] = json!(refusal.code.as_str());
+            said["details"] = refusal.details.clone();
+        }
         said
     }
 }

@@ -7,7 +7,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use model::{ResultId, Sha256, UtcTime};
+use model::{Outcome, ResultId, Sha256, UtcTime};
 use serde::Deserialize;
 use serde_json::Value;
 use validator::CLOCK_SKEW_SEC;
@@ -98,8 +98,9 @@ impl<'a> Says<'a> {
         self.word("outcome")
     }
 
-    fn outcome_is(&self, words: &[&str]) -> bool {
-        words.contains(&self.outcome())
+    /// Returns whether the outcome is one of these, with any exit code and any signal.
+    fn outcome_is(&self, outcomes: &[Outcome]) -> bool {
+        outcomes.iter().any(|outcome| outcome.as_str() == self.outcome())
     }
 
     fn exit_code(&self) -> Option<i64> {
@@ -135,9 +136,9 @@ pub(super) fn number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
-const NEVER_RAN: [&str; 2] = ["refused", "setup_error"];
+const NEVER_RAN: [Outcome; 2] = [Outcome::Refused, Outcome::SetupError];
 /// A request can be cancelled before its start; a run can be lost with all it left.
-const EITHER: [&str; 2] = ["cancelled", "indeterminate"];
+const EITHER: [Outcome; 2] = [Outcome::Cancelled, Outcome::Indeterminate];
 
 fn ran_for_its_outcome(says: &Says<'_>) -> Option<String> {
     let needed = !says.outcome_is(&NEVER_RAN) && !says.outcome_is(&EITHER);
@@ -160,47 +161,48 @@ fn exit_code_of_nothing(says: &Says<'_>) -> Option<String> {
 
 fn exit_code_zero(says: &Says<'_>) -> Option<String> {
     let code = says.exit_code().filter(|code| *code != 0)?;
-    let good = says.outcome_is(&["ok", "output_rejected"]);
+    let good = says.outcome_is(&[Outcome::Ok, Outcome::OutputRejected]);
     good.then(|| format!("outcome is {} and exit_code is {code}", says.outcome()))
 }
 
 fn exit_code_nonzero(says: &Says<'_>) -> Option<String> {
     let code = says.exit_code().filter(|code| !(1..=255).contains(code))?;
-    says.outcome_is(&["exit_nonzero"])
+    says.outcome_is(&[Outcome::ExitNonzero(1)])
         .then(|| format!("outcome is exit_nonzero and exit_code is {code}"))
 }
 
 fn exit_code_signal(says: &Says<'_>) -> Option<String> {
     // 128+n, and Linux has signals 1 to 64.
     let code = says.exit_code().filter(|code| !(129..=192).contains(code))?;
-    says.outcome_is(&["signal"]).then(|| format!("outcome is signal and exit_code is {code}"))
+    says.outcome_is(&[Outcome::Signal(1)])
+        .then(|| format!("outcome is signal and exit_code is {code}"))
 }
 
 fn exit_code_unknown(says: &Says<'_>) -> Option<String> {
     let code = says.exit_code().filter(|code| *code != -1)?;
-    says.outcome_is(&["indeterminate"])
+    says.outcome_is(&[Outcome::Indeterminate])
         .then(|| format!("outcome is indeterminate and exit_code is {code}"))
 }
 
 fn out_of_memory(says: &Says<'_>) -> Option<String> {
     let kills = number(&says.facts["accounting"]["oom_kills"]).filter(|kills| *kills > 0)?;
-    let told = says.outcome_is(&["memory_limit", "seccomp_violation"]);
+    let told = says.outcome_is(&[Outcome::MemoryLimit, Outcome::SeccompViolation]);
     (!told).then(|| format!("outcome is {} and oom_kills is {kills}", says.outcome()))
 }
 
 fn violation(says: &Says<'_>) -> Option<String> {
     let call = says.facts["denials"]["violation"].as_str()?;
-    (!says.outcome_is(&["seccomp_violation"]))
+    (!says.outcome_is(&[Outcome::SeccompViolation]))
         .then(|| format!("outcome is {} and the violation is {call}", says.outcome()))
 }
 
 fn output_rejected(says: &Says<'_>) -> Option<String> {
     let count = number(&says.facts["rejected_total"]).filter(|count| *count > 0)?;
-    says.outcome_is(&["ok"]).then(|| format!("outcome is ok and rejected_total is {count}"))
+    says.outcome_is(&[Outcome::Ok]).then(|| format!("outcome is ok and rejected_total is {count}"))
 }
 
 fn output_incomplete(says: &Says<'_>) -> Option<String> {
-    let incomplete = says.facts["collection_complete"] == false && says.outcome_is(&["ok"]);
+    let incomplete = says.facts["collection_complete"] == false && says.outcome_is(&[Outcome::Ok]);
     incomplete.then(|| "outcome is ok and collection_complete is false".to_owned())
 }
 
@@ -258,7 +260,7 @@ fn ran_unbound(says: &Says<'_>) -> Option<String> {
 fn refused_for_nothing(says: &Says<'_>) -> Option<String> {
     let said_no = says.rows("rules").iter().any(|rule| rule["verdict"] == "refuse");
     let found = !says.rows("violations").is_empty();
-    let bare = says.outcome_is(&["refused"]) && !said_no && !found && !says.has("reason");
+    let bare = says.outcome_is(&[Outcome::Refused]) && !said_no && !found && !says.has("reason");
     bare.then(|| "outcome is refused and nothing says why".to_owned())
 }
 
@@ -328,7 +330,7 @@ fn people_for_the_approval(says: &Says<'_>) -> Option<String> {
     let people: usize = people.parse().ok()?;
     let stated = principals(says.facts).len();
     // After a crash the ledger has what the approval was worth, and nobody has who signed.
-    let forgotten = says.outcome_is(&["indeterminate"]) && says.rows("rules").is_empty();
+    let forgotten = says.outcome_is(&[Outcome::Indeterminate]) && says.rows("rules").is_empty();
     (people > stated && !forgotten)
         .then(|| format!("approval is of {people} and approvals are of {stated}"))
 }

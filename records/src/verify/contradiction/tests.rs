@@ -117,9 +117,9 @@ fn honest_records_contradict_nothing() {
     assert_eq!(said(&older, None), Vec::<String>::new());
 }
 
-#[test]
-fn each_rule_finds_its_contradiction_and_no_other() {
-    let rows = [
+/// A record, a place in it, the value that contradicts the rest there, and words of the finding.
+fn contradictions() -> Vec<(Value, &'static str, Value, &'static str)> {
+    vec![
         (ran(), "/ended_utc", Value::Null, "outcome is ok and ended_utc is null"),
         (ran(), "/confinement", Value::Null, "outcome is ok and confinement is null"),
         (refused(), "/started_utc", "2026-11-21T12:10:26Z".into(), "states a run"),
@@ -175,13 +175,21 @@ fn each_rule_finds_its_contradiction_and_no_other() {
         ),
         (ran(), "/argv_total", 0.into(), "argv has 1 rows and argv_total is 0"),
         (ran(), "/violations", json!([{}]), "violations has 1 rows"),
-    ];
-    for (mut says, place, value, expected) in rows {
+    ]
+}
+
+#[test]
+fn each_rule_finds_its_contradiction_and_no_other() {
+    for (mut says, place, value, expected) in contradictions() {
         *says.pointer_mut(place).unwrap() = value;
         let said = said(&says, None);
         assert!(said.iter().any(|it| it.contains(expected)), "{place}: {expected}: {said:?}");
         assert_eq!(said.len(), 1, "{place}: {said:?}");
     }
+}
+
+#[test]
+fn a_request_that_is_unusable_contradicts_nothing() {
     let named = json!("TS-20261121-121026Z-REFUSED-abababababababab");
     let mut says = refused();
     says["result_id"] = named;

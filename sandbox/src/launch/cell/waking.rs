@@ -83,25 +83,12 @@ impl Cell<'_> {
             }
             // What init said before it ended is heard first.
             if init.contains(PollFlags::IN) {
-                return match wire::receive(&self.shell.channel) {
-                    Ok(Some((bytes, fds))) => match FromInit::decode(&bytes) {
-                        Ok(verb) => Woken::Init(verb, fds),
-                        Err(error) => Woken::Blind(error.into()),
-                    },
-                    // Init ends when the daemon is gone, too.
-                    Ok(None) if daemon.contains(PollFlags::HUP) => Woken::DaemonGone,
-                    Ok(None) => Woken::InitGone,
-                    Err(error) => Woken::Blind(error),
-                };
+                return self.hear_init(daemon.contains(PollFlags::HUP));
             }
             if let Some(alarm) = self.alarm
                 && !rung.is_empty()
             {
-                // One that cannot be silenced would be heard for ever; the looks are enough without it.
-                if let Err(error) = alarm.silence() {
-                    eprintln!("toolexec-launch: hearing that memory is out: {error}");
-                    self.alarm = None;
-                }
+                self.silence(alarm);
                 return Woken::Alarm;
             }
             // What it said before it hung up is not acted upon: nobody would record what came of it.
@@ -109,13 +96,7 @@ impl Cell<'_> {
                 return Woken::DaemonGone;
             }
             if daemon.contains(PollFlags::IN) {
-                return match wire::receive(self.control) {
-                    Ok(Some((bytes, _))) => match ToLauncher::decode(&bytes) {
-                        Ok(verb) => Woken::Daemon(verb),
-                        Err(_) => Woken::DaemonGone,
-                    },
-                    _ => Woken::DaemonGone,
-                };
+                return self.hear_daemon();
             }
             if !end.is_empty() || !init.is_empty() {
                 return Woken::InitGone;
@@ -123,6 +104,37 @@ impl Cell<'_> {
             if left.is_zero() {
                 return Woken::Nothing;
             }
+        }
+    }
+
+    fn hear_init(&self, daemon_gone: bool) -> Woken {
+        match wire::receive(&self.shell.channel) {
+            Ok(Some((bytes, fds))) => match FromInit::decode(&bytes) {
+                Ok(verb) => Woken::Init(verb, fds),
+                Err(error) => Woken::Blind(error.into()),
+            },
+            // Init ends when the daemon is gone, too.
+            Ok(None) if daemon_gone => Woken::DaemonGone,
+            Ok(None) => Woken::InitGone,
+            Err(error) => Woken::Blind(error),
+        }
+    }
+
+    fn hear_daemon(&self) -> Woken {
+        match wire::receive(self.control) {
+            Ok(Some((bytes, _))) => match ToLauncher::decode(&bytes) {
+                Ok(verb) => Woken::Daemon(verb),
+                Err(_) => Woken::DaemonGone,
+            },
+            _ => Woken::DaemonGone,
+        }
+    }
+
+    /// One that cannot be silenced would be heard for ever; the looks are enough without it.
+    fn silence(&mut self, alarm: &Alarm) {
+        if let Err(error) = alarm.silence() {
+            eprintln!("toolexec-launch: hearing that memory is out: {error}");
+            self.alarm = None;
         }
     }
 

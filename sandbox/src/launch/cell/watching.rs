@@ -67,30 +67,38 @@ impl Cell<'_> {
     /// From `Started` to the death of the tree, with every limit held.
     pub(super) fn watch(
         &mut self,
-        &Started { ref limits, at: started }: &Started,
+        started: &Started,
         windows: &Windows,
         watch: &mut Watch<'_>,
     ) -> Ending {
-        let wall = Duration::from_millis(limits.wall_ms_max);
         let mut ending = Ending::default();
-        let mut report = None;
+        let report = self.hold_limits(started, windows, watch, &mut ending);
+        let wall_us = u64::try_from(started.at.elapsed().as_micros()).ok();
+        close_books(&mut ending, report, windows, watch);
+        ending.accounting.wall_us = wall_us;
+        self.name_violation(&mut ending);
+        ending
+    }
+
+    /// Waits until the tree has ended, or ends it where a limit says so. Returns what init reported of the
+    /// tool.
+    fn hold_limits(
+        &mut self,
+        &Started { ref limits, at: started }: &Started,
+        windows: &Windows,
+        watch: &mut Watch<'_>,
+        ending: &mut Ending,
+    ) -> Option<Box<ToolReport>> {
+        let wall = Duration::from_millis(limits.wall_ms_max);
         let mut blind = 0;
         let mut alarmed_until = started;
         let mut next_telling = started + TELL_INTERVAL;
-        while report.is_none() {
+        loop {
             if Instant::now() >= next_telling {
                 next_telling = Instant::now() + TELL_INTERVAL;
                 self.tell_usage(watch);
             }
-            let alarmed = Instant::now() < alarmed_until;
-            let next_look =
-                Instant::now() + if alarmed { ALARMED_LOOK_INTERVAL } else { LOOK_INTERVAL };
-            let violation = self.denials.as_ref().is_some_and(|it| it.violation().is_some());
-            let woken = if violation {
-                Woken::Violation
-            } else {
-                self.wake_until(next_look.min(started + wall), Listening::ToBoth)
-            };
+            let woken = self.next_event(alarmed_until, started + wall);
             if let (Woken::Alarm, Some(alarm)) = (&woken, self.alarm) {
                 alarmed_until = Instant::now() + alarm.leads_by();
             }
@@ -100,50 +108,45 @@ impl Cell<'_> {
                     if told.timed_out {
                         ending.killed = Some(Killed::Wall);
                     }
-                    report = Some(told);
-                    continue;
+                    return Some(told);
                 }
                 Woken::Daemon(ToLauncher::Kill(killed)) => Some(killed),
                 Woken::Violation => Some(Killed::Violation),
                 // Said late, because the tool was quicker.
-                Woken::Init(FromInit::Started, _) => continue,
+                Woken::Init(FromInit::Started, _) => None,
                 Woken::Init(..)
                 | Woken::InitGone
                 | Woken::Daemon(_)
                 | Woken::DaemonGone
                 | Woken::Blind(_) => {
                     self.shell.kill();
-                    break;
+                    return None;
                 }
                 Woken::Nothing | Woken::Alarm if started.elapsed() >= wall => Some(Killed::Wall),
-                Woken::Nothing | Woken::Alarm => match over_limit(limits, windows, watch) {
-                    Ok(over) => {
-                        blind = 0;
-                        over
-                    }
-                    // Limits that cannot be watched are not kept: the tree ends.
-                    Err(error) => {
-                        blind += 1;
-                        if blind < BLIND_LOOKS_MAX {
-                            continue;
-                        }
-                        eprintln!("toolexec-launch: watching the limits: {error}");
-                        Some(Killed::Cancelled)
-                    }
-                },
+                Woken::Nothing | Woken::Alarm => look(limits, windows, watch, &mut blind),
             };
             if let Some(killed) = over {
                 // The wall limit wins a tie with the CPU limit: whoever asks for N seconds of one
                 // core and spins meets both in the same moment, which is one look long.
                 let tie = killed == Killed::Cpu && started.elapsed() + 2 * LOOK_INTERVAL >= wall;
                 ending.killed = Some(if tie { Killed::Wall } else { killed });
-                report = self.end_tree();
-                break;
+                return self.end_tree();
             }
         }
-        let wall_us = u64::try_from(started.elapsed().as_micros()).ok();
-        close_books(&mut ending, report, windows, watch);
-        ending.accounting.wall_us = wall_us;
+    }
+
+    /// The next event until it is time for a look, or for the end.
+    fn next_event(&mut self, alarmed_until: Instant, wall_ends: Instant) -> Woken {
+        let now = Instant::now();
+        let interval = if now < alarmed_until { ALARMED_LOOK_INTERVAL } else { LOOK_INTERVAL };
+        if self.denials.as_ref().is_some_and(|it| it.violation().is_some()) {
+            return Woken::Violation;
+        }
+        self.wake_until((now + interval).min(wall_ends), Listening::ToBoth)
+    }
+
+    /// The denied calls, and the violation among them that ended the run.
+    fn name_violation(&self, ending: &mut Ending) {
         if let Some(ToolEnd::Signaled { signal: SIGSYS, .. }) = ending.tool {
             // The filter names no call that it kills for, and the signal does not name its sender.
             ending.violation = Some(
@@ -158,7 +161,6 @@ impl Cell<'_> {
                 ending.killed = Some(Killed::Violation);
             }
         }
-        ending
     }
 
     /// Only where there is more room than the last word could need: a daemon that does not read must
@@ -193,6 +195,29 @@ impl Cell<'_> {
         self.shell.kill();
         None
     }
+}
+
+/// The limit that is exceeded now. `blind` counts the looks in a row that failed.
+fn look(
+    limits: &Limits,
+    windows: &Windows,
+    watch: &mut Watch<'_>,
+    blind: &mut u32,
+) -> Option<Killed> {
+    let error = match over_limit(limits, windows, watch) {
+        Ok(over) => {
+            *blind = 0;
+            return over;
+        }
+        Err(error) => error,
+    };
+    *blind += 1;
+    if *blind < BLIND_LOOKS_MAX {
+        return None;
+    }
+    // Limits that cannot be watched are not kept: the tree ends.
+    eprintln!("toolexec-launch: watching the limits: {error}");
+    Some(Killed::Cancelled)
 }
 
 fn over_limit(

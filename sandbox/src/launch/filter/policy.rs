@@ -11,7 +11,7 @@ use model::Language;
 use super::names;
 use super::text::{self, Bare, Denial, Rule, Rules, Text, Wrong};
 use super::tree::{self, Answer, Leaf, Program};
-use crate::seccomp::SeccompText;
+use crate::seccomp;
 
 /// The keeper of the memory limit; it decides whether unmapped memory can be allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,12 +37,8 @@ impl Profile {
 
     fn text(self) -> Text {
         let text = match self {
-            Self::Base => SeccompText::Base,
-            Self::Of(Language::Python) => SeccompText::Python,
-            Self::Of(Language::Node) => SeccompText::Node,
-            Self::Of(Language::Ts) => SeccompText::Ts,
-            Self::Of(Language::Go) => SeccompText::Go,
-            Self::Of(Language::Ruby) => SeccompText::Ruby,
+            Self::Base => seccomp::BASE,
+            Self::Of(language) => seccomp::of(language),
         };
         Text::of(text, Bare::Allowed)
     }
@@ -74,11 +70,11 @@ pub(in crate::launch) enum Answered {
     ByListener,
 }
 
-const REFUSED: Text = Text::of(SeccompText::Refused, Bare::Is(Denial::Refused(libc::EPERM)));
-const ESCAPE: Text = Text::of(SeccompText::Escape, Bare::Is(Denial::Escape));
-const SETUP: Text = Text::of(SeccompText::Setup, Bare::Is(Denial::Absent));
-const SAMPLED: Text = Text::of(SeccompText::Sampled, Bare::Nothing);
-const HOSTS: Text = Text::of(SeccompText::Hosts, Bare::Nothing);
+const REFUSED: Text = Text::of(seccomp::REFUSED, Bare::Is(Denial::Refused(libc::EPERM)));
+const ESCAPE: Text = Text::of(seccomp::ESCAPE, Bare::Is(Denial::Escape));
+const SETUP: Text = Text::of(seccomp::SETUP, Bare::Is(Denial::Absent));
+const SAMPLED: Text = Text::of(seccomp::SAMPLED, Bare::Nothing);
+const HOSTS: Text = Text::of(seccomp::HOSTS, Bare::Nothing);
 
 /// The texts, read and found to agree.
 #[derive(Debug)]

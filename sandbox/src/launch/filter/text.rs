@@ -82,7 +82,7 @@ pub(super) struct Text {
 
 impl Text {
     pub(super) const fn of(text: SeccompText, bare: Bare) -> Self {
-        Self { file: text.as_str(), text: text.text(), bare }
+        Self { file: text.file, text: text.text, bare }
     }
 }
 

@@ -2,12 +2,13 @@
 //! `tar --to-command`, `git -c core.pager=…`. From the programs' own manuals; `find -delete` is
 //! not among them, for it starts nothing and can delete only what the cell lets it.
 
-use model::quote;
+use model::{Language, quote};
 
 use crate::shells;
 
-/// Programs and the options that make them run another command, with or without `=value`.
-const OPTIONS: [(&[&str], &[&str]); 15] = [
+/// The programs of no language, and the options that make them run another command, with or without
+/// `=value`.
+const OPTIONS: [(&[&str], &[&str]); 13] = [
     (&["find", "gfind", "bfs"], &["-exec", "-execdir", "-ok", "-okdir"]),
     (&["fd", "fdfind"], &["-x", "-X", "--exec", "--exec-batch"]),
     (
@@ -23,10 +24,17 @@ const OPTIONS: [(&[&str], &[&str]); 15] = [
     (&["vim", "vi", "nvim", "ex", "view", "gvim"], &["-c", "--cmd", "-S"]),
     (&["emacs"], &["--eval", "-eval", "--execute", "--load", "-l", "-f"]),
     (&["git"], &["--upload-pack", "--receive-pack", "--exec", "--extcmd", "-x"]),
-    (&["go"], &["-exec", "-toolexec", "-vettool"]),
-    (&["node", "nodejs"], &["--run"]),
     (&["sqlite", "sqlite3"], &["-cmd"]),
 ];
+
+/// The options of a language's programs that make them run another command.
+fn options_of(language: Language) -> &'static [&'static str] {
+    match language {
+        Language::Go => &["-exec", "-toolexec", "-vettool"],
+        Language::Node => &["--run"],
+        Language::Python | Language::Ts | Language::Ruby => &[],
+    }
+}
 
 /// Words after a program's name that make it run commands from its own files.
 const SUBCOMMANDS: [(&str, &str); 4] =
@@ -63,8 +71,12 @@ pub(super) fn starts(program: &str, argv: &[&str]) -> Vec<(usize, String)> {
     if SUBCOMMANDS.contains(&(program, second)) {
         found.push((1, format!("{} runs commands of its own files", quote(second))));
     }
-    let options = OPTIONS.iter().find(|(names, _)| names.contains(&program));
-    let options = options.map_or(&[][..], |(_, options)| *options);
+    let language = Language::of_program(program);
+    let others = || OPTIONS.iter().find(|(names, _)| names.contains(&program));
+    let options = match language {
+        Some(language) => options_of(language),
+        None => others().map_or(&[][..], |(_, options)| *options),
+    };
     let special = ["tar", "gtar", "bsdtar", "git", "vim", "vi", "nvim", "ex", "view"];
     if options.is_empty() && !special.contains(&program) {
         return found;
@@ -73,7 +85,7 @@ pub(super) fn starts(program: &str, argv: &[&str]) -> Vec<(usize, String)> {
         let name = word.split('=').next().unwrap_or(word);
         let next = argv.get(index + 1).copied().unwrap_or("");
         // What follows the Go file of `go run` belongs to the program.
-        if program == "go" && word.ends_with(".go") {
+        if language == Some(Language::Go) && Language::Go.has_file(word) {
             break;
         }
         if options.contains(&name) || is_special(program, word, next) {

@@ -9,7 +9,9 @@ mod starts;
 pub(crate) use starts::starts_shell;
 
 pub(crate) use options::Family;
-use options::{Options, options_of};
+use options::{Options, Syntax, preloads, syntax_of};
+
+use model::Language;
 
 /// What a word is to the program that gets it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,16 +44,19 @@ pub(crate) fn program(argv: &[&str]) -> String {
 
 /// The language of code on this program's command line.
 pub(crate) fn family(program: &str) -> Option<Family> {
-    options_of(program).map(|options| options.family)
+    match syntax_of(program)? {
+        Syntax::Options(options) => Some(options.family),
+        Syntax::Go => None,
+    }
 }
 
 /// The role of every word of the command; index 0 is the program itself.
 pub(crate) fn roles(program: &str, argv: &[&str]) -> Vec<Part> {
     let mut roles = vec![ARGUMENT; argv.len()];
-    if program == "go" {
-        mark_go(argv, &mut roles);
-    } else if let Some(options) = options_of(program) {
-        mark(argv, options, &mut roles);
+    match syntax_of(program) {
+        Some(Syntax::Options(options)) => mark(argv, options, &mut roles),
+        Some(Syntax::Go) => mark_go(argv, &mut roles),
+        None => {}
     }
     roles
 }
@@ -166,7 +171,11 @@ fn mark_after_module(argv: &[&str], at: usize, from: usize, roles: &mut [Part]) 
     };
     // An option may take the next word, so only a file is surely the script.
     for (index, word) in argv.iter().enumerate().skip(at + 1) {
-        let is_it = if role == Role::Code { !word.starts_with('-') } else { word.ends_with(".py") };
+        let is_it = if role == Role::Code {
+            !word.starts_with('-')
+        } else {
+            Language::Python.has_file(word)
+        };
         if is_it {
             set(roles, index, role, 0);
             return;
@@ -179,7 +188,7 @@ fn mark_go(argv: &[&str], roles: &mut [Part]) {
     let Some("run" | "build" | "test" | "vet" | "fmt") = argv.get(1).copied() else { return };
     let mut started = false;
     for (index, word) in argv.iter().enumerate().skip(2) {
-        let source = word.ends_with(".go") && !word.starts_with('-');
+        let source = Language::Go.has_file(word) && !word.starts_with('-');
         if source {
             started = true;
             set(roles, index, Role::Script, 0);
@@ -191,8 +200,10 @@ fn mark_go(argv: &[&str], roles: &mut [Part]) {
 
 /// Whether the value of a preloading option is surely a file and no module's name.
 fn is_file_like(word: &str) -> bool {
-    const ENDINGS: [&str; 8] = [".js", ".cjs", ".mjs", ".ts", ".mts", ".cts", ".rb", ".env"];
-    word.starts_with(['.', '/']) || ENDINGS.iter().any(|ending| word.ends_with(ending))
+    let mut preloading = Language::ALL.iter().filter(|language| preloads(**language));
+    word.starts_with(['.', '/'])
+        || word.ends_with(".env")
+        || preloading.any(|language| language.has_file(word))
 }
 
 fn set(roles: &mut [Part], index: usize, role: Role, from: usize) {

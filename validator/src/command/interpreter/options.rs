@@ -1,6 +1,8 @@
 //! The options of the programs whose command lines are understood, as far as they decide which
 //! word is a script and which is code. From the programs' own manuals.
 
+use model::Language;
+
 /// The language of a program's code, which decides how a shell would be started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Family {
@@ -149,20 +151,48 @@ const SED: Options = Options {
     ..NONE
 };
 
-pub(super) fn options_of(program: &str) -> Option<&'static Options> {
-    match program {
-        "python" | "pypy" => Some(&PYTHON),
-        "node" | "nodejs" => Some(&NODE),
-        "ts-node" | "ts-node-esm" | "tsx" => Some(&TS_NODE),
-        "deno" => Some(&DENO),
-        "bun" => Some(&BUN),
-        "ruby" | "jruby" => Some(&RUBY),
-        "perl" => Some(&PERL),
-        "php" => Some(&PHP),
-        "lua" | "luajit" => Some(&LUA),
-        "rscript" | "r" => Some(&R),
-        "awk" | "gawk" | "mawk" | "nawk" => Some(&AWK),
-        "sed" | "gsed" => Some(&SED),
-        _ => None,
+/// The way in which the command line of a program is read.
+pub(super) enum Syntax {
+    /// By its options.
+    Options(&'static Options),
+    /// `go run FILES`, which is unlike all others.
+    Go,
+}
+
+/// Returns the syntax of a language's programs.
+fn syntax_of_language(language: Language) -> Syntax {
+    match language {
+        Language::Python => Syntax::Options(&PYTHON),
+        Language::Node => Syntax::Options(&NODE),
+        Language::Ts => Syntax::Options(&TS_NODE),
+        Language::Go => Syntax::Go,
+        Language::Ruby => Syntax::Options(&RUBY),
+    }
+}
+
+/// Returns the syntax of a known program.
+pub(super) fn syntax_of(program: &str) -> Option<Syntax> {
+    if let Some(language) = Language::of_program(program) {
+        return Some(syntax_of_language(language));
+    }
+    let options = match program {
+        "deno" => &DENO,
+        "bun" => &BUN,
+        "perl" => &PERL,
+        "php" => &PHP,
+        "lua" | "luajit" => &LUA,
+        "rscript" | "r" => &R,
+        "awk" | "gawk" | "mawk" | "nawk" => &AWK,
+        "sed" | "gsed" => &SED,
+        _ => return None,
+    };
+    Some(Syntax::Options(options))
+}
+
+/// Returns whether an option of a language's programs names a file that is run before the script.
+pub(super) fn preloads(language: Language) -> bool {
+    match syntax_of_language(language) {
+        Syntax::Options(options) => !options.preload.is_empty() || !options.runs.is_empty(),
+        Syntax::Go => false,
     }
 }

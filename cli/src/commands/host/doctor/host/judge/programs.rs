@@ -1,5 +1,7 @@
 //! Our own programs, which must be of one version, and the interpreters that the policy offers.
 
+use model::Language;
+
 use super::commands;
 use crate::commands::host::doctor::host::finding::{Finding, FindingVerdict, Topic};
 use crate::commands::host::doctor::host::model::{Program, Readings, RuntimeSeen};
@@ -100,17 +102,13 @@ fn of_runtime(host: &Readings, runtime: &RuntimeSeen) -> Finding {
 }
 
 fn install(host: &Readings, runtime: &str) -> String {
-    let package = match runtime {
-        "python" => "python3",
-        "node" => "nodejs",
-        "ts" => {
-            return format!("apt-get install nodejs npm && {}", commands::warm(host, "ts"));
-        }
-        "go" => {
-            return format!("apt-get install golang-go && {}", commands::warm(host, "go"));
-        }
-        "ruby" => "ruby",
-        _ => return "install it where the policy says, or take it out of the policy".to_owned(),
+    let Some(language) = Language::named(runtime) else {
+        return "install it where the policy says, or take it out of the policy".to_owned();
     };
-    format!("apt-get install {package}")
+    let install = format!("apt-get install {}", language.runtime().packages.join(" "));
+    if language.runtime().warmed {
+        format!("{install} && {}", commands::warm(host, runtime))
+    } else {
+        install
+    }
 }

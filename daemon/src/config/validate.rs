@@ -1,0 +1,195 @@
+//! Checks the values of the configuration, each by itself, and makes settings of them. The first wrong value is
+//! an error that names its key.
+
+use std::fs;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+use egress::client::Egress;
+use records::KeySource;
+use records::log::LogOrigin;
+use sandbox::client::Reach;
+use spool::retention::Keep;
+
+use super::raw::{EgressForm, Form, LauncherForm, LogForm};
+use super::{host_keys, keep};
+use crate::metrics::{MetricsForm, MetricsSettings};
+use crate::network::find_egress;
+use crate::programs::{find_launcher, find_program};
+use crate::room::RoomMax;
+
+/// Runs at one time: far above what any host has cores for.
+const RUNS_MAX: usize = 64;
+/// Of a launcher of our own, for cells that are made while others still end.
+const SEATS_SPARE: usize = 8;
+/// An hour: what is cut off a log that has it shows within one.
+const HEARTBEAT_SEC: u32 = 3600;
+/// More would wait for runs that do not come.
+const READY_CELLS_MAX: usize = 8;
+
+/// The values of the file that need more than to be read.
+pub(super) struct Settings {
+    pub(super) room: RoomMax,
+    pub(super) metrics: MetricsSettings,
+    pub(super) launcher: Reach,
+    pub(super) keys: KeySource,
+    pub(super) log: LogSettings,
+    pub(super) keep: Keep,
+    pub(super) egress: Option<Egress>,
+}
+
+/// The log of this host.
+pub(super) struct LogSettings {
+    pub(super) origin: Option<LogOrigin>,
+    pub(super) directory: PathBuf,
+    pub(super) heartbeat_sec: Option<NonZero<u32>>,
+}
+
+impl Settings {
+    /// Checks all values in a fixed order, and takes these out of the form.
+    ///
+    /// # Errors
+    /// The first wrong value: its key, and the remedy.
+    pub(super) fn of(form: &mut Form) -> Result<Self, String> {
+        check_version(form)?;
+        check_paths(form)?;
+        check_spool(&form.spool)?;
+        check_numbers(form)?;
+        let room = room(form)?;
+        let metrics = form.metrics.take();
+        let metrics = metrics.map_or_else(|| Ok(<_>::default()), MetricsForm::settings)?;
+        let seats = room.cells + form.ready_cells + SEATS_SPARE;
+        Ok(Self {
+            launcher: launcher(form.launcher.take(), &form.state, seats)?,
+            keys: host_keys::source(form.keys.take(), &form.state)?,
+            log: log(form.log.take(), &form.spool)?,
+            keep: keep::bounds(form.keep.take())?,
+            egress: egress(form.egress.take())?,
+            room,
+            metrics,
+        })
+    }
+}
+
+fn check_version(form: &Form) -> Result<(), String> {
+    match form.config_version {
+        1 => Ok(()),
+        other => Err(format!("config_version: {other} is not known; write 1")),
+    }
+}
+
+fn check_numbers(form: &Form) -> Result<(), String> {
+    if form.rescan_sec == 0 {
+        return Err("rescan_sec: write 1 or more".to_owned());
+    }
+    if form.ready_cells > READY_CELLS_MAX {
+        return Err(format!("ready_cells: write {READY_CELLS_MAX} or less; 0 keeps none"));
+    }
+    Ok(())
+}
+
+fn log(form: Option<LogForm>, spool: &Path) -> Result<LogSettings, String> {
+    let form = form.unwrap_or(LogForm { origin: None, directory: None, heartbeat_sec: None });
+    let origin = form.origin.as_deref().map(str::parse).transpose();
+    Ok(LogSettings {
+        origin: origin.map_err(|error| format!("log.origin: {error}"))?,
+        directory: form.directory.unwrap_or_else(|| spool.join("log")),
+        heartbeat_sec: NonZero::new(form.heartbeat_sec.unwrap_or(HEARTBEAT_SEC)),
+    })
+}
+
+/// A relative path would mean another file for whoever starts the daemon from another directory.
+fn check_paths(form: &Form) -> Result<(), String> {
+    let launcher = form.launcher.as_ref();
+    let paths = [
+        ("spool", Some(&form.spool)),
+        ("state", Some(&form.state)),
+        ("policy", Some(&form.policy)),
+        ("allowed_signers", form.allowed_signers.as_ref()),
+        ("revoked", form.revoked.as_ref()),
+        ("ais_trust", form.ais_trust.as_ref()),
+        ("keys.directory", form.keys.as_ref().and_then(|keys| keys.directory.as_ref())),
+        ("keys.agent", form.keys.as_ref().and_then(|keys| keys.agent.as_ref())),
+        ("log.directory", form.log.as_ref().and_then(|log| log.directory.as_ref())),
+        ("launcher.socket", launcher.and_then(|launcher| launcher.socket.as_ref())),
+        ("launcher.program", launcher.and_then(|launcher| launcher.program.as_ref())),
+    ];
+    let egress = form.egress.as_ref();
+    let of_egress = [
+        ("egress.socket", egress.and_then(|egress| egress.socket.as_ref())),
+        ("egress.program", egress.and_then(|egress| egress.program.as_ref())),
+        ("egress.hosts_file", egress.and_then(|egress| egress.hosts_file.as_ref())),
+    ];
+    for (key, path) in paths.into_iter().chain(of_egress) {
+        if let Some(path) = path.filter(|path| !path.is_absolute()) {
+            return Err(format!("{key}: {} is no absolute path", path.display()));
+        }
+    }
+    Ok(())
+}
+
+/// The directory that requests are dropped into says whether this is a spool; who may write there is
+/// for the administrator to say, so it is never made here.
+fn check_spool(spool: &Path) -> Result<(), String> {
+    let approved = spool.join("approved");
+    let why = match fs::metadata(&approved) {
+        Ok(found) if found.is_dir() => return Ok(()),
+        Ok(_) => "is no directory".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(format!("spool: {}: {why}; make it, or name another spool", approved.display()))
+}
+
+/// Names are looked up by the proxy; `hosts_file` is for hosts without DNS, and for a proxy of our own.
+fn egress(form: Option<EgressForm>) -> Result<Option<Egress>, String> {
+    let Some(EgressForm { socket, program, hosts_file }) = form else {
+        return Ok(find_egress());
+    };
+    let program = match (socket, program) {
+        (Some(_), Some(_)) => return Err("egress: name a socket or a program, not both".into()),
+        (Some(_), None) if hosts_file.is_some() => {
+            return Err("egress.hosts_file: is for egress.program; a service has its unit".into());
+        }
+        (Some(socket), None) => return Ok(Some(Egress::socket(&socket))),
+        (None, Some(program)) if !program.is_file() => {
+            return Err(format!("egress.program: {} is not there", program.display()));
+        }
+        (None, Some(program)) => program,
+        (None, None) => find_program("toolexec-egress")?,
+    };
+    let named = hosts_file.map(|file| ["--hosts-file".into(), file.into_os_string()]);
+    Ok(Some(Egress::spawn(&program, named.as_ref().map_or(&[], |words| words))))
+}
+
+/// As many runs as keep the cores busy while some wait for their disk, and of the memory what leaves the
+/// host itself some.
+fn room(form: &Form) -> Result<RoomMax, String> {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let cells = form.runs_max.unwrap_or((2 * cores).clamp(2, RUNS_MAX));
+    let found = rustix::system::sysinfo();
+    let memory = found.totalram.saturating_mul(u64::from(found.mem_unit));
+    let memory_bytes = form.memory_bytes_max.unwrap_or(memory / 5 * 4);
+    if cells == 0 || cells > RUNS_MAX {
+        return Err(format!("runs_max: write 1 to {RUNS_MAX}"));
+    }
+    if memory_bytes == 0 {
+        return Err("memory_bytes_max: write 1 or more".to_owned());
+    }
+    Ok(RoomMax { cells, memory_bytes })
+}
+
+fn launcher(form: Option<LauncherForm>, state: &Path, seats: usize) -> Result<Reach, String> {
+    let form = form.unwrap_or(LauncherForm { socket: None, program: None });
+    let program = match (form.socket, form.program) {
+        (Some(_), Some(_)) => return Err("launcher: name a socket or a program, not both".into()),
+        (Some(socket), None) => return Ok(Reach::Socket(socket)),
+        (None, Some(program)) if !program.is_file() => {
+            return Err(format!("launcher.program: {} is not there", program.display()));
+        }
+        (None, Some(program)) => program,
+        (None, None) => find_launcher()?,
+    };
+    let staging = state.join("staging");
+    let (mounts_allowed, seats_max) = (Vec::new(), u32::try_from(seats).unwrap_or(u32::MAX));
+    Ok(Reach::Spawn { program, staging, mounts_allowed, seats_max })
+}

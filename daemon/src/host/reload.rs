@@ -1,0 +1,78 @@
+//! Puts rules and trust that were read again in the place of the present ones.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use policies::Policy;
+
+use super::Host;
+use crate::config::Config;
+use crate::held;
+use crate::model::{ConfigError, Halt};
+use crate::permissions::Permissions;
+use crate::rules::Rules;
+
+impl Host {
+    /// Puts the rules of a configuration that was read again in force, or says why not.
+    ///
+    /// # Errors
+    /// [`Halt`]: the store of permissions cannot be read; nothing may be admitted then.
+    pub(crate) fn take_over(&self, config: Config) -> Result<Result<(), String>, Halt> {
+        let Config { policy, trust, launcher, state, spool, .. } = config;
+        let rules = self.rules();
+        if policy.permission_terms() != rules.policy.permission_terms() {
+            let mut permissions = self.permissions();
+            let open = |policy: &Policy| {
+                Permissions::open(policy, &state.join("permissions"), &spool.join("drafts"))
+            };
+            // One at a time has the store open.
+            *permissions = None;
+            match open(&policy) {
+                Ok(opened) => {
+                    held::told_or_warned(self.spool.forget_permissions());
+                    *permissions = opened;
+                }
+                Err(error) => {
+                    *permissions = open(&rules.policy)?;
+                    return Ok(Err(error.to_string()));
+                }
+            }
+        }
+        self.give_up_ready();
+        self.telling.metrics.policy(&policy);
+        self.replace_rules(Rules::new(policy, trust, launcher, &state.join("caches")));
+        Ok(Ok(()))
+    }
+
+    /// Which directory of a configuration is another than the one that this host is at work on.
+    pub(crate) fn moved<'a>(&self, config: &'a Config) -> Option<&'a Path> {
+        let [state, spool] = self.spool.roots();
+        let is = |path: &Path, ours: &Path| path.canonicalize().is_ok_and(|path| path == ours);
+        let log = self.log.directory().canonicalize();
+        let log = log.is_ok_and(|log| is(&config.log, &log));
+        let places = [
+            (&config.state, is(&config.state, state)),
+            (&config.spool, is(&config.spool, spool)),
+            (&config.log, log),
+        ];
+        places.into_iter().find(|(_, same)| !same).map(|(path, _)| path.as_path())
+    }
+
+    /// Reads the trust store again if its files are others than those that were read, and says whether.
+    ///
+    /// # Errors
+    /// It cannot be read; nobody may be admitted then.
+    pub(crate) fn renew_trust(&self) -> Result<Renewed, ConfigError> {
+        let rules = self.rules();
+        let Some(trust) = rules.trust.renewed()? else { return Ok(Renewed::Same) };
+        self.replace_rules(Rules { trust: Arc::new(trust), ..Rules::clone(&rules) });
+        Ok(Renewed::Changed)
+    }
+}
+
+/// Whose signatures count, after a look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Renewed {
+    Same,
+    Changed,
+}

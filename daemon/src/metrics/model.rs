@@ -1,0 +1,40 @@
+//! The error of the socket that serves the numbers.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use spool::Want;
+
+/// A failure to listen on the socket for the numbers.
+#[derive(Debug)]
+pub enum SocketError {
+    /// Somebody answers there already, or it is no socket.
+    Taken(PathBuf),
+    Io(PathBuf, io::Error),
+}
+
+impl fmt::Display for SocketError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Taken(path) => {
+                let shown = path.display();
+                write!(f, "{shown}: is taken; name another metrics.socket, or remove it")
+            }
+            Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for SocketError {}
+
+impl SocketError {
+    /// The shortage behind this error, if waiting can end it.
+    #[must_use]
+    pub fn want(&self) -> Option<Want> {
+        match self {
+            Self::Io(_, error) => Want::of(error),
+            Self::Taken(_) => None,
+        }
+    }
+}

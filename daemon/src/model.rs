@@ -1,0 +1,208 @@
+//! The types that the modules of this crate share: the errors of the configuration and of the daemon itself,
+//! and the answer of the permissions.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use model::{ResultId, UtcTime};
+use policies::{PolicyError, RevokedError, SignersError};
+use records::log::{LogError, ProofFault};
+use records::{BundleFault, Fault, KeyError, RotationError, SignError};
+use spool::{LastKnown, SpoolError, StoreError, Want};
+
+use crate::metrics::model::SocketError;
+
+/// States if the permission that a request waits for was filed as a question to people.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PermissionFiled {
+    Yes,
+    /// It could not be done, and is to be tried again.
+    NotYet,
+}
+
+/// Why a configuration is not used: the file first, then what to do.
+#[derive(Debug)]
+pub enum ConfigError {
+    Read(PathBuf, io::Error),
+    TooLarge(PathBuf, usize),
+    Syntax(PathBuf, String),
+    Value(PathBuf, String),
+    Policy(PolicyError),
+    Signers(PathBuf, SignersError),
+    Revoked(PathBuf, RevokedError),
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::TooLarge(path, most) => {
+                write!(f, "{}: is larger than {most} bytes", path.display())
+            }
+            Self::Syntax(path, what) | Self::Value(path, what) => {
+                write!(f, "{}: {what}", path.display())
+            }
+            Self::Policy(error) => error.fmt(f),
+            Self::Signers(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::Revoked(path, error) => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// More faults of one record tell nothing new.
+const FAULTS_SHOWN_MAX: usize = 3;
+
+/// Why no further request may be admitted: our own disk or key, never a request.
+#[derive(Debug)]
+pub enum Halt {
+    Spool(SpoolError),
+    Key(KeyError),
+    /// A change of keys that began and did not end.
+    KeyChange(RotationError),
+    Sign(SignError),
+    Log(LogError),
+    Permissions(StoreError),
+    /// What the host itself uses cannot be read.
+    Supply(ConfigError),
+    /// A record's request is not the one that it was: nothing is run in its name.
+    OtherRequest(PathBuf),
+    /// The wall clock is behind what was begun or told last.
+    ClockBehind {
+        now: UtcTime,
+        last: LastKnown,
+    },
+    /// A request was held where nobody would ask about it again.
+    NobodyHolds,
+    /// Nobody could be told of the numbers.
+    Metrics(SocketError),
+    /// A thread ended without a word.
+    WorkerDied,
+    /// Published together with another record, which failed.
+    Together,
+    /// Published together with another record, for which this was lacking.
+    Wanting(Want, String),
+    /// The log gave a proof that is none of the record.
+    Proof(ProofFault),
+    /// A record that was signed is not what a verifier accepts; it is not published.
+    Unverified {
+        record: ResultId,
+        faults: Vec<Fault>,
+    },
+    /// The same of a statement with its proof.
+    Unproved(BundleFault),
+    /// Random numbers or signals: the kernel gives them to everybody.
+    Kernel(&'static str, io::Error),
+}
+
+impl Halt {
+    /// The shortage behind this error, if waiting can end it.
+    #[must_use]
+    pub fn want(&self) -> Option<Want> {
+        match self {
+            Self::Spool(error) => error.want(),
+            Self::Log(error) | Self::KeyChange(RotationError::Log(error)) => {
+                error.failed_call().and_then(Want::of)
+            }
+            Self::Permissions(error) => error.want(),
+            Self::Key(KeyError::Io { source, .. })
+            | Self::KeyChange(RotationError::Key(KeyError::Io { source, .. })) => Want::of(source),
+            Self::Wanting(want, _) => Some(*want),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Halt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Spool(error) => error.fmt(f),
+            Self::Key(error) => error.fmt(f),
+            Self::KeyChange(error) => write!(
+                f,
+                "a change of keys was interrupted: {error}; help: repair that, the next start \
+                 finishes the change"
+            ),
+            Self::Sign(error) => write!(f, "the record cannot be signed: {error}"),
+            Self::OtherRequest(path) => {
+                write!(f, "{}: was changed since its record was verified", path.display())
+            }
+            Self::Supply(error) => error.fmt(f),
+            Self::Permissions(error) => write!(f, "permissions: {error}"),
+            Self::Log(error) => write!(f, "the record cannot be logged: {error}"),
+            Self::ClockBehind { now, last } => write!(
+                f,
+                "{}: is of {}, later than the clock's {now}: set the clock, or, if it was set back on \
+                 purpose, start once with --clock-was-set-back",
+                last.path.display(),
+                last.at
+            ),
+            Self::NobodyHolds => {
+                f.write_str("the request waits for an answer, and nobody waits for it")
+            }
+            Self::Metrics(error) => error.fmt(f),
+            Self::WorkerDied => f.write_str("a worker died; its request is told by the next start"),
+            Self::Wanting(_, why) => f.write_str(why),
+            Self::Together => f.write_str("the records that were published with it failed"),
+            Self::Unverified { record, faults } => {
+                write!(f, "{record}: the record does not verify and is not published")?;
+                faults.iter().take(FAULTS_SHOWN_MAX).try_for_each(|fault| write!(f, "; {fault}"))
+            }
+            Self::Unproved(fault) => write!(f, "the statement does not verify in the log: {fault}"),
+            Self::Proof(fault) => write!(f, "the record cannot be proved to be logged: {fault}"),
+            Self::Kernel(what, error) => write!(f, "{what}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Halt {}
+
+impl From<SpoolError> for Halt {
+    fn from(error: SpoolError) -> Self {
+        Self::Spool(error)
+    }
+}
+
+impl From<KeyError> for Halt {
+    fn from(error: KeyError) -> Self {
+        Self::Key(error)
+    }
+}
+
+impl From<RotationError> for Halt {
+    fn from(error: RotationError) -> Self {
+        Self::KeyChange(error)
+    }
+}
+
+impl From<LogError> for Halt {
+    fn from(error: LogError) -> Self {
+        Self::Log(error)
+    }
+}
+
+impl From<ConfigError> for Halt {
+    fn from(error: ConfigError) -> Self {
+        Self::Supply(error)
+    }
+}
+
+impl From<StoreError> for Halt {
+    fn from(error: StoreError) -> Self {
+        Self::Permissions(error)
+    }
+}
+
+impl From<ProofFault> for Halt {
+    fn from(fault: ProofFault) -> Self {
+        Self::Proof(fault)
+    }
+}
+
+impl From<SignError> for Halt {
+    fn from(error: SignError) -> Self {
+        Self::Sign(error)
+    }
+}

@@ -1,0 +1,104 @@
+//! The network of one run: what was granted, in the egress proxy's words, and what the proxy says became of
+//! it, in the record's. Nothing here may add a host to what was granted.
+
+mod report;
+
+use std::path::Path;
+
+use egress::client::{Conversation, Egress};
+use egress::frame::{HostRule, Serve, TIME_MS_MAX};
+use policies::{Grant, GrantedHost, GrantedNetwork};
+use records::{NetworkUse, Unaccounted};
+use sandbox::client::ReadyCell;
+use sandbox::plan::PROXY_PORT;
+
+use crate::programs::find_program;
+
+/// The hosts are there from before the intent until the collected run is told.
+const TIME_MS_SPARE: u64 = 300_000;
+/// Where distributions keep every authority in one file, as the cell sees it.
+const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
+
+/// A run's hosts, open until this is closed or dropped.
+pub(crate) struct OpenNetwork {
+    conversation: Conversation,
+    granted: GrantedNetwork,
+}
+
+impl OpenNetwork {
+    /// Hands the cell's proxy socket to the egress proxy.
+    pub(crate) fn begin(
+        egress: &Egress,
+        granted: &GrantedNetwork,
+        time_sec: u64,
+        cell: &mut ReadyCell,
+    ) -> Result<Self, String> {
+        let listener = cell.take_proxy().ok_or("the cell has no socket for its proxy")?;
+        let time_ms = time_sec.saturating_mul(1000).saturating_add(TIME_MS_SPARE);
+        let rule = |(name, host): (&String, &GrantedHost)| HostRule {
+            name: name.clone(),
+            ports: host.ports.clone(),
+            private: host.private.clone(),
+        };
+        let order = Serve {
+            hosts: granted.hosts.iter().map(rule).collect(),
+            bytes_max: granted.bytes_max,
+            connections_max: granted.connections_max,
+            time_ms_max: time_ms.min(TIME_MS_MAX),
+        };
+        let conversation = egress.serve(order, listener).map_err(|error| error.to_string())?;
+        Ok(Self { conversation, granted: granted.clone() })
+    }
+
+    /// Ends every connection and says what was done. A proxy that was lost on the way took the run's
+    /// network with it, and what is known.
+    pub(crate) fn close(self) -> NetworkUse {
+        let Self { conversation, granted } = self;
+        let confinement = conversation.confinement();
+        let why = match conversation.close() {
+            Ok(report) => match report::believed(report, &granted, confinement) {
+                Ok(report) => return NetworkUse::Known(report),
+                Err(unfit) => {
+                    tracing::error!("the report of toolexec-egress cannot be this run's: {unfit}");
+                    Unaccounted::ReportUnfit
+                }
+            },
+            Err(error) => {
+                tracing::error!("{error}; what the run reached is unknown");
+                Unaccounted::ProxyLost
+            }
+        };
+        NetworkUse::Unknown { granted: granted.hosts.into_keys().collect(), why }
+    }
+}
+
+/// What tells a tool of its proxy; the policy's own word for a runtime stands before it.
+pub(crate) fn environment(grant: &Grant) -> Vec<(String, String)> {
+    if grant.network().is_none() {
+        return Vec::new();
+    }
+    let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
+    let names =
+        ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+    let mut env: Vec<(String, String)> =
+        names.map(|name| (name.to_owned(), proxy.clone())).into_iter().collect();
+    // Nothing goes past the proxy, whatever a library's default is.
+    env.extend(["NO_PROXY", "no_proxy"].map(|name| (name.to_owned(), String::new())));
+    // Node's own clients look for a proxy only if this says so, and before 22.21 and 24.0 not at all.
+    env.push(("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned()));
+    // Interpreters with a TLS library of their own look elsewhere.
+    if Path::new(AUTHORITIES).is_file() {
+        // Node knows those it was built with; without this it trusts none that the host added.
+        let names = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
+        env.extend(names.map(|name| (name.to_owned(), AUTHORITIES.to_owned())));
+    }
+    env.retain(|(name, _)| !grant.env().iter().any(|(theirs, _)| theirs == name));
+    env
+}
+
+/// The proxy beside the running program or in its packaged place; a host may be without one.
+#[must_use]
+pub fn find_egress() -> Option<Egress> {
+    let program = find_program("toolexec-egress").ok()?;
+    Some(Egress::spawn(&program, &[]))
+}

@@ -1,0 +1,275 @@
+//! Begin, start, finish, tell: the only place where a tool runs. What happens after the intent ends in a
+//! record, whatever it is.
+
+use model::{Outcome, ResultId};
+use policies::Approved;
+use records::NetworkUse;
+use sandbox::client::{BuildError, ReadyCell, RunNews};
+use sandbox::report::{Confinement, Finished};
+use spool::failpoint::{Failpoint, reach};
+use spool::{BeginError, Begun, ResultDraft};
+use validator::{Code, Violation};
+
+use super::model::{
+    ClaimOutcome, Decided, PublishedRecord, ReleaseReason, Step, Story, Told, Wish, next,
+};
+use super::passage::Passage;
+use super::sandbox::{PreparedRun, SandboxOrigin};
+use crate::held::HoldDeadline;
+use crate::model::Halt;
+use crate::network::OpenNetwork;
+use crate::probe::HostFault;
+use crate::room::Place;
+use crate::system;
+use crate::transition::{self, Fields, Transition};
+use crate::verdicts::{judge_outputs, replayed};
+
+/// A run that is durably known to begin, and the sandbox that waits for it.
+struct BegunRun {
+    network: Option<OpenNetwork>,
+    violations: Vec<Violation>,
+    result: ResultDraft,
+    begun: Begun,
+    ready: ReadyCell,
+    made: SandboxOrigin,
+}
+
+/// What is known of a run beside its end.
+#[derive(Clone, Copy)]
+struct RunEvidence<'a> {
+    confinement: &'a Confinement,
+    network: &'a NetworkUse,
+}
+
+/// How a begun run ended, as far as it is known.
+enum RunEnd {
+    Finished(Box<Finished>),
+    NeverStarted(String),
+    /// It ran or may have run, and what it did could not be kept.
+    Unrecorded(String),
+}
+
+impl Passage<'_> {
+    /// Begin, start, finish, tell: from here on the request is used up, unless no tool could be started.
+    pub(super) fn run(
+        &self,
+        prepared: PreparedRun,
+        (place, patience): (Place<'_>, HoldDeadline),
+        wish: &mut dyn FnMut() -> Wish,
+    ) -> Result<ClaimOutcome, Halt> {
+        let prepared = next!(self.confirm(prepared, patience, wish)?);
+        let BegunRun { network, violations, result, begun, ready, made } =
+            next!(self.begin(prepared)?);
+        let id = begun.staged().approved().request().id().clone();
+        let confinement = ready.confinement().clone();
+        let ended = self.run_begun(&begun, (ready, made), &result, wish);
+        // The cell is gone with all that it held; telling needs no room.
+        drop(place);
+        self.journey.ended(&id, begun.result_id());
+        if matches!(ended, RunEnd::NeverStarted(_)) {
+            self.give_back(&begun)?;
+        }
+        reach(Failpoint::Collected);
+        let network = network.map_or(NetworkUse::Nothing, OpenNetwork::close);
+        let known = RunEvidence { confinement: &confinement, network: &network };
+        let (published, exit_code) = self.tell_run(&begun, known, &ended, result, &violations)?;
+        let (approved, claimed) = begun.into_staged().into_parts();
+        if let Some(permissions) = &mut *self.host.permissions() {
+            permissions.clean_up(approved.request());
+        }
+        let originals = self.host.spool.archive_claim(claimed, &published.receipt)?;
+        let exit_code = if published.whole { exit_code } else { -1 };
+        let mut told = Told::of(published, exit_code, violations, originals);
+        told.degraded = confinement.degraded;
+        Ok(ClaimOutcome::told(told))
+    }
+
+    /// A sandbox that waits → the same, for a request that still may run and whose permission is used up.
+    fn confirm(
+        &self,
+        prepared: PreparedRun,
+        patience: HoldDeadline,
+        wish: &mut dyn FnMut() -> Wish,
+    ) -> Result<Step<PreparedRun>, Halt> {
+        let staged = &prepared.staged;
+        // Staging and building take their time, and an approval may end meanwhile. A replay is judged
+        // by another day.
+        if staged.claimed().replays().is_none()
+            && let Err(expired) = staged.approved().still_holds(system::now())
+        {
+            return self.refuse_prepared(prepared, *expired);
+        }
+        // What was asked meanwhile is heard for the last time before the request is used up, and the clock may have
+        // been set back since it was admitted.
+        let unwanted = wish() != Wish::GoOn || self.host.floor.check().is_err();
+        if unwanted && patience.lasts(system::now()) {
+            return Ok(self.leave_prepared(prepared));
+        }
+        if let Err(blocked) = self.spend_permission(staged.approved())? {
+            // Another was quicker: what it asks of people now is for a new decision to say.
+            return match patience.lasts(system::now()) {
+                true => Ok(self.leave_prepared(prepared)),
+                false => self.refuse_prepared(prepared, blocked),
+            };
+        }
+        Ok(Step::Next(prepared))
+    }
+
+    /// Refuses a request whose sandbox waits already.
+    fn refuse_prepared<T>(
+        &self,
+        prepared: PreparedRun,
+        violation: Violation,
+    ) -> Result<Step<T>, Halt> {
+        let PreparedRun { staged, ready, mut violations, .. } = prepared;
+        drop(ready);
+        let (approved, claimed) = staged.into_parts();
+        violations.push(violation);
+        let decided = Decided::by(&approved);
+        self.refuse(approved.request(), claimed, violations, &decided).map(Step::end)
+    }
+
+    /// Gives up the claim of a request whose sandbox waits already.
+    fn leave_prepared<T>(&self, prepared: PreparedRun) -> Step<T> {
+        let PreparedRun { staged, ready, .. } = prepared;
+        drop(ready);
+        self.host.spool.abandon(staged.into_parts().1);
+        Step::Leave(ReleaseReason::Unwanted)
+    }
+
+    /// A confirmed request → one that is durably known to begin.
+    fn begin(&self, prepared: PreparedRun) -> Result<Step<BegunRun>, Halt> {
+        let PreparedRun { staged, ready, made, network, mut violations } = prepared;
+        // A tool must not run for a record that the log will not take.
+        self.host.log.ready()?;
+        let id = staged.approved().request().id().clone();
+        let replays = staged.claimed().replays();
+        let result = self.draft_result(replays, |at| ResultId::for_request(at, &id))?;
+        let begun = match self.host.spool.begin(staged, result.result_id().clone(), system::now()) {
+            Ok(begun) => begun,
+            Err(BeginError::Disk(error)) => {
+                result.discard();
+                return Err(error.into());
+            }
+            Err(BeginError::Started { staged, seen }) => {
+                drop(ready);
+                result.discard();
+                let (approved, claimed) = staged.into_parts();
+                violations.push(replayed(approved.request(), &seen));
+                let decided = Decided::by(&approved);
+                return self
+                    .refuse(approved.request(), claimed, violations, &decided)
+                    .map(Step::end);
+            }
+        };
+        self.host.floor.raise(begun.at(), &self.host.spool.roots()[0].join("ledger"));
+        self.journey.line(Transition::Begun, &id);
+        Ok(Step::Next(BegunRun { network, violations, result, begun, ready, made }))
+    }
+
+    /// What a grant allows once is used up before the start: a crash between the two loses the use, and
+    /// never gives it twice.
+    fn spend_permission(&self, approved: &Approved) -> Result<Result<(), Violation>, Halt> {
+        let Some(found) = &approved.grounds().permission else { return Ok(Ok(())) };
+        let mut permissions = self.host.permissions();
+        let Some(permissions) = &mut *permissions else {
+            // Other rules have come that ask nobody; this one was decided by those that did.
+            let message =
+                format!("{}: the store of permissions is closed", approved.request().id());
+            return Ok(Err(Violation::error(Code::PermissionRequestable, message)));
+        };
+        match permissions.spend(found, approved.request(), &self.rules.policy) {
+            Ok(()) => Ok(Ok(())),
+            Err(error) if error.is_refusal() => {
+                let message = format!("{}: {error}", approved.request().id());
+                Ok(Err(Violation::error(Code::PermissionRequestable, message)))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Only a run uses its request up. Without room for the line that says so it stays used up.
+    fn give_back(&self, begun: &Begun) -> Result<(), Halt> {
+        match self.host.spool.note_not_started(begun) {
+            Err(error) if error.want().is_some() => {
+                tracing::error!("{error}; the request is used up")
+            }
+            noted => noted?,
+        }
+        Ok(())
+    }
+
+    fn run_begun(
+        &self,
+        begun: &Begun,
+        (ready, made): (ReadyCell, SandboxOrigin),
+        result: &ResultDraft,
+        wish: &mut dyn FnMut() -> Wish,
+    ) -> RunEnd {
+        let running = match ready.start(result.directory()) {
+            Ok(running) => running,
+            Err(error @ BuildError::Unknown(_)) => return RunEnd::Unrecorded(error.to_string()),
+            Err(error) => return RunEnd::NeverStarted(HostFault::of(&error).reason()),
+        };
+        let id = begun.staged().approved().request().id();
+        let (request, cell) = (Some(id.as_str()), Some(made.as_str()));
+        let fields = Fields { request, cell, ..Fields::default() };
+        transition::log(Transition::Started, &fields);
+        self.journey.came_to(spool::Step::Running);
+        reach(Failpoint::Started);
+        let news = |news: RunNews| match news {
+            RunNews::Used(usage) => self.journey.used(usage),
+            RunNews::Stuck(state) => tracing::warn!(
+                request = id.as_str(),
+                "the launcher does not answer: {state}; the run ends at its time limit all the same"
+            ),
+        };
+        match running.finish_told(|| wish() == Wish::End, news) {
+            Ok(finished) => RunEnd::Finished(Box::new(finished)),
+            Err(error) => RunEnd::Unrecorded(error.to_string()),
+        }
+    }
+
+    fn tell_run(
+        &self,
+        begun: &Begun,
+        known: RunEvidence<'_>,
+        ended: &RunEnd,
+        result: ResultDraft,
+        violations: &[Violation],
+    ) -> Result<(PublishedRecord, i32), Halt> {
+        let RunEvidence { confinement, network } = known;
+        let approved = begun.staged().approved();
+        let decided = Decided::by(approved);
+        let story = Story {
+            violations,
+            decided: &decided,
+            ..Story::of_request(approved.request(), begun.staged().claimed())
+        };
+        let (story, exit_code) = match ended {
+            RunEnd::Finished(finished) => {
+                let outcome = judge_outputs(finished, approved);
+                let lost = (outcome == Outcome::Indeterminate)
+                    .then(|| finished.lost.as_deref().unwrap_or("the sandbox's init was lost"));
+                let ran = records::Ran {
+                    confinement,
+                    finished,
+                    started: begun.at(),
+                    ended: system::now(),
+                };
+                let code = finished.facts.tool.map_or(-1, sandbox::outcome::ToolEnd::exit_code);
+                (Story { outcome, reason: lost, ran: Some(ran), network, ..story }, code)
+            }
+            RunEnd::NeverStarted(why) => {
+                let outcome = Outcome::SetupError;
+                let confinement_ready = Some(confinement);
+                (Story { outcome, reason: Some(why), confinement_ready, ..story }, -1)
+            }
+            RunEnd::Unrecorded(why) => {
+                let outcome = Outcome::Indeterminate;
+                (Story { outcome, reason: Some(why), network, ..story }, -1)
+            }
+        };
+        Ok((self.tell(&story, result)?, exit_code))
+    }
+}

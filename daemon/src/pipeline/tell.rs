@@ -1,0 +1,302 @@
+//! Telling: a story becomes a statement, a statement a signed record, a record one that is logged, and
+//! that a published result.
+//!
+//! Must never leave a half-published result, and never publish one that does not say how it was
+//! decided, or that the log does not have.
+
+use std::time::Duration;
+
+use model::{Outcome, RequestId, ResultId, UtcTime};
+use policies::AisFile;
+use records::{Attested, Fault, ReplayOf, Statement, Subject, Trust, attest, verify_gathered};
+use spool::failpoint::{Failpoint, reach};
+use spool::{Replayed, ResultDraft, SpoolError, Want};
+
+use super::model::{Decided, PublishedRecord, Story};
+use super::passage::Passage;
+use crate::metrics::Timed;
+use crate::model::Halt;
+use crate::outbox::Letter;
+use crate::system;
+
+/// What a record shows of a stream, and one byte more to know that there is more.
+const HEAD_BYTES: u64 = 64 * 1024 + 1;
+/// How often a gathered record is read before what cannot be read counts as a fault.
+const READ_TRIES: u32 = 3;
+const READ_AGAIN_AFTER: Duration = Duration::from_millis(100);
+/// The reason in a record that takes the place of one that does not verify.
+const UNVERIFIED: &str = "its record did not verify, so this one says less";
+/// The lane that this program is.
+const BACKEND: &str = "confined";
+
+impl Passage<'_> {
+    /// Signs, logs and publishes. What cannot be kept (a full disk, a result that no record could state) is
+    /// given up for the record itself, and the record says so.
+    pub(crate) fn tell(
+        &self,
+        story: &Story<'_>,
+        result: ResultDraft,
+    ) -> Result<PublishedRecord, Halt> {
+        // Whoever is told of waits for room no more, and keeps nobody else waiting for it.
+        drop(self.turn.take());
+        let undecided = Decided::nothing();
+        let least = Least::of(story.subject);
+        let (told, attested, result) = match self.write_whole(story, &result) {
+            Ok(attested) => (*story, attested, result),
+            Err(halt) => self.tell_less((story, &undecided, &least), result, halt)?,
+        };
+        reach(Failpoint::RecordWritten);
+        self.journey.took(Timed::SignLog);
+        let receipt = self.host.publish(Letter { attested, result })?;
+        self.host.floor.raise(receipt.result_id().at(), receipt.path());
+        self.journey.took(Timed::Publish);
+        self.journey.metrics().took(Timed::Whole, self.journey.begun().elapsed());
+        self.journey.metrics().ended(told.outcome);
+        if told.outcome == Outcome::Refused {
+            self.journey.metrics().refused(told.violations);
+        }
+        let reason = told.reason.map(str::to_owned);
+        Ok(PublishedRecord { receipt, outcome: told.outcome, reason, whole: told.ran.is_some() })
+    }
+
+    /// The same end with less of what led there: what could not be kept, stated or verified is left out.
+    /// What was gathered for a record that does not verify is kept aside.
+    fn tell_less<'a>(
+        &self,
+        (story, undecided, least): (&Story<'a>, &'a Decided, &'a Least),
+        result: ResultDraft,
+        halt: Halt,
+    ) -> Result<(Story<'a>, Attested, ResultDraft), Halt> {
+        let unfit = match &halt {
+            Halt::Sign(error) => error.is_of_the_statement(),
+            Halt::Unverified { .. } => true,
+            _ => false,
+        };
+        let why = match &halt {
+            Halt::Spool(error) if error.is_full() => "the disk was full",
+            Halt::Unverified { .. } => UNVERIFIED,
+            Halt::Sign(_) if unfit && story.ran.is_some() => "what the run left cannot be stated",
+            Halt::Sign(_) if unfit => "why it did not run cannot be stated",
+            _ => return Err(halt),
+        };
+        let lesser = match unfit && story.ran.is_none() {
+            true => bare_story(story, undecided, why),
+            false => lesser_story(story, why),
+        };
+        self.use_reserve();
+        let result = match &halt {
+            Halt::Unverified { .. } => {
+                let (kept, result) = result.set_aside()?;
+                let kept = kept.display();
+                tracing::error!("{halt}; recording less, its files are kept in {kept}");
+                result
+            }
+            _ => {
+                tracing::error!("{halt}; telling less");
+                result.clear()?;
+                result
+            }
+        };
+        match self.write_in_time(&lesser, &result) {
+            Ok(attested) => Ok((lesser, attested, result)),
+            Err(halt @ Halt::Unverified { .. }) => {
+                tracing::error!("{halt}; recording nothing but how it ended");
+                result.clear()?;
+                let last = least_story(&lesser, undecided, least);
+                Ok((last, self.write_in_time(&last, &result)?, result))
+            }
+            Err(halt) => Err(halt),
+        }
+    }
+
+    /// The same as `write`, which waits for descriptors as long as the daemon serves: with less to tell it would need
+    /// as many.
+    fn write_whole(&self, story: &Story<'_>, result: &ResultDraft) -> Result<Attested, Halt> {
+        match self.write(story, result) {
+            Err(halt) if halt.want() == Some(Want::Descriptors) => {
+                self.write_in_time(story, result)
+            }
+            attested => attested,
+        }
+    }
+
+    /// The same as `write`, which waits for room on the disk as long as the daemon serves.
+    fn write_in_time(&self, story: &Story<'_>, result: &ResultDraft) -> Result<Attested, Halt> {
+        loop {
+            match self.write(story, result) {
+                Err(Halt::Spool(error)) if self.host.room_wanted.wait(error.want(), &error) => {
+                    result.clear()?;
+                }
+                attested => return attested,
+            }
+        }
+    }
+
+    /// Gathers the record, signed and verified.
+    fn write(&self, story: &Story<'_>, result: &ResultDraft) -> Result<Attested, Halt> {
+        if story.ran.is_none() {
+            // What a failed start may have left is not part of the record.
+            result.clear()?;
+            result.add("stdout", b"")?;
+            result.add("stderr", b"")?;
+        }
+        // After a run both are there, or the directory was taken away and the run cannot be told.
+        let stdout_head = result.head("stdout", HEAD_BYTES)?;
+        let stderr_head = result.head("stderr", HEAD_BYTES)?;
+        let ais = match story.ais {
+            AisFile::Read { name, bytes } => Some((name.clone(), bytes.clone())),
+            AisFile::Missing | AisFile::Unread(_) => None,
+        };
+        let signatures = story.signatures.iter();
+        let request_files: Vec<(String, Vec<u8>)> =
+            signatures.map(|file| (file.name.clone(), file.bytes.clone())).chain(ais).collect();
+        let (policy_name, policy_sha256) = match &story.decided.policy {
+            Some((name, sha256)) => (name.as_str(), *sha256),
+            None => (self.rules.policy.name(), self.rules.policy.sha256()),
+        };
+        let statement = |created| Statement {
+            result_id: result.result_id(),
+            created,
+            subject: story.subject,
+            replay_of: story
+                .replays
+                .map(|it| ReplayOf { result_id: &it.result_id, record_sha256: it.sha256 }),
+            outcome: story.outcome,
+            reason: story.reason,
+            violations: story.violations,
+            grounds: story.decided.grounds.as_ref(),
+            policy_name,
+            policy_sha256,
+            approval: &story.decided.approval,
+            approvals: &story.decided.approvals,
+            touches: &story.decided.touches,
+            backend: BACKEND,
+            executor_version: env!("CARGO_PKG_VERSION"),
+            ran: story.ran,
+            network: story.network,
+            confinement_ready: story.confinement_ready,
+            stdout_head: &stdout_head,
+            stderr_head: &stderr_head,
+            request_files: &request_files,
+        };
+        let signing = &self.host.signing;
+        let attested = signing.with(|now, key| attest(&statement(now), key))?;
+        for (name, bytes) in attested.record().files() {
+            result.add(name, bytes)?;
+        }
+        // A full disk may say so only when it is asked to keep what it took.
+        self.host.spool.settle_result(result)?;
+        self.verify(result, &attested)?;
+        Ok(attested)
+    }
+
+    /// Verifies a gathered record. A file that cannot be read, for want of descriptors or memory, says nothing
+    /// about the record: it is read again a moment later.
+    fn verify(&self, result: &ResultDraft, attested: &Attested) -> Result<(), Halt> {
+        let trust = Trust::from_key(attested.key());
+        let mut tries = 1;
+        loop {
+            let faults = match verify_gathered(result.directory(), attested, &trust) {
+                Ok(_) => return Ok(()),
+                Err(faults) => faults,
+            };
+            let unread =
+                |fault: &Fault| matches!(fault, Fault::Unreadable { .. } | Fault::Directory { .. });
+            if tries == READ_TRIES || !faults.iter().any(unread) {
+                return Err(Halt::Unverified { record: result.result_id().clone(), faults });
+            }
+            tries += 1;
+            std::thread::sleep(READ_AGAIN_AFTER);
+        }
+    }
+
+    /// Begins a result whatever the disk: the name alone may need the reserve.
+    ///
+    /// A replay never takes the id of the record that it replays, wherever that lies.
+    pub(crate) fn draft_result(
+        &self,
+        replays: Option<&Replayed>,
+        id_at: impl Fn(UtcTime) -> ResultId,
+    ) -> Result<ResultDraft, SpoolError> {
+        // Whoever waits for a name keeps nobody from the room.
+        drop(self.turn.take());
+        let mut reserve_used = false;
+        loop {
+            let id = id_at(system::now());
+            let taken = replays.is_some_and(|of| of.result_id == id);
+            let drafted = match taken {
+                true => Ok(None),
+                false => self.host.spool.draft_result(&id),
+            };
+            match drafted {
+                Ok(Some(result)) => return Ok(result),
+                // Result ids have whole seconds in them: where one is taken, the next second's is free.
+                Ok(None) => std::thread::sleep(Duration::from_millis(100)),
+                Err(error) if error.is_full() && !reserve_used => {
+                    reserve_used = true;
+                    self.use_reserve();
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// The same end of what never ran, without what others wrote: a record there must be.
+fn bare_story<'a>(story: &Story<'a>, undecided: &'a Decided, why: &'a str) -> Story<'a> {
+    Story { decided: undecided, violations: &[], reason: Some(why), ..*story }
+}
+
+/// Names that the least of all records needs.
+struct Least {
+    file_name: String,
+    request_id: Option<RequestId>,
+}
+
+impl Least {
+    fn of(subject: Subject<'_>) -> Self {
+        match subject {
+            Subject::Request(request) => {
+                let request_id = Some(request.id().clone());
+                Self { file_name: format!("{}.md", request.id()), request_id }
+            }
+            Subject::Unusable { file_name, request_id, .. } => {
+                Self { file_name: file_name.to_owned(), request_id: request_id.cloned() }
+            }
+        }
+    }
+}
+
+/// The same end and why it is all that is recorded, with the request's bytes, of which nothing is said:
+/// there is nothing left that could contradict anything.
+fn least_story<'a>(story: &Story<'a>, undecided: &'a Decided, least: &'a Least) -> Story<'a> {
+    let bytes = match story.subject {
+        Subject::Request(request) => request.bytes(),
+        Subject::Unusable { bytes, .. } => bytes,
+    };
+    let (file_name, request_id) = (least.file_name.as_str(), least.request_id.as_ref());
+    Story {
+        subject: Subject::Unusable { file_name, bytes, request_id },
+        signatures: &[],
+        ais: &AisFile::Missing,
+        violations: &[],
+        decided: undecided,
+        reason: Some(UNVERIFIED),
+        ran: None,
+        confinement_ready: None,
+        ..*story
+    }
+}
+
+/// The same end with nothing kept: a run whose streams and files could not be stored is one whose
+/// result nobody knows. What it reached is known all the same: a tool that fills the disk must not
+/// be able to have that forgotten.
+fn lesser_story<'a>(story: &Story<'a>, why: &'a str) -> Story<'a> {
+    Story {
+        outcome: if story.ran.is_some() { Outcome::Indeterminate } else { story.outcome },
+        reason: Some(story.reason.unwrap_or(why)),
+        ran: None,
+        confinement_ready: None,
+        ..*story
+    }
+}

@@ -1,0 +1,131 @@
+//! Taking what is next: whether anything may be taken now, and whether this one is. Nothing that waits for
+//! somebody's answer is asked about again before something that it hangs on has changed.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+
+use model::UtcTime;
+use spool::{Waiting, Want};
+
+use super::at_work::{AssignedRequest, AtWork};
+use super::model::{FileIdentity, WorkerControl};
+use super::worker::{self, Assignment};
+use crate::held::{self, DroppedFile};
+use crate::host::Renewed;
+use crate::metrics::StoppedBy;
+use crate::model::ConfigError;
+use crate::model::Halt;
+use crate::room_wanted::told;
+use crate::system;
+
+impl<'env> AtWork<'_, 'env> {
+    /// Gives workers what is next, while there is room for them.
+    pub(super) fn admit(&mut self) -> Result<(), Halt> {
+        while self.in_flight.len() < self.pace.in_flight_max {
+            if self.window.len() == 0 {
+                // Behind a window that was full more wait.
+                self.look_wanted |= self.window.is_cut();
+                return Ok(());
+            }
+            if let Some((by, why)) = self.admission_stopped()? {
+                self.stop_admission(by, why);
+                return Ok(());
+            }
+            self.resume_admission();
+            let Some((waiting, identity)) = self.window.next() else { return Ok(()) };
+            self.said.waiting = self.said.waiting.saturating_sub(1);
+            self.take(waiting, identity)?;
+        }
+        Ok(())
+    }
+
+    /// By whose keys there are now. What was decided by others and is not begun is decided anew.
+    pub(super) fn renew_trust(&self) -> Result<(), ConfigError> {
+        if self.host.renew_trust()? == Renewed::Changed {
+            self.decide_anew();
+        }
+        Ok(())
+    }
+
+    /// Has everything that is on its way and not begun go back to where it waited.
+    pub(super) fn decide_anew(&self) {
+        for AssignedRequest { word, .. } in self.in_flight.values() {
+            word.leave.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Why nothing may be taken: no sandbox can be started, the trust store cannot be read, the clock is behind,
+    /// or no record could be written.
+    pub(super) fn admission_stopped(&self) -> Result<Option<(StoppedBy, String)>, Halt> {
+        if let Some(stopped) = self.fitness.stopped() {
+            return Ok(Some(stopped));
+        }
+        if let Err(error) = self.renew_trust() {
+            let why = format!("{error}; nothing is admitted until it is mended");
+            return Ok(Some((StoppedBy::Trust, why)));
+        }
+        if let Err(behind) = self.host.floor.check() {
+            return Ok(Some((
+                StoppedBy::Clock,
+                format!("{behind}; nothing is admitted until then"),
+            )));
+        }
+        match self.host.keep_room() {
+            Ok(()) => Ok(None),
+            Err(error) => {
+                let Some(want) = error.want() else { return Err(error.into()) };
+                self.host.room_wanted.note(want, &error);
+                let by = match want {
+                    Want::Room => StoppedBy::NoRoom,
+                    Want::Descriptors => StoppedBy::Descriptors,
+                };
+                Ok(Some((by, told(want, &error))))
+            }
+        }
+    }
+
+    fn take(&mut self, waiting: Waiting, identity: FileIdentity) -> Result<(), Halt> {
+        let name = waiting.name().to_owned();
+        if self.in_flight.contains_key(&name) {
+            return Ok(());
+        }
+        let companions = self.companions.remove(&name).unwrap_or_default();
+        let files = self.dropbox.digest(&name, &companions);
+        let ordered = match self.dropbox.order(&name, &companions) {
+            Ok(ordered) => ordered,
+            Err(error) => {
+                tracing::warn!("{error}; the request is left where it is until that is mended");
+                return Ok(());
+            }
+        };
+        let standing = held::standing(Some(&files), &self.host.standing()?);
+        if self.held.rests(&name, standing, system::now()) {
+            return Ok(());
+        }
+        if self.held.contains(&name) {
+            // It is being decided; should it wait on, that is told anew.
+            held::told_or_warned(self.host.spool.forget_held(&name));
+        }
+        let (inode, changed_sec, _) = identity;
+        let now = DroppedFile { inode, at: UtcTime::from_unix(changed_sec) };
+        let dropped = self.held.dropped(&name, inode).unwrap_or(now);
+        let until = self.host.held_until(dropped.at);
+        let word = Arc::new(WorkerControl::default());
+        let ticket = self.host.room.ticket();
+        let work =
+            Assignment { ticket, waiting, companions, ordered, until, word: Arc::clone(&word) };
+        self.spawn(work)?;
+        self.in_flight.insert(name, AssignedRequest { identity, standing, dropped, until, word });
+        Ok(())
+    }
+
+    fn spawn(&self, work: Assignment<'env>) -> Result<(), Halt> {
+        let (host, orders) = (self.host, self.orders);
+        let (dropbox, send) = (Arc::clone(&self.dropbox), self.send.clone());
+        let at_work = move || worker::work(host, &dropbox, orders, work, send);
+        let spawned =
+            thread::Builder::new().name("request".to_owned()).spawn_scoped(self.scope, at_work);
+        spawned.map(drop).map_err(|error| Halt::Kernel("a thread", error))
+    }
+}

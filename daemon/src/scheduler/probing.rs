@@ -1,0 +1,54 @@
+//! Probes if this host can start a sandbox: before the daemon is ready, after a reload, after a request for
+//! which no sandbox could be built, and at every rescan while the last probe failed. While requests are served,
+//! a probe runs on its own thread, because a launcher may be slow.
+
+use std::thread;
+use std::time::Instant;
+
+use super::at_work::AtWork;
+use super::event::LoopEvent;
+use crate::model::Halt;
+use crate::probe::Probed;
+
+impl AtWork<'_, '_> {
+    /// Has a probe made, unless one is under way.
+    pub(super) fn probe(&mut self) -> Result<(), Halt> {
+        if self.fitness.is_probing() {
+            // What is under way may have begun before the reason to ask again.
+            self.fitness.ask_again();
+            return Ok(());
+        }
+        let (host, send) = (self.host, self.send.clone());
+        let probe = move || {
+            if send.send(LoopEvent::Probed(host.probe())).is_err() {
+                tracing::debug!("probed after the end");
+            }
+        };
+        let spawned =
+            thread::Builder::new().name("probe".to_owned()).spawn_scoped(self.scope, probe);
+        spawned.map_err(|error| Halt::Kernel("a thread", error))?;
+        self.fitness.begun();
+        Ok(())
+    }
+
+    /// Probes if it is time to.
+    pub(super) fn probe_if_due(&mut self) -> Result<(), Halt> {
+        if self.host.is_doubted() || self.fitness.due().is_some_and(|at| at <= Instant::now()) {
+            return self.probe();
+        }
+        Ok(())
+    }
+
+    /// Takes in a probe.
+    pub(super) fn hear_probed(&mut self, probed: Probed) -> Result<(), Halt> {
+        let was_unfit = self.fitness.take_in(probed);
+        if let Some((by, why)) = self.fitness.stopped() {
+            self.stop_admission(by, why);
+            self.fitness.ask_again_at(Instant::now() + self.pace.rescan);
+        } else if was_unfit && self.admission_stopped()?.is_none() {
+            self.resume_admission();
+        }
+        self.look_wanted = true;
+        Ok(())
+    }
+}

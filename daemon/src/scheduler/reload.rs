@@ -1,0 +1,50 @@
+//! Reading the rules again: all of them are put in force at once, or the old ones stay in force and the
+//! reason is told. What is on its way and not begun is decided anew; a run keeps the rules under which it began.
+//! New keys that sign records and the log are taken over first. A key that cannot be used refuses the reload.
+
+use crate::config::Config;
+use crate::model::Halt;
+
+use super::at_work::AtWork;
+use crate::transition::{self, Fields, Transition};
+
+impl AtWork<'_, '_> {
+    pub(super) fn reload(&mut self) -> Result<(), Halt> {
+        self.said.reloading();
+        let reloaded = self.read_again();
+        // Also where nothing changed: it is over.
+        self.said.ready();
+        reloaded
+    }
+
+    fn read_again(&mut self) -> Result<(), Halt> {
+        let config = match Config::read(&self.config) {
+            Ok(config) => config,
+            Err(error) => return refused(&error.to_string()),
+        };
+        if let Some(moved) = self.host.moved(&config) {
+            return refused(&format!("{}: is another one; that takes a restart", moved.display()));
+        }
+        if let Err(why) = self.host.take_over_keys(&config.keys)? {
+            return refused(&why);
+        }
+        let (name, sha256) = (config.policy.name().to_owned(), config.policy.sha256());
+        let keep = config.keep;
+        if let Err(why) = self.host.take_over(config)? {
+            return refused(&why);
+        }
+        self.decide_anew();
+        self.pace.keep = keep;
+        let policy = format!("policy {name} {sha256}");
+        let fields = Fields { reason: Some(&policy), ..Fields::default() };
+        transition::log(Transition::Reloaded, &fields);
+        Ok(())
+    }
+}
+
+fn refused(why: &str) -> Result<(), Halt> {
+    let reason = format!("{why}; the rules stay as they are");
+    let fields = Fields { reason: Some(&reason), ..Fields::default() };
+    transition::log(Transition::ReloadRefused, &fields);
+    Ok(())
+}

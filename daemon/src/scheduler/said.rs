@@ -1,0 +1,214 @@
+//! What the daemon says of itself while it works: to readers of `public/`, to whoever collects numbers, and
+//! to the manager that started it. All of it is told after the fact, and nothing of it is waited for.
+
+use std::path::Path;
+use std::time::Instant;
+
+use model::UtcTime;
+use spool::{Counts, DaemonState, WAITING_TOLD_MAX, WaitsSince};
+
+use super::window::Window;
+use crate::host::Host;
+use crate::metrics::{Metrics, MetricsFile, MetricsSettings, MetricsSocket, StoppedBy};
+use crate::model::Halt;
+use crate::status::notify_host::HostManager;
+use crate::status::{How, StatusTeller};
+use crate::system;
+use crate::transition::{self, Fields, Transition};
+
+/// Whom it tells.
+pub(super) struct StatusPublisher {
+    status: StatusTeller,
+    file: Option<MetricsFile>,
+    /// Held, so that the socket is there for as long as the daemon is.
+    _socket: Option<MetricsSocket>,
+    manager: HostManager,
+    alive_at: Option<Instant>,
+    /// Submissions that the last look has seen and no worker has had yet.
+    pub(super) waiting: u64,
+    /// Names that no record could hold, as last told.
+    nameless: u64,
+    stopped: Option<(StoppedBy, String)>,
+}
+
+/// The state of the loop, as it is published.
+pub(super) struct LoopSnapshot<'a> {
+    pub(super) state: DaemonState,
+    /// The reason of a halt.
+    pub(super) why: Option<&'a str>,
+    /// The number of held requests.
+    pub(super) held: usize,
+    /// The number of requests that workers have.
+    pub(super) in_flight: usize,
+    pub(super) window: &'a Window,
+}
+
+impl StatusPublisher {
+    pub(super) fn new(host: &Host, settings: MetricsSettings) -> Result<Self, Halt> {
+        let MetricsSettings { file, socket, interval } = settings;
+        let metrics = &host.telling.metrics;
+        let listen = |path: std::path::PathBuf| MetricsSocket::listen(&path, metrics.clone());
+        let socket = match socket.map(listen).transpose() {
+            Err(error) if error.want().is_some() => {
+                tracing::error!("{error}; nobody can ask for the numbers until a restart");
+                None
+            }
+            socket => socket.map_err(Halt::Metrics)?,
+        };
+        metrics.policy(&host.policy());
+        metrics.memory_budget(host.room.max().memory_bytes);
+        let manager = HostManager::of_environment();
+        let alive_at = manager.alive_interval().map(|_| Instant::now());
+        Ok(Self {
+            status: StatusTeller::new(system::now()),
+            file: file.map(|path| MetricsFile::new(path, interval)),
+            _socket: socket,
+            manager,
+            alive_at,
+            waiting: 0,
+            nameless: 0,
+            stopped: None,
+        })
+    }
+
+    /// What is dropped is taken from now on.
+    pub(super) fn ready(&self) {
+        self.manager.ready();
+    }
+
+    /// What can have no record is told here, once for as long as there are as many.
+    pub(super) fn nameless(&mut self, approved: &Path, nameless: u64) {
+        if nameless > 0 && nameless != self.nameless {
+            let path = approved.display().to_string();
+            let why = format!("{nameless} names that are no text (UTF-8); rename them");
+            let (path, reason) = (Some(path.as_str()), Some(why.as_str()));
+            transition::log(Transition::LeftAlone, &Fields { path, reason, ..Fields::default() });
+        }
+        self.nameless = nameless;
+    }
+
+    pub(super) fn reloading(&self) {
+        self.manager.reloading();
+    }
+
+    pub(super) fn stopping(&self) {
+        self.manager.stopping();
+    }
+
+    /// The file of numbers is written once more, whatever its interval.
+    pub(super) fn last_numbers(&mut self, host: &Host) {
+        if let Some(file) = &mut self.file
+            && let Err(error) = file.write(&host.telling.metrics)
+        {
+            tracing::warn!("{error}; the numbers are not those of the end");
+        }
+    }
+
+    /// Publishes what changed since the last time. Returns when there is more to publish, whatever happens.
+    pub(super) fn tell(&mut self, host: &Host, snapshot: &LoopSnapshot<'_>) -> Option<Instant> {
+        let window = snapshot.window;
+        let waiting = self.waiting.max(as_u64(window.len()));
+        let counts = Counts { waiting, held: as_u64(snapshot.held), ..host.telling.counts() };
+        let now = Instant::now();
+        let told = self.tell_status(host, snapshot, counts, now);
+        let in_flight =
+            self.status.tell_in_flight(&host.spool, host.telling.in_flight().into_iter(), now);
+        // Between two looks nobody knows who waits behind the window.
+        let is_known = self.waiting == 0 || window.len() > 0;
+        let in_line = is_known.then(|| {
+            self.status.tell_waiting(&host.spool, || who_waits(window), system::now(), now)
+        });
+        let numbers = self.tell_numbers(host, &counts);
+        if self.alive_at.is_some_and(|at| at <= now) {
+            self.manager.alive();
+            self.alive_at = self.manager.alive_interval().map(|interval| now + interval);
+        }
+        let again = StatusTeller::look_again(snapshot.in_flight);
+        [told, in_flight, in_line.flatten(), again, numbers, self.alive_at]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn tell_status(
+        &mut self,
+        host: &Host,
+        snapshot: &LoopSnapshot<'_>,
+        counts: Counts,
+        now: Instant,
+    ) -> Option<Instant> {
+        let (_, memory_bytes) = host.room.taken();
+        let max = host.room.max();
+        let policy = host.policy();
+        let how = How {
+            state: snapshot.state,
+            why: snapshot.why,
+            admission_stopped: self.stopped.as_ref().map(|(_, why)| why.as_str()),
+            counts,
+            runs_max: as_u64(max.cells),
+            memory_bytes_promised: memory_bytes,
+            memory_bytes_max: Some(max.memory_bytes),
+            policy: &policy,
+        };
+        self.status.tell(&host.spool, &how, system::now(), now)
+    }
+
+    fn tell_numbers(&mut self, host: &Host, counts: &Counts) -> Option<Instant> {
+        let metrics = &host.telling.metrics;
+        let (cells, memory_bytes) = host.room.taken();
+        metrics.requests(counts);
+        metrics.running(as_u64(cells), memory_bytes);
+        metrics.ready_cells(as_u64(host.ready_cells().len()));
+        if let Ok(free) = host.spool.free_bytes() {
+            metrics.spool_free(free / FREE_STEP_BYTES * FREE_STEP_BYTES);
+        }
+        metrics.log_entries(host.log.entries());
+        self.file.as_mut().and_then(|file| {
+            if let Err(error) = file.keep(metrics) {
+                tracing::warn!("{error}; the numbers are old");
+            }
+            file.due(metrics)
+        })
+    }
+
+    /// Publishes and logs once why nothing is admitted.
+    pub(super) fn stop_admission(&mut self, metrics: &Metrics, by: StoppedBy, why: String) {
+        let for_room = |by: StoppedBy| {
+            matches!(by, StoppedBy::Disk | StoppedBy::NoRoom | StoppedBy::Descriptors)
+        };
+        let is_known = |known: StoppedBy| known == by || (for_room(known) && for_room(by));
+        if self.stopped.as_ref().is_some_and(|(known, _)| is_known(*known)) {
+            return;
+        }
+        let fields = Fields { reason: Some(&why), ..Fields::default() };
+        transition::log(Transition::AdmissionStopped, &fields);
+        metrics.admission(Some(by));
+        self.stopped = Some((by, why));
+    }
+
+    /// Publishes that requests are admitted again.
+    pub(super) fn resume_admission(&mut self, metrics: &Metrics) {
+        if self.stopped.take().is_some() {
+            transition::log(Transition::AdmissionResumed, &Fields::default());
+            metrics.admission(None);
+        }
+    }
+}
+
+fn as_u64(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+/// By name, of each submitter's the oldest, and whether these are all.
+fn who_waits(window: &Window) -> (Vec<WaitsSince>, bool) {
+    let since = |(name, sec): (&str, i64)| WaitsSince {
+        file: name.to_owned(),
+        since_utc: UtcTime::from_unix(sec).to_string(),
+    };
+    let oldest = window.oldest(WAITING_TOLD_MAX);
+    let whole = oldest.len() == window.len() && !window.is_cut();
+    (oldest.into_iter().map(since).collect(), whole)
+}
+
+/// Less than this is no news of a disk, and would have the numbers written anew for nothing.
+const FREE_STEP_BYTES: u64 = 16 * 1024 * 1024;

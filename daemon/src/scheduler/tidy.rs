@@ -1,0 +1,57 @@
+//! What is kept no longer is removed beside the loop, which never waits for it. It must never remove much at
+//! once, nor anything while the daemon stops.
+
+use spool::retention::{Going, Gone, Keep, Kind};
+
+use super::at_work::AtWork;
+use super::model::Orders;
+use crate::host::Host;
+use crate::system;
+
+/// Of each kind in one round, and so of what is remembered at a time.
+const REMOVALS_MAX: usize = 1024;
+
+impl AtWork<'_, '_> {
+    /// Lets go of what is kept for later runs and too old, and of what was kept long enough.
+    pub(super) fn tidy(&mut self) {
+        self.host.spool.expire_inputs();
+        if self.tidying.as_ref().is_some_and(|tidying| !tidying.is_finished()) {
+            return;
+        }
+        let (host, orders, keep) = (self.host, self.orders, self.pace.keep);
+        self.tidying = Some(self.scope.spawn(move || remove(host, orders, &keep)));
+    }
+}
+
+/// In rounds, until nothing more is to go.
+fn remove(host: &Host, orders: &Orders, keep: &Keep) {
+    let is_stopped = || orders.stopped.get().is_some();
+    loop {
+        let removal = match host.spool.retain(keep, system::now(), REMOVALS_MAX, &is_stopped) {
+            Ok(removal) => removal,
+            Err(error) => return tracing::error!("{error}; nothing is removed that was kept"),
+        };
+        let mut removed = Vec::new();
+        for (going, gone) in removal.gone {
+            match gone {
+                Gone::Removed => removed.push(going),
+                Gone::Left(error) => tracing::warn!("{error}; left for the next time"),
+            }
+        }
+        for &kind in Kind::ALL {
+            tell(kind, &removed);
+        }
+        if !removal.is_full || removed.is_empty() || is_stopped() {
+            return;
+        }
+    }
+}
+
+fn tell(kind: Kind, removed: &[Going]) {
+    let of_kind = removed.iter().filter(|one| one.kind == kind);
+    let (count, bytes) =
+        of_kind.fold((0_u64, 0), |(count, bytes), one| (count + 1, bytes + one.bytes));
+    if count > 0 {
+        tracing::info!(removed = count, bytes, "{}/: was kept long enough", kind.as_str());
+    }
+}

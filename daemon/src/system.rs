@@ -1,0 +1,65 @@
+//! The only places where the flow touches time, its zone, randomness and the user database.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use jiff::tz::{Dst, TimeZone};
+use jiff::{Timestamp, ToSpan as _};
+use model::{ClaimId, UtcTime};
+use nix::unistd::{Group, Uid, User};
+use policies::StandardTime;
+use records::log::entry::BootId;
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use crate::model::Halt;
+
+/// The wall clock, whole seconds.
+pub(crate) fn now() -> UtcTime {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    UtcTime::from_unix(i64::try_from(since).unwrap_or(i64::MAX))
+}
+
+/// The kernel's name for this start of the host; a container may hide it.
+pub fn boot_id() -> Option<BootId> {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim_end().parse().ok()
+}
+
+/// How far ahead of UTC this host is when it keeps no summer time, as OpenSSH's `mktime` takes it.
+pub(crate) fn standard_time() -> StandardTime {
+    let (zone, now) = (TimeZone::system(), Timestamp::now());
+    let standard = [0, 90, 180, 270].into_iter().find_map(|days| {
+        let at = zone.to_offset_info(now.checked_sub((24 * days).hours()).ok()?);
+        (at.dst() == Dst::No).then(|| at.offset().seconds())
+    });
+    standard.and_then(StandardTime::ahead_sec).unwrap_or(StandardTime::UTC)
+}
+
+/// A name for a claim that nobody has had before.
+pub(crate) fn new_claim_id() -> Result<ClaimId, Halt> {
+    let mut bytes = [0; 16];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        filled += getrandom(&mut bytes[filled..], GetRandomFlags::empty())
+            .map_err(|errno| Halt::Kernel("random numbers", errno.into()))?;
+    }
+    Ok(ClaimId::from_random(bytes))
+}
+
+/// The login name of a user id, where the host knows one.
+#[must_use]
+pub fn user_name(uid: u32) -> Option<String> {
+    // A user database that cannot be read is a user without a name: names grant nothing by
+    // themselves, and the rule that needs one says so.
+    User::from_uid(Uid::from_raw(uid)).ok().flatten().map(|user| user.name)
+}
+
+/// The number of a user of this host, by name.
+#[must_use]
+pub fn user_id(name: &str) -> Option<u32> {
+    User::from_name(name).ok().flatten().map(|user| user.uid.as_raw())
+}
+
+/// The number of a group of this host, by name.
+#[must_use]
+pub fn group_id(name: &str) -> Option<u32> {
+    Group::from_name(name).ok().flatten().map(|group| group.gid.as_raw())
+}

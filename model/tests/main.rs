@@ -1,0 +1,4 @@
+//! Tests of the domain types.
+
+mod closed_set;
+mod values;

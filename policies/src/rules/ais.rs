@@ -1,0 +1,123 @@
+//! AIS as rules of the decision: where policy covers a request, the artifacts beside it must bind it to what
+//! a user intended, and every rule of the guard is told. A bundle that nobody asked for decides nothing.
+
+use validator::{Code, Request};
+
+use crate::ais::{
+    Bundle, Case, Check, Judgement, RequestFacts, Supply, TrustStore, Verdict as Said, judge,
+};
+use crate::evidence::{AisEvidence, AisFile};
+use crate::findings::Findings;
+use crate::grounds::{AisFinding, RuleName, Verdict};
+use crate::policy::Policy;
+use crate::runtime::Runtime;
+use model::UtcTime;
+
+const RULE: RuleName = RuleName::Ais;
+const LEDGER_RULE: RuleName = RuleName::AisLedger;
+
+pub(crate) fn ask(
+    request: &Request,
+    policy: &Policy,
+    runtime: Option<&Runtime>,
+    (evidence, now): (&AisEvidence<'_>, UtcTime),
+    findings: &mut Findings,
+) {
+    let covered = policy.rules.ais.covered;
+    if !covered.covers(request) {
+        findings.not_applicable(RULE, format!("ais.covers is {}", covered.as_str()));
+        return;
+    }
+    let Some((name, bundle, trust)) = read(evidence, findings) else { return };
+    let facts = RequestFacts::of(request);
+    let supply = used_by(evidence.supply, runtime);
+    let judgement = judge(&Case {
+        bundle: &bundle,
+        trust,
+        rules: &policy.rules.ais.rules,
+        request: Some(&facts),
+        supply: &supply,
+        now,
+        nonce_seen: &|nonce| evidence.nonces_used.is_some_and(|used| used.contains(nonce)),
+    });
+    tell(name, judgement, findings);
+    if evidence.nonces_used.is_none() {
+        let reason = "the host's ledger says whether the nonce was used before; nobody asked it";
+        findings.lack(LEDGER_RULE, Code::Ais("ibe-replay"), reason, "ask the ledger");
+    } else {
+        findings.pass(LEDGER_RULE, "the ledger was asked for the nonce");
+    }
+}
+
+/// The bundle with its name, and the trust store that judges it; refuses where one of them is missing.
+fn read<'a>(
+    evidence: &AisEvidence<'a>,
+    findings: &mut Findings,
+) -> Option<(&'a str, Bundle, &'a TrustStore)> {
+    let hint = "put a bundle beside it: `toolexec ais envelope`, see docs/ais.md";
+    let (name, bytes) = match evidence.file {
+        AisFile::Read { name, bytes } => (name, bytes),
+        AisFile::Missing => {
+            // The envelope is made after the approval: before it there can be none.
+            let reason = "there is no AIS bundle beside the request, and policy asks for one";
+            match evidence.trust {
+                Some(_) => findings.hold(RULE, Code::Ais("bundle-missing"), reason, hint),
+                None => findings.lack(RULE, Code::Ais("bundle-missing"), reason, hint),
+            }
+            return None;
+        }
+        AisFile::Unread(why) => {
+            findings.refuse(RULE, Code::Ais("bundle-unread"), why.as_str(), hint);
+            return None;
+        }
+    };
+    let Some(trust) = evidence.trust else {
+        let reason = "no AIS trust store is configured, so no artifact can be verified";
+        let hint = "name the trust store in the configuration under ais_trust";
+        findings.refuse(RULE, Code::Ais("authz-policy-deny"), reason, hint);
+        return None;
+    };
+    match Bundle::read(bytes) {
+        Ok(bundle) => Some((name, bundle, trust)),
+        Err(error) => {
+            let refusal = error.refusal();
+            let reason = format!("{name}: {}", refusal.message);
+            findings.refuse(RULE, Code::Ais(refusal.code.as_str()), reason, hint);
+            None
+        }
+    }
+}
+
+fn tell(name: &str, judgement: Judgement, findings: &mut Findings) {
+    for check in judgement.checks() {
+        findings.say(&format!("{RULE}.{}", check.rule), verdict(check), check.saw.clone());
+    }
+    let answer = judgement.to_json();
+    match judgement.accepted() {
+        Ok(accepted) => {
+            findings.pass(RULE, format!("{name}: step {} is this request", accepted.step()));
+            findings.ais = Some(AisFinding::accepted(answer, &accepted));
+        }
+        Err(refusal) => {
+            let reason = format!("{name}: {refusal}");
+            let hint = "see docs/ais.md for what each code means";
+            findings.refuse(RULE, Code::Ais(refusal.code.as_str()), reason, hint);
+            findings.ais = Some(AisFinding::refused(answer, refusal.code));
+        }
+    }
+}
+
+fn verdict(check: &Check) -> Verdict {
+    match check.verdict {
+        Said::Passed => Verdict::Pass,
+        Said::NotAsked => Verdict::NotApplicable,
+        Said::Refused(_) => Verdict::Refuse,
+    }
+}
+
+/// What the run would use: of the host's runtimes only its own.
+fn used_by(host: &Supply, runtime: Option<&Runtime>) -> Supply {
+    let mut used = host.clone();
+    used.runtimes.retain(|name, _| runtime.is_some_and(|runtime| runtime.name() == name));
+    used
+}

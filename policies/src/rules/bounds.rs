@@ -1,0 +1,210 @@
+//! The rules about what is asked for: lane, runtime, limits, constraints, layers. Each
+//! must leave exactly one verdict per rule name, and none may change what was asked.
+
+use std::path::PathBuf;
+
+use model::escape_line;
+use validator::{Backend, Code, Request, Work};
+
+use crate::check::LANE;
+use crate::evidence::{Binaries, Installed};
+use crate::findings::Findings;
+use crate::grounds::RuleName;
+use crate::policy::Policy;
+use crate::runtime::{BinaryRule, Runtime};
+
+pub(crate) fn backend(request: &Request, findings: &mut Findings) {
+    match request.backend() {
+        None => {
+            findings.pass(RuleName::Backend, format!("none named, so {LANE}, the policy's own"))
+        }
+        Some(Backend::Confined) => findings.pass(RuleName::Backend, LANE),
+        Some(other) => {
+            let reason = format!("backend `{}` is not a lane of this policy", other.as_str());
+            let hint = format!("write backend: {LANE}, or leave the key out");
+            findings.refuse(RuleName::Backend, Code::BackendUnavailable, reason, &hint);
+        }
+    }
+}
+
+/// Runtime and binary of the command's first word, where there are both.
+pub(crate) fn runtime<'a>(
+    request: &Request,
+    policy: &'a Policy,
+    binaries: &'a Binaries,
+    findings: &mut Findings,
+) -> Option<(&'a Runtime, &'a Installed)> {
+    if matches!(request.work(), Work::Code(_)) {
+        // The lane is refused; there is no command that could choose a runtime.
+        for rule in [RuleName::Command, RuleName::Language, RuleName::Runtime] {
+            findings.not_applicable(rule, "the request carries code, not a command");
+        }
+        return None;
+    }
+    let Some(chosen) = command(request, policy, findings) else {
+        findings.not_applicable(RuleName::Language, "no runtime was chosen");
+        findings.not_applicable(RuleName::Runtime, "no runtime was chosen");
+        return None;
+    };
+    let fits = language(request, chosen, findings);
+    let Some(installed) = binaries.get(chosen.name()) else {
+        let why = binaries.why_not(chosen.name()).map_or_else(|| sought(chosen), str::to_owned);
+        let reason = format!("runtime `{}` is not on this host: {why}", chosen.name());
+        let hint = "have the operator install what is missing, or name its binary in the policy";
+        findings.refuse(RuleName::Runtime, Code::RuntimeMissing, reason, hint);
+        return None;
+    };
+    findings.pass(RuleName::Runtime, format!("{} is {}", chosen.name(), whole(chosen, installed)));
+    fits.then_some((chosen, installed))
+}
+
+/// Whether there is a runtime for the command's first word and the language, on whatever host.
+pub(crate) fn spoken(request: &Request, policy: &Policy, findings: &mut Findings) {
+    if let Some(chosen) = command(request, policy, findings) {
+        language(request, chosen, findings);
+    }
+}
+
+fn command<'a>(
+    request: &Request,
+    policy: &'a Policy,
+    findings: &mut Findings,
+) -> Option<&'a Runtime> {
+    // The validator lets no request through without a word; without one nothing is chosen.
+    let word = request.argv().first().map_or("", String::as_str);
+    let knows = |it: &&Runtime| it.words().iter().any(|known| known == word);
+    let of_language =
+        policy.runtimes().filter(knows).find(|it| it.language() == request.language());
+    let chosen = of_language.or_else(|| policy.runtimes().find(knows));
+    match chosen {
+        Some(runtime) => {
+            findings
+                .pass(RuleName::Command, format!("`{word}` chooses runtime `{}`", runtime.name()));
+        }
+        None => {
+            let offers: Vec<String> = policy.runtimes().map(offer).collect();
+            let offers = offers.join(", ");
+            let shown = escape_line(word);
+            let reason = format!("command word `{shown}` is not one of the policy's: {offers}");
+            let hint = if word.contains('/') {
+                "begin the command with one of these words; a path is never executed"
+            } else {
+                "begin the command with one of these words"
+            };
+            findings.refuse(RuleName::Command, Code::CommandNotPermitted, reason, hint);
+        }
+    }
+    chosen
+}
+
+fn offer(runtime: &Runtime) -> String {
+    format!("{} ({})", runtime.words().join(", "), runtime.language().as_str())
+}
+
+fn language(request: &Request, runtime: &Runtime, findings: &mut Findings) -> bool {
+    let (asked, given) = (request.language(), runtime.language());
+    if asked == given {
+        findings.pass(RuleName::Language, asked.as_str());
+        return true;
+    }
+    let (asked, given) = (asked.as_str(), given.as_str());
+    let reason = format!("language `{asked}` is declared, but the command runs {given}");
+    let hint = format!("write language: {given}, or another command");
+    findings.refuse(RuleName::Language, Code::LanguageMismatch, reason, &hint);
+    false
+}
+
+/// The program and what of this host is shown beside the policy's mounts, for the record.
+fn whole(runtime: &Runtime, installed: &Installed) -> String {
+    let root = runtime.root().map(|root| format!(" in {}", root.display()));
+    let prefix = installed.prefix.as_ref().map(|prefix| format!(" with {}", prefix.display()));
+    let cache = |(place, source): (&PathBuf, &PathBuf)| {
+        format!(", {} is {}", place.display(), source.display())
+    };
+    let binary = installed.binary.display().to_string();
+    let shown = [root, prefix].into_iter().flatten();
+    [binary].into_iter().chain(shown).chain(installed.caches.iter().map(cache)).collect()
+}
+
+fn sought(runtime: &Runtime) -> String {
+    match runtime.binary() {
+        BinaryRule::Auto { names } => format!(
+            "no program named {} was found in /usr/bin, /usr/local/bin and PATH",
+            names.join(" or ")
+        ),
+        BinaryRule::Path(path) => format!("{} is not there, or no program", path.display()),
+    }
+}
+
+pub(crate) fn limits(request: &Request, policy: &Policy, findings: &mut Findings) {
+    let ceilings = policy.ceilings();
+    let cpu = request.cpu();
+    let rows = [
+        (
+            (RuleName::LimitsCpu, "cpu_limit", "cpu_cores_max"),
+            (u64::from(cpu.as_milli()), ceilings.cpu_milli),
+            (cpu.to_string(), cores(ceilings.cpu_milli)),
+        ),
+        (
+            (RuleName::LimitsMemory, "memory_limit_mb", "memory_mb_max"),
+            (request.memory_limit_mb(), ceilings.memory_mb),
+            (request.memory_limit_mb().to_string(), ceilings.memory_mb.to_string()),
+        ),
+        (
+            (RuleName::LimitsTime, "time_limit_sec", "time_sec_max"),
+            (request.time_limit_sec(), ceilings.time_sec),
+            (request.time_limit_sec().to_string(), ceilings.time_sec.to_string()),
+        ),
+    ];
+    for ((rule, key, ceiling_key), (asked, ceiling), (asked_text, ceiling_text)) in rows {
+        if asked <= ceiling {
+            findings.pass(rule, format!("{key} {asked_text}, at most {ceiling_text}"));
+            continue;
+        }
+        let reason =
+            format!("{key} {asked_text} is above {ceiling_text}; see policy limits.{ceiling_key}");
+        let hint = format!("ask for at most {ceiling_text}; a limit is never lowered for you");
+        findings.refuse(rule, Code::LimitsOverPolicy, reason, &hint);
+    }
+}
+
+/// Thousandths of a core as the shortest decimal.
+fn cores(milli: u64) -> String {
+    if milli.is_multiple_of(1000) {
+        return (milli / 1000).to_string();
+    }
+    let text = format!("{}.{:03}", milli / 1000, milli % 1000);
+    text.trim_end_matches('0').to_owned()
+}
+
+pub(crate) fn constraints(request: &Request, policy: &Policy, findings: &mut Findings) {
+    let others: Vec<String> = request
+        .constraints()
+        .iter()
+        .filter(|constraint| !constraint.is_seed())
+        .map(|constraint| format!("\"{}\"", escape_line(constraint.text())))
+        .collect();
+    if others.is_empty() {
+        findings.pass(RuleName::Constraints, "every constraint is enforced");
+    } else if policy.rules.constraints_refused {
+        let reason =
+            format!("constraints {} cannot be enforced; see policy constraints", others.join(", "));
+        let hint = "keep to the schema's three constraints";
+        findings.refuse(RuleName::Constraints, Code::FrontmatterValue, reason, hint);
+    } else {
+        findings
+            .pass(RuleName::Constraints, format!("stated, not enforced: {}", others.join(", ")));
+    }
+}
+
+/// Nothing is known of the cell yet: the launcher refuses the run where a layer is missing.
+pub(crate) fn layers(policy: &Policy, findings: &mut Findings) {
+    let layers = &policy.rules.layers;
+    let exception = if layers.cgroup_exception { "cgroup" } else { "none" };
+    let reason = format!(
+        "asked of the cell: {}, Landlock ABI {} or later; exceptions: {exception}",
+        layers.required.join(", "),
+        layers.landlock_abi_min
+    );
+    findings.pass(RuleName::Layers, reason);
+}

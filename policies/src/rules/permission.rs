@@ -1,0 +1,82 @@
+//! The permission manager as one rule of the decision: whom it covers is the policy's to say, and what
+//! people answered is the evidence's. Nothing that is missing may ever pass for an approval.
+
+use validator::{Code, Request, RequestedBy};
+
+use crate::evidence::Permission;
+use crate::findings::Findings;
+use crate::grounds::{PermissionFinding, RuleName};
+use crate::model::Covered;
+use crate::permissions::{Source, ToolAuthorizationState, ToolName};
+use crate::policy::Policy;
+
+const RULE: RuleName = RuleName::Permission;
+/// The agent of requests that name none.
+const UNNAMED: &str = "unknown";
+
+impl Covered {
+    /// Whether the request is one that the check covers. Who says that an agent asks is covered as
+    /// well: naming oneself must not be the way around it.
+    pub(crate) fn covers(self, request: &Request) -> bool {
+        match self {
+            Self::Nobody => false,
+            Self::CoreDraft => {
+                request.requested_by() == RequestedBy::CoreDraft || request.agent().is_some()
+            }
+            Self::Everybody => true,
+        }
+    }
+}
+
+pub(crate) fn judge(
+    request: &Request,
+    policy: &Policy,
+    evidence: &Permission,
+    findings: &mut Findings,
+) {
+    let covered = policy.rules.permissions.covered;
+    if !covered.covers(request) {
+        findings.not_applicable(RULE, format!("permissions.covers is {}", covered.as_str()));
+        return;
+    }
+    let source = match Source::of_request(request) {
+        Ok(source) => source,
+        Err(error) => {
+            let hint = "write a name that a permission can be given to";
+            findings.refuse(RULE, Code::PermissionDenied, format!("x-agent: {error}"), hint);
+            return;
+        }
+    };
+    if request.agent().is_some_and(|agent| validator::are_alike(agent.name(), UNNAMED)) {
+        let reason = format!("x-agent: `{UNNAMED}` is what those are called who say no name");
+        let hint = "write the agent's own name, or leave x-agent out";
+        findings.refuse(RULE, Code::PermissionDenied, reason, hint);
+        return;
+    }
+    let tool = ToolName::of_run(request.language());
+    let whose = format!("{source}, {tool}");
+    match evidence {
+        Permission::NotAsked => {
+            let reason =
+                format!("{whose}: the host's store says whether it is granted; nobody asked it");
+            findings.lack(RULE, Code::PermissionRequestable, reason, "ask the store");
+        }
+        Permission::Found(finding) => {
+            let said = format!("{whose}: {}, {finding}", finding.state());
+            match finding.state() {
+                ToolAuthorizationState::Approved => findings.pass(RULE, said),
+                ToolAuthorizationState::Denied => {
+                    let hint =
+                        "have a person run it, or have the denial taken back by whoever gave it";
+                    findings.refuse(RULE, Code::PermissionDenied, said, hint);
+                }
+                ToolAuthorizationState::Requestable => {
+                    let hint =
+                        "answer the question in drafts/permissions/ with `toolexec permission set`";
+                    findings.hold(RULE, Code::PermissionRequestable, said, hint);
+                }
+            }
+            findings.permission = Some(PermissionFinding { source, tool, finding: *finding });
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Tests of decisions: policies, approvals, permissions, AIS and the action gate.
+
+mod aana;
+mod ais;
+mod approvals;
+mod decision;
+mod gate_rule;
+mod monotone;
+mod openssh;
+mod oracle;
+mod outlook;
+mod permission_rule;
+mod permissions;
+mod policy;
+mod reference;
+mod scene;
+mod signatures;
+mod signers;
+mod soft;
+mod trust_stores;

@@ -1,0 +1,143 @@
+//! A sandbox that is built: without an order it is a [`PreparedCell`], with one a [`ReadyCell`], which starts the
+//! tool.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use super::error::{BuildError, lost};
+use super::run::RunningCell;
+use super::start::{Peer, START_TIME_MAX, StartLimit, Wait, Waiting};
+use crate::collect::Collection;
+use crate::messages::{FromLauncher, ToLauncher};
+use crate::plan::{Limits, Order};
+use crate::report::{Confinement, Mark};
+use crate::tap::Tap;
+use crate::wire;
+
+/// How long the launcher may take to say that the tool was started. Its slot says so sooner, even of a tool
+/// whose start it did not see.
+const STARTED_TIME_MAX: Duration = Duration::from_secs(15);
+
+/// A cell that is built, confined and empty: it has no order yet.
+#[must_use = "a cell without an order is ended when it is dropped"]
+pub struct PreparedCell {
+    pub(super) peer: Peer,
+    pub(super) control: OwnedFd,
+    pub(super) evidence: OwnedFd,
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+    pub(super) proxy: Option<OwnedFd>,
+    pub(super) confinement: Confinement,
+    pub(super) marks: Vec<Mark>,
+}
+
+/// A cell that is built, confined and waiting, with its order's limits in force.
+#[must_use = "a cell that is not started is ended when it is dropped"]
+pub struct ReadyCell {
+    peer: Peer,
+    control: OwnedFd,
+    evidence: OwnedFd,
+    stdout: OwnedFd,
+    stderr: OwnedFd,
+    proxy: Option<OwnedFd>,
+    confinement: Confinement,
+    limits: Limits,
+}
+
+impl PreparedCell {
+    /// What is in force, as the cell read it back; the limits come with the order.
+    #[must_use]
+    pub fn confinement(&self) -> &Confinement {
+        &self.confinement
+    }
+
+    /// When each step of making it was done.
+    #[must_use]
+    pub fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+
+    /// Gives the cell its order.
+    ///
+    /// # Errors
+    /// [`BuildError`], and then nothing has run and nothing is left.
+    pub fn order(self, order: Order) -> Result<ReadyCell, BuildError> {
+        self.order_within(order, &mut StartLimit::new(START_TIME_MAX, &mut |_| Wait::GoOn))
+    }
+
+    /// The same within a bound of the caller's.
+    ///
+    /// # Errors
+    /// [`BuildError`], and then nothing has run; what is left is stuck in the kernel, and is named.
+    pub fn order_within(
+        self,
+        order: Order,
+        limit: &mut StartLimit<'_>,
+    ) -> Result<ReadyCell, BuildError> {
+        let limits = order.limits;
+        let verb = ToLauncher::Order(Box::new(order)).encode();
+        wire::send(&self.control, &verb, &[]).map_err(BuildError::Lost)?;
+        self.ready(limits, limit)
+    }
+
+    pub(super) fn ready(
+        self,
+        limits: Limits,
+        limit: &mut StartLimit<'_>,
+    ) -> Result<ReadyCell, BuildError> {
+        let Self { mut peer, control, evidence, stdout, stderr, proxy, mut confinement, .. } = self;
+        match limit.hear(&control, &mut peer, &evidence, "put the limits in force")? {
+            Some((FromLauncher::Ready(in_force), _)) => confinement.limits = in_force,
+            Some((FromLauncher::Unable(unable), _)) => return Err(BuildError::Unable(unable)),
+            Some(_) => return Err(lost("it spoke out of turn")),
+            None => return Err(peer.closed()),
+        }
+        Ok(ReadyCell { peer, control, evidence, stdout, stderr, proxy, confinement, limits })
+    }
+}
+
+impl ReadyCell {
+    /// What is in force, as the cell read it back.
+    #[must_use]
+    pub fn confinement(&self) -> &Confinement {
+        &self.confinement
+    }
+
+    /// The socket that listens at the proxy's port inside the cell, once; only a cell whose plan asked
+    /// for a network has one. Whoever accepts there is all that the tool can reach.
+    #[must_use]
+    pub fn take_proxy(&mut self) -> Option<OwnedFd> {
+        self.proxy.take()
+    }
+
+    /// Lets the tool start. `result` is the directory that the result is gathered in: `stdout`,
+    /// `stderr` and `artifacts/` are made there.
+    ///
+    /// # Errors
+    /// [`BuildError`] when the tool was not started, or, for [`BuildError::Unknown`], may have been.
+    pub fn start(self, result: BorrowedFd<'_>) -> Result<RunningCell, BuildError> {
+        let Self { mut peer, control, evidence, stdout, stderr, limits, .. } = self;
+        let prepared = || -> io::Result<_> {
+            let stdout = Tap::new(stdout, result, "stdout", limits.stream_bytes_max)?;
+            let stderr = Tap::new(stderr, result, "stderr", limits.stream_bytes_max)?;
+            Ok((stdout, stderr, Collection::new(result, &limits)?))
+        };
+        let (stdout, stderr, collection) = prepared().map_err(BuildError::Lost)?;
+        wire::send_at_once(&control, &ToLauncher::Go.encode(), &[]).map_err(BuildError::Lost)?;
+        let unknown = |kind: io::ErrorKind| BuildError::Unknown(kind.into());
+        let go_on = &mut |_: &Waiting| Wait::GoOn;
+        let heard = StartLimit::new(STARTED_TIME_MAX, go_on)
+            .hear(&control, &mut peer, &evidence, "start the tool")
+            .map_err(|error| BuildError::Unknown(io::Error::other(error.to_string())))?;
+        match heard {
+            Some((FromLauncher::Started, _)) => {}
+            Some((FromLauncher::Unable(unable), _)) => return Err(BuildError::Unable(unable)),
+            Some(_) => return Err(unknown(io::ErrorKind::InvalidData)),
+            None => return Err(unknown(io::ErrorKind::UnexpectedEof)),
+        }
+        let wall = Duration::from_millis(limits.wall_ms_max);
+        let asked_to_kill = None;
+        Ok(RunningCell { peer, control, evidence, stdout, stderr, collection, asked_to_kill, wall })
+    }
+}

@@ -1,0 +1,148 @@
+//! The answers to single calls that matter most, of the program that a sandbox for Python gets.
+
+use super::programs::{answer, loaded};
+use super::*;
+
+const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
+const TOLD: u32 = libc::SECCOMP_RET_USER_NOTIF;
+
+/// Python's last program.
+fn last(network: Network, memory: MemoryWatch) -> Vec<libc::sock_filter> {
+    loaded(&policy().last(Profile::Of(Language::Python), memory, network, Answered::ByListener))
+}
+
+/// The answer to a call with four arguments.
+fn of(
+    program: &[libc::sock_filter],
+    call: &str,
+    first: u64,
+    second: u64,
+    third: u64,
+    fourth: u64,
+) -> u32 {
+    answer(program, number(call), [first, second, third, fourth, 0, 0])
+}
+
+#[test]
+fn what_matters_most_is_so() {
+    let plain = last(Network::Nothing, MemoryWatch::Kernel);
+    let one = |call, first| of(&plain, call, first, 0, 0, 0);
+    let (allow, told) = (ALLOW, TOLD);
+    let absent = libc::SECCOMP_RET_ERRNO | 38;
+    for call in ["read", "openat", "execve", "futex", "mmap", "exit_group", "kill"] {
+        assert_eq!(one(call, 0), allow, "{call}");
+    }
+    for call in ["mount", "unshare", "setns", "ptrace", "bpf", "seccomp", "io_uring_setup"] {
+        assert_eq!(one(call, 0), told, "{call}");
+    }
+    assert_eq!(one("clone3", 0), absent);
+    assert_eq!(one("pkey_alloc", 0), absent);
+    // CLONE_VM and the like with SIGCHLD; then NEWUSER, NEWTIME, NEWNS.
+    assert_eq!(one("clone", 0x3d0f00 | 17), allow);
+    for flag in [0x1000_0000, 0x80, 0x2_0000, 0x4000_0000] {
+        assert_eq!(one("clone", 17 | flag), told, "{flag:#x}");
+    }
+    // TIOCSTI and TIOCLINUX with whatever in the upper half; TCGETS.
+    for upper in [0, 1 << 32, 0xffff_ffff_0000_0000] {
+        assert_eq!(of(&plain, "ioctl", 0, 0x5412 | upper, 0, 0), told);
+        assert_eq!(of(&plain, "ioctl", 0, 0x541c | upper, 0, 0), told);
+        assert_eq!(of(&plain, "ioctl", 0, 0x5401 | upper, 0, 0), allow);
+    }
+    // FS_IOC_FIEMAP, FS_IOC_GETFSUUID, FS_IOC_GETFSSYSFSPATH, FS_IOC_GETFLAGS, TIOCSWINSZ; FIONREAD, FIONBIO.
+    for cmd in [0xc020_660b, 0x8011_1500, 0x8081_1501, 0x8008_6601, 0x5414] {
+        assert_eq!(of(&plain, "ioctl", 0, cmd, 0, 0), told, "{cmd:#x}");
+    }
+    assert_eq!([0x541b, 0x5421].map(|cmd| of(&plain, "ioctl", 0, cmd, 0, 0)), [allow, allow]);
+    // PR_SET_SECCOMP, strict or a filter, with an upper half; PR_SET_NAME.
+    for option in [22, 22 | 1 << 32] {
+        assert_eq!(of(&plain, "prctl", option, 2, 0, 0), told);
+    }
+    assert_eq!(one("prctl", 15), allow);
+    // Another's limits and priority are its own.
+    assert_eq!((one("prlimit64", 0), one("prlimit64", 2)), (allow, told));
+    assert_eq!(of(&plain, "setpriority", 0, 0, 5, 0), allow);
+    assert_eq!(of(&plain, "setpriority", 0, 2, 5, 0), told);
+    assert_eq!(of(&plain, "setpriority", 1, 0, 5, 0), told);
+    // What KSM and dispatch to user space are asked for by.
+    for option in [59, 67] {
+        assert_eq!(one("prctl", option), told, "{option}");
+    }
+    assert_eq!([12, 4].map(|advice| of(&plain, "madvise", 0, 0, advice, 0)), [told, allow]);
+}
+
+#[test]
+fn sockets_are_of_few_families() {
+    let plain = last(Network::Nothing, MemoryWatch::Kernel);
+    let hosts = last(Network::Hosts, MemoryWatch::Kernel);
+    let one = |call, first| of(&plain, call, first, 0, 0, 0);
+    let (allow, told) = (ALLOW, TOLD);
+    // AF_UNIX, AF_INET, AF_INET6; then AF_NETLINK, AF_PACKET, AF_ALG, AF_VSOCK.
+    for family in [1, 2, 10] {
+        assert_eq!(one("socket", family), allow, "{family}");
+    }
+    for family in [0, 16, 17, 38, 40] {
+        assert_eq!(one("socket", family), told, "{family}");
+        assert_eq!(one("socketpair", family), told, "{family}");
+    }
+    // With SOCK_CLOEXEC and SOCK_NONBLOCK, as TCP by name and MPTCP, with upper halves; then datagrams, raw
+    // and no type at all, and NETLINK_ROUTE.
+    for family in [2, 10] {
+        for (kind, protocol) in [(1, 0), (1 | 0x8_0800, 6), (1 | 1 << 32, 1 << 32)] {
+            assert_eq!(of(&hosts, "socket", family, kind, protocol, 0), allow, "{kind:#x}");
+        }
+        for (kind, protocol) in [(1, 262), (2, 0), (2 | 0x8_0800, 17), (3, 1), (0, 0), (17, 132)] {
+            assert_eq!(of(&hosts, "socket", family, kind, protocol, 0), told, "{kind:#x}");
+        }
+        assert_eq!(of(&plain, "socket", family, 2, 17, 0), allow);
+    }
+    assert_eq!(of(&hosts, "socket", 1, 2, 0, 0), allow);
+    assert_eq!(of(&hosts, "socket", 16, 3, 0, 0), told);
+    assert_eq!(of(&hosts, "socket", 40, 1, 0, 0), told);
+}
+
+#[test]
+fn options_of_sockets_are_few() {
+    let plain = last(Network::Nothing, MemoryWatch::Kernel);
+    let sampled = last(Network::Nothing, MemoryWatch::Sampled);
+    let (allow, told) = (ALLOW, TOLD);
+    // SO_SNDBUF and SO_RCVBUF of SOL_SOCKET, one with an upper half, and not of TCP.
+    for option in [7, 8, 32, 33 | 1 << 32] {
+        assert_eq!(of(&sampled, "setsockopt", 3, 1, option, 0), told, "{option}");
+        assert_eq!(of(&plain, "setsockopt", 3, 1, option, 0), allow, "{option}");
+        assert_eq!(of(&sampled, "setsockopt", 3, 6, option, 0), allow, "{option}");
+    }
+    // Filters of sockets in every cell; SO_KEEPALIVE.
+    for option in [26, 50, 51, 52] {
+        assert_eq!(of(&plain, "setsockopt", 3, 1, option, 0), told, "{option}");
+        assert_eq!(of(&sampled, "setsockopt", 3, 1, option, 0), told, "{option}");
+    }
+    assert_eq!(of(&sampled, "setsockopt", 3, 1, 9, 0), allow);
+}
+
+#[test]
+fn memory_that_cannot_be_sampled_is_denied() {
+    let plain = last(Network::Nothing, MemoryWatch::Kernel);
+    let sampled = last(Network::Nothing, MemoryWatch::Sampled);
+    let (allow, told) = (ALLOW, TOLD);
+    // Shared and anonymous (0x21) cannot be sampled; private or of a file can.
+    for (flags, when_sampled) in [(0x21, told), (0x23, told), (0x22, allow), (0x01, allow)] {
+        assert_eq!(of(&sampled, "mmap", 0, 0, 3, flags), when_sampled, "{flags:#x}");
+        assert_eq!(of(&plain, "mmap", 0, 0, 3, flags), allow, "{flags:#x}");
+    }
+    assert_eq!(of(&sampled, "memfd_create", 0, 0, 0, 0), told);
+    for call in ["splice", "tee", "vmsplice", "sendfile"] {
+        assert_eq!((of(&plain, call, 0, 0, 0, 0), of(&sampled, call, 0, 0, 0, 0)), (allow, told));
+    }
+    assert_eq!(of(&sampled, "fcntl", 3, 1031, 1 << 20, 0), told);
+    // A thread as pthread_create makes it, a fork; a thread with descriptors of its own, namespaces.
+    assert_eq!(of(&sampled, "clone", 0x3d_0f00, 0, 0, 0), allow);
+    assert_eq!(of(&sampled, "clone", 17, 0, 0, 0), allow);
+    for flags in [0x3d_0b00, 17 | 0x80, 0x3d_0f00 | 0x1000_0000] {
+        assert_eq!(of(&sampled, "clone", flags, 0, 0, 0), told, "{flags:#x}");
+    }
+    assert_eq!(of(&sampled, "close_range", 3, 4, 0, 0), allow);
+    assert_eq!(of(&sampled, "close_range", 3, 4, 2, 0), told);
+    // EPOLL_CTL_ADD is rationed, DEL and MOD are not.
+    assert_eq!([1, 2, 3].map(|op| of(&sampled, "epoll_ctl", 3, op, 4, 0)), [told, allow, allow]);
+    assert_eq!(of(&plain, "epoll_ctl", 3, 1, 4, 0), allow);
+}

@@ -1,0 +1,65 @@
+//! The messages that init receives from its launcher: a plan, then an order. `None` means that the launcher
+//! closed the channel, or wants the sandbox dead.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::super::Failed;
+use super::model::{Birth, Told};
+use crate::messages::ToInit;
+use crate::plan::{Network, Order};
+use crate::wire;
+
+/// What the launcher says next; `None` when it has closed the channel, or when it wants the cell dead.
+fn hear(birth: &Birth<'_>) -> Result<Option<(ToInit, Vec<OwnedFd>)>, Failed> {
+    let received = wire::receive(&birth.channel).map_err(Failed::at("hear from the launcher"))?;
+    let Some((bytes, fds)) = received else {
+        return Ok(None);
+    };
+    match ToInit::decode(&bytes) {
+        Ok(ToInit::Kill) => Ok(None),
+        Ok(verb) => Ok(Some((verb, fds))),
+        Err(error) => Err(io::Error::from(error)).map_err(Failed::at("hear from the launcher")),
+    }
+}
+
+pub(super) fn hear_plan(birth: &Birth<'_>) -> Result<Option<Told>, Failed> {
+    let (plan, furnishings, fds) = match hear(birth)? {
+        None => return Ok(None),
+        Some((ToInit::Plan(plan, furnishings), fds)) => (plan, furnishings, fds),
+        Some(_) => return Err(Failed::here("the launcher spoke out of turn")),
+    };
+    let mut fds = fds.into_iter();
+    let missing = || Failed::here("a plan came without its descriptors");
+    let (evidence, inputs) = (fds.next().ok_or_else(missing)?, fds.next().ok_or_else(missing)?);
+    let network = match plan.network {
+        Network::Nothing => None,
+        Network::Proxy => Some(fds.next().ok_or_else(missing)?),
+    };
+    Ok(Some(Told { plan, furnishings, evidence, inputs, network, trees: fds.collect() }))
+}
+
+/// Waits for the order. `lifeline` is the socket whose other end the daemon has: without the daemon there
+/// will be no order, even if the launcher cannot say so.
+pub(super) fn hear_order(
+    birth: &Birth<'_>,
+    lifeline: &OwnedFd,
+) -> Result<Option<Box<Order>>, Failed> {
+    loop {
+        let mut waited =
+            [PollFd::new(&birth.channel, PollFlags::IN), PollFd::new(lifeline, PollFlags::empty())];
+        match poll(&mut waited, None) {
+            Ok(_) if !waited[1].revents().is_empty() => return Ok(None),
+            Ok(_) => break,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno).map_err(Failed::at("wait for the order")),
+        }
+    }
+    match hear(birth)? {
+        None => Ok(None),
+        Some((ToInit::Go(order), _)) => Ok(Some(order)),
+        Some(_) => Err(Failed::here("the launcher spoke out of turn")),
+    }
+}

@@ -1,0 +1,250 @@
+//! Pid 1 of the cell: builds it from the inside, starts the tool, reaps, ends the tree.
+//!
+//! It is a copy of the launcher in namespaces of its own. By the time the tool exists it has the
+//! tool's uid, no capability, the tool's Landlock domain and filters, and cannot be traced or dumped.
+//! It forwards no signal, and believes that its launcher is gone when the channel closes. It keeps the wall
+//! limit by a clock of its own, because a launcher that is stuck in the kernel keeps none.
+
+mod hearing;
+mod model;
+mod rights;
+mod tool;
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use ::model::{Layer, Mode};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::prctl;
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+
+pub(super) use self::model::Birth;
+
+use self::model::{Streams, Told};
+use super::confine::{LandlockInForce, LandlockRules, Status, Witness};
+use super::filter::{MemoryWatch, Profile, Word};
+use super::sacrifice::Sacrifice;
+use super::windows::Windows;
+use super::{Failed, confine, probe, view};
+use crate::messages::{Evidence, FromInit};
+use crate::report::{Confinement, Mark, Step};
+use crate::steps::SetupStep;
+use crate::sys;
+use crate::wire;
+use hearing::{hear_order, hear_plan};
+use rights::change_identity;
+use tool::{last_look, start_tool, wait_for_tool};
+
+/// How long after the wall limit init kills the tree by itself: by then the launcher, whose part it is,
+/// cannot.
+const OWN_KILL_AFTER: Duration = Duration::from_secs(1);
+
+/// Lives and never returns. `doors` are `cgroup.procs` of the cell's groups that init was not born in.
+pub(super) fn live(birth: Birth<'_>, doors: Vec<File>) -> ! {
+    let status = match run(&birth, doors) {
+        Ok(()) => 0,
+        Err(failed) => {
+            let frame = FromInit::Unable(failed.into_unable());
+            // A launcher that is gone cannot be told; it has ended the cell already.
+            if wire::send(&birth.channel, &frame.encode(), &[]).is_err() {
+                eprintln!("toolexec-launch: the cell's init could not report");
+            }
+            1
+        }
+    };
+    std::process::exit(status)
+}
+
+/// From a fresh clone to the death of the tool's tree.
+fn run(birth: &Birth<'_>, doors: Vec<File>) -> Result<(), Failed> {
+    let settled = settle(birth, doors)?;
+    let Some(mut told) = hear_plan(birth)? else {
+        return Ok(());
+    };
+    let marks = vec![Mark::now(Step::Heard)];
+    if let Some(network) = told.network.take() {
+        enter_network(network)?;
+    }
+    let Settled { witness, rules, sacrifice } = settled;
+    let streams = prepare(birth, &told, witness, rules, marks)?;
+    // What else was told goes now: while the tool runs, its init has nothing that it does not need.
+    let Told { plan, evidence, .. } = told;
+    let Some(order) = hear_order(birth, &evidence)? else {
+        return Ok(());
+    };
+    let mut watched = SigSet::empty();
+    watched.add(Signal::SIGCHLD);
+    watched.thread_block().map_err(Failed::at("block SIGCHLD"))?;
+    let children = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
+        .map_err(Failed::at("watch children"))?;
+    let started = Instant::now();
+    let tool = sacrifice.during(|| start_tool(birth, &plan.runtime.binary, &order, streams))?;
+    wire::send(&birth.channel, &FromInit::Started.encode(), &[])
+        .map_err(Failed::at("report the start"))?;
+    let wall = Duration::from_millis(order.limits.wall_ms_max);
+    let kill_at = started.checked_add(wall + OWN_KILL_AFTER);
+    let ended = wait_for_tool(birth, tool, (&children, &evidence), kill_at)?;
+    let report = FromInit::ToolEnded(Box::new(last_look(ended)));
+    wire::send(&birth.channel, &report.encode(), &[]).map_err(Failed::at("report the end"))
+}
+
+/// What is ready before there is a plan.
+struct Settled {
+    witness: Witness,
+    rules: LandlockRules,
+    sacrifice: Sacrifice,
+}
+
+/// What needs no plan: the control groups, the namespaces and the mounts that every cell has.
+fn settle(birth: &Birth<'_>, doors: Vec<File>) -> Result<Settled, Failed> {
+    let mut kept = vec![birth.channel.as_fd()];
+    kept.extend(doors.iter().map(AsFd::as_fd));
+    SetupStep::JoinCgroups.begin();
+    sys::close_all_but(&kept).map_err(Failed::at("close what is the launcher's"))?;
+    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("die with the launcher"))?;
+    for mut door in doors {
+        door.write_all(b"0").map_err(Failed::without(Layer::Cgroup, "join the cell's cgroup"))?;
+    }
+    // After joining: from inside, the cell's own group is the root of everything.
+    unshare(CloneFlags::CLONE_NEWCGROUP)
+        .map_err(Failed::without(Layer::Namespaces, "unshare the cgroup namespace"))?;
+    SetupStep::PrivateMounts.begin();
+    forbid_executable_memfds(birth.mode);
+    view::settle(birth.identity)?;
+    rustix::process::setsid().map_err(Failed::at("begin a session without terminal"))?;
+    confine::fixed_rlimits()?;
+    let (witness, rules) = (Witness::open()?, LandlockRules::begin()?);
+    let settled = Settled { witness, rules, sacrifice: Sacrifice::open(birth.memory)? };
+    SetupStep::end();
+    Ok(settled)
+}
+
+/// Memory that is a file must be no way round mounts that let nothing be executed: `vm.memfd_noexec` of this
+/// pid namespace (Linux 6.3). No layer of its own, and root's alone to set, so that a kernel or a user that
+/// cannot is no failure.
+fn forbid_executable_memfds(mode: Mode) {
+    const LEVEL: &str = "/proc/sys/vm/memfd_noexec";
+    if mode == Mode::System
+        && let Ok(mut level) = fs::OpenOptions::new().write(true).open(LEVEL)
+        && let Err(error) = level.write_all(b"2")
+    {
+        eprintln!("toolexec-launch: {LEVEL}: {error}");
+    }
+}
+
+/// From a plan to a confined process that waits for `Go`.
+fn prepare(
+    birth: &Birth<'_>,
+    told: &Told,
+    mut witness: Witness,
+    rules: LandlockRules,
+    mut marks: Vec<Mark>,
+) -> Result<Streams, Failed> {
+    let mut done = |step| marks.push(Mark::now(step));
+    let Told { plan, furnishings, evidence, inputs, trees, .. } = told;
+    SetupStep::MountRuntime.begin();
+    view::complete(plan, furnishings, inputs, trees)?;
+    done(Step::Mounted);
+    SetupStep::DropRights.begin();
+    change_identity(birth)?;
+    done(Step::Stripped);
+    // As the tool's user, whose they are: a launcher without CAP_DAC_OVERRIDE may not open them.
+    let windows = open_windows()?;
+    let streams = make_streams(evidence)?;
+    prctl::set_no_new_privs().map_err(Failed::without(Layer::Capabilities, "set no_new_privs"))?;
+    let namespaces = witness.namespaces()?;
+    done(Step::Witnessed);
+    probe::no_route(plan.network)?;
+    SetupStep::Landlock.begin();
+    let landlock = rules.enforce(plan)?;
+    done(Step::Landlocked);
+    SetupStep::LoadFilter.begin();
+    let profile = Profile::Of(plan.runtime.language);
+    let word = draw_word()?;
+    let (seccomp_sha256, listener) =
+        birth.house.filters.load_last(profile, birth.memory, plan.network, word)?;
+    // From here on somebody must answer: the probe asks for what is denied.
+    let fds = [listener.as_fd(), witness.mounts()];
+    wire::send(&birth.channel, &FromInit::Listener.encode(), &fds)
+        .map_err(Failed::at("send the listener"))?;
+    drop(listener);
+    done(Step::Filtered);
+    SetupStep::SelfTest.begin();
+    let status = witness.status()?;
+    confine::insist(&status)?;
+    probe::probe(birth.identity, landlock.abi, plan.network, word)?;
+    let confinement = in_force(birth, landlock, &status, (namespaces, seccomp_sha256))?;
+    done(Step::Probed);
+    SetupStep::end();
+    let frame = FromInit::Prepared(Box::new(confinement), marks).encode();
+    let fds: Vec<BorrowedFd<'_>> = windows.iter().map(AsFd::as_fd).collect();
+    wire::send(&birth.channel, &frame, &fds).map_err(Failed::at("report readiness"))?;
+    Ok(streams)
+}
+
+/// Describes the confinement as init read it back.
+fn in_force(
+    birth: &Birth<'_>,
+    landlock: LandlockInForce,
+    status: &Status,
+    (namespaces, seccomp_sha256): (Vec<(String, u64)>, Vec<[u8; 32]>),
+) -> Result<Confinement, Failed> {
+    Ok(Confinement {
+        mode: birth.mode,
+        uid: birth.identity.uid,
+        groups: probe::groups(birth.mode, &birth.house.groups)?,
+        namespaces,
+        landlock_abi: landlock.abi,
+        landlock_handled: landlock.handled,
+        seccomp_sha256,
+        seccomp_mode: status.seccomp_mode,
+        no_new_privs: status.no_new_privs,
+        capabilities: status.capabilities,
+        // The launcher's to say.
+        mounts_sha256: [0; 32],
+        limits: Vec::new(),
+        degraded: match birth.memory {
+            MemoryWatch::Sampled => vec![Layer::Cgroup.as_str().to_owned()],
+            MemoryWatch::Kernel => Vec::new(),
+        },
+    })
+}
+
+/// This cell's, which leaves this process in its filter only.
+fn draw_word() -> Result<Word, Failed> {
+    let mut random = [0; 8];
+    let drawn = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
+    match drawn.map_err(Failed::at("draw the probe's word"))? {
+        8 => Ok(Word::new(u64::from_ne_bytes(random))),
+        _ => Err(Failed::here("the kernel gave too little randomness")),
+    }
+}
+
+/// Leaves the seat's network, whose loopback must never be up, for one that is this cell's alone.
+fn enter_network(network: OwnedFd) -> Result<(), Failed> {
+    nix::sched::setns(network, CloneFlags::CLONE_NEWNET)
+        .map_err(Failed::without(Layer::Namespaces, "enter the cell's network namespace"))
+}
+
+/// What the launcher watches by, opened while this process still may.
+fn open_windows() -> Result<Vec<OwnedFd>, Failed> {
+    use rustix::fs::{Mode, OFlags, open};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = Windows::PATHS.map(|path| open(path, flags, Mode::empty()));
+    opened.into_iter().collect::<Result<_, _>>().map_err(Failed::at("open what is watched"))
+}
+
+/// Makes the pipes under the tool's uid, or `/dev/stdout` could not be opened, and sends the read
+/// ends out.
+fn make_streams(evidence: &OwnedFd) -> Result<Streams, Failed> {
+    let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
+    let (stdout_read, stdout) = pipe().map_err(Failed::at("make the stdout pipe"))?;
+    let (stderr_read, stderr) = pipe().map_err(Failed::at("make the stderr pipe"))?;
+    let fds = [stdout_read.as_fd(), stderr_read.as_fd()];
+    wire::send(evidence, &Evidence::Streams.encode(), &fds)
+        .map_err(Failed::at("send the pipes"))?;
+    Ok(Streams { stdout, stderr })
+}

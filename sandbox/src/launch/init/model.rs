@@ -1,0 +1,40 @@
+//! Types that the steps of init share.
+
+use std::os::fd::OwnedFd;
+
+use model::Mode;
+
+use super::super::filter::MemoryWatch;
+use super::super::house::House;
+use super::super::identity::Identity;
+use crate::messages::Furnishing;
+use crate::plan::CellPlan;
+
+/// Everything that init is born with, before anybody knows what will run.
+pub(in crate::launch) struct Birth<'a> {
+    pub(in crate::launch) mode: Mode,
+    pub(in crate::launch) identity: Identity,
+    pub(in crate::launch) house: &'a House,
+    /// To the launcher.
+    pub(in crate::launch) channel: OwnedFd,
+    /// Sampled where there are no groups.
+    pub(in crate::launch) memory: MemoryWatch,
+}
+
+/// Write ends of the tool's stdout and stderr.
+pub(super) struct Streams {
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+}
+
+/// A plan with all that came with it.
+pub(super) struct Told {
+    pub(super) plan: Box<CellPlan>,
+    pub(super) furnishings: Vec<Furnishing>,
+    /// To the daemon.
+    pub(super) evidence: OwnedFd,
+    pub(super) inputs: OwnedFd,
+    /// The network namespace to live in, if not the seat's; taken when it is entered.
+    pub(super) network: Option<OwnedFd>,
+    pub(super) trees: Vec<OwnedFd>,
+}

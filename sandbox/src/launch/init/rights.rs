@@ -1,0 +1,49 @@
+//! Init gives up every right: it becomes the tool's user, without a capability anywhere.
+
+use std::fs;
+use std::io::{self, Write};
+
+use model::{Layer, Mode};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+
+use super::super::filter::MemoryWatch;
+use super::super::identity::Identity;
+use super::super::{Failed, confine};
+use super::model::Birth;
+
+/// Becomes the tool's user for good, without a capability anywhere.
+pub(super) fn change_identity(birth: &Birth<'_>) -> Result<(), Failed> {
+    birth.identity.take_on(birth.mode)?;
+    if birth.mode == Mode::User || birth.memory == MemoryWatch::Sampled {
+        own_user_namespace(birth.identity)?;
+        confine::drop_bounding_set()?;
+    }
+    confine::drop_capabilities()?;
+    // Changing ids has reset both of these.
+    prctl::set_dumpable(false).map_err(Failed::at("become undumpable"))?;
+    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("die with the launcher"))
+}
+
+/// A last user namespace, entered when everything is mounted: the tool then owns no namespace at all,
+/// and RLIMIT_NPROC counts this cell only.
+fn own_user_namespace(identity: Identity) -> Result<(), Failed> {
+    let layer = Layer::UserNamespace;
+    // A process that has changed its ids may not write its own maps until it says so.
+    prctl::set_dumpable(true).map_err(Failed::at("become dumpable"))?;
+    unshare(CloneFlags::CLONE_NEWUSER)
+        .map_err(Failed::without(layer, "unshare the user namespace"))?;
+    let Identity { uid, gid } = identity;
+    write_map("setgroups", "deny").map_err(Failed::without(layer, "deny setgroups"))?;
+    write_map("uid_map", &format!("{uid} {uid} 1"))
+        .map_err(Failed::without(layer, "map the uid"))?;
+    write_map("gid_map", &format!("{gid} {gid} 1")).map_err(Failed::without(layer, "map the gid"))
+}
+
+fn write_map(name: &str, text: &str) -> io::Result<()> {
+    fs::OpenOptions::new()
+        .write(true)
+        .open(format!("/proc/self/{name}"))?
+        .write_all(text.as_bytes())
+}

@@ -1,0 +1,173 @@
+//! The tool's process from its start to the death of its tree, as pid 1 of the sandbox sees it.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::Instant;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::signalfd::SignalFd;
+use nix::sys::time::TimeValLike;
+use nix::unistd::Pid;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{WaitOptions, wait};
+
+use super::super::{Failed, confine};
+use super::model::{Birth, Streams};
+use crate::messages::{ToInit, ToolReport};
+use crate::outcome::ToolEnd;
+use crate::plan::Order;
+use crate::report::Accounting;
+use crate::sys;
+use crate::wire;
+
+pub(super) fn start_tool(
+    birth: &Birth<'_>,
+    binary: &Path,
+    order: &Order,
+    streams: Streams,
+) -> Result<Pid, Failed> {
+    let execute = || -> io::Result<libc::pid_t> {
+        let word = |text: &[u8]| CString::new(text).map_err(io::Error::other);
+        let path = word(binary.as_os_str().as_bytes())?;
+        let argv = order.argv.iter().map(|w| word(w.as_bytes())).collect::<io::Result<Vec<_>>>()?;
+        let variable =
+            |(name, value): &(String, String)| word(format!("{name}={value}").as_bytes());
+        let env = order.env.iter().map(variable).collect::<io::Result<Vec<_>>>()?;
+        let null = File::open("/dev/null")?;
+        let become_tool = || become_tool(birth, order, &null, &streams);
+        sys::vfork_exec(&become_tool, &path, &argv, &env)
+    };
+    execute().map(Pid::from_raw).map_err(Failed::at(&format!("execute {}", binary.display())))
+}
+
+/// The last lines of ours that run before the tool's own, in its process. They share init's memory, so
+/// they change none of it, and only what belongs to the process.
+fn become_tool(birth: &Birth<'_>, order: &Order, null: &File, streams: &Streams) -> io::Result<()> {
+    rustix::process::setsid()?;
+    rustix::process::chdir("/in")?;
+    nix::unistd::dup2_stdin(null)?;
+    nix::unistd::dup2_stdout(&streams.stdout)?;
+    nix::unistd::dup2_stderr(&streams.stderr)?;
+    sys::close_on_exec_from(3)?;
+    confine::order_rlimits(&order.limits, birth.mode, birth.memory)?;
+    sys::reset_signals();
+    Ok(())
+}
+
+/// How the tool ended, as its init saw it.
+pub(super) struct Ended {
+    end: ToolEnd,
+    /// How many processes were alive until then.
+    processes_last: u32,
+    timed_out: bool,
+}
+
+/// Reaps until the tool has ended, the launcher wants the tree dead, the daemon has closed `lifeline` or it
+/// is `kill_at`; then kills what is left. The launcher and the daemon may be unable to: only the kernel can
+/// keep this process from it.
+pub(super) fn wait_for_tool(
+    birth: &Birth<'_>,
+    tool: Pid,
+    (children, lifeline): (&SignalFd, &OwnedFd),
+    kill_at: Option<Instant>,
+) -> Result<Ended, Failed> {
+    let mut end = None;
+    let mut timed_out = false;
+    while end.is_none() {
+        let mut waited = [
+            PollFd::new(&birth.channel, PollFlags::IN),
+            PollFd::new(children, PollFlags::IN),
+            PollFd::new(lifeline, PollFlags::empty()),
+        ];
+        let left = kill_at.map(|at| at.saturating_duration_since(Instant::now()));
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
+        match poll(&mut waited, left.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno).map_err(Failed::at("wait for the tool")),
+        }
+        timed_out = kill_at.is_some_and(|at| Instant::now() >= at);
+        let daemon_gone = !waited[2].revents().is_empty();
+        let told = waited[0].revents();
+        while children.read_signal().map_err(Failed::at("watch children"))?.is_some() {}
+        end = reap(tool, WaitOptions::NOHANG)?.end;
+        // `Kill`, or the launcher is gone: either way the tree ends now. The frame is taken, or closing
+        // with it unread would look like a failure at the other end.
+        if !told.is_empty() {
+            if let Ok(Some((bytes, _))) = wire::receive(&birth.channel)
+                && ToInit::decode(&bytes) != Ok(ToInit::Kill)
+            {
+                eprintln!("toolexec-launch: the launcher spoke out of turn");
+            }
+            break;
+        }
+        if daemon_gone || timed_out {
+            break;
+        }
+    }
+    timed_out &= end.is_none();
+    // All at once: the kernel holds the task list while it signals, so no fork slips through.
+    match kill(Pid::from_raw(-1), Signal::SIGKILL) {
+        Ok(()) | Err(nix::errno::Errno::ESRCH) => {}
+        Err(errno) => return Err(errno).map_err(Failed::at("kill the tree")),
+    }
+    let last = reap(tool, WaitOptions::empty())?;
+    let unknown = || Failed { layer: None, step: "the tool was never reaped".into(), errno: 0 };
+    let processes_last = last.count + u32::from(end.is_some());
+    Ok(Ended { end: end.or(last.end).ok_or_else(unknown)?, processes_last, timed_out })
+}
+
+/// Who has ended.
+#[derive(Default)]
+struct Reaped {
+    count: u32,
+    /// The tool's own end, if it is among them.
+    end: Option<ToolEnd>,
+}
+
+/// Waits for every child there is (or, with NOHANG, every one that has ended), whatever signal it was
+/// cloned with and whatever signal ended it.
+fn reap(tool: Pid, options: WaitOptions) -> Result<Reaped, Failed> {
+    let options = options | WaitOptions::from_bits_retain(libc::__WALL.unsigned_abs());
+    let mut reaped = Reaped::default();
+    loop {
+        let (pid, status) = match wait(options) {
+            Ok(Some(ended)) => ended,
+            Ok(None) | Err(rustix::io::Errno::CHILD) => return Ok(reaped),
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(errno) => return Err(errno).map_err(Failed::at("reap")),
+        };
+        reaped.count += 1;
+        if pid.as_raw_nonzero().get() != tool.as_raw() {
+            continue;
+        }
+        let small = |number: i32| u8::try_from(number & 0xff).unwrap_or(u8::MAX);
+        // wait(2): bit 7 of the raw status says that a core was dumped.
+        let core_dumped = status.as_raw() & 0x80 != 0;
+        reaped.end = match (status.exit_status(), status.terminating_signal()) {
+            (Some(code), _) => Some(ToolEnd::Exited(small(code))),
+            (_, Some(signal)) => Some(ToolEnd::Signaled { signal: small(signal), core_dumped }),
+            _ => reaped.end,
+        };
+    }
+}
+
+/// What can only be seen from inside, now that the tree is dead.
+pub(super) fn last_look(ended: Ended) -> ToolReport {
+    let Ended { end, processes_last, timed_out } = ended;
+    let mut accounting = Accounting::default();
+    if let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) {
+        let count = |n: i64| u64::try_from(n).ok();
+        accounting.cpu_user_us = count(usage.user_time().num_microseconds());
+        accounting.cpu_system_us = count(usage.system_time().num_microseconds());
+        accounting.switches_voluntary = count(usage.voluntary_context_switches());
+        accounting.switches_forced = count(usage.involuntary_context_switches());
+        accounting.blocks_in = count(usage.block_reads());
+        accounting.blocks_out = count(usage.block_writes());
+    }
+    ToolReport { end, accounting, processes_last, timed_out }
+}

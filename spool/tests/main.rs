@@ -1,0 +1,8 @@
+//! Tests of the spool, on a real disk and in a model.
+
+mod model;
+mod permissions;
+mod recover;
+mod scene;
+mod signatures;
+mod stage;

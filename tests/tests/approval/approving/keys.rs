@@ -1,0 +1,175 @@
+//! With which keys people sign, and how they are asked: files with and without a passphrase, agents;
+//! and every kind of key that is refused, by name.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+use toolexec_tests::{Bench, Said, ssh_keygen_works};
+
+use super::APPROVE;
+use super::people::{
+    Agent, ED25519, P256, approve, assert_verifies, at_a_terminal, key, locked_key, saved, signers,
+    unapproved,
+};
+
+#[test]
+fn an_agent_signs_with_the_key_that_was_meant() {
+    if !ssh_keygen_works("an_agent_signs_with_the_key_that_was_meant") {
+        return;
+    }
+    let bench = Bench::new();
+    let (alice, other) = (key(&bench, "alice", ED25519), key(&bench, "other", P256));
+    let rsa = key(&bench, "rsa", &["-t", "rsa", "-b", "2048"]);
+    let trusted = signers(&bench, &[("alice", &alice), ("other", &other)]);
+    let agent = Agent::start(&bench);
+    let approve = |more: &[&str]| {
+        let request = saved(&bench, &unapproved("print(1)\n"));
+        let mut command = bench.command("toolexec");
+        command.env("SSH_AUTH_SOCK", &agent.socket).arg("approve").arg(&request.path);
+        command.args(["--as", "alice", "--agent", "--yes", "--format", "json"]);
+        command.arg("--allowed-signers").arg(&trusted).args(more);
+        (Said::of(&mut command), request)
+    };
+    let (empty, _) = approve(&[]);
+    empty.assert_code(2);
+    empty.assert_says(&["holds no key", "ssh-add"]);
+    agent.add(&bench, &rsa);
+    let (unfit, _) = approve(&[]);
+    unfit.assert_code(2);
+    unfit.assert_says(&["rsa: key type `ssh-rsa` is not accepted"]);
+    agent.add(&bench, &alice);
+    let (said, request) = approve(&[]);
+    said.assert_code(0);
+    assert_eq!(said.json()["counts"], json!(true));
+    assert_verifies(&bench, &request, "alice", APPROVE, &request.path.with_extension("md.sig"));
+    let fingerprint = said.json()["fingerprint"].as_str().unwrap().to_owned();
+    agent.add(&bench, &other);
+    let (several, _) = approve(&[]);
+    several.assert_code(2);
+    several.assert_says(&["--fingerprint", &fingerprint]);
+    let (chosen, _) = approve(&["--fingerprint", &fingerprint]);
+    chosen.assert_code(0);
+    assert_eq!(chosen.json()["fingerprint"], json!(fingerprint));
+    let unknown = format!("SHA256:{}", "A".repeat(43));
+    let (unknown, _) = approve(&["--fingerprint", &unknown]);
+    unknown.assert_code(2);
+    let (malformed, _) = approve(&["--fingerprint", "SHA256:x"]);
+    malformed.assert_code(3);
+    malformed.assert_says(&["not a fingerprint like SHA256:"]);
+}
+
+#[test]
+fn keys_that_may_not_sign_are_refused_by_name() {
+    if !ssh_keygen_works("keys_that_may_not_sign_are_refused_by_name") {
+        return;
+    }
+    let bench = Bench::new();
+    let request = saved(&bench, &unapproved("print(1)\n"));
+    let rsa = key(&bench, "rsa", &["-t", "rsa", "-b", "2048"]);
+    let p384 = key(&bench, "p384", &["-t", "ecdsa", "-b", "384"]);
+    let pem = key(&bench, "pem", &["-t", "ecdsa", "-b", "256", "-m", "PEM"]);
+    let good = key(&bench, "good", ED25519);
+    let open = bench.home().join("open");
+    fs::copy(&good, &open).unwrap();
+    fs::set_permissions(&open, Permissions::from_mode(0o644)).unwrap();
+    for (key, why) in [
+        (&rsa, "key type `ssh-rsa` is not accepted"),
+        (&p384, "key type `ecdsa-sha2-nistp384` is not accepted"),
+        (&pem, "ssh-keygen -p"),
+        (&good.with_extension("pub"), "is a public key"),
+        (&open, "chmod 600"),
+    ] {
+        let said = approve(&bench, &request, "alice", key, &[]);
+        said.assert_code(2);
+        said.assert_says(&[why]);
+    }
+    assert!(!request.path.with_extension("md.sig").exists());
+    let neither = bench.toolexec(["approve", "x.md", "--as", "alice"]);
+    neither.assert_code(3);
+    let asked = bench.toolexec(["approve", "x.md", "--as", "a", "--agent", "--format", "json"]);
+    asked.assert_code(3);
+    asked.assert_says(&["--yes"]);
+}
+
+#[test]
+fn the_person_at_the_terminal_reads_answers_and_unlocks() {
+    let test = "the_person_at_the_terminal_reads_answers_and_unlocks";
+    if !ssh_keygen_works(test) {
+        return;
+    }
+    let bench = Bench::new();
+    let request = saved(&bench, &unapproved("print('what will run')\n"));
+    let phrase = ["correct", "horse"].join(" ");
+    let alice = locked_key(&bench, "alice", ED25519, &phrase);
+    signers(&bench, &[("alice", &alice)]);
+    let (path, key) = (request.path.to_str().unwrap(), alice.to_str().unwrap());
+    let words = ["approve", path, "--as", "alice", "--key", key];
+    let before = fs::read(&request.path).unwrap();
+    let wrong = ("Passphrase of ", "wrong");
+    for (answers, code, says) in [
+        (vec![("to sign: ", "yes")], 1, "not approved"),
+        (vec![("to sign: ", "approve"), wrong, wrong, wrong], 3, "not its passphrase"),
+    ] {
+        let Some(said) = at_a_terminal(&bench, test, &answers, &words) else { return };
+        said.assert_code(code);
+        assert!(said.stdout.contains(says), "{said:#?}");
+        assert!(said.stdout.contains("1 | print('what will run')"), "{said:#?}");
+        assert_eq!(fs::read(&request.path).unwrap(), before);
+        assert!(!request.path.with_extension("md.sig").exists());
+    }
+    let answers = [("to sign: ", "approve"), wrong, ("Passphrase of ", phrase.as_str())];
+    let said = at_a_terminal(&bench, test, &answers, &words).unwrap();
+    said.assert_code(0);
+    assert!(!said.stdout.contains(&phrase), "the passphrase was shown: {said:#?}");
+    assert_verifies(&bench, &request, "alice", APPROVE, &request.path.with_extension("md.sig"));
+    // Nobody is asked through a pipe.
+    let mut command = bench.command("setsid");
+    command.arg("-w").arg(bench.scratch().path().join("bin/toolexec")).args(words);
+    let piped = Said::of(command.args(["--label", "x"]));
+    piped.assert_code(3);
+    piped.assert_says(&["no terminal", "--yes"]);
+}
+
+/// OpenSSH leaves out the leading zeros of an ECDSA key's number; one key in 256 has some.
+#[test]
+fn a_p256_key_with_a_short_number_signs() {
+    if !ssh_keygen_works("a_p256_key_with_a_short_number_signs") {
+        return;
+    }
+    let bench = Bench::new();
+    let short = (0..10_000).find_map(|number| {
+        let path = key(&bench, &format!("key-{number}"), P256);
+        let is_short = number_bytes(&fs::read_to_string(&path).unwrap()) < 32;
+        if !is_short {
+            fs::remove_file(&path).unwrap();
+        }
+        is_short.then_some(path)
+    });
+    let short = short.unwrap();
+    signers(&bench, &[("alice", &short)]);
+    let request = saved(&bench, &unapproved("print(1)\n"));
+    approve(&bench, &request, "alice", &short, &[]).assert_code(0);
+    let signature = request.path.with_extension("md.sig");
+    assert_verifies(&bench, &request, "alice", APPROVE, &signature);
+}
+
+/// The length of the private number in an OpenSSH file of a P-256 key: it follows the last copy of the point.
+fn number_bytes(file: &str) -> u8 {
+    let text: String = file.lines().filter(|line| !line.starts_with('-')).collect();
+    let digit = |c: u8| match c {
+        b'A'..=b'Z' => c - b'A',
+        b'a'..=b'z' => c - b'a' + 26,
+        b'0'..=b'9' => c - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let mut bytes = Vec::new();
+    for four in text.trim_end_matches('=').as_bytes().chunks(4) {
+        let bits = four.iter().fold(0u32, |bits, c| bits << 6 | u32::from(digit(*c)));
+        let bits = bits << (6 * (4 - four.len()));
+        bytes.extend(&bits.to_be_bytes()[1..four.len()]);
+    }
+    let point = bytes.windows(5).rposition(|five| five == [0, 0, 0, 65, 4]).unwrap();
+    bytes[point + 4 + 65 + 3]
+}

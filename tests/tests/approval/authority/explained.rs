@@ -1,0 +1,133 @@
+//! One request that everything asks about: `explain` says what each rule of each source saw and said before
+//! it is dropped, and the signed record of its run says the same.
+
+use toolexec_tests::{Bench, Record, Request, Said, ssh_keygen_works};
+
+use super::host::{APPROVE, BOUND, CORE_DRAFTS, Host, TOOL, block, of_agent, rules_of, sign};
+use super::intent::Intent;
+
+/// Rules of the request's own schema and approval, of the gate, the permission manager and AIS.
+const OF_EVERY_SOURCE: [&str; 12] = [
+    "command",
+    "limits.memory",
+    "layers",
+    "approval.signature",
+    "approval.count",
+    "aana.gate",
+    "permission",
+    "ais.uia-signature",
+    "ais.nonce",
+    "ais.binding",
+    "ais.supply",
+    "ais",
+];
+
+/// What depends on who asks, and when: the ledger and the store are the daemon's.
+const OF_THE_MOMENT: [&str; 3] = ["approval.single-use", "approval.date-order", "ais.ledger"];
+
+struct Explained {
+    said: Said,
+    rows: Vec<[String; 3]>,
+}
+
+fn explain(host: &Host<'_>, intent: &Intent<'_>, request: &Request) -> Explained {
+    let trust = intent.trust();
+    let said = host.explain(request, &["--ais-trust", trust.to_str().unwrap(), "--format", "json"]);
+    let json = said.json();
+    let word = |row: &serde_json::Value, key: &str| row[key].as_str().unwrap().to_owned();
+    let rows = json["rules"].as_array().unwrap().iter();
+    let rows = rows.map(|row| [word(row, "rule"), word(row, "verdict"), word(row, "reason")]);
+    Explained { rows: rows.collect(), said }
+}
+
+fn names(rows: &[[String; 3]]) -> Vec<&str> {
+    rows.iter().map(|row| row[0].as_str()).collect()
+}
+
+#[track_caller]
+fn verdict<'a>(explained: &'a Explained, rule: &str) -> &'a str {
+    let row = explained.rows.iter().find(|row| row[0] == rule);
+    &row.unwrap_or_else(|| panic!("no {rule}: {:#?}", explained.said))[1]
+}
+
+#[track_caller]
+fn assert_same_rules(explained: &Explained, record: &Record) {
+    let decided = rules_of(record);
+    assert_eq!(names(&explained.rows), names(&decided));
+    for (foretold, told) in explained.rows.iter().zip(&decided) {
+        if OF_THE_MOMENT.contains(&told[0].as_str()) {
+            continue;
+        }
+        assert_eq!(foretold[1], told[1], "{foretold:?} {told:?}");
+        let of_a_time = told[0] == "ais.exp" || told[0] == "ais.lifetime" || told[0] == "ais.crl";
+        assert!(of_a_time || same_words(&foretold[2], &told[2]), "{foretold:?} {told:?}");
+    }
+}
+
+/// The record writes some characters as escapes.
+fn same_words(one: &str, other: &str) -> bool {
+    let plain = |text: &str| text.replace(['\\', '"'], "");
+    plain(one) == plain(other)
+}
+
+#[test]
+fn every_source_is_explained_and_the_record_says_the_same() {
+    if !ssh_keygen_works("every_source_is_explained_and_the_record_says_the_same") {
+        return;
+    }
+    let bench = Bench::new();
+    let intent = Intent::new(&bench);
+    let more = format!("ais_trust: {}\n", intent.trust().display());
+    let changes = [CORE_DRAFTS, BOUND[0], BOUND[1]];
+    let host = Host::start_with(&bench, &changes, &more);
+    // An answer for the workflow lies there since an earlier draft.
+    let earlier = bench.save(&of_agent("stats.agent", "wf-1"));
+    intent.bind(&earlier);
+    host.submit_saved(&earlier);
+    host.assert_held(&earlier.id, "permission.requestable");
+
+    let request = bench.save(&of_agent("stats.agent", "wf-1"));
+    let unsigned = explain(&host, &intent, &request);
+    unsigned.said.assert_code(0);
+    for rule in ["approval.count", "aana.gate", "permission", "ais"] {
+        assert_eq!(verdict(&unsigned, rule), "pending", "{rule}: {:#?}", unsigned.said);
+    }
+    assert_eq!(unsigned.said.json()["verdict"], "pending");
+    host.answer(&host.question(), &["--grant", TOOL]);
+    host.service.record_of(&earlier.id).assert_outcome("ok");
+    intent.bind(&request);
+    sign(APPROVE, &host.key, &request.path);
+    let ready = explain(&host, &intent, &request);
+    ready.said.assert_code(0);
+    assert_eq!(ready.said.json()["verdict"], "ready", "{:#?}", ready.said);
+    for rule in OF_EVERY_SOURCE {
+        assert_eq!(verdict(&ready, rule), "pass", "{rule}: {:#?}", ready.said);
+    }
+    let page = host.explain(&request, &["--ais-trust", intent.trust().to_str().unwrap()]);
+    page.assert_code(0);
+    for row in &ready.rows {
+        assert!(page.stdout.contains(&row[0]), "{}: {}", row[0], page.stdout);
+    }
+    host.service.promote_saved(&request).assert_code(0);
+    let record = host.service.record_of(&request.id);
+    record.assert_outcome("ok");
+    assert_same_rules(&ready, &record);
+    for authority in ["gate", "permission", "ais"] {
+        assert!(block(&record, authority).lines().count() > 4, "{authority}");
+    }
+    assert!(record.text.contains("principal: \"tester\""), "{}", record.text);
+    host.service.verify().assert_code(0);
+
+    // What one source refuses leaves every other one told.
+    let other = bench.save(&of_agent("stats.agent", "wf-1").memory_mb(99_999));
+    intent.bind_with(&other, "ibe", |ibe| ibe["apaStepRef"] = "s9".into());
+    sign(APPROVE, &host.key, &other.path);
+    let refused = explain(&host, &intent, &other);
+    refused.said.assert_code(2);
+    host.service.promote_saved(&other).assert_code(0);
+    let record = host.service.record_of(&other.id);
+    record.assert_outcome("refused");
+    record.assert_violation("limits.over-policy");
+    record.assert_violation("ais.ibe-step-not-found");
+    assert_same_rules(&refused, &record);
+}

@@ -1,0 +1,147 @@
+//! How long a held request may wait, what it outlives, and what has it decided anew. It must never run by
+//! a clock alone.
+
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use toolexec_tests::{Bench, ssh_keygen_works};
+
+use super::host::{APPROVE, CORE_DRAFTS, Host, TOOL, new_key, of_agent, policy, sign};
+
+const HELD: &str = "permission.requestable";
+const SHORT: (&str, &str) = ("held_sec_max: 3600", "held_sec_max: 4");
+
+#[test]
+fn patience_ends_in_a_refusal_with_a_record() {
+    if !ssh_keygen_works("patience_ends_in_a_refusal_with_a_record") {
+        return;
+    }
+    let bench = Bench::new();
+    let host = Host::start(&bench, &[CORE_DRAFTS, SHORT]);
+    let request = host.submit(&of_agent("a", "wf-1"));
+    host.assert_held(&request.id, HELD);
+    let record = host.assert_refused(&request.id, HELD);
+    assert!(record.text.contains("state: \"REQUESTABLE\""), "{}", record.text);
+    assert!(host.listed(&request.id).is_none());
+    host.service.verify().assert_code(0);
+    // What was answered too late counts for the next.
+    host.answer(&host.question(), &["--grant", TOOL]);
+    let next = host.submit(&of_agent("a", "wf-1"));
+    host.service.record_of(&next.id).assert_outcome("ok");
+}
+
+#[test]
+fn nobody_waits_where_the_policy_has_no_patience() {
+    if !ssh_keygen_works("nobody_waits_where_the_policy_has_no_patience") {
+        return;
+    }
+    let bench = Bench::new();
+    let none = ("held_sec_max: 3600", "held_sec_max: 0");
+    let host = Host::start(&bench, &[CORE_DRAFTS, none]);
+    for _ in 0..3 {
+        let request = host.submit(&of_agent("a", "wf-1"));
+        host.assert_refused(&request.id, HELD);
+    }
+    assert!(host.questions().is_empty(), "nobody is asked for what nobody waits for");
+}
+
+#[test]
+fn what_is_held_outlives_the_daemon() {
+    if !ssh_keygen_works("what_is_held_outlives_the_daemon") {
+        return;
+    }
+    let bench = Bench::new();
+    let mut host = Host::start(&bench, &[CORE_DRAFTS]);
+    let request = host.submit(&of_agent("a", "wf-1"));
+    host.assert_held(&request.id, HELD);
+    let (before, question) = (host.listed(&request.id).unwrap(), host.question());
+    host.crash();
+    host.assert_held(&request.id, HELD);
+    assert_eq!(host.listed(&request.id).unwrap(), before, "it waits no longer for the crash");
+    assert_eq!(host.question(), question, "and is not asked about twice");
+    // An answer that came while nobody was there is taken in.
+    host.service.signal("TERM");
+    assert_eq!(host.service.wait(), Some(0));
+    let answer = host.write_answer(&question, &host.key, &["--grant", TOOL]);
+    host.drop_answer(&answer);
+    host.service.spawn();
+    host.service.record_of(&request.id).assert_outcome("ok");
+    host.service.verify().assert_code(0);
+}
+
+#[test]
+fn another_policy_decides_anew() {
+    if !ssh_keygen_works("another_policy_decides_anew") {
+        return;
+    }
+    let bench = Bench::new();
+    let mut host = Host::start(&bench, &[CORE_DRAFTS]);
+    let request = host.submit(&of_agent("a", "wf-1"));
+    host.assert_held(&request.id, HELD);
+    fs::write(bench.home().join("policy.yaml"), policy(&bench, &[])).unwrap();
+    host.service.signal("TERM");
+    assert_eq!(host.service.wait(), Some(0));
+    host.service.spawn();
+    host.service.record_of(&request.id).assert_outcome("ok");
+}
+
+#[test]
+fn whoever_is_trusted_no_more_has_not_approved_what_waits() {
+    if !ssh_keygen_works("whoever_is_trusted_no_more_has_not_approved_what_waits") {
+        return;
+    }
+    let bench = Bench::new();
+    let host = Host::start(&bench, &[CORE_DRAFTS]);
+    let request = host.submit(&of_agent("a", "wf-1"));
+    host.assert_held(&request.id, HELD);
+    let other = fs::read_to_string(new_key(&bench, "other").with_extension("pub")).unwrap();
+    // Nobody is left who could approve it in the name that it has.
+    fs::write(&host.signers, format!("other {other}")).unwrap();
+    host.assert_refused(&request.id, "approval.signature");
+}
+
+#[test]
+fn a_rejection_beside_what_waits_is_heard() {
+    if !ssh_keygen_works("a_rejection_beside_what_waits_is_heard") {
+        return;
+    }
+    let bench = Bench::new();
+    let host = Host::start(&bench, &[CORE_DRAFTS]);
+    let request = host.submit(&of_agent("a", "wf-1"));
+    host.assert_held(&request.id, HELD);
+    let signature = request.path.with_extension("md.sig");
+    fs::remove_file(&signature).unwrap();
+    sign("reject.tool-exec@threegate", &host.key, &request.path);
+    fs::rename(&signature, request.path.with_extension("md.no.sig")).unwrap();
+    sign(APPROVE, &host.key, &request.path);
+    host.service.promote_saved(&request).assert_code(0);
+    host.assert_refused(&request.id, "approval.rejected");
+}
+
+#[test]
+fn the_permissions_of_an_idle_workflow_end() {
+    if !ssh_keygen_works("the_permissions_of_an_idle_workflow_end") {
+        return;
+    }
+    let bench = Bench::new();
+    let idle = ("answer_uids: []", "answer_uids: []\n  workflow_idle_sec: 6");
+    let mut host = Host::start(&bench, &[CORE_DRAFTS, SHORT, idle]);
+    let first = host.submit(&of_agent("a", "wf-1"));
+    host.assert_held(&first.id, HELD);
+    host.answer(&host.question(), &["--grant", TOOL]);
+    host.service.record_of(&first.id).assert_outcome("ok");
+    // A run begins the time again, also for a grant without a number of uses, and across a crash.
+    for _ in 0..3 {
+        thread::sleep(Duration::from_secs(3));
+        let next = host.submit(&of_agent("a", "wf-1"));
+        host.service.record_of(&next.id).assert_outcome("ok");
+        host.crash();
+    }
+    host.service.wait_for("the permissions to end", |service| {
+        fs::read_to_string(service.at("public/permissions.json"))
+            .is_ok_and(|it| !it.contains("wf-1"))
+    });
+    let last = host.submit(&of_agent("a", "wf-1"));
+    host.assert_held(&last.id, HELD);
+}

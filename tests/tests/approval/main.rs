@@ -1,0 +1,8 @@
+//! Approvals, policies, permissions, AIS artifacts and the action gate, through the programs.
+
+mod ais;
+mod approving;
+mod authority;
+mod daemon_approvals;
+mod gate;
+mod permission;

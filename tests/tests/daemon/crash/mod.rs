@@ -1,0 +1,104 @@
+//! Kill points: the daemon is killed (SIGKILL) at every named place between two acts, as often as it comes to
+//! it, and again while it recovers. Afterwards nothing ran without a durable intent or twice, each request
+//! has one record, nothing half-made can be seen, and a second recovery changes no byte.
+//!
+//! `cargo test -p toolexec-tests --test daemon crash -- --nocapture` prints the table. Without more ado each place is
+//! killed in recovery for the first arrival only; `TOOLEXEC_CRASH=full` has it done for every one.
+//! `TOOLEXEC_CRASH_ONLY=<name>` looks at one place. Must never pass over a place that nothing came to.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+mod play;
+mod table;
+
+use std::collections::BTreeMap;
+
+use play::{Kill, Play, Played};
+use table::Table;
+use toolexec_tests::hostile::two_at_a_time;
+use toolexec_tests::proof::{Failpoints, Kind, Tool};
+use toolexec_tests::{Bench, RequestText, Service};
+
+/// Places that `retention.rs` kills at: what is removed has to be an hour old.
+const ELSEWHERE: [&str; 2] = ["retention-hidden", "retention-removed"];
+
+#[test]
+fn killed_anywhere_nothing_is_lost_or_run_twice() {
+    let test = "killed_anywhere_nothing_is_lost_or_run_twice";
+    let (Some(failpoints), Some(tool)) = (Failpoints::get(test), Tool::build(test)) else { return };
+    let play = Play { failpoints: &failpoints, tool: &tool };
+    let mut table = Table::new(Failpoints::names());
+
+    let unharmed = play.run(&Kind::ALL, &[]);
+    assert_eq!(unharmed.faults, Vec::<String>::new(), "{}", unharmed.log);
+    table.reached(&unharmed.arrivals);
+    let first: Vec<_> = kills(&unharmed.arrivals, u32::MAX).collect();
+    for (kill, played) in first
+        .iter()
+        .zip(two_at_a_time(&first, |kill| play.run(&Kind::ALL, std::slice::from_ref(kill))))
+    {
+        table.killed(kill, &played);
+        table.reached(&played.recovery);
+    }
+    for kind in Kind::ALL {
+        in_recovery(&play, kind, &mut table);
+    }
+    table.print();
+    let faults = table.faults(&ELSEWHERE);
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Of two requests whose tools are told the same word each run is counted, and none that was refused.
+#[test]
+fn a_second_run_is_counted() {
+    let Some(tool) = Tool::build("a_second_run_is_counted") else { return };
+    let bench = Bench::new();
+    let service = Service::start(&bench, &tool.asked(&bench));
+    let counted = tool.count();
+    let command = format!("python script.py {}", counted.word("both"));
+    for _ in 0..2 {
+        let text = RequestText::python("the tool does not read it").command(&command);
+        let request = service.promote(&text);
+        service.record_of(&request.id).assert_outcome("ok");
+    }
+    assert_eq!(counted.so_far(), [("both".to_owned(), 2)].into());
+}
+
+/// Kills at each place that one request alone comes to, and then at each that its recovery comes to.
+fn in_recovery(play: &Play<'_>, kind: Kind, table: &mut Table) {
+    let nth_max = if full() { u32::MAX } else { 1 };
+    let alone = play.run(&[kind], &[]);
+    let first: Vec<_> = kills(&alone.arrivals, nth_max).collect();
+    let recoveries = two_at_a_time(&first, |kill| {
+        let played = play.run(&[kind], std::slice::from_ref(kill));
+        let then = kills(&played.recovery, nth_max).map(|second| [kill.clone(), second]);
+        let chains: Vec<[Kill; 2]> = then.collect();
+        let chained: Vec<Played> = chains.iter().map(|chain| play.run(&[kind], chain)).collect();
+        (played, chains, chained)
+    });
+    for (kill, (played, chains, chained)) in first.iter().zip(recoveries) {
+        table.killed(kill, &played);
+        table.reached(&played.recovery);
+        for (chain, played) in chains.iter().zip(&chained) {
+            table.killed_in_recovery(&chain[1], &chain[0], played);
+            table.reached(&played.recovery);
+        }
+    }
+}
+
+fn full() -> bool {
+    std::env::var("TOOLEXEC_CRASH").is_ok_and(|asked| asked == "full")
+}
+
+fn kills(arrivals: &BTreeMap<String, u32>, nth_max: u32) -> impl Iterator<Item = Kill> + '_ {
+    let only = std::env::var("TOOLEXEC_CRASH_ONLY").ok();
+    let asked = move |point: &str| only.as_ref().is_none_or(|only| only == point);
+    let asked = arrivals.iter().filter(move |(point, _)| asked(point));
+    asked.flat_map(move |(point, arrivals)| {
+        (1..=(*arrivals).min(nth_max)).map(|nth| Kill { point: point.clone(), nth })
+    })
+}

@@ -1,0 +1,177 @@
+//! Injected faults: `strace` has one system call of the daemon fail (no room, a broken disk, an interruption) or
+//! kills the daemon in it, at its first, second, … call until there is none left. Whatever the daemon makes of it,
+//! the next one recovers, and what must hold after a kill holds then.
+//!
+//! `cargo test -p toolexec-tests --test daemon injected -- --nocapture` prints how many. `TOOLEXEC_INJECTED=full` does
+//! every one; otherwise every so many of them are done, always the same. `TOOLEXEC_INJECTED_ONLY=<call>` looks at
+//! one call. Must never have a fault injected into the launcher: it is started apart, behind its socket.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use toolexec_tests::hostile::two_at_a_time;
+use toolexec_tests::patience::patience;
+use toolexec_tests::proof::{
+    Door, Host, Kind, Scene, Tool, calls_of_one_thread, crashed, recovered, settings,
+    signal_tracee, strace_works, traced,
+};
+use toolexec_tests::{Bench, Service};
+
+/// What changes the disk, makes it durable, or opens what is there.
+const CALLS: [&str; 13] = [
+    "openat",
+    "openat2",
+    "write",
+    "pwrite64",
+    "fsync",
+    "fdatasync",
+    "syncfs",
+    "fallocate",
+    "renameat2",
+    "linkat",
+    "mkdirat",
+    "unlinkat",
+    "ftruncate",
+];
+const FAULTS: [&str; 4] = ["error=EIO", "error=ENOSPC", "error=EINTR", "signal=KILL"];
+const KINDS: [Kind; 2] = [Kind::Success, Kind::Refused];
+/// As many as fit into two minutes.
+const CASES: usize = 120;
+/// A daemon that neither ends nor goes on with a fault is told to stop then.
+const GOES_ON_WITHIN: Duration = Duration::from_secs(4);
+
+/// It drains for one second.
+const ENDS_WITHIN: Duration = Duration::from_secs(10);
+
+/// Not every daemon makes the same number of calls: the last ones of the one that was counted may be missing.
+const NOT_INJECTED: &str = "the fault was not injected";
+
+struct Case {
+    call: &'static str,
+    fault: &'static str,
+    nth: u32,
+}
+
+#[test]
+fn whatever_call_fails_nothing_is_lost_or_run_twice() {
+    let test = "whatever_call_fails_nothing_is_lost_or_run_twice";
+    if !strace_works(test) {
+        return;
+    }
+    let Some(tool) = Tool::build(test) else { return };
+    let (_, counts) = play(&tool, &format!("trace={}", CALLS.join(",")));
+    let all = cases(&counts);
+    let full = std::env::var("TOOLEXEC_INJECTED").is_ok_and(|asked| asked == "full");
+    let stride = if full { 1 } else { all.len().div_ceil(CASES).max(1) };
+    // Neither the faults nor the calls are a multiple of it.
+    let stride = if stride.is_multiple_of(2) { stride + 1 } else { stride };
+    let chosen: Vec<_> = all.iter().step_by(stride).collect();
+    let begun = Instant::now();
+    let mut found = two_at_a_time(&chosen, |case| {
+        let Case { call, fault, nth } = case;
+        play(&tool, &format!("inject={call}:{fault}:when={nth}")).0
+    });
+    let missed = found.iter().flatten().filter(|fault| *fault == NOT_INJECTED).count();
+    found.iter_mut().for_each(|faults| faults.retain(|fault| fault != NOT_INJECTED));
+    assert!(missed * 10 <= chosen.len(), "{missed} of {} were not injected", chosen.len());
+    println!("{:<12} {:>8} {:>10} {:>8}", "call", "calls", "injected", "faults");
+    for (call, calls) in &counts {
+        let of_it = || chosen.iter().zip(&found).filter(|(case, _)| case.call == call);
+        let wrong: usize = of_it().map(|(_, faults)| faults.len()).sum();
+        println!("{call:<12} {calls:>8} {:>10} {wrong:>8}", of_it().count());
+    }
+    let seconds = begun.elapsed().as_secs();
+    let injected = chosen.len() - missed;
+    println!("{injected} of {} faults injected, in {seconds} s", all.len());
+    let wrong: Vec<_> = chosen
+        .iter()
+        .zip(&found)
+        .flat_map(|(case, faults)| {
+            let Case { call, fault, nth } = case;
+            faults.iter().map(move |it| format!("{call} {fault} at {nth}: {it}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), chosen.len(), wrong.join("\n"));
+    assert!(counts.contains_key("renameat2") && counts.contains_key("write"), "{counts:?}");
+}
+
+fn cases(counts: &BTreeMap<String, u32>) -> Vec<Case> {
+    let only = std::env::var("TOOLEXEC_INJECTED_ONLY").ok();
+    let mut cases = Vec::new();
+    for call in CALLS.into_iter().filter(|call| only.as_ref().is_none_or(|only| only == call)) {
+        let calls = counts.get(call).copied().unwrap_or_default();
+        for nth in 1..=calls {
+            cases.extend(FAULTS.into_iter().map(|fault| Case { call, fault, nth }));
+        }
+    }
+    cases
+}
+
+/// A daemon with one fault, or none, and one that recovers. Returns what is wrong, and how often the thread that
+/// made each call most often made it: `strace` counts for each thread.
+fn play(tool: &Tool, expression: &str) -> (Vec<String>, BTreeMap<String, u32>) {
+    let bench = Bench::new();
+    let mut service = Service::prepare(&bench, &tool.asked(&bench));
+    settings(&service);
+    let _door = Door::open(&bench, &service);
+    let counted = tool.count();
+    let scene = Scene::drop_into(&service, &counted, &KINDS);
+    // A signal is no failure of the host.
+    let fails = expression.contains(":error=");
+    let scene = if fails { Scene { host: Host::Fails, ..scene } } else { scene };
+    let log = bench.scratch().path().join("trace");
+    let command = traced(&service, &["--seccomp-bpf", "-e", expression], &log);
+    service.spawn_as(command);
+    let mut faults = Vec::new();
+    faults.extend(go_on(&mut service, &scene));
+    if panics(&service.log()) {
+        faults.push(format!("it panics: {}", service.log()));
+    }
+    let injected = injected_once(&log, expression);
+    faults.extend(crashed(&service, &scene, &counted.so_far()));
+    let command = service.command();
+    faults.extend(recovered(&mut service, command, &scene, &counted));
+    if !injected {
+        faults.push(NOT_INJECTED.to_owned());
+    }
+    (faults, calls_of_one_thread(&log))
+}
+
+/// Whether it happened, as the trace says: with a process that was killed nothing more is told of it.
+fn injected_once(log: &Path, expression: &str) -> bool {
+    let said = std::fs::read_to_string(log).unwrap_or_default();
+    !expression.starts_with("inject=") || said.contains("(INJECTED)") || said.contains("SIGKILL")
+}
+
+/// Whether it panics of itself. The library that watches directories wakes its thread by an event descriptor, and
+/// takes a failure there, which no kernel gives, for a bug: what must hold of the files must hold all the same.
+fn panics(log: &str) -> bool {
+    log.lines().any(|line| line.contains("panicked at") && !line.contains("/notify-"))
+}
+
+/// Waits until the daemon is done, has ended, or does nothing any more; then it is told to stop, and must.
+fn go_on(service: &mut Service<'_>, scene: &Scene) -> Option<String> {
+    let (begun, mut told_at) = (Instant::now(), None::<Instant>);
+    let mut fault = None;
+    while service.ended().is_none() {
+        let stuck = begun.elapsed() > GOES_ON_WITHIN * patience();
+        let done = || service.log().contains("ready") && scene.is_settled(service);
+        if told_at.is_none() && (stuck || done()) {
+            signal_tracee(service, "TERM");
+            told_at = Some(Instant::now());
+        }
+        if told_at.is_some_and(|at| at.elapsed() > ENDS_WITHIN * patience()) && fault.is_none() {
+            fault = Some(format!("told to stop it does not: {}", service.log()));
+            signal_tracee(service, "KILL");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    fault
+}

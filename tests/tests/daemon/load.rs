@@ -1,0 +1,297 @@
+//! Load: many requests dropped at once while two writers keep dropping, one keeps dropping rubbish and the
+//! daemon is killed (SIGKILL) every few seconds. In the end every well-formed request has exactly one record,
+//! everything else one refusal, and there is nothing else.
+//!
+//! `cargo test -p toolexec-tests --test daemon load -- --nocapture` prints the tally; `TOOLEXEC_LOAD=10000` is the
+//! full one. Must never end because time is short: only because nothing moves any more.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use toolexec_tests::patience::patience;
+use toolexec_tests::proof::{Counted, Counts, Tool, settings};
+use toolexec_tests::{Bench, Record, RequestText, Service, list, without_word};
+
+const REQUESTS: usize = 600;
+/// Of the two writers together, and of the one with rubbish: a share of the requests.
+const WRITTEN_PERCENT: usize = 10;
+const RUBBISH_PERCENT: usize = 5;
+/// Every so many requests lack their approval.
+const UNAPPROVED_EVERY: usize = 20;
+/// Between two kills; not a multiple of anything that the daemon does.
+const KILL_INTERVAL: Duration = Duration::from_millis(2_700);
+/// Nothing was published for so long: nothing will be.
+const STUCK_AFTER: Duration = Duration::from_secs(60);
+
+/// How a request or what is none will be told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Due {
+    Run,
+    Refusal,
+}
+
+/// Files that are made ready beside `approved/` and dropped by renaming.
+struct Load<'a> {
+    spool: PathBuf,
+    counted: &'a Counted,
+    template: RequestText,
+    text: String,
+    due: BTreeMap<String, Due>,
+}
+
+impl<'a> Load<'a> {
+    fn new(spool: PathBuf, counted: &'a Counted) -> Self {
+        let template = RequestText::python("the tool does not read it");
+        let command = format!("python script.py {}", counted.word(&template.id));
+        let template = template.command(&command);
+        let text = template.text();
+        fs::create_dir(spool.join("aside")).unwrap();
+        Self { spool, counted, template, text, due: BTreeMap::new() }
+    }
+
+    /// Writes one, and says what it is called.
+    fn prepare(&mut self, name: &str) -> String {
+        let id = format!("{}-{name}", self.template.id);
+        let number = self.due.len();
+        let due = if number % UNAPPROVED_EVERY == 7 { Due::Refusal } else { Due::Run };
+        let mut text = self.text.replace(&self.template.id, &id);
+        if due == Due::Refusal {
+            text = text.replacen("approved_by: \"tester\"", "approved_by: \"\"", 1);
+        }
+        self.counted.expect(&id);
+        let inputs = self.spool.join("aside").join(format!("{id}.inputs"));
+        fs::create_dir(&inputs).unwrap();
+        fs::write(inputs.join("script.py"), "the tool does not read it").unwrap();
+        fs::write(self.spool.join("aside").join(format!("{id}.md")), text).unwrap();
+        self.due.insert(id.clone(), due);
+        id
+    }
+
+    fn prepare_all(&mut self, prefix: &str, count: usize) -> Vec<String> {
+        (0..count).map(|number| self.prepare(&format!("{prefix}-{number}"))).collect()
+    }
+
+    /// What can be no request, each of another sort; only its name says that it was dropped.
+    fn expect_rubbish(&mut self, count: usize) -> Vec<String> {
+        let names: Vec<_> =
+            (0..count).map(|number| format!("{}-rubbish-{number}", self.template.id)).collect();
+        self.due.extend(names.iter().map(|name| (name.clone(), Due::Refusal)));
+        names
+    }
+}
+
+fn drop_one(spool: &Path, id: &str) {
+    for end in [".inputs", ".md"] {
+        let name = format!("{id}{end}");
+        fs::rename(spool.join("aside").join(&name), spool.join("approved").join(&name)).unwrap();
+    }
+}
+
+fn drop_rubbish(spool: &Path, number: usize, name: &str) {
+    let path = spool.join("approved").join(format!("{name}.md"));
+    match number % 5 {
+        0 => symlink("/etc/hostname", path).unwrap(),
+        1 => assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
+        2 => fs::create_dir(path).unwrap(),
+        3 => {
+            let aside = spool.join("aside").join(name);
+            fs::write(&aside, format!("---\nno: {name}\n---\nrequest")).unwrap();
+            fs::rename(aside, path).unwrap();
+        }
+        _ => {
+            let aside = spool.join("aside").join(name);
+            fs::write(&aside, vec![b'x'; 300 * 1024]).unwrap();
+            fs::rename(aside, path).unwrap();
+        }
+    }
+}
+
+/// What was seen while the load went through.
+#[derive(Default)]
+struct Seen {
+    kills: usize,
+    rss_kib_max: u64,
+    took: Duration,
+}
+
+#[test]
+fn under_load_and_kills_every_request_is_told_once() {
+    let test = "under_load_and_kills_every_request_is_told_once";
+    let Some(tool) = Tool::build(test) else { return };
+    let asked = std::env::var("TOOLEXEC_LOAD");
+    let count = asked.map_or(REQUESTS, |asked| asked.parse().unwrap());
+    let bench = Bench::new();
+    let mut service = Service::prepare(&bench, &tool.asked(&bench));
+    settings(&service);
+    let counted = tool.count();
+
+    let mut load = Load::new(service.spool(), &counted);
+    let at_once = load.prepare_all("burst", count);
+    let written = count * WRITTEN_PERCENT / 100 / 2;
+    let writers = ["left", "right"].map(|name| load.prepare_all(name, written));
+    let rubbish = load.expect_rubbish(count * RUBBISH_PERCENT / 100);
+    let due = load.due;
+
+    let spool = service.spool();
+    service.spawn();
+    let begun = Instant::now();
+    let writing = AtomicUsize::new(3);
+    let mut seen = std::thread::scope(|scope| {
+        let (spool, writing) = (&spool, &writing);
+        for ids in &writers {
+            scope.spawn(move || {
+                for id in ids {
+                    drop_one(spool, id);
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                writing.fetch_sub(1, Ordering::SeqCst);
+            });
+        }
+        scope.spawn(|| {
+            for (number, name) in rubbish.iter().enumerate() {
+                drop_rubbish(spool, number, name);
+                std::thread::sleep(Duration::from_millis(40));
+            }
+            writing.fetch_sub(1, Ordering::SeqCst);
+        });
+        for id in &at_once {
+            drop_one(spool, id);
+        }
+        let seen = kill_until_told(&mut service, writing, &due);
+        assert_eq!(writing.load(Ordering::SeqCst), 0);
+        seen
+    });
+    seen.took = begun.elapsed();
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0), "{}", service.log());
+    without_word(service.state().join("staging").to_str().unwrap());
+
+    let (outcomes, faults) = judge(&service, &due, &counted.so_far());
+    print_tally(&due, &outcomes, &seen);
+    assert!(faults.is_empty(), "{} faults of {}:\n{}", faults.len(), due.len(), faults.join("\n"));
+    assert_eq!(list(&service.at("approved")), Vec::<String>::new());
+    assert_eq!(list(&service.at("work")), Vec::<String>::new());
+    assert_eq!(service.slots(), Vec::<String>::new());
+    let verified = service.verify();
+    assert_eq!(verified.code, Some(0), "{}", verified.stderr);
+    assert_eq!(verified.stdout.lines().count(), due.len());
+    service.fsck().assert_code(0);
+}
+
+/// Kills and starts the daemon until everything has left `approved/`.
+fn kill_until_told(
+    service: &mut Service<'_>,
+    writing: &AtomicUsize,
+    due: &BTreeMap<String, Due>,
+) -> Seen {
+    let mut seen = Seen::default();
+    let (mut killed_at, mut moved_at, mut published) = (Instant::now(), Instant::now(), 0);
+    loop {
+        std::thread::sleep(Duration::from_millis(100));
+        seen.rss_kib_max = seen.rss_kib_max.max(rss_kib(service));
+        let now = service.visible_results().len();
+        if now != published {
+            (published, moved_at) = (now, Instant::now());
+        }
+        let stuck = moved_at.elapsed() > STUCK_AFTER * patience();
+        assert!(!stuck, "{published} of {} told, and no more: {}", due.len(), service.log());
+        if let Some(status) = service.ended() {
+            panic!("it ended with {status}: {}", service.log());
+        }
+        let written = writing.load(Ordering::SeqCst) == 0;
+        // Inputs that stay without their request are told in the end.
+        let waits = list(&service.at("approved")).iter().any(|name| name.ends_with(".md"));
+        if written && !waits && list(&service.at("work")).is_empty() {
+            return seen;
+        }
+        if killed_at.elapsed() >= KILL_INTERVAL * patience() {
+            service.signal("KILL");
+            service.wait();
+            seen.kills += 1;
+            let command = service.command();
+            service.spawn_as(command);
+            killed_at = Instant::now();
+        }
+    }
+}
+
+fn rss_kib(service: &Service<'_>) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", service.process().0));
+    let status = status.unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.map_or(0, |line| line.trim().trim_end_matches(" kB").trim().parse().unwrap())
+}
+
+/// One record for each that is due and for nothing else. Returns how many there are of each outcome, and what
+/// is wrong.
+fn judge(
+    service: &Service<'_>,
+    due: &BTreeMap<String, Due>,
+    counts: &Counts,
+) -> (BTreeMap<String, usize>, Vec<String>) {
+    let mut outcomes = BTreeMap::new();
+    let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for record in service.records() {
+        *outcomes.entry(record.outcome().to_owned()).or_default() += 1;
+        let of = named_in(&record, due);
+        told.entry(of).or_default().push(record.outcome().to_owned());
+    }
+    let mut faults = Vec::new();
+    for (id, due) in due {
+        let count = counts.get(id).copied().unwrap_or_default();
+        let outcomes = told.remove(id).unwrap_or_default();
+        let right = match (due, outcomes.as_slice()) {
+            (Due::Run, [one]) if one == "ok" => count == 1,
+            (Due::Run, [one]) if one == "indeterminate" => count <= 1,
+            (Due::Refusal, [one]) if one == "refused" => count == 0,
+            _ => false,
+        };
+        if !right {
+            faults.push(format!("{id}: ran {count} times, told as {outcomes:?}"));
+        }
+    }
+    faults.extend(told.iter().map(|(id, outcomes)| format!("{id}: nobody's: {outcomes:?}")));
+    (outcomes, faults)
+}
+
+/// Whose record it is.
+fn named_in(record: &Record, due: &BTreeMap<String, Due>) -> String {
+    let id = record.id();
+    if let Some(at) = id.find("TR-").filter(|at| due.contains_key(&id[*at..])) {
+        return id[at..].to_owned();
+    }
+    // Rubbish has no id; its name ends where the word does.
+    let found = record.text.find("-rubbish-").map(|at| {
+        let begin = record.text[..at].rfind("TR-").unwrap_or(at);
+        let rest = &record.text[begin..];
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(rest.len());
+        rest[..end].to_owned()
+    });
+    found.unwrap_or_else(|| id.to_owned())
+}
+
+fn print_tally(due: &BTreeMap<String, Due>, outcomes: &BTreeMap<String, usize>, seen: &Seen) {
+    let runs = due.values().filter(|due| **due == Due::Run).count();
+    println!("well-formed, approved            {runs:>8}");
+    println!("everything else                  {:>8}", due.len() - runs);
+    for (outcome, count) in outcomes {
+        println!("records: {outcome:<24}{count:>8}");
+    }
+    println!("kills                            {:>8}", seen.kills);
+    let seconds = seen.took.as_secs_f64();
+    println!("seconds                          {seconds:>8.1}");
+    let per_second = u32::try_from(due.len()).map_or(f64::MAX, f64::from) / seconds;
+    println!("told in a second                 {per_second:>8.1}");
+    println!("resident at most, KiB            {:>8}", seen.rss_kib_max);
+}

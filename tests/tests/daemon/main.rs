@@ -1,0 +1,25 @@
+//! The daemon and its spool: claims, crashes, full disks, load, orders, status.
+
+mod claiming;
+mod clock;
+mod crash;
+mod daemon;
+mod daemon_end;
+mod full_disk;
+mod injected;
+mod key_change;
+mod ledger;
+mod load;
+mod log_of_runs;
+mod observed;
+mod orders;
+mod power_cut;
+mod ready_cells;
+mod reasons;
+mod recovery;
+mod replay;
+mod retention;
+mod scheduling;
+mod side_by_side;
+mod stuck;
+mod watching;

@@ -1,0 +1,274 @@
+//! Power cuts: the spool and everything of the daemon's lie on a file system of their own in an image file. The
+//! daemon is stopped at its places between two acts, and the image is copied as it is then, without what is only in
+//! memory. Each copy is mounted later, as after a power cut, and a daemon recovers on it: what must hold after a
+//! kill holds, and what was told durable is there.
+//!
+//! `cargo test -p toolexec-tests --test daemon power_cut -- --nocapture` prints the cuts. Without more ado one is made at
+//! the first arrival at each place; `TOOLEXEC_POWER_CUT=full` makes one at every arrival. Needs root, for the
+//! mounts. A copy has every write that the file system has sent to its disk: a disk that loses or reorders some
+//! of them is not what is tested here. Must leave no mount behind.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use toolexec_tests::patience::patience;
+use toolexec_tests::proof::{
+    Counted, Counts, Failpoints, Kind, Scene, Tool, crashed, recovered, settings,
+};
+use toolexec_tests::{Bench, Said, Service, kill, list, skip};
+
+/// The smallest that each makes; the files are sparse.
+const FILE_SYSTEMS: [(&str, &str, u64); 2] =
+    [("ext4", "loop,commit=300", 64 << 20), ("xfs", "loop", 320 << 20)];
+const DONE_WITHIN: Duration = Duration::from_secs(120);
+
+/// The disk as it was at one moment.
+struct Cut {
+    point: String,
+    image: PathBuf,
+    counts: Counts,
+    /// Results whose request had left `approved/`, which it does only after they are durable.
+    acknowledged: Vec<String>,
+    /// How many were told durable.
+    durable: usize,
+}
+
+/// A loop device in use, so that the next image is mounted on another: after a restart of the host, a file
+/// system may have another device number.
+struct OccupiedDevice(String);
+
+impl OccupiedDevice {
+    fn new(bench: &Bench) -> Result<Self, String> {
+        let file = bench.scratch().path().join("occupied.img");
+        File::create(&file).unwrap().set_len(1 << 20).unwrap();
+        let said = Said::of(Command::new("losetup").args(["--find", "--show"]).arg(&file));
+        if said.code == Some(0) {
+            Ok(Self(said.stdout.trim().to_owned()))
+        } else {
+            Err(said.stderr)
+        }
+    }
+}
+
+impl Drop for OccupiedDevice {
+    fn drop(&mut self) {
+        let said = Said::of(Command::new("losetup").arg("--detach").arg(&self.0));
+        assert!(said.code == Some(0) || std::thread::panicking(), "{}", said.stderr);
+    }
+}
+
+/// A mounted image; unmounted at the end.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn new(image: &Path, place: &Path, options: &str) -> Result<Self, String> {
+        let mut mount = Command::new("mount");
+        let said = Said::of(mount.args(["-o", options]).arg(image).arg(place));
+        if said.code == Some(0) { Ok(Self(place.to_owned())) } else { Err(said.stderr) }
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let begun = Instant::now();
+        // The launcher of a daemon that ended may have its last moment there.
+        while Said::of(Command::new("umount").arg(&self.0)).code != Some(0) {
+            let waits = begun.elapsed() < Duration::from_secs(10);
+            assert!(waits || std::thread::panicking(), "{} stays mounted", self.0.display());
+            if !waits {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+#[test]
+fn after_a_power_cut_nothing_is_lost_or_run_twice() {
+    let test = "after_a_power_cut_nothing_is_lost_or_run_twice";
+    let Some(bench) = Bench::of_root(test) else { return };
+    let (Some(failpoints), Some(tool)) = (Failpoints::get(test), Tool::build(test)) else { return };
+    failpoints.install(&bench);
+    let mut faults = Vec::new();
+    let mut tried = 0;
+    for (kind, options, bytes) in FILE_SYSTEMS {
+        let image = bench.scratch().path().join(format!("{kind}.img"));
+        match make(kind, &image, bytes) {
+            Ok(()) => {}
+            Err(why) => {
+                skip(&format!("a power cut on {kind}"), &why);
+                continue;
+            }
+        }
+        match Mounted::new(&image, &bench.home(), options) {
+            Ok(mounted) => {
+                tried += 1;
+                faults.extend(on(&bench, &tool, mounted, &image, (kind, options)));
+            }
+            Err(why) => skip(&format!("a power cut on {kind}"), why.trim()),
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    if tried == 0 {
+        skip(test, "no file system could be made and mounted");
+    }
+}
+
+fn make(kind: &str, image: &Path, bytes: u64) -> Result<(), String> {
+    File::create(image).unwrap().set_len(bytes).unwrap();
+    let mut make = Command::new(format!("mkfs.{kind}"));
+    match make.arg("-q").arg(image).output() {
+        Ok(said) if said.status.success() => Ok(()),
+        Ok(said) => Err(String::from_utf8_lossy(&said.stderr).into_owned()),
+        Err(error) => Err(format!("mkfs.{kind}: {error}")),
+    }
+}
+
+fn on(
+    bench: &Bench,
+    tool: &Tool,
+    mounted: Mounted,
+    image: &Path,
+    (kind, options): (&str, &str),
+) -> Vec<String> {
+    let mut service = Service::prepare(bench, &tool.asked(bench));
+    settings(&service);
+    let counted = tool.count();
+    let scene = Scene::drop_into(&service, &counted, &Kind::ALL);
+    Said::of(Command::new("sync").arg("-f").arg(bench.home())).assert_code(0);
+    let cuts = cut(bench, &mut service, &scene, &counted, image);
+    let device = fs::metadata(bench.home()).unwrap().dev();
+    drop(mounted);
+    let _occupied = OccupiedDevice::new(bench).unwrap();
+    if cuts.is_empty() {
+        skip(&format!("a power cut on {kind}"), "the daemon comes to no named place yet");
+    }
+    println!("{kind}: {:<20} {:>8} {:>8}  verdict", "cut at", "durable", "there");
+    let mut faults = Vec::new();
+    for cut in cuts {
+        let mounted = Mounted::new(&cut.image, &bench.home(), options);
+        let found = match &mounted {
+            Ok(_) => {
+                assert_ne!(fs::metadata(bench.home()).unwrap().dev(), device);
+                after(&mut service, &scene, &counted, &cut)
+            }
+            Err(why) => vec![format!("cannot be mounted: {}", why.trim())],
+        };
+        let verdict = if found.is_empty() { "ok".to_owned() } else { format!("{found:?}") };
+        let (durable, there) = (cut.durable, cut.acknowledged.len());
+        println!("{kind}: {:<20} {durable:>8} {there:>8}  {verdict}", cut.point);
+        faults.extend(found.iter().map(|it| format!("{kind}, cut at {}: {it}", cut.point)));
+        drop(mounted);
+        fs::remove_file(&cut.image).unwrap();
+    }
+    faults
+}
+
+/// Has a daemon work, and copies the image whenever it stops at a place.
+fn cut(
+    bench: &Bench,
+    service: &mut Service<'_>,
+    scene: &Scene,
+    counted: &Counted,
+    image: &Path,
+) -> Vec<Cut> {
+    let full = std::env::var("TOOLEXEC_POWER_CUT").is_ok_and(|asked| asked == "full");
+    let came = bench.scratch().path().join("arrivals");
+    fs::write(&came, "").unwrap();
+    let mut command = service.command();
+    command.env("TOOLEXEC_FAILPOINT_LOG", &came).env("TOOLEXEC_FAILPOINT_STOP", "all");
+    service.spawn_as(command);
+    let mut cuts: Vec<Cut> = Vec::new();
+    let begun = Instant::now();
+    while !(service.log().contains("ready") && scene.is_settled(service) && !is_stopped(service)) {
+        assert!(begun.elapsed() < DONE_WITHIN * patience(), "{}", service.log());
+        if let Some(status) = service.ended() {
+            panic!("it ended with {status}: {}", service.log());
+        }
+        if !is_stopped(service) {
+            std::thread::sleep(Duration::from_millis(2));
+            continue;
+        }
+        let arrivals = fs::read_to_string(&came).unwrap();
+        let point = arrivals.lines().last().unwrap().to_owned();
+        if full || cuts.iter().all(|cut| cut.point != point) {
+            let copy = image.with_extension(format!("cut-{}", cuts.len()));
+            let counts = counted.so_far();
+            copy_at_one_moment(image, &copy);
+            let durable = arrivals.lines().filter(|line| *line == "published-durable").count();
+            let acknowledged = [list(&service.at("archive")), list(&service.at("quarantine"))];
+            let acknowledged = acknowledged.concat();
+            cuts.push(Cut { point, image: copy, counts, acknowledged, durable });
+        }
+        kill("CONT", service.process());
+    }
+    let_go(service);
+    cuts
+}
+
+/// Told to stop, while it may come to further places.
+fn let_go(service: &mut Service<'_>) {
+    service.signal("TERM");
+    let begun = Instant::now();
+    while service.ended().is_none() {
+        assert!(begun.elapsed() < DONE_WITHIN, "told to stop it does not: {}", service.log());
+        if is_stopped(service) {
+            kill("CONT", service.process());
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Returns true if every thread has stopped: one that waits for the disk goes on writing until the call ends.
+fn is_stopped(service: &Service<'_>) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{}/task", service.process().0)) else {
+        return false;
+    };
+    threads.flatten().all(|thread| {
+        let stat = fs::read_to_string(thread.path().join("stat"));
+        stat.is_ok_and(|stat| stat.rsplit(')').next().unwrap_or_default().starts_with(" T"))
+    })
+}
+
+/// Copies the image as it is at one moment. The kernel writes back in its own time: a copy that it wrote
+/// into has blocks of two moments, which no power cut leaves, and is made again.
+fn copy_at_one_moment(image: &Path, copy: &Path) {
+    let written = || {
+        let metadata = fs::metadata(image).unwrap();
+        (metadata.mtime(), metadata.mtime_nsec())
+    };
+    let begun = Instant::now();
+    loop {
+        let before = written();
+        let mut cp = Command::new("cp");
+        Said::of(cp.arg("--sparse=always").arg(image).arg(copy)).assert_code(0);
+        if written() == before {
+            return;
+        }
+        assert!(begun.elapsed() < DONE_WITHIN, "the file system does not come to rest");
+    }
+}
+
+/// What is wrong on a copy, before and after a daemon has recovered on it.
+fn after(service: &mut Service<'_>, scene: &Scene, counted: &Counted, cut: &Cut) -> Vec<String> {
+    counted.go_back_to(&cut.counts);
+    let mut faults = crashed(service, scene, &counted.so_far());
+    let there = service.visible_results();
+    let lost = cut.acknowledged.iter().filter(|name| !there.contains(name));
+    faults.extend(lost.map(|name| format!("{name} was durable and is not there")));
+    if there.len() < cut.durable {
+        faults.push(format!("{} were durable and {} are there", cut.durable, there.len()));
+    }
+    let command = service.command();
+    faults.extend(recovered(service, command, scene, counted));
+    faults
+}

@@ -1,0 +1,10 @@
+//! The documents: each command in them runs, and the package has the files that they name.
+
+mod deployment;
+mod documents;
+mod operators;
+mod package_scripts;
+mod pages;
+mod readme;
+mod typed;
+mod verifying;

@@ -1,0 +1,12 @@
+//! One run in a sandbox, and hosts that lack something.
+
+mod broken_host;
+mod confined;
+mod doctor;
+mod hostile;
+mod languages;
+mod names;
+mod network;
+mod run;
+mod shared_user;
+mod unfit_host;

@@ -1,0 +1,19 @@
+//! Tests of the checks of requests and results.
+
+mod any_bytes;
+mod bash;
+mod command;
+mod compose;
+mod composed;
+mod forbidden;
+mod hostile;
+mod json_schema;
+mod monty;
+mod page;
+mod request;
+mod result;
+mod result_content;
+mod rules;
+mod secrets;
+mod support;
+mod values;
