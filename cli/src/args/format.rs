@@ -1,4 +1,4 @@
-//! How an answer is printed.
+//! The format of an answer.
 
 use clap::ValueEnum;
 

@@ -2,7 +2,7 @@
 //! arguments. A command may import another, `args` and `output`; none of them imports this file.
 
 pub(crate) mod approve;
-pub(crate) mod authority;
+mod authority;
 mod groups;
 pub(crate) mod host;
 pub(crate) mod look;

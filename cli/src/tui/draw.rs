@@ -7,10 +7,10 @@ use ratatui::style::{Color, Style};
 use ratatui::text::Span;
 
 use super::cells::{Look, put, right, set_line, title};
-use super::model::{COLUMNS_LEAST, Model, Over, ROWS_LEAST, Wanted};
 use super::page::Page;
 use super::panes;
 use super::seen::Item;
+use super::state::{COLUMNS_LEAST, Model, Over, ROWS_LEAST, Wanted};
 
 /// Rows above and below the panes: two of the head, a message and the keys.
 const HEAD_ROWS: u16 = 2;

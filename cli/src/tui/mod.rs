@@ -1,4 +1,4 @@
-//! The full screen of `toolexec watch`, which is left as it was found. `model` decides what a key does, `draw` how
+//! The full screen of `toolexec watch`, which is left as it was found. `state` decides what a key does, `draw` how
 //! it looks; neither knows a file or a clock. `full` is the loop between them and the world.
 
 mod acts;
@@ -7,10 +7,10 @@ mod draw;
 mod full;
 mod gather;
 mod keys;
-mod model;
 mod page;
 mod panes;
 mod seen;
+mod state;
 mod terminal;
 
 pub(crate) use acts::Hand;

@@ -9,8 +9,8 @@ use ratatui::text::Span;
 use spool::{Running, Step};
 
 use super::cells::{Look, put, right, set_line, title};
-use super::model::{Model, Pane};
 use super::seen::{Is, Item};
+use super::state::{Model, Pane};
 use crate::output::live::{bytes_of, elapsed_sec, seconds_of, share};
 
 const STATE_CELLS: usize = 18;

@@ -26,7 +26,7 @@ pub(crate) struct Explain {
 }
 
 /// Prints the decision.
-pub(crate) fn explain(asked: &Explain) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn explain(asked: &Explain) -> Result<ExitCode, Failure> {
     let case = review::read(&asked.case, Texts::None)?;
     match asked.format {
         Format::Human => output::text(&review::text(&case, Texts::None))?,

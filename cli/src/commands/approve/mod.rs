@@ -2,7 +2,7 @@
 
 #[allow(clippy::module_inception, reason = "a command has the name of its group")]
 pub(crate) mod approve;
-pub(crate) mod explain;
+pub(super) mod explain;
 pub(crate) mod reject;
 pub(crate) mod review;
 pub(crate) mod signing;

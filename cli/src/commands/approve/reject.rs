@@ -43,7 +43,7 @@ pub(crate) struct Reject {
     pub(crate) format: Format,
 }
 
-pub(crate) fn reject(asked: &Reject) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn reject(asked: &Reject) -> Result<ExitCode, Failure> {
     reject_whichever(asked, None)
 }
 

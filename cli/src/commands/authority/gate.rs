@@ -41,7 +41,7 @@ pub(crate) struct Gate {
     format: GateFormat,
 }
 
-pub(crate) fn gate(asked: &Gate) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn gate(asked: &Gate) -> Result<ExitCode, Failure> {
     let from_stdin = asked.event.as_os_str() == "-";
     let name = if from_stdin { Path::new("stdin") } else { &asked.event };
     let reader: Box<dyn BufRead> = if from_stdin {

@@ -1,6 +1,6 @@
 //! Commands about the four authorization checks: policy, permission, gate and AIS.
 
-pub(crate) mod ais;
-pub(crate) mod gate;
-pub(crate) mod permission;
-pub(crate) mod policy;
+pub(super) mod ais;
+pub(super) mod gate;
+pub(super) mod permission;
+pub(super) mod policy;

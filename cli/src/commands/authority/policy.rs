@@ -44,7 +44,7 @@ pub(crate) struct PolicyCheck {
     format: Format,
 }
 
-pub(crate) fn policy(asked: &Policy) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn policy(asked: &Policy) -> Result<ExitCode, Failure> {
     match &asked.act {
         PolicyAct::Check(asked) => check(asked),
         PolicyAct::Show { name } => match policies::Policy::shipped_text(name) {

@@ -29,7 +29,10 @@ enum Shell {
 }
 
 /// Prints the completions of this program.
-pub(crate) fn completions(asked: &Completions, program: &mut Command) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn completions(
+    asked: &Completions,
+    program: &mut Command,
+) -> Result<ExitCode, Failure> {
     let text = match asked.shell {
         Shell::Bash => script(Bash, program),
         Shell::Zsh => script(Zsh, program),

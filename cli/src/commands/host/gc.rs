@@ -100,7 +100,7 @@ struct RemovalRow {
     left: Option<SpoolError>,
 }
 
-pub(crate) fn gc(asked: &Gc) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn gc(asked: &Gc) -> Result<ExitCode, Failure> {
     let (places, keep) = place(asked)?;
     insist_on_state(&places)?;
     let rows: Vec<RemovalRow> = if asked.dry_run {

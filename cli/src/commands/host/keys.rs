@@ -120,7 +120,7 @@ pub(crate) struct KeysRotate {
     format: Format,
 }
 
-pub(crate) fn keys(asked: &Keys) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn keys(asked: &Keys) -> Result<ExitCode, Failure> {
     match &asked.act {
         KeysAct::Init(asked) => init(asked)?,
         KeysAct::Show(asked) => show(asked)?,

@@ -36,7 +36,7 @@ fn definitions(program: Command) -> Command {
 }
 
 /// Prints the pages of this program, or writes them into a directory.
-pub(crate) fn man(asked: &ManPages, program: Command) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn man(asked: &ManPages, program: Command) -> Result<ExitCode, Failure> {
     let whole = definitions(program);
     match &asked.dir {
         None => output::text(&page(&whole)?)?,

@@ -1,7 +1,7 @@
 //! Commands about this host: keys, requirements, retention and the manual.
 
-pub(crate) mod completions;
+pub(super) mod completions;
 pub(crate) mod doctor;
-pub(crate) mod gc;
-pub(crate) mod keys;
-pub(crate) mod man;
+pub(super) mod gc;
+pub(super) mod keys;
+pub(super) mod man;

@@ -32,7 +32,7 @@ pub(crate) struct List {
     format: Format,
 }
 
-pub(crate) fn list(asked: &List) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn list(asked: &List) -> Result<ExitCode, Failure> {
     let place = asked.place.path()?;
     let queue = queue(&place, &Daemon::of(&place));
     let (mut rows, mut unseen) = (queue.rows, queue.unseen);

@@ -4,14 +4,14 @@
 
 pub(crate) mod daemon;
 pub(crate) mod hint;
-pub(crate) mod list;
-pub(crate) mod place;
+pub(super) mod list;
+pub(super) mod place;
 pub(crate) mod reason;
 pub(crate) mod results;
 pub(crate) mod rows;
 pub(crate) mod show;
-pub(crate) mod status;
-pub(crate) mod wait;
-pub(crate) mod watch;
+pub(super) mod status;
+pub(super) mod wait;
+pub(super) mod watch;
 
 mod names;

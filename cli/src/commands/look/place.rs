@@ -18,7 +18,7 @@ pub(crate) struct PlaceOptions {
     pub(super) state: StateOption,
 }
 
-pub(crate) const PACKAGED_SPOOL: &str = "/var/spool/toolexec";
+pub(in crate::commands) const PACKAGED_SPOOL: &str = "/var/spool/toolexec";
 
 impl PlaceOptions {
     pub(super) fn path(&self) -> Result<PathBuf, Failure> {

@@ -17,7 +17,7 @@ pub(crate) fn short(reason: &str) -> String {
 }
 
 /// What was wrong, and on a line of its own the advice.
-pub(crate) fn lines(reason: &str) -> Vec<String> {
+pub(super) fn lines(reason: &str) -> Vec<String> {
     let (what, help) = split_reason(reason);
     let help = help.map(|help| format!("help: {}", escape_line(help)));
     [escape_line(what)].into_iter().chain(help).collect()

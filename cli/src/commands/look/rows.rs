@@ -136,7 +136,7 @@ fn dropped(place: &Path) -> Result<Option<Vec<String>>, Failure> {
 }
 
 /// Every record, oldest first.
-pub(crate) fn done(place: &Path) -> Result<Vec<QueueRow>, Failure> {
+pub(super) fn done(place: &Path) -> Result<Vec<QueueRow>, Failure> {
     let results = place.join("results");
     let mut rows: Vec<QueueRow> = result_names(place)?
         .into_iter()
@@ -147,7 +147,7 @@ pub(crate) fn done(place: &Path) -> Result<Vec<QueueRow>, Failure> {
 }
 
 /// The last records, newest first.
-pub(crate) fn last(place: &Path, rows_max: usize) -> Result<Vec<QueueRow>, Failure> {
+pub(super) fn last(place: &Path, rows_max: usize) -> Result<Vec<QueueRow>, Failure> {
     let results = place.join("results");
     let names = result_names(place)?.into_iter().rev().take(rows_max);
     Ok(names.map(|name| row_of(Published::at(results.join(name)))).collect())

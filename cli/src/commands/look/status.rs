@@ -40,7 +40,7 @@ const MIB: u64 = 1 << 20;
 /// Hexadecimal digits of the policy's digest that are enough for people.
 const DIGITS_SHOWN: usize = 12;
 
-pub(crate) fn status(asked: &Status) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn status(asked: &Status) -> Result<ExitCode, Failure> {
     let place = spool_at(&asked.spool)?;
     let view = View::of(&place);
     match asked.format {

@@ -67,7 +67,7 @@ enum End {
     TimeOver,
 }
 
-pub(crate) fn wait(asked: &Wait) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn wait(asked: &Wait) -> Result<ExitCode, Failure> {
     let place = asked.place.path()?;
     let until = asked.timeout.and_then(|sec| Instant::now().checked_add(Duration::from_secs(sec)));
     let hints = Hints::of(&place, &["approved", "results"]);

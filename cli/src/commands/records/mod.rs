@@ -1,5 +1,5 @@
 //! Commands that check records and the log.
 
-pub(crate) mod log;
-pub(crate) mod replay;
+pub(super) mod log;
+pub(super) mod replay;
 pub(crate) mod verify;

@@ -54,7 +54,7 @@ struct Difference {
     is: String,
 }
 
-pub(crate) fn replay(asked: &Replay) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn replay(asked: &Replay) -> Result<ExitCode, Failure> {
     let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
     let original = named_directory("RESULT", &asked.result)?;
     let trusted = asked.trust.as_deref();

@@ -68,7 +68,7 @@ enum Placed {
     NotNeeded,
 }
 
-pub(crate) fn order(asked: &OrderOptions, order: Order) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn order(asked: &OrderOptions, order: Order) -> Result<ExitCode, Failure> {
     let dropbox = Dropbox::open(&approved_of(&asked.spool)?)?;
     let name = match find(&dropbox, asked)? {
         Ok(name) => name,

@@ -39,7 +39,7 @@ pub(crate) struct Promote {
     pub(crate) format: Format,
 }
 
-pub(crate) fn promote(asked: &Promote) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn promote(asked: &Promote) -> Result<ExitCode, Failure> {
     promote_whichever(asked, None)
 }
 

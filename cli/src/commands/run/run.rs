@@ -49,7 +49,7 @@ pub(crate) struct Run {
 }
 
 /// Runs a request, and prints its outcome.
-pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn run(asked: &Run) -> Result<ExitCode, Failure> {
     // What was typed wrongly is told before a state is made or anything is claimed. Its lines are
     // shown below violations only; what is run is read, and hashed, once and elsewhere.
     let request = match read_document(&asked.request, REQUEST_BYTES_MAX) {

@@ -118,7 +118,7 @@ pub(crate) fn message(row: &Violation) -> String {
 }
 
 /// What to do, escaped; it may have several lines.
-pub(crate) fn hint(row: &Violation) -> Option<String> {
+pub(super) fn hint(row: &Violation) -> Option<String> {
     let hint = row.hint.as_ref()?;
     Some(hint.lines().map(escape_line).collect::<Vec<_>>().join("\n"))
 }

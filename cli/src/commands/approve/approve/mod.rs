@@ -66,7 +66,7 @@ pub(crate) enum Approval {
     Not(ExitCode),
 }
 
-pub(crate) fn approve(asked: &Approve) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn approve(asked: &Approve) -> Result<ExitCode, Failure> {
     Ok(match sign(asked)? {
         Approval::Signed(_) => ExitCode::SUCCESS,
         Approval::Not(code) => code,

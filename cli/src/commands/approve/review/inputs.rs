@@ -41,7 +41,7 @@ impl DeclaredInput {
 
 /// Hashes every declared input, and keeps so many bytes of each. Past `bytes_max` bytes of all of them
 /// together nothing is read.
-pub(crate) fn look(
+pub(in crate::commands) fn look(
     submission: &Submission,
     request: &Request,
     bytes_max: u64,

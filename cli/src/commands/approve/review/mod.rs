@@ -5,7 +5,7 @@
 mod case;
 mod cell;
 mod human;
-pub(crate) mod inputs;
+pub(in crate::commands) mod inputs;
 mod json;
 mod listing;
 mod model;
@@ -53,7 +53,7 @@ pub(crate) struct Review {
 }
 
 /// Shows a request.
-pub(crate) fn review(asked: &Review) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn review(asked: &Review) -> Result<ExitCode, Failure> {
     let texts = if asked.full { Texts::Whole } else { Texts::Beginnings };
     let case = read(&asked.case, texts)?;
     match asked.format {
@@ -66,7 +66,7 @@ pub(crate) fn review(asked: &Review) -> Result<ExitCode, Failure> {
 }
 
 /// The whole review as text.
-pub(crate) fn text(case: &Case, texts: Texts) -> String {
+pub(super) fn text(case: &Case, texts: Texts) -> String {
     human::text(case, texts, Screen::of(&io::stdout()))
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn plain_text(case: &Case, texts: Texts) -> String {
 }
 
 /// What of the inputs the text leaves out; none where it shows every byte of them.
-pub(crate) fn left_out(case: &Case, texts: Texts) -> Option<String> {
+pub(super) fn left_out(case: &Case, texts: Texts) -> Option<String> {
     listing::left_out(case, texts)
 }
 
@@ -85,7 +85,7 @@ pub(super) fn read(asked: &CaseOptions, texts: Texts) -> Result<Case, Failure> {
     Case::read(asked, HostRules::read(&asked.rules)?, None, texts)
 }
 
-/// 2 where the request would be refused.
+/// The exit code of a review: 2 where the request would be refused.
 pub(super) fn exit_code(case: &Case) -> ExitCode {
     match case.outcome() {
         Outcome::Ready | Outcome::Pending => ExitCode::SUCCESS,

@@ -24,7 +24,7 @@ pub(crate) struct Signature {
 }
 
 /// The name that a person goes by.
-pub(crate) fn principal(typed: &str) -> Result<OneLine, Failure> {
+pub(in crate::commands) fn principal(typed: &str) -> Result<OneLine, Failure> {
     let wrong = |why: &str| Failure::Said(format!("--as: {why}"));
     if typed.trim() != typed || typed.is_empty() {
         return Err(wrong("write your name, without blanks around it"));

@@ -1,4 +1,4 @@
-//! The two ends of a command that has no answer, and what a command returns.
+//! The errors of `toolexec ais`, and what each of its commands returns.
 
 use std::process::ExitCode;
 

@@ -71,7 +71,7 @@ pub(crate) enum AisAct {
 }
 
 /// Does what was asked of the artifacts.
-pub(crate) fn ais(act: &AisAct) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn ais(act: &AisAct) -> Result<ExitCode, Failure> {
     let done = match act {
         AisAct::Canonical(asked) => canonical::print_canonical(asked),
         AisAct::Sign(asked) => sign::print_signature(asked),

@@ -1,4 +1,4 @@
-//! The two ends of a command that did nothing.
+//! The errors of `toolexec permission`.
 
 use spool::StoreError;
 

@@ -54,7 +54,7 @@ pub(crate) enum PermissionAct {
     Cleanup(PermissionCleanup),
 }
 
-pub(crate) fn permission(asked: &Permission) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn permission(asked: &Permission) -> Result<ExitCode, Failure> {
     let done = match &asked.act {
         PermissionAct::Get(asked) => get::get(asked),
         PermissionAct::Request(asked) => request::request(asked),

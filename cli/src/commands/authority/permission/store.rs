@@ -1,4 +1,4 @@
-//! The store, the time and the calls that a command was given.
+//! The arguments that name a store, a time and calls, and how each is read.
 
 use std::io::Read;
 use std::path::PathBuf;

@@ -28,7 +28,7 @@ use crate::output;
 
 pub(crate) use args::Doctor;
 
-pub(crate) fn doctor(asked: &Doctor) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn doctor(asked: &Doctor) -> Result<ExitCode, Failure> {
     if let Some(spool) = &asked.spool {
         return spool::examine(spool, asked);
     }

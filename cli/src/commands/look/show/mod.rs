@@ -66,7 +66,7 @@ struct One {
     admission_stopped: Option<String>,
 }
 
-pub(crate) fn show(asked: &Show) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn show(asked: &Show) -> Result<ExitCode, Failure> {
     let Some(one) = find(asked)? else {
         let (id, place) = (escape_line(&asked.id), asked.place.path()?);
         output::note(format_args!("{id}: no such request or result in {}", place.display()));

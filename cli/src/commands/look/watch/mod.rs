@@ -55,7 +55,7 @@ impl Watch {
 }
 
 /// Watches a spool until it is ended.
-pub(crate) fn watch(asked: &Watch) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn watch(asked: &Watch) -> Result<ExitCode, Failure> {
     let place = spool_at(&asked.spool)?;
     let on_terminal = io::stdout().is_terminal() && io::stdin().is_terminal();
     let can_draw = on_terminal && !Screen::of(&io::stdout()).is_dumb();

@@ -57,7 +57,7 @@ struct Claims {
     faults: Vec<String>,
 }
 
-pub(crate) fn fsck(asked: &Fsck) -> Result<ExitCode, Halt> {
+pub(super) fn fsck(asked: &Fsck) -> Result<ExitCode, Halt> {
     // First what claims to be in the log, then its head: so every claim is of an entry that is there.
     let mut claims = Claims::of(&asked.results)?;
     let mut opened = Opened::at(&asked.place)?;

@@ -60,7 +60,7 @@ pub(crate) enum LogAct {
     Heartbeat(Heartbeat),
 }
 
-pub(crate) fn log(asked: &Log) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn log(asked: &Log) -> Result<ExitCode, Failure> {
     let (said, format) = match &asked.act {
         LogAct::Head(asked) => (head::head(asked), asked.format),
         LogAct::Prove(asked) => (prove::prove(asked), Format::Human),

@@ -157,7 +157,7 @@ fn keys(place: &LogOptions) -> Result<Vec<PublicLogKey>, Halt> {
 }
 
 /// The keys in a file of verifier lines.
-pub(crate) fn keys_of(file: &Path) -> Result<Vec<PublicLogKey>, Halt> {
+fn keys_of(file: &Path) -> Result<Vec<PublicLogKey>, Halt> {
     let bytes = match read_file(file, KEYS_BYTES_MAX) {
         Err(Failure::Io(path, error)) if error.kind() == ErrorKind::NotFound => {
             return Err(Halt::from(format!(

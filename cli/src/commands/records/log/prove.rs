@@ -59,7 +59,7 @@ pub(super) fn prove(asked: &Prove) -> Result<ExitCode, Halt> {
 }
 
 /// What is typed as a number is one; a file of such a name has a path to it.
-pub(crate) fn number(typed: &Path) -> Option<u64> {
+pub(super) fn number(typed: &Path) -> Option<u64> {
     let digits = typed.to_str().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
     digits.parse().ok()
 }

@@ -25,7 +25,7 @@ pub(crate) use trust::named_with_log;
 
 const BUNDLE_BYTES_MAX: usize = 24 * 1024 * 1024;
 
-pub(crate) fn verify(asked: &Verify) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn verify(asked: &Verify) -> Result<ExitCode, Failure> {
     let shown = Shown::new(asked.format);
     let (trust, history) = trust::trust(asked)?;
     let trust = match history.transpose() {
@@ -62,7 +62,7 @@ pub(crate) fn verify(asked: &Verify) -> Result<ExitCode, Failure> {
 }
 
 /// The proof that a result directory verifies, or else what is wrong with it, on stderr.
-pub(crate) fn verified(
+pub(super) fn verified(
     dir: &Path,
     allowed_signers: Option<&Path>,
     state: &StateOption,
@@ -81,7 +81,7 @@ pub(crate) fn verified(
 ///
 /// # Errors
 /// There is no key to trust.
-pub(crate) fn look(
+pub(in crate::commands) fn look(
     dir: &Path,
     allowed_signers: Option<&Path>,
     state: &StateOption,

@@ -26,7 +26,7 @@ use crate::output::human;
 /// What the policies that come with the programs allow for the inputs of one run.
 const INPUT_BYTES_MAX: u64 = 1 << 30;
 
-pub(crate) fn draft(asked: &Draft) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn draft(asked: &Draft) -> Result<ExitCode, Failure> {
     named_directory("--dir", &asked.dir)?;
     let inputs = typed::open_inputs(asked)?;
     let drafted = make(asked, inputs, INPUT_BYTES_MAX, &by_schema)?;

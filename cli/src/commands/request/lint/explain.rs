@@ -9,7 +9,7 @@ use validator::{Rule, rules};
 use crate::failure::Failure;
 use crate::output;
 
-pub(crate) fn explain(asked: &str) -> Result<ExitCode, Failure> {
+pub(super) fn explain(asked: &str) -> Result<ExitCode, Failure> {
     let Some(rule) = Rule::named(asked) else {
         return Err(Failure::Said(unknown(asked)));
     };

@@ -88,7 +88,7 @@ impl LintVerdict {
     }
 }
 
-pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
     if let Some(named) = &asked.explain {
         return explain::explain(named);
     }

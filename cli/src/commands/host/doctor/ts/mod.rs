@@ -11,8 +11,8 @@ use super::program::run;
 use crate::failure::Failure;
 
 const FILES: [(&str, &str); 2] = [
-    ("package.json", include_str!("ts/package.json")),
-    ("package-lock.json", include_str!("ts/package-lock.json")),
+    ("package.json", include_str!("package.json")),
+    ("package-lock.json", include_str!("package-lock.json")),
 ];
 /// What a run is told to load; the policy names it.
 const LOADER: &str = "node_modules/tsx/dist/loader.mjs";

@@ -61,5 +61,4 @@ fn listed(command: &Command) -> String {
 }
 
 #[cfg(test)]
-#[path = "groups_tests.rs"]
 mod tests;
