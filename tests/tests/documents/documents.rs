@@ -58,7 +58,7 @@ fn links_lead_somewhere() {
     }
 }
 
-/// CONTRIBUTING.md: each path exists, and `cargo xtask` knows each command.
+/// CONTRIBUTING.md: each path exists, but those of the recipes' fakes, and `cargo xtask` knows each command.
 #[test]
 fn contributing_names_files_and_commands_that_exist() {
     let text = fs::read_to_string(workspace().join("CONTRIBUTING.md")).unwrap();
@@ -69,7 +69,8 @@ fn contributing_names_files_and_commands_that_exist() {
             let name = command.split(' ').next().unwrap();
             assert!(xtask.contains(&format!("\n  {name} ")), "cargo xtask {name}");
             commands += 1;
-        } else if words.contains('/') && !words.contains([' ', '<', '*']) {
+        } else if words.contains('/') && !words.contains([' ', '<', '*']) && !words.contains("fake")
+        {
             assert!(workspace().join(words).exists(), "{words}");
             paths += 1;
         }

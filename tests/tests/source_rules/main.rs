@@ -1,5 +1,6 @@
 //! The rules that the source keeps: which crate may import which, where `unsafe` may be used, how files
-//! begin, which names are too vague, and that every invariant of ARCHITECTURE.md names a test that exists.
+//! begin, which names are too vague, that every invariant of ARCHITECTURE.md names a test that exists, and
+//! that the recipes of CONTRIBUTING.md are true.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,6 +17,7 @@ mod heads;
 mod modules;
 mod names;
 mod plain_english;
+mod recipes;
 mod rust_text;
 mod sources;
 mod tokens;
