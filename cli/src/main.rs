@@ -8,7 +8,7 @@
 //!
 //! Placement: `commands/` has a folder for each group of `toolexec --help`, and a file or a folder for each
 //! command, with its arguments. `args/` has the arguments that several commands share, and `output/` all that
-//! prints; neither imports a command, and no command imports `commands/mod.rs`. Types that several files of a
+//! prints; neither imports a command. `tui/` is the screen of `watch`, `mcp/` the server for agents. Types that several files of a
 //! module share are in its `model.rs`, which imports none of those files.
 
 #![forbid(unsafe_code)]

@@ -8,8 +8,8 @@
 //! what becomes of the originals. Only `system` reads the wall clock or draws random numbers, and nothing
 //! here decides what the policy did not.
 //!
-//! Types that several files of a module share are defined in its `model.rs`. A `model.rs` imports only the
-//! crate `model` and other `model.rs` files of its crate; every other file imports downwards.
+//! Types that several files of a module share are defined in its `model.rs`. It imports none of
+//! those files: imports go downwards.
 
 #![forbid(unsafe_code)]
 

@@ -13,7 +13,8 @@ use spool::{LastKnown, SpoolError, StoreError, Want};
 
 use crate::metrics::model::SocketError;
 
-/// States if the permission that a request waits for was filed as a question to people.
+/// States if nothing is left to be done about a request's permission: the question to people is filed, or
+/// none is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PermissionFiled {
     Yes,

@@ -1,10 +1,10 @@
 //! The commands: one folder for each group of `toolexec --help`, one file or folder for each command, with its
-//! arguments. A command may import another, `args` and `output`; none of them imports this file.
+//! arguments.
 
 pub(crate) mod approve;
 mod authority;
 mod groups;
-pub(crate) mod host;
+mod host;
 pub(crate) mod look;
 pub(crate) mod records;
 pub(crate) mod request;

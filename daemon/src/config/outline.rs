@@ -29,9 +29,7 @@ pub struct Outline {
 }
 
 /// The keys that matter here; what else stands there is for the strict reader.
-// Error texts name the form of the strict reader.
 #[derive(Deserialize)]
-#[serde(expecting = "struct Form")]
 struct OutlineForm {
     spool: Option<PathBuf>,
     state: Option<PathBuf>,
@@ -46,7 +44,6 @@ struct OutlineForm {
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "struct LogForm")]
 struct LogPlaceForm {
     directory: Option<PathBuf>,
 }

@@ -110,7 +110,8 @@ impl StatusPublisher {
         let waiting = self.waiting.max(as_u64(window.len()));
         let counts = Counts { waiting, held: as_u64(snapshot.held), ..host.telling.counts() };
         let now = Instant::now();
-        let told = self.tell_status(host, snapshot, counts, now);
+        let taken = host.room.taken();
+        let told = self.tell_status(host, snapshot, counts, (taken.1, now));
         let in_flight =
             self.status.tell_in_flight(&host.spool, host.telling.in_flight().into_iter(), now);
         // Between two looks nobody knows who waits behind the window.
@@ -118,8 +119,8 @@ impl StatusPublisher {
         let in_line = is_known.then(|| {
             self.status.tell_waiting(&host.spool, || who_waits(window), system::now(), now)
         });
-        let numbers = self.tell_numbers(host, &counts);
-        // The disk may have taken its time above, and systemd's does not wait.
+        let numbers = self.tell_numbers(host, &counts, taken);
+        // The writes above may have been slow: the watchdog's deadline is compared with the time after them.
         let now = Instant::now();
         if self.alive_at.is_some_and(|at| at <= now) {
             self.manager.alive();
@@ -137,9 +138,8 @@ impl StatusPublisher {
         host: &Host,
         snapshot: &LoopSnapshot<'_>,
         counts: Counts,
-        now: Instant,
+        (memory_bytes, now): (u64, Instant),
     ) -> Option<Instant> {
-        let (_, memory_bytes) = host.room.taken();
         let max = host.room.max();
         let policy = host.policy();
         let how = How {
@@ -155,9 +155,13 @@ impl StatusPublisher {
         self.status.tell(&host.spool, &how, system::now(), now)
     }
 
-    fn tell_numbers(&mut self, host: &Host, counts: &Counts) -> Option<Instant> {
+    fn tell_numbers(
+        &mut self,
+        host: &Host,
+        counts: &Counts,
+        (cells, memory_bytes): (usize, u64),
+    ) -> Option<Instant> {
         let metrics = &host.telling.metrics;
-        let (cells, memory_bytes) = host.room.taken();
         metrics.requests(counts);
         metrics.running(as_u64(cells), memory_bytes);
         metrics.ready_cells(as_u64(host.ready_cells().len()));

@@ -1,5 +1,5 @@
-//! The status of the daemon: files in `public/`, messages to systemd, and the requests in flight. Status output
-//! is write-only: no component reads it to make a decision.
+//! The status of the daemon: files in `public/`, messages to systemd, and the requests in flight. No
+//! component that admits, runs or signs reads them.
 
 mod journey;
 pub mod notify_host;

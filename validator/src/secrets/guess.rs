@@ -139,12 +139,8 @@ fn is_number(value: &str) -> bool {
 
 /// Whether a name says that its value may be known to all.
 fn is_public(name: &[u8]) -> bool {
-    const WORDS: [&[u8]; 12] = [
+    const WORDS: [&[u8]; 9] = [
         b"public",
-        // The identifier of a key, as in Sigstore's bundles, is what others know the key by.
-        b"keyid",
-        b"key_id",
-        b"key-id",
         b"sha1",
         b"sha2",
         b"sha5",
@@ -155,6 +151,20 @@ fn is_public(name: &[u8]) -> bool {
         b"integrity",
     ];
     WORDS.iter().any(|word| name.windows(word.len()).any(|it| it.eq_ignore_ascii_case(word)))
+        || is_key_id(name)
+}
+
+/// Whether the last name before the value is that of a key's identifier, as in Sigstore's bundles: others
+/// know the key by it. A secret often follows the identifier of its key, so only the last name counts.
+fn is_key_id(name: &[u8]) -> bool {
+    const NAMES: [&[u8]; 3] = [b"keyid", b"key_id", b"key-id"];
+    let end = name.iter().rposition(u8::is_ascii_alphanumeric).map_or(0, |last| last + 1);
+    let name = name.get(..end).unwrap_or_default();
+    let ends = |word: &[u8]| {
+        let tail = name.len().checked_sub(word.len()).and_then(|at| name.get(at..));
+        tail.is_some_and(|it| it.eq_ignore_ascii_case(word))
+    };
+    NAMES.iter().any(|word| ends(word))
 }
 
 /// `… is X`, `… lautet X`, `…: X`: what a sentence tells a password or token to be.

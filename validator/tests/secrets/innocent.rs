@@ -33,6 +33,7 @@ fn innocent_lines() -> Vec<String> {
         lines.push(format!("{seed},{},{}.5,2026-02-09T16:05:01Z", of(BASE62, 12), of(DIGIT, 6)));
         lines.push(format!("https://example.org/a/{}?page={seed}#top", of(BASE62, 22)));
         lines.push(of(URL64, 1000));
+        lines.push(format!("\"logId\":{{\"keyId\":\"{}=\"}}", of(BASE64, 43)));
     }
     lines
 }
@@ -41,6 +42,15 @@ fn innocent_lines() -> Vec<String> {
 fn digests_ids_and_data_are_no_secrets() {
     for line in innocent_lines() {
         assert_eq!(withheld(&line), None, "{line}");
+    }
+}
+
+/// What stands beside the identifier of a key is often its secret.
+#[test]
+fn a_secret_beside_the_id_of_its_key_is_found() {
+    for line in ["key_id=7f, auth_value=\"a8Kd93kLm2Qx4821\"", "keyId=4f,api=K001a8Kd93kLm2Qx4821"]
+    {
+        assert!(withheld(line).is_some(), "{line}");
     }
 }
 

@@ -77,3 +77,22 @@ pub(crate) enum Warm {
     Go,
     Ts,
 }
+
+#[cfg(test)]
+mod tests {
+    use model::Language;
+
+    use super::*;
+
+    /// `doctor` advises `--warm` for each of them.
+    #[test]
+    fn each_language_with_a_cache_can_be_warmed() {
+        let names = Warm::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let mut names: Vec<_> = names.map(|value| value.get_name().to_owned()).collect();
+        let languages = Language::ALL.iter().filter(|language| language.runtime().warmed);
+        let mut warmed: Vec<_> = languages.map(ToString::to_string).collect();
+        names.sort();
+        warmed.sort();
+        assert_eq!(names, warmed);
+    }
+}

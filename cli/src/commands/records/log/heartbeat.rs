@@ -1,4 +1,4 @@
-//! `toolexec log heartbeat`: the one command that appends to a log.
+//! `toolexec log heartbeat`: the one command of `toolexec log` that appends.
 
 use std::process::ExitCode;
 
