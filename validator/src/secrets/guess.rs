@@ -154,7 +154,7 @@ fn is_public(name: &[u8]) -> bool {
         || is_key_id(name)
 }
 
-/// Whether the last name before the value is that of a key's identifier, as in Sigstore's bundles: others
+/// Returns true if the last name before the value is that of a key's identifier, as in a bundle of Sigstore: others
 /// know the key by it. A secret often follows the identifier of its key, so only the last name counts.
 fn is_key_id(name: &[u8]) -> bool {
     const NAMES: [&[u8]; 3] = [b"keyid", b"key_id", b"key-id"];

@@ -45,7 +45,7 @@ fn digests_ids_and_data_are_no_secrets() {
     }
 }
 
-/// What stands beside the identifier of a key is often its secret.
+/// A secret often follows the identifier of its key.
 #[test]
 fn a_secret_beside_the_id_of_its_key_is_found() {
     for line in ["key_id=7f, auth_value=\"a8Kd93kLm2Qx4821\"", "keyId=4f,api=K001a8Kd93kLm2Qx4821"]
