@@ -75,7 +75,7 @@ pub(crate) fn plain_text(case: &Case, texts: Texts) -> String {
     human::text(case, texts, Screen::plain())
 }
 
-/// What of the inputs the text leaves out; none where it shows every byte of them.
+/// The inputs that the text leaves out or cuts; none where it shows every byte of them.
 pub(super) fn left_out(case: &Case, texts: Texts) -> Option<String> {
     listing::left_out(case, texts)
 }

@@ -1,6 +1,6 @@
 //! The choices of a review: how much of the inputs it shows, and what becomes of the request.
 
-/// How much of the inputs' texts is shown.
+/// The amount of the inputs' texts that is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Texts {
     None,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Text that grows by lines; a string takes whatever is written.
+/// Text that grows by lines.
 pub(super) struct ReviewPage(pub(super) String);
 
 impl ReviewPage {
