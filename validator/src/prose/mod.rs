@@ -199,7 +199,7 @@ impl Found<'_> {
     }
 }
 
-/// Where the last of these words ends that stands on the line of the first.
+/// Returns the end of the last of these words that is on the line of the first.
 fn end(words: &[Word<'_>], index: usize, count: usize) -> usize {
     let from = words.get(index..).unwrap_or_default();
     let line = from.first().map_or(0, |word| word.line);
@@ -207,7 +207,7 @@ fn end(words: &[Word<'_>], index: usize, count: usize) -> usize {
     same.last().map_or(0, |word| word.at + word.text.len())
 }
 
-/// Reports what looks like a secret, anywhere in the document.
+/// Reports text that looks like a secret, anywhere in the document.
 pub(crate) fn check_secrets(text: &str, document: &Document<'_>, report: &mut Report) {
     for found in secrets::find_in_text(text) {
         let characters = text.get(found.offset..found.offset + found.width).unwrap_or("");
