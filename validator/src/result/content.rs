@@ -177,8 +177,8 @@ const EXACT: [&str; 10] = [
     "request_id",
 ];
 
-/// Reports what the values of the front matter may not say: escapes and folded lines hide it from
-/// the check of the source.
+/// Reports findings in the values of the front matter, where escapes and folded lines hide text
+/// from the check of the source.
 pub(super) fn check_front_matter(node: &Node, report: &mut Report) {
     match &node.value {
         Value::Scalar { text, .. } => {
