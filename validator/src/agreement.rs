@@ -96,7 +96,6 @@ fn paths_below<'a>(line: &Line<'a>, root: &str) -> Vec<(&'a str, usize)> {
     found
 }
 
-/// Formats a path with its root for a message.
 fn below(root: &str, path: &str) -> String {
     quote(&format!("{root}{path}"))
 }

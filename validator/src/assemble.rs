@@ -31,7 +31,6 @@ const INPUT_FILES: &str = "Input Files";
 const OUTPUTS: &str = "Output Expectations";
 const RISK: &str = "Risk Assessment";
 const SECTIONS: [&str; 4] = [COMMAND, INPUT_FILES, OUTPUTS, RISK];
-/// The titles of all sections of a request.
 const TITLES: [&str; 6] = [COMMAND, INPUT_FILES, OUTPUTS, RISK, CODE, INPUTS];
 /// The sections of the monty backend, with and without the optional one.
 const MONTY_SECTIONS: [&str; 4] = [CODE, INPUTS, OUTPUTS, RISK];

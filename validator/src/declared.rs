@@ -188,13 +188,11 @@ fn by_line(a: SourceSpan, b: SourceSpan) -> std::cmp::Ordering {
     (a.line, a.column).cmp(&(b.line, b.column))
 }
 
-/// Returns the inputs if each was read in full.
 pub(crate) fn finished_inputs(found: Declarations<Sha256>) -> Option<Vec<Input>> {
     let finish = |item: Declared<Sha256>| Some(Input { name: item.path, sha256: item.rest? });
     found?.into_iter().map(finish).collect()
 }
 
-/// Returns the outputs if each was read in full.
 pub(crate) fn finished_outputs(found: Declarations<String>) -> Option<Vec<ExpectedOutput>> {
     let finish =
         |item: Declared<String>| Some(ExpectedOutput { path: item.path, description: item.rest? });

@@ -81,7 +81,6 @@ pub(crate) fn front_source(text: &str) -> Option<&str> {
     text.get(start..closing_line(model::each_line(text))?.offset)
 }
 
-/// Returns the line that closes the front matter.
 fn closing_line<'a>(mut lines: impl Iterator<Item = Line<'a>>) -> Option<Line<'a>> {
     let first = lines.next()?;
     // A byte order mark is reported as such, not as a missing front matter.

@@ -58,7 +58,6 @@ impl<'n> Fields<'n> {
         self.text_of(key, node, report)
     }
 
-    /// Returns this node as text; reports another type.
     pub(crate) fn text_of(
         &self,
         key: &str,
@@ -134,13 +133,11 @@ impl<'n> Fields<'n> {
         None
     }
 
-    /// Returns the items of the list under this key.
     pub(crate) fn list(&self, key: &str, report: &mut Report) -> Option<&'n [Node]> {
         let node = self.node(key, report)?;
         self.list_of(key, node, report)
     }
 
-    /// Returns this node as a list; reports another type.
     pub(crate) fn list_of(
         &self,
         key: &str,

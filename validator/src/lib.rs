@@ -45,6 +45,7 @@ mod request;
 mod request_key;
 mod result;
 mod risk;
+/// The documentation of the rules.
 pub mod rules;
 mod schema;
 mod secrets;

@@ -45,7 +45,7 @@ impl CpuCores {
 }
 
 impl fmt::Display for CpuCores {
-    /// Writes the shortest decimal: `2`, `0.5`, `1.25`.
+    /// The shortest decimal: `2`, `0.5`, `1.25`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, thousandths) = (self.0 / 1000, self.0 % 1000);
         if thousandths == 0 {

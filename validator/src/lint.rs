@@ -15,7 +15,7 @@ use crate::text;
 use crate::violation::{Severity, Violation};
 
 model::closed_set! {
-    /// What a file says that it is.
+    /// The kind that a file declares.
     #[derive(Hash)]
     pub enum DocumentKind {
         /// A tool request, by `request_type` or a name beginning with `TR-`.

@@ -106,7 +106,6 @@ impl Rendered {
         seen
     }
 
-    /// Returns true if a second-level heading begins in this line.
     pub(crate) fn has_second_level(&self, line: usize) -> bool {
         let from = self.headings.partition_point(|heading| heading.line < line);
         let mut of_line =

@@ -27,7 +27,6 @@ model::closed_set! {
 }
 
 impl RequestKey {
-    /// Returns true if a request may omit the key.
     pub(crate) fn is_optional(self) -> bool {
         matches!(self, Self::Network | Self::NetworkAllowlist | Self::Backend)
     }

@@ -106,19 +106,14 @@ impl Risk {
 model::closed_set! {
     /// The key of each line, in the order of the schema.
     enum Key {
-        /// The risk of the run.
         RiskLevel = "Risk level",
-        /// The justification of the run.
         Justification = "Justification",
-        /// The sensitivity of its data.
         DataSensitivity = "Data sensitivity",
-        /// The reason for a network.
         NetworkRationale = "Network rationale",
     }
 }
 
 impl Key {
-    /// Returns the code of an invalid answer.
     fn code(self) -> Code {
         match self {
             Self::RiskLevel => Code::RiskLevel,

@@ -152,7 +152,6 @@ fn check_dates(
     }
 }
 
-/// Returns true if the value of an approval key is empty.
 pub(crate) fn is_empty(node: &Node) -> bool {
     node.is_null() || node.scalar().is_some_and(|(text, _)| text.trim().is_empty())
 }

@@ -99,7 +99,7 @@ impl<'a> Sections<'a> {
         }
     }
 
-    /// Returns the first section of this title, visible to a Markdown reader or not.
+    /// The first section of this title, visible to a Markdown reader or not.
     pub(crate) fn get(&self, title: &str) -> Option<&Section<'a>> {
         self.all.iter().find(|section| section.title == title)
     }

@@ -125,7 +125,6 @@ fn is_fence(line: &str) -> bool {
     line.starts_with("~~~") || line.strip_prefix("```").is_some_and(|rest| !rest.contains('`'))
 }
 
-/// Returns the words of this line, at least one.
 fn words(line: &Line<'_>, report: &mut Report) -> Option<Vec<Word>> {
     if line.text.len() > LINE_BYTES_MAX {
         let message = format!("command: longer than {LINE_BYTES_MAX} bytes");

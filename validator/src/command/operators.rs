@@ -3,7 +3,6 @@
 
 use crate::code::Code;
 
-/// An operator of the shell in a line.
 pub(crate) struct Operator {
     pub(crate) code: Code,
     pub(crate) what: &'static str,

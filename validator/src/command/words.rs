@@ -25,7 +25,6 @@ pub(crate) struct Word {
 }
 
 impl Word {
-    /// Returns the span of the word in this line.
     pub(crate) fn spot(&self, line: usize) -> SourceSpan {
         SourceSpan::new(line, self.column).wide(self.width)
     }
@@ -61,13 +60,11 @@ pub(super) struct Splitter<'c, 'r> {
     line: usize,
     before: usize,
     pub(super) word: Vec<Marked>,
-    /// The start of the current word.
     pub(super) started: Option<usize>,
     /// True if the current word is a variable's name so far.
     pub(super) named: bool,
     /// The position of a `[` that a `]` would complete to a pattern.
     pub(super) bracket: Option<usize>,
-    /// The number of open parentheses.
     pub(super) parentheses: usize,
     pub(super) words: Vec<Word>,
     told: Vec<Code>,
@@ -113,7 +110,6 @@ impl Splitter<'_, '_> {
         }
     }
 
-    /// Returns the range of the next `length` characters.
     pub(super) fn next(&self, length: usize) -> Range<usize> {
         self.at..self.at + length
     }

@@ -40,7 +40,7 @@ fn is_plain(word: &str) -> bool {
         && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_@%+=:,./-".contains(&b))
 }
 
-/// Returns true if a plain word at the start of the line is not an assignment, a Markdown mark or a
+/// Returns true if a plain word may begin the line: not an assignment, a Markdown mark or a
 /// reserved word of the shell.
 fn is_plain_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphabetic() || "_./".contains(c))

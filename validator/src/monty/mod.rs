@@ -110,8 +110,7 @@ fn code_of(section: &Section<'_>, report: &mut Report) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// Checks that there is no fence, or a single fence around all of the code, marked as Python or
-/// unmarked.
+/// Checks that the code is unfenced or within a single fence, marked as Python or unmarked.
 fn check_fences(section: &Section<'_>, code: &[Line<'_>], report: &mut Report) {
     let is_fence = |text: &str| text.starts_with("```") || text.starts_with("~~~");
     let first = trimmed(&section.lines).first().map_or("", |line| line.text.trim());

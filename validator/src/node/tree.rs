@@ -209,7 +209,7 @@ impl Tree<'_> {
     }
 }
 
-/// Returns the key of a node, and its violation if any.
+/// The key of a node, and its violation if any.
 fn key_of(node: Node, entries: &[Entry], keys: &mut Keys) -> (String, Option<(Code, String)>) {
     let Value::Scalar { text, plain } = node.value else {
         let message = "front matter: a key must be a word".to_owned();

@@ -1,7 +1,7 @@
 //! The rules for text that people read: everything except the command and the YAML form. They never
 //! claim anything about the behavior of a script; only the text itself is checked.
 //!
-//! Front matter is part of the request, so a host path or an installation is an error there unless
+//! Front matter is part of the request. A host path or an installation is an error there, unless
 //! the sentence forbids it (`No access to /etc`). In prose, an instruction is an error and a
 //! mention is a warning (see [`crate::speech`] for the reason). In a list of files, a host path is
 //! always an error.
@@ -19,7 +19,6 @@ use crate::secrets;
 use crate::shells;
 use crate::speech::{self, Speech, Word};
 
-/// The kind of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Text {
     Prose,
@@ -95,7 +94,6 @@ fn is_plain_word(text: &str) -> bool {
     text.bytes().all(plain) && !text.contains("..")
 }
 
-/// A finding that begins at a word.
 enum Found<'a> {
     Install(Speech),
     Shell,

@@ -79,7 +79,6 @@ fn event_handler(line: &str, at: Range<usize>) -> Option<Range<usize>> {
 /// Programs that belong to no language and execute text piped into them.
 const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "perl", "php"];
 
-/// Returns true if a program executes the text that is piped into it.
 fn executes(program: &str) -> bool {
     SHELLS.contains(&program)
         || Language::ALL.iter().any(|language| language.runtime().piped.contains(&program))

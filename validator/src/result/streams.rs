@@ -15,7 +15,6 @@ const INDENT: &str = "    ";
 const NOTES_MAX: usize = 6;
 const NOTES_BYTES_MAX: usize = 1024;
 
-/// Reports the first line beyond the limit.
 pub(super) fn check(section: &Section<'_>, report: &mut Report) {
     let last = section.lines.iter().rposition(|line| !line.text.is_empty());
     let lines = section.lines.iter().take(last.map_or(0, |last| last + 1));

@@ -6,7 +6,6 @@ use std::ops::Range;
 /// finding, if any. It must examine a bounded number of bytes only.
 pub(super) type Shape = fn(&str, Range<usize>) -> Option<Range<usize>>;
 
-/// Returns at most `most` bytes from here on.
 pub(super) fn window_after(line: &str, from: usize, most: usize) -> &str {
     let mut end = line.len().min(from.saturating_add(most));
     while !line.is_char_boundary(end) {

@@ -12,7 +12,6 @@ struct Word {
     kinds: Kinds,
 }
 
-/// A line and its words.
 pub(super) struct Words<'a> {
     line: &'a str,
     words: Vec<Word>,
@@ -52,7 +51,6 @@ impl<'a> Words<'a> {
         self.words.get(index).is_some_and(|word| word.kinds.any(of))
     }
 
-    /// Returns the word as written.
     pub(super) fn text(&self, index: usize) -> &'a str {
         self.words.get(index).and_then(|word| self.line.get(word.at..word.end)).unwrap_or("")
     }
@@ -166,7 +164,6 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Returns the end of the first sentence, if any.
 fn end_of_sentence(text: &str) -> Option<usize> {
     let mut ending = None;
     for (at, c) in text.char_indices() {

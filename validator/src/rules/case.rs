@@ -16,8 +16,8 @@ pub enum Expected {
     Nothing,
 }
 
-/// The difference between an example and its base. In its texts, `«x × 3»` means x three times, `⏎`
-/// within it means a line end, and `«byte ff»` means one byte, which need not be UTF-8.
+/// The difference between an example and its base. Marks in its texts: `«x × 3»` is x three times,
+/// `⏎` within it is a line end. `«byte ff»` is one byte, which need not be UTF-8.
 #[derive(Clone, Copy, Debug)]
 pub enum Example {
     /// The content of the section `## Command`.

@@ -3,7 +3,6 @@
 
 use super::base::Base;
 
-/// The parts of a base document.
 pub(super) struct Parts {
     pub(super) file_name: &'static str,
     /// The text above the front matter.

@@ -89,7 +89,6 @@ pub(super) struct Shape {
     sum: Option<Check>,
 }
 
-/// The position of a token.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) start: usize,

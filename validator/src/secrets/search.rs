@@ -26,9 +26,7 @@ const FOUND_MAX: usize = 100;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Found {
     pub(crate) kind: &'static str,
-    /// The offset of its first byte.
     pub(crate) offset: usize,
-    /// The length in bytes.
     pub(crate) width: usize,
     /// The evidence: the issuer's form, the format around it, or only words.
     by: By,

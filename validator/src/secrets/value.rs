@@ -1,5 +1,5 @@
-//! Decides from a value alone whether it can be a secret or only refers to one, so that the checks
-//! of the command line and of prose agree.
+//! Decides from a value alone whether it can be a secret or only refers to one. Thus the checks of
+//! the command line and of prose agree.
 
 /// The minimum length of a password that is assigned to a name, in characters.
 pub(super) const LEAST: usize = 8;

@@ -26,7 +26,6 @@ struct Line<'l> {
 }
 
 impl Line<'_> {
-    /// Returns the position of a word.
     fn spot(&self, index: usize) -> SourceSpan {
         self.words.get(index).map_or(SourceSpan::new(self.number, 1), |word| word.spot(self.number))
     }

@@ -141,7 +141,6 @@ fn check_spelling(name: &str, spot: SourceSpan, report: &mut Report) {
     }
 }
 
-/// Reports that a shell would start.
 pub(super) fn refuse_shell(what: &str, spot: SourceSpan, report: &mut Report) {
     let hint = "name the interpreter or tool itself; no shell runs the line";
     report.error_hint(Code::CommandShell, spot, format!("command: {what}"), hint);

@@ -21,7 +21,6 @@ pub(crate) enum Role {
     Script,
     /// A module, by its dotted name.
     Module,
-    /// Program text given on the command line.
     Code,
 }
 

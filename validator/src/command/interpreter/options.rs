@@ -153,7 +153,6 @@ const SED: Options = Options {
 
 /// The syntax of a program's command line.
 pub(super) enum Syntax {
-    /// Described by its options.
     Options(&'static Options),
     /// `go run FILES`, which differs from all others.
     Go,
@@ -170,7 +169,6 @@ fn syntax_of_language(language: Language) -> Syntax {
     }
 }
 
-/// Returns the syntax of a known program.
 pub(super) fn syntax_of(program: &str) -> Option<Syntax> {
     if let Some(language) = Language::of_program(program) {
         return Some(syntax_of_language(language));
