@@ -1,5 +1,5 @@
-//! The JSON Schema for editors: the file in docs/ equals the generated one, accepts everything that
-//! the check accepts, and refuses nothing that the check accepts.
+//! The JSON Schema for editors: the file in docs/ equals the generated one, and every text that the
+//! check accepts is valid.
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use crate::composed;

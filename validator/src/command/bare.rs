@@ -68,8 +68,8 @@ impl Splitter<'_, '_> {
     }
 
     /// Handles `NAME[` in the position of a command name: bash reads on to the `]`, across blanks
-    /// and operators. No reader sees such a word as bash does, so it is refused unless it is an
-    /// assignment.
+    /// and operators. No reader sees such a word as bash does, so it is refused. An assignment has
+    /// its own code.
     fn subscript(&mut self) {
         let length = subscript_length(self.rest());
         let after = self.rest().get(length..).unwrap_or_default();

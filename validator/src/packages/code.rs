@@ -20,8 +20,8 @@ const CALLS: [&str; 10] = [
 const VERBS: [&str; 9] =
     ["install", "add", "i", "ci", "update", "upgrade", "sync", "dlx", "download"];
 
-/// Returns true if program text, or a line for a shell, contains an installation such as `pip
-/// install x` or `["pip", "install", "x"]`.
+/// Returns true if program text, or a line for a shell, contains an installation such as
+/// `pip install x` or `["pip", "install", "x"]`.
 pub(crate) fn mentions_install(code: &str) -> bool {
     let lower = code.to_ascii_lowercase();
     if CALLS.iter().any(|call| lower.contains(call)) {

@@ -172,8 +172,8 @@ fn is_by_tool(words: &[Word<'_>], index: usize) -> bool {
     (ENGLISH.has(tool) || PLAIN.has(tool)) && ["with", "using", "via"].contains(&before)
 }
 
-/// Returns the number of words of `pip install`, `go get x/y`, `uv pip install`, `apt-get -y
-/// install` or `npx x`.
+/// Returns the number of words of `pip install`, `go get x/y`, `uv pip install`,
+/// `apt-get -y install` or `npx x`.
 fn tool(words: &[Word<'_>], index: usize) -> Option<usize> {
     let first = words.get(index)?;
     let name = super::plain_name(first.lower.rsplit('/').next().unwrap_or(""));

@@ -2,9 +2,9 @@
 //! few English words around the phrase, never the meaning; an unclear case counts as a mention.
 //!
 //! An instruction in a request tries to have the forbidden action done, by the operator or by an
-//! agent that reads the text. So it is refused. A sentence that merely names `/etc/passwd` or `pip
-//! install` does nothing, and refusing it would teach authors to write less about a request. So it
-//! is a warning for the approver.
+//! agent that reads the text. So it is refused. A sentence that merely names `/etc/passwd` or
+//! `pip install` does nothing, and refusing it would teach authors to write less about a request.
+//! So it is a warning for the approver.
 
 mod words;
 

@@ -1,6 +1,6 @@
-//! Options by which a program that is not a wrapper runs a command or a shell: `find -exec`, `tar
-//! --to-command`, `git -c core.pager=…`. The source is each program's manual. `find -delete` is not
-//! listed: it starts nothing, and deletes only what the sandbox permits.
+//! Options by which a program that is not a wrapper runs a command or a shell: `find -exec`,
+//! `tar --to-command`, `git -c core.pager=…`. The source is each program's manual. `find -delete`
+//! is not listed: it starts nothing, and deletes only what the sandbox permits.
 
 use model::{Language, quote};
 
