@@ -1,6 +1,6 @@
 //! An example of a rule as data: its base document, its changes, and the expected finding. The
-//! displayed text and the checked bytes come from the same words, so every displayed example is
-//! tested.
+//! displayed text and the checked bytes come from the same words, so an example can never be
+//! untested.
 
 use super::base::Base;
 use super::parts::Parts;

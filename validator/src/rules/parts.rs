@@ -1,4 +1,4 @@
-//! The parts of a base document while an example changes some of them. This module knows no rule:
+//! The parts of a base document while an example changes some of them. It must not know any rule:
 //! the validator decides about the changed document.
 
 use super::base::Base;
