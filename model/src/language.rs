@@ -72,7 +72,7 @@ pub struct RuntimeFacts {
     pub extensions: &'static [&'static str],
     /// The Debian packages that install it.
     pub packages: &'static [&'static str],
-    /// Whether a host needs a cache that `toolexec doctor` builds once.
+    /// A host needs a cache that `toolexec doctor` builds once.
     pub warmed: bool,
 }
 

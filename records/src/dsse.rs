@@ -66,8 +66,7 @@ impl Envelope {
         let digest = base64::encode(digest.as_bytes());
         let signature = base64::encode(&self.signature);
         let key = base64::encode(self.key.spki());
-        // Canonical: the names are sorted, there is no space, and JSON escapes nothing in the
-        // values.
+        // Canonical: sorted names, no space, and no value with a character that JSON escapes.
         let entry = format!(
             "{{\"apiVersion\":\"0.0.2\",\"kind\":\"hashedrekord\",\"spec\":{{\"hashedRekordV002\":\
              {{\"data\":{{\"algorithm\":\"SHA2_256\",\"digest\":\"{digest}\"}},\"signature\":\

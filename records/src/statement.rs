@@ -75,7 +75,7 @@ pub struct Statement<'a> {
     pub approval: &'a str,
     /// The principal and the key fingerprint of each verified approval.
     pub approvals: &'a [(String, String)],
-    /// User presence as signed by security keys, by key fingerprint.
+    /// The signed state of security keys (user verification, counter), by key fingerprint.
     pub touches: &'a [(String, Touch)],
     /// `confined`.
     pub backend: &'a str,

@@ -20,7 +20,7 @@ pub(crate) struct Shown {
     pub(crate) lines: Vec<String>,
     /// The number of replaced lines.
     pub(crate) withheld: usize,
-    /// Whether the file contains more than is shown.
+    /// Part of the stream is only in its file.
     pub(crate) truncated: bool,
 }
 

@@ -72,7 +72,7 @@ pub struct Fsck {
 /// Uses at least 40 bytes of memory for each entry.
 ///
 /// # Errors
-/// [`LogError`] if there is no log to check.
+/// [`LogError`] if the directory has no readable log.
 pub fn fsck(directory: &std::path::Path, log: &PublicLogKey) -> Result<Fsck, LogError> {
     let view = LogView::open(directory, log)?;
     let mut found = Fsck { checked: 1, ..Fsck::default() };

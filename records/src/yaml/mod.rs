@@ -31,8 +31,8 @@ pub(crate) enum Node {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mask {
     All,
-    /// Every third, so that no three unescaped characters are adjacent: the shortest prefix of any
-    /// secret. Hardly longer than plain quotes.
+    /// Every third, so that no three plain characters are adjacent; no secret has a shorter prefix.
+    /// Hardly longer than plain quotes.
     Third,
 }
 

@@ -87,8 +87,7 @@ impl Heartbeat {
     /// bytes, so two heartbeats in one second are one entry.
     #[must_use]
     pub fn entry(&self) -> Vec<u8> {
-        // Canonical: the names are sorted, there is no space, and JSON escapes nothing in the
-        // values.
+        // Canonical: sorted names, no space, and no value with a character that JSON escapes.
         let boot_id =
             self.boot_id.as_ref().map_or_else(String::new, |it| format!("\"bootId\":\"{it}\","));
         let time = self.time;
