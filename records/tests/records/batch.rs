@@ -311,7 +311,7 @@ fn cut(durable: &Files, live: &Files, mut loss: Loss) -> Files {
             }
             continue;
         };
-        // A saved head is no longer than one atomic write of a disk.
+        // A disk writes a saved head atomically.
         let sides = if path.ends_with("log.head") { 3 } else { 4 };
         match loss.roll(sides) {
             0 => drop(left.insert(path.clone(), new.clone())),

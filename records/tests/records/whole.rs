@@ -69,7 +69,7 @@ fn a_bundle_alone_verifies_without_its_files_and_says_so() {
     let middle = changed.len() / 2;
     changed[middle] ^= 1;
     assert!(verify_bundle_alone("x", &changed, &trust(&logged)).is_err());
-    // The key was no longer trusted when the record was made.
+    // The trust in the key had ended before the record was made.
     let line = format!("tool-exec valid-before=\"20260101Z\" {}", logged.key.openssh_line());
     let old = Trust::from_allowed_signers(&line).unwrap();
     let faults = verify_bundle_alone("x", &logged.bundle, &old).map(|_| ()).unwrap_err();
@@ -337,7 +337,7 @@ fn a_signature_for_another_use_backs_no_approval() {
     assert_eq!(said, "no file under request/ is this signature");
     let Some(rejected) = Approved::new("reject.tool-exec@threegate") else { return };
     let rejected = Approved { case: rejected.case.approved(vec![], vec![]), ..rejected };
-    // The daemon decided without approvals, and there was no rejection.
+    // The daemon decided without approvals and without a rejection.
     assert_eq!(rejected.verify(&format!("alice {}", rejected.line), ""), Ok(0));
 }
 
