@@ -74,6 +74,6 @@ model::closed_set! {
     }
 }
 
-/// Keys that records of earlier versions lack.
+/// Keys that the records of earlier versions do not have.
 pub(crate) const LATER: [&str; 3] =
     [DecisionField::Ais.as_str(), DecisionField::Gate.as_str(), DecisionField::Permission.as_str()];
