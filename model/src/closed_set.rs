@@ -1,10 +1,10 @@
-//! One pattern for a closed set of values with stable texts. A value is one line: its name, its text
-//! and its documentation. Everything else (the list, the parser, what serde reads and writes) follows
-//! from that line, so that no second list can fall behind.
+//! One macro for closed sets of values with stable texts. Each value is one line: its name, its
+//! text and its documentation. The list, the parser and the serde implementations follow from that
+//! line, so no second list can fall behind.
 
 use std::fmt;
 
-/// A closed set of values, each with a stable text. [`closed_set!`](crate::closed_set) implements it.
+/// A closed set of values with stable texts. [`closed_set!`](crate::closed_set) implements it.
 pub trait ClosedSet: Copy + PartialEq + 'static {
     /// The name of the type, as schemas call it.
     const NAME: &'static str;
@@ -17,7 +17,7 @@ pub trait ClosedSet: Copy + PartialEq + 'static {
     fn as_str(self) -> &'static str;
 }
 
-/// The text is not one of a closed set; it names those that are.
+/// The error for a text that is not in a closed set. Holds the allowed texts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NotInSet(pub &'static [&'static str]);
 
@@ -34,7 +34,7 @@ impl fmt::Display for NotInSet {
 impl std::error::Error for NotInSet {}
 
 /// Defines an enum whose values have stable texts: the enum, `ALL`, `TEXTS`, `as_str`, `named`,
-/// `Display`, `FromStr` and [`ClosedSet`]. It derives `Clone`, `Copy`, `PartialEq`, `Eq` and `Debug`.
+/// `Display`, `FromStr` and [`ClosedSet`]. Derives `Clone`, `Copy`, `PartialEq`, `Eq` and `Debug`.
 ///
 /// ```
 /// model::closed_set! {
@@ -52,10 +52,10 @@ impl std::error::Error for NotInSet {}
 /// assert_eq!(Light::Red.to_string(), "red");
 /// ```
 ///
-/// `Red = "red": "Stop."` gives the documentation as a second column, which `meaning` returns.
+/// `Red = "red": "Stop."` adds the documentation as a second column, which `meaning` returns.
 ///
-/// `Code(u8: 1) = "code"` is a value that carries another one. `ALL` has it with the value after the
-/// colon. Such a set has no parser, because its texts do not say what a value carries.
+/// `Code(u8: 1) = "code"` is a value that carries another one. `ALL` lists it with the value after
+/// the colon. Such a set has no parser, because its texts do not contain the carried value.
 #[macro_export]
 macro_rules! closed_set {
     ($(#[$about:meta])* $vis:vis enum $name:ident {
@@ -75,7 +75,7 @@ macro_rules! closed_set {
         $crate::closed_set! { @parse $vis enum $name }
 
         impl $name {
-            /// What it means, in a sentence.
+            /// Returns the meaning in one sentence.
             #[must_use]
             $vis fn meaning(self) -> &'static str {
                 match self { $(Self::$value => $meaning,)+ }
@@ -150,8 +150,8 @@ macro_rules! closed_set {
     };
 }
 
-/// Has serde write values of closed sets as their texts. The caller's crate needs `serde`; this one
-/// does without, because the launcher links it.
+/// Implements `serde::Serialize` for closed sets, as their texts. The caller's crate needs `serde`.
+/// This crate does not depend on it, because the launcher links this crate.
 #[macro_export]
 macro_rules! serialize_closed_set {
     ($($name:ty),+ $(,)?) => {$(
@@ -166,8 +166,8 @@ macro_rules! serialize_closed_set {
     )+};
 }
 
-/// Has serde read values of closed sets by their texts, and nothing else. As
-/// [`serialize_closed_set!`](crate::serialize_closed_set), it needs `serde` in the caller's crate.
+/// Implements `serde::Deserialize` for closed sets; accepts only their texts. The caller's crate
+/// needs `serde`, as for [`serialize_closed_set!`](crate::serialize_closed_set).
 #[macro_export]
 macro_rules! deserialize_closed_set {
     ($($name:ty),+ $(,)?) => {$(

@@ -1,16 +1,16 @@
-//! SHA-256 digests as values: of bytes at hand, or of a stream. A digest must never be made from
-//! anything but 32 bytes, or be compared as text.
+//! SHA-256 digests of byte slices and of streams. A digest must never be made from anything but
+//! 32 bytes, and never be compared as text.
 
 use std::fmt;
 use std::str::FromStr;
 
 use sha2::Digest as _;
 
-/// A SHA-256 digest; written as 64 lower-case hexadecimal digits.
+/// A SHA-256 digest, written as 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sha256([u8; 32]);
 
-/// The text is not 64 hexadecimal digits.
+/// The error for a text that is not 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NotASha256;
 
@@ -23,13 +23,13 @@ impl fmt::Display for NotASha256 {
 impl std::error::Error for NotASha256 {}
 
 impl Sha256 {
-    /// The digest of these bytes.
+    /// Computes the digest of the bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(sha2::Sha256::digest(bytes).into())
     }
 
-    /// A digest that was computed elsewhere.
+    /// Wraps a digest that was computed elsewhere.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
@@ -83,23 +83,23 @@ fn hex_value(digit: u8) -> Result<u8, NotASha256> {
     }
 }
 
-/// A SHA-256 digest in the making, for bytes that arrive in pieces.
+/// An incremental SHA-256 digest.
 #[derive(Clone, Default)]
 pub struct Sha256Stream(sha2::Sha256);
 
 impl Sha256Stream {
-    /// A stream of no bytes yet.
+    /// Creates a stream without bytes.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next bytes.
+    /// Appends bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// The digest of all bytes taken.
+    /// Returns the digest of all bytes.
     #[must_use]
     pub fn finish(self) -> Sha256 {
         Sha256(self.0.finalize().into())

@@ -1,5 +1,5 @@
-//! The names of requests, results and claims. An id is also a file name, so it must never be able to hold
-//! a slash, a control character or a leading dot, and none is made but by these constructors.
+//! Identifiers of requests, results and claims. An id is also a file name, so it must never contain
+//! a slash, a control character or a leading dot. Only the constructors here make one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,25 +8,25 @@ use crate::digest::Sha256;
 use crate::time::UtcTime;
 
 const STAMP_LEN: usize = "YYYYMMDD-HHMMSSZ".len();
-/// Most characters of the last part of a request id.
+/// The maximum length of the last part of a request id, in characters.
 pub const SLUG_MAX: usize = 64;
 
-/// The name of a request, `TR-YYYYMMDD-HHMMSSZ-<slug>` (seed 002, "File Naming").
+/// A request id: `TR-YYYYMMDD-HHMMSSZ-<slug>` (seed 002, "File Naming").
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RequestId {
     text: String,
     date: UtcTime,
 }
 
-/// The name of a result, `TS-YYYYMMDD-HHMMSSZ-<request_id>`, or with `REFUSED-<16 hex digits>` in
-/// place of a request id that was not usable.
+/// A result id: `TS-YYYYMMDD-HHMMSSZ-<request_id>`, or with `REFUSED-<16 hex digits>` if the
+/// request has no usable id.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ResultId {
     text: String,
     at: UtcTime,
 }
 
-/// The text is not an id; it says which form was expected.
+/// The error for a text that is not an id. Holds the expected form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NotAnId(&'static str);
 
@@ -43,20 +43,21 @@ const REQUEST_FORM: NotAnId =
 const RESULT_FORM: NotAnId = NotAnId("TS-YYYYMMDD-HHMMSSZ-<request_id>");
 
 impl RequestId {
-    /// The id as text.
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether there is a `.` in it. Requests of earlier versions may have one and stay readable. A new one must
-    /// not: the names of the files beside a request go on after its id with a `.`.
+    /// Returns whether the id contains a `.`. Requests of earlier versions may, and stay readable.
+    /// A new request must not, because the sidecar files of a request are named by its id and a
+    /// `.`.
     #[must_use]
     pub fn has_dot(&self) -> bool {
         self.text.contains('.')
     }
 
-    /// The date and time that the id itself names.
+    /// Returns the date and time in the id.
     #[must_use]
     pub fn date(&self) -> UtcTime {
         self.date
@@ -86,38 +87,38 @@ impl fmt::Display for RequestId {
 }
 
 impl ResultId {
-    /// The id of the result of this request, made at this time.
+    /// Returns the id of a result of this request, made at this time.
     #[must_use]
     pub fn for_request(at: UtcTime, request: &RequestId) -> Self {
         Self { text: format!("TS-{}-{request}", at.compact()), at }
     }
 
-    /// The id of the refusal of a file without a usable request id, by the file's digest.
+    /// Returns the id of the refusal of a file without a usable request id, from the file's digest.
     #[must_use]
     pub fn for_refused(at: UtcTime, file: &Sha256) -> Self {
         let hex = file.to_string();
         Self { text: format!("TS-{}-REFUSED-{}", at.compact(), &hex[..16]), at }
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The date and time that the id itself names.
+    /// Returns the date and time in the id.
     #[must_use]
     pub fn at(&self) -> UtcTime {
         self.at
     }
 
-    /// The id of the request that it names; none of a refusal without one.
+    /// Returns the request id in the result id, or `None` for a refusal without one.
     #[must_use]
     pub fn request_id(&self) -> Option<RequestId> {
         self.subject().parse().ok()
     }
 
-    /// What follows the date: the request's id, or `REFUSED-` and 16 hexadecimal digits.
+    /// Returns the part after the date: the request id, or `REFUSED-` and 16 hexadecimal digits.
     #[must_use]
     pub fn subject(&self) -> &str {
         self.text.get("TS-".len() + STAMP_LEN + 1..).unwrap_or("")
@@ -151,26 +152,26 @@ impl fmt::Display for ResultId {
     }
 }
 
-/// The name of a claim, or of a slot that was made ahead of one: 32 lower-case hexadecimal digits. It
-/// names a directory in `work/` and in `staging/`.
+/// A claim id, or the id of a slot prepared for a claim: 32 lower-case hexadecimal digits. It is
+/// the name of a directory in `work/` and in `staging/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimId(String);
 
 impl ClaimId {
-    /// From 16 random bytes.
+    /// Makes an id from 16 random bytes.
     #[must_use]
     pub fn from_random(bytes: [u8; 16]) -> Self {
         Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// Reads the name of a directory; any other name is none.
+    /// Reads the name of a directory. Returns `None` for a name of any other form.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
         (name.len() == 32 && name.bytes().all(hex)).then(|| Self(name.to_owned()))
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,13 +1,13 @@
-//! The registry of language runtimes. A language is also the kind of runtime that a sandbox is made for,
-//! and the list of system calls that it gets. Each language is one entry here, and a consumer that needs
-//! more than the entry matches on [`Language`] without a wildcard.
+//! The registry of language runtimes. A language selects the runtime of a sandbox and its list of
+//! allowed system calls. Each language is one entry here. A consumer that needs more than the entry
+//! matches on [`Language`] without a wildcard.
 
-/// Calls a macro with the registry. One entry for each language has its documentation, its name in
+/// Calls a macro with the registry. Each entry has the documentation of a language, its name in
 /// requests and policies, and its [`RuntimeFacts`].
 ///
-/// The name is also the name of the list of system calls: the entry `lua` needs
-/// `sandbox/seccomp/lua.txt`, and does not compile without. The launcher is sent a language by its
-/// position, so a new entry is added at the end.
+/// The name is also the name of the seccomp list: the entry `lua` does not compile without
+/// `sandbox/seccomp/lua.txt`. The launcher receives a language as its position, so add a new entry
+/// at the end.
 #[macro_export]
 macro_rules! each_language {
     ($then:ident) => {
@@ -60,19 +60,19 @@ macro_rules! each_language {
     };
 }
 
-/// The facts of one language that its name does not say.
+/// The properties of a language's runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RuntimeFacts {
-    /// The programs that run it, in small letters and without the digits of a version. No other language
-    /// has them.
+    /// The programs that run it, in lower case and without version digits. No two languages share a
+    /// program.
     pub programs: &'static [&'static str],
-    /// The names to which a shell pipes a program (`… | python3`).
+    /// The program names into which a shell pipes code (`… | python3`).
     pub piped: &'static [&'static str],
-    /// The endings of its files, each with its dot.
+    /// The extensions of its files, each with its dot.
     pub extensions: &'static [&'static str],
     /// The Debian packages that install it.
     pub packages: &'static [&'static str],
-    /// A host needs a cache that `toolexec doctor` makes once.
+    /// A host needs a cache that `toolexec doctor` builds once.
     pub warmed: bool,
 }
 
@@ -88,7 +88,7 @@ macro_rules! languages {
         }
 
         impl $set {
-            /// Its entry in the registry.
+            /// Returns the language's entry in the registry.
             #[must_use]
             pub const fn runtime(self) -> &'static RuntimeFacts {
                 match self {
@@ -104,13 +104,13 @@ macro_rules! languages {
 each_language!(languages);
 
 impl Language {
-    /// The language that a program runs, by the program's name in small letters and without a version.
+    /// Returns the language that a program runs. The name is in lower case and without a version.
     #[must_use]
     pub fn of_program(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|it| it.runtime().programs.contains(&name))
     }
 
-    /// Returns whether a file's name ends as files of this language do.
+    /// Returns whether a file name has an extension of this language.
     #[must_use]
     pub fn has_file(self, name: &str) -> bool {
         self.runtime().extensions.iter().any(|ending| name.ends_with(ending))

@@ -1,21 +1,21 @@
-//! The vocabulary of confinement: its layers, its limits with what enforces them, and why an output
-//! file is refused. Launcher and client send these values by their position, so a new one is added at
+//! The vocabulary of confinement: layers, limits with their mechanisms, and reasons to reject an
+//! output file. The launcher and its client send these values as positions, so add a new value at
 //! the end of its set.
 
 crate::closed_set! {
-    /// Who built the sandbox, and so what the tool's uid is on the host.
+    /// The launcher's mode, which determines the tool's uid on the host.
     pub enum Mode {
-        /// The launcher was root: the tool has a uid of its own.
+        /// The launcher is root: each tool has its own uid.
         System = "system",
-        /// The launcher was an ordinary user: the tool has that user's uid, in user namespaces.
+        /// The launcher is an ordinary user: the tool has that user's uid, in user namespaces.
         User = "user",
     }
 }
 
 crate::closed_set! {
-    /// A layer of confinement, by the name that policies and refusals use (`layer.<name>`).
+    /// A layer of confinement, by its name in policies and refusals (`layer.<name>`).
     pub enum Layer {
-        /// A user namespace, which an ordinary user needs for all others.
+        /// A user namespace, which an ordinary user needs for all other layers.
         UserNamespace = "user_namespace",
         /// The other namespaces.
         Namespaces = "namespaces",
@@ -25,23 +25,23 @@ crate::closed_set! {
         Landlock = "landlock.fs",
         /// Filters on system calls.
         Seccomp = "seccomp",
-        /// Capabilities that are given up.
+        /// Dropped capabilities.
         Capabilities = "capabilities",
-        /// Limits by control group.
+        /// Limits by cgroup.
         Cgroup = "cgroup",
     }
 }
 
 crate::closed_set! {
-    /// A limit that is in force in the kernel (or by the launcher's own watch).
+    /// A limit that the kernel or the launcher enforces.
     pub enum LimitName {
-        /// Time by the clock, milliseconds.
+        /// Wall-clock time, milliseconds.
         WallMs = "wall_ms_max",
-        /// Time on processors, milliseconds.
+        /// Processor time, milliseconds.
         CpuMs = "cpu_ms_max",
         /// Processor bandwidth, thousandths of one core.
         CpuMilli = "cpu_milli",
-        /// Memory of the whole tree, bytes.
+        /// Memory of the whole process tree, bytes.
         MemoryBytes = "memory_bytes_max",
         /// Processes and threads.
         Pids = "pids_max",
@@ -61,22 +61,22 @@ crate::closed_set! {
 }
 
 crate::closed_set! {
-    /// What enforces a limit.
+    /// The mechanism that enforces a limit.
     pub enum Mechanism {
-        /// A control group of version 1.
+        /// A cgroup of version 1.
         CgroupV1 = "cgroup v1",
-        /// Limits and counts of v1; the tree is born in a group of the v2 tree beside it, by which all of it
-        /// can be killed at once.
+        /// Limits and counts of v1. The process tree starts in a cgroup of v2 as well, through
+        /// which all of it can be killed at once.
         CgroupV1AndV2 = "cgroup v1 and v2",
-        /// A control group of version 2.
+        /// A cgroup of version 2.
         CgroupV2 = "cgroup v2",
         /// A resource limit of each process.
         Rlimit = "rlimit",
-        /// The launcher looks every few milliseconds and kills the tree.
+        /// The launcher samples every few milliseconds and kills the process tree.
         Sampled = "sampled",
-        /// The set of processors that the tree may use.
+        /// The set of processors that the process tree may use.
         Affinity = "affinity",
-        /// The launcher's own clock.
+        /// A timer of the launcher.
         Timer = "timer",
         /// Size options of the tmpfs.
         Tmpfs = "tmpfs",
@@ -84,11 +84,11 @@ crate::closed_set! {
 }
 
 crate::closed_set! {
-    /// Why an object of `/out` was not kept.
+    /// The reason why an object in `/out` was rejected.
     pub enum RejectReason {
         /// A symbolic link.
         Symlink = "symlink",
-        /// A file with more than one name.
+        /// A file with more than one link.
         Hardlink = "hardlink",
         /// A named pipe.
         Fifo = "fifo",
@@ -96,21 +96,21 @@ crate::closed_set! {
         Socket = "socket",
         /// A device.
         Device = "device",
-        /// Its name is not UTF-8.
+        /// A name that is not UTF-8.
         NameNotUtf8 = "name-not-utf8",
-        /// A deceptive character in the name.
+        /// A name with a deceptive character.
         NameControl = "name-control",
-        /// Its name is too long.
+        /// A name that is too long.
         NameTooLong = "name-too-long",
-        /// Too many directories above it.
+        /// A path with too many directories.
         TooDeep = "too-deep",
-        /// One more than is kept.
+        /// A file above the maximum number of files.
         TooMany = "too-many",
-        /// More bytes than are kept.
+        /// A file that exceeds the maximum number of bytes.
         TooBig = "too-big",
-        /// Claims more bytes than `/out` can hold.
+        /// A file whose size exceeds the capacity of `/out`.
         Sparse = "sparse",
-        /// Could not be read.
+        /// An unreadable file.
         Unreadable = "unreadable",
     }
 }

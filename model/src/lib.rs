@@ -1,10 +1,9 @@
-//! The domain types that every crate shares: digests, identifiers, times, source positions, the closed
-//! sets of outcomes, languages, layers and limits, and the characters that mislead a reader. The launcher
-//! links this crate. It must therefore never gain a parser, a dependency beyond `sha2`, or any I/O, clock
-//! or random number.
+//! Domain types that the crates share: digests, identifiers, times, source positions, the closed
+//! sets of outcomes, languages, layers and limits, and the list of deceptive characters.
 //!
-//! A type is here if several crates share it. This crate imports no other of the workspace, and its files
-//! import each other only downwards.
+//! The launcher links this crate. It must therefore never gain a parser, a dependency beyond
+//! `sha2`, I/O, a clock or random numbers. It depends on no other crate of the workspace, and its
+//! modules import each other only downwards. A type belongs here if several crates share it.
 
 #![forbid(unsafe_code)]
 

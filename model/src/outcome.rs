@@ -1,35 +1,35 @@
-//! How a run ended. This is the type only: `sandbox` decides which outcome the facts of a run have.
+//! Outcomes of a run. `sandbox` derives the outcome from the facts of a run.
 
 crate::closed_set! {
-    /// How a run ended.
+    /// The outcome of a run.
     pub enum Outcome {
-        /// The tool ended by itself with 0, and everything in `/out` was collected.
+        /// The tool exited with 0, and everything in `/out` was collected.
         Ok = "ok",
-        /// The tool ended by itself with this code, 1 to 255.
+        /// The tool exited with this code, 1 to 255.
         ExitNonzero(u8: 1) = "exit_nonzero",
-        /// The tool was ended by this signal, which no limit of ours sent.
+        /// This signal ended the tool. No limit of ours sent it.
         Signal(u8: 1) = "signal",
-        /// The tool ran longer than it may.
+        /// The tool exceeded its wall-clock limit.
         WallLimit = "wall_limit",
-        /// The tool used more processor time than it may.
+        /// The tool exceeded its processor time.
         CpuLimit = "cpu_limit",
-        /// The tool used more memory than it may.
+        /// The tool exceeded its memory limit.
         MemoryLimit = "memory_limit",
-        /// The tool needed more processes than it may have.
+        /// The tool needed more processes than its limit.
         PidsLimit = "pids_limit",
-        /// The tool wrote more than it may.
+        /// The tool exceeded an output limit.
         OutputLimit = "output_limit",
-        /// The tool ended well, but something in `/out` was refused or could not be collected.
+        /// The tool exited with 0, but something in `/out` was rejected or could not be collected.
         OutputRejected = "output_rejected",
-        /// The tool made a call that only an attempt to leave the sandbox makes.
+        /// The tool made a system call that only a sandbox escape needs.
         SeccompViolation = "seccomp_violation",
         /// An operator or the client ended the run.
         Cancelled = "cancelled",
-        /// The sandbox could not be made; the tool never started.
+        /// The sandbox could not be built; the tool never started.
         SetupError = "setup_error",
         /// The request was not accepted; the tool never started.
         Refused = "refused",
-        /// The host died, or the launcher was lost, after the start: the end is unknown.
+        /// The host or the launcher failed after the start; the end of the run is unknown.
         Indeterminate = "indeterminate",
     }
 }

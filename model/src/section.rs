@@ -1,26 +1,26 @@
-//! The sections of a result's Markdown. The writer of records, the check of results and the
-//! verification of records hold to the same titles.
+//! The sections of a result's Markdown. The record writer, the result check and the verification of
+//! records use the same titles.
 
 crate::closed_set! {
-    /// A section of a result, in the order in which they follow one another.
+    /// A section of a result, in document order.
     pub enum ResultSection {
-        /// How the run ended.
+        /// The outcome of the run.
         Summary = "Summary",
-        /// What ran, and by which approval.
+        /// The request, its approval and its environment.
         Provenance = "Provenance",
-        /// The files that the tool left.
+        /// The files that the tool wrote.
         Outputs = "Outputs",
-        /// What the tool wrote to its standard output.
+        /// The tool's standard output.
         Stdout = "Stdout",
-        /// What the tool wrote to its standard error.
+        /// The tool's standard error.
         Stderr = "Stderr",
-        /// What a reader must know before using any of it.
+        /// Warnings for readers of the result.
         SafetyNotes = "Safety Notes",
     }
 }
 
 impl ResultSection {
-    /// The line of Markdown with which it begins.
+    /// Returns the section's heading as a line of Markdown.
     #[must_use]
     pub fn heading(self) -> String {
         format!("## {self}")

@@ -1,14 +1,14 @@
-//! Positions in a document, and its lines. A position is for messages; nothing may slice a text by it.
+//! Positions in a document, and its lines. A position is for messages only; nothing may slice a
+//! text by it.
 
-/// A position in a document: line and column from 1, zero for "as a whole", and the number of
-/// characters that are meant, zero if unknown.
+/// A position in a document: line, column and width.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SourceSpan {
-    /// From 1; zero for the whole document.
+    /// The line, from 1; zero for the whole document.
     pub line: usize,
-    /// In characters, from 1; zero for the whole line.
+    /// The column in characters, from 1; zero for the whole line.
     pub column: usize,
-    /// In characters; zero if unknown.
+    /// The width in characters; zero if unknown.
     pub width: usize,
 }
 
@@ -16,13 +16,13 @@ impl SourceSpan {
     /// The document as a whole.
     pub const WHOLE_FILE: Self = Self { line: 0, column: 0, width: 0 };
 
-    /// A position of unknown width.
+    /// Returns a position of unknown width.
     #[must_use]
     pub fn new(line: usize, column: usize) -> Self {
         Self { line, column, width: 0 }
     }
 
-    /// The same position with a width in characters.
+    /// Returns the position with a width in characters.
     #[must_use]
     pub fn wide(self, width: usize) -> Self {
         Self { width, ..self }
@@ -41,16 +41,16 @@ pub struct Placed<T> {
 /// A line of a document without its line ending.
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'a> {
-    /// From 1.
+    /// The line number, from 1.
     pub number: usize,
-    /// Where the line begins, in bytes from the start of the document.
+    /// The offset of the line in bytes from the start of the document.
     pub offset: usize,
-    /// Its text.
+    /// The text of the line.
     pub text: &'a str,
 }
 
 impl Line<'_> {
-    /// The position of the character that begins at this byte of the line.
+    /// Returns the position of the character that begins at this byte of the line.
     #[must_use]
     pub fn spot(&self, byte: usize) -> SourceSpan {
         let before = self.text.get(..byte).unwrap_or(self.text);
@@ -58,13 +58,13 @@ impl Line<'_> {
     }
 }
 
-/// The lines of a document; a carriage return before the line feed is not part of the line.
+/// Returns the lines of a document. A carriage return before the line feed is not part of the line.
 #[must_use]
 pub fn lines(text: &str) -> Vec<Line<'_>> {
     each_line(text).collect()
 }
 
-/// The lines of a document, one by one.
+/// Iterates over the lines of a document.
 pub fn each_line(text: &str) -> impl Iterator<Item = Line<'_>> {
     let mut offset = 0;
     text.split_inclusive('\n').enumerate().map(move |(index, piece)| {

@@ -1,25 +1,25 @@
-//! The one list of characters that mislead a reader, and how to show a text without their effect.
-//! A document that a person approves, a name and a line of a record all use this list. Nothing here
-//! may change bytes that are hashed.
+//! The only list of deceptive characters, and functions that escape them. Approved documents, names
+//! and record lines are all checked against this list. Nothing here may change bytes that are
+//! hashed.
 
-/// How a character can mislead a reader.
+/// The kind of a character that can mislead a reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeceptiveChar {
     /// U+0000.
     Nul,
     /// A control character other than NUL and tab, or a line or paragraph separator.
     Control,
-    /// Changes the direction of the text.
+    /// A character that changes the direction of the text.
     Bidi,
-    /// Cannot be seen.
+    /// A character that cannot be seen.
     Invisible,
 }
 
-/// The variation selector that asks for a picture. It follows every other emoji that people write,
-/// so prose may contain it; a name may not.
+/// The variation selector for emoji style. It follows many emoji in ordinary text, so prose may
+/// contain it; a name may not.
 pub const EMOJI_STYLE: char = '\u{fe0f}';
 
-/// How this character misleads a reader, if it does. A tab does not; [`is_deceptive`] counts it.
+/// Returns the kind of a deceptive character. A tab is not one here; [`is_deceptive`] includes it.
 #[must_use]
 pub fn deceptive(c: char) -> Option<DeceptiveChar> {
     match c {
@@ -51,26 +51,26 @@ pub fn deceptive(c: char) -> Option<DeceptiveChar> {
     }
 }
 
-/// Whether a name must not contain this character: it misleads a reader, or is a tab.
+/// Returns whether a name must not contain this character: a deceptive character or a tab.
 #[must_use]
 pub fn is_deceptive(c: char) -> bool {
     c == '\t' || deceptive(c).is_some()
 }
 
-/// Whether the text contains a character that a name must not, a tab included.
+/// Returns whether the text contains a character that a name must not contain.
 #[must_use]
 pub fn has_deceptive(text: &str) -> bool {
     text.chars().any(is_deceptive)
 }
 
-/// Whether the text contains a character that cannot be seen.
+/// Returns whether the text contains an invisible character.
 #[must_use]
 pub fn has_invisible(text: &str) -> bool {
     !text.is_ascii() && text.chars().any(|c| deceptive(c) == Some(DeceptiveChar::Invisible))
 }
 
-/// The line with control characters (except tab), direction marks and invisible characters shown
-/// as `\u{…}`, so that a terminal or a page shows what the line contains.
+/// Returns the line with deceptive characters escaped as `\u{…}`, so that a terminal or a page
+/// shows them. Keeps tabs.
 #[must_use]
 pub fn escape_line(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
@@ -84,7 +84,7 @@ pub fn escape_line(line: &str) -> String {
     shown
 }
 
-/// Words as a choice: `a`, `a or b`, `a, b or c`.
+/// Joins words as a choice: `a`, `a or b`, `a, b or c`.
 #[must_use]
 pub fn alternatives(words: &[&str]) -> String {
     match words {
@@ -94,7 +94,7 @@ pub fn alternatives(words: &[&str]) -> String {
     }
 }
 
-/// The first characters of a text, escaped, for use in a message.
+/// Returns the first 60 characters of a text, escaped, for a message.
 #[must_use]
 pub fn quote(text: &str) -> String {
     const SHOWN_MAX: usize = 60;

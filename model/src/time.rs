@@ -1,23 +1,23 @@
-//! Points in time as the schemas write them: UTC, whole seconds, `YYYY-MM-DDTHH:MM:SSZ`. This
-//! module must never ask for the present time: callers bring it.
+//! UTC times in whole seconds, as the schemas write them: `YYYY-MM-DDTHH:MM:SSZ`. This module must
+//! never read the clock; callers pass the time.
 
 use std::fmt;
 use std::str::FromStr;
 
 /// The Unix times of 0000-01-01T00:00:00Z, the first that four digits can write, and of the last
-/// time that this type has.
+/// time of this type.
 const FIRST: i64 = -62_167_219_200;
 const LAST: i64 = 253_402_207_200;
 
 const DAY_SEC: i64 = 24 * 60 * 60;
-/// 400 years have this many days, whichever year they begin with.
+/// The number of days in any 400 consecutive years.
 const DAYS_OF_400_YEARS: i64 = 146_097;
 
 /// A point in time in whole seconds, from year 0000 to 9999-12-30T22:00:00Z.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct UtcTime(i64);
 
-/// The text is not a real date and time of the form that the schema asks for.
+/// The error for a text that is not a valid time in the required form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NotATime;
 
@@ -30,20 +30,19 @@ impl fmt::Display for NotATime {
 impl std::error::Error for NotATime {}
 
 impl UtcTime {
-    /// The time that many seconds after 1970-01-01T00:00:00Z; what lies outside the range
-    /// becomes the nearest second inside.
+    /// Returns the time `seconds` after 1970-01-01T00:00:00Z, clamped to the range of the type.
     #[must_use]
     pub fn from_unix(seconds: i64) -> Self {
         Self(seconds.clamp(FIRST, LAST))
     }
 
-    /// Seconds since 1970-01-01T00:00:00Z.
+    /// Returns the seconds since 1970-01-01T00:00:00Z.
     #[must_use]
     pub fn unix(self) -> i64 {
         self.0
     }
 
-    /// The form that ids use, `YYYYMMDD-HHMMSSZ`.
+    /// Returns the form used in ids, `YYYYMMDD-HHMMSSZ`.
     #[must_use]
     pub fn compact(self) -> String {
         let at = self.civil();
@@ -53,10 +52,10 @@ impl UtcTime {
         )
     }
 
-    /// Reads the form that ids use, with `separator` between date and time.
+    /// Reads the form used in ids, with `separator` between date and time.
     ///
     /// # Errors
-    /// The text is not of that form, or names no real time.
+    /// The text does not have that form, or the time does not exist.
     pub fn from_compact(text: &str, separator: u8) -> Result<Self, NotATime> {
         let bytes = text.as_bytes();
         if bytes.len() != 16 || bytes[8] != separator || bytes[15] != b'Z' {
@@ -88,7 +87,7 @@ impl UtcTime {
     fn civil(self) -> Civil {
         let (days, second) =
             ((self.0 - FIRST).div_euclid(DAY_SEC), (self.0 - FIRST).rem_euclid(DAY_SEC));
-        // Off by one year at most, because years differ in length by a day.
+        // Off by at most one year, because the length of a year varies by a day.
         let mut year = days * 400 / DAYS_OF_400_YEARS;
         while days_before_year(year + 1) <= days {
             year += 1;
@@ -106,7 +105,7 @@ impl UtcTime {
     }
 }
 
-/// Date and time of the Gregorian calendar.
+/// A date and time of the Gregorian calendar.
 struct Civil {
     year: i64,
     month: i64,
@@ -116,7 +115,7 @@ struct Civil {
     second: i64,
 }
 
-/// Days from 0000-01-01 to the first day of this year, which is not before 0.
+/// Returns the days from 0000-01-01 to the first day of `year`, which must not be negative.
 fn days_before_year(year: i64) -> i64 {
     // Year 0 is a leap year, so each term rounds up.
     year * 365 + (year + 3) / 4 - (year + 99) / 100 + (year + 399) / 400
@@ -158,7 +157,7 @@ impl fmt::Display for UtcTime {
 impl FromStr for UtcTime {
     type Err = NotATime;
 
-    /// Reads exactly `YYYY-MM-DDTHH:MM:SSZ`; no offsets, fractions, leap seconds or lower case.
+    /// Reads exactly `YYYY-MM-DDTHH:MM:SSZ`: no offset, fraction, leap second or lower case.
     fn from_str(text: &str) -> Result<Self, NotATime> {
         let bytes = text.as_bytes();
         let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'Z')];

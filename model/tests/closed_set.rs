@@ -1,4 +1,4 @@
-//! Closed sets: what follows from one line for each value.
+//! Closed sets: list, texts and parser.
 
 use model::{ClosedSet, NotInSet, closed_set};
 

@@ -1,4 +1,4 @@
-//! The small values: digests, times, ids, escaped lines. What is written can be read back.
+//! Digests, times, ids and escaped lines, and their round trips.
 
 use jiff::Timestamp;
 use model::{
@@ -81,8 +81,9 @@ fn lines_are_escaped_for_display() {
     );
 }
 
-/// Days of all years that the type has, at their first and last second, as another calendar writes them.
-/// 13 divides neither a year nor the 146,097 days of 400 years, so that every date has its turn.
+/// Compares days of every year of the range, at their first and last second, with another calendar.
+/// The step of 13 divides neither a year nor the 146,097 days of 400 years, so every date is
+/// reached.
 #[test]
 fn times_are_those_of_another_calendar() {
     let (first, last) = (UtcTime::from_unix(i64::MIN).unix(), UtcTime::from_unix(i64::MAX).unix());
@@ -133,7 +134,7 @@ fn a_choice_is_written_as_people_do() {
     assert_eq!(alternatives(&["a", "b", "c"]), "a, b or c");
 }
 
-/// The whole list, by number. A tab has no place in a name and is no deception in a text.
+/// The complete list, by number. A tab is not allowed in a name, but is not deceptive in a text.
 #[test]
 fn deceptive_characters_are_these() {
     let listed = [

@@ -1,8 +1,7 @@
-//! What a record costs: signing, the log, the proof, and the check of them, with the cost of appending
-//! by the size of the log. It prints a table; it must never be read as a promise for another disk.
+//! The costs of a record: signing, log, proof and verification, and appending by the size of the
+//! log. It prints a table that is valid only for this disk.
 //!
-//! `cargo bench -p records --bench attest [entries]`; the log is below `TMPDIR`, and a copy of it
-//! beside it.
+//! `cargo bench -p records --bench attest [entries]`; the log and a copy of it are below `TMPDIR`.
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot prepare its case must stop")]
 
@@ -65,7 +64,7 @@ fn main() {
     let tenth = (entries / 10).max(1);
     for part in 1..=10 {
         each(&format!("append with proof, to {} entries", part * tenth), tenth, || {
-            // As long as a real one.
+            // As long as a real entry.
             let mut entry = entry.clone();
             entry.extend(number.to_string().bytes());
             number += 1;
@@ -96,7 +95,7 @@ fn main() {
     read(&scratch, &public);
 }
 
-/// What those pay who check a log of this size.
+/// Measures the costs of checking a log of this size.
 fn read(scratch: &Scratch, public: &PublicLogKey) {
     let directory = scratch.path().join("log");
     let view = LogView::open(&directory, public).unwrap();

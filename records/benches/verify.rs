@@ -1,5 +1,5 @@
-//! What verifying a tree of results costs: 10,000 small records with bundles and proofs, on one thread.
-//! It prints a table; it must never be read as a promise for another disk.
+//! The costs of verifying a tree of results: 10,000 small records with bundles and proofs, on one
+//! thread. It prints a table that is valid only for this disk.
 //!
 //! `cargo bench -p records --bench verify [records]`; the records are below `TMPDIR`.
 
@@ -26,7 +26,7 @@ fn log_key() -> LogKey {
     LogKey::from_seed("toolexec.host1.example".parse().unwrap(), &[42; 32])
 }
 
-/// Makes the tree, each record of a request of its own.
+/// Makes the tree, with a separate request for each record.
 fn make(scratch: &Scratch, key: &ResultKey, count: u32) -> Vec<PathBuf> {
     let results = scratch.path().join("results");
     let mut log = Log::open_or_create(&scratch.path().join("log"), log_key()).unwrap();

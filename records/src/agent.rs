@@ -1,7 +1,9 @@
-//! A key that an ssh-agent holds: two messages of its protocol (draft-ietf-sshm-ssh-agent), so that
-//! keys of a TPM, of a PKCS#11 token or of a security module can sign without any code of theirs in
-//! here. Nothing that an agent returns may be used before it verified, and no agent may make its
-//! caller wait, or remember, without bounds.
+//! A client of ssh-agent, for a key that an agent holds. It uses two messages of the protocol
+//! (draft-ietf-sshm-ssh-agent), so that keys in a TPM, a PKCS#11 token or an HSM can sign without
+//! vendor code here.
+//!
+//! An agent's reply must never be used before it is verified. An agent must never make its caller
+//! wait or allocate without bounds.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _, Write as _};
@@ -17,7 +19,7 @@ use ssh_key::{HashAlg, PublicKey, Signature, SshSig};
 
 use crate::key_model::{AgentError, KeyFingerprint, MESSAGE_BYTES_MAX, Problem, SigningError};
 
-/// One whole exchange of a program that nobody sits before. Long enough to touch a token.
+/// The time limit of one exchange in an unattended program. Long enough to touch a token.
 const EXCHANGE_TIME_MAX: Duration = Duration::from_secs(15);
 
 const FAILURE: u8 = 5;
@@ -26,23 +28,25 @@ const IDENTITIES_ANSWER: u8 = 12;
 const SIGN_REQUEST: u8 = 13;
 const SIGN_RESPONSE: u8 = 14;
 
-/// Where an agent listens, and how long it may take over one answer. It is connected to anew for each,
-/// so it may be started again meanwhile.
+/// The socket of an agent and the time limit of one exchange. Each exchange connects again, so the
+/// agent may restart in between.
 #[derive(Debug)]
 pub struct Agent {
     socket: PathBuf,
     within: Duration,
 }
 
-/// A key that an agent says it holds: RFC 4253's form of it, and what its person called it.
+/// A key that an agent lists: its public key blob (RFC 4253) and its comment.
 #[derive(Debug)]
 pub struct Identity {
+    /// The public key in the encoding of RFC 4253.
     pub blob: Vec<u8>,
+    /// The comment, in unchecked bytes.
     pub comment: Vec<u8>,
 }
 
 impl Identity {
-    /// Whether it is the key of this fingerprint.
+    /// Returns whether this is the key with the fingerprint.
     #[must_use]
     pub fn has(&self, fingerprint: KeyFingerprint) -> bool {
         Sha256::of(&self.blob).as_bytes() == &fingerprint.0
@@ -50,16 +54,16 @@ impl Identity {
 }
 
 impl Agent {
-    /// Nothing is asked yet.
+    /// Names an agent. Sends nothing yet.
     #[must_use]
     pub fn at(socket: &Path, within: Duration) -> Self {
         Self { socket: socket.to_owned(), within }
     }
 
-    /// Every key that it holds, each once.
+    /// Returns every key that the agent holds, without duplicates.
     ///
     /// # Errors
-    /// It cannot be reached, says no, or does not keep to the protocol in that time.
+    /// The agent cannot be reached, refuses, breaks the protocol, or exceeds the time limit.
     pub fn identities(&self) -> Result<Vec<Identity>, AgentError> {
         let answer = self.exchange(REQUEST_IDENTITIES, &[], IDENTITIES_ANSWER);
         let held = answer.and_then(|answer| {
@@ -68,11 +72,11 @@ impl Agent {
         held.map_err(|problem| self.failed(problem.unwrap_or(Problem::NoList)))
     }
 
-    /// Has these bytes signed with one of its keys; what is returned verified. Two signatures of one
-    /// key over the same bytes may differ: how it draws its nonces is the agent's affair.
+    /// Returns a verified signature over these bytes by one of the agent's keys. Two signatures of
+    /// one key over the same bytes may differ, because the agent chooses its nonces.
     ///
     /// # Errors
-    /// As above, or the signature is none.
+    /// As [`Self::identities`], or the signature does not verify.
     pub fn sign(&self, blob: &[u8], message: &[u8]) -> Result<Signature, AgentError> {
         let unknown = |_| self.failed(Problem::Reply("a key of no kind that is known here"));
         let public = PublicKey::from_bytes(blob).map_err(unknown)?;
@@ -94,7 +98,8 @@ impl Agent {
         AgentError { socket: self.socket.clone(), problem }
     }
 
-    /// One message and its answer's body. `None` in the error is the agent's own "no".
+    /// Sends one message and returns the body of the reply. The error `None` is a refusal by the
+    /// agent.
     fn exchange(&self, kind: u8, parts: &[&[u8]], wanted: u8) -> Result<Vec<u8>, Option<Problem>> {
         let late = |problem| match problem {
             Some(Problem::Late(_)) => Some(Problem::Late(self.within)),
@@ -112,7 +117,7 @@ pub(crate) struct AgentKey {
 }
 
 impl AgentKey {
-    /// Finds the key at the agent; of others not even the kind has to be known.
+    /// Finds the key at the agent. Ignores other keys, even those of unknown types.
     pub(crate) fn open(socket: &Path, wanted: KeyFingerprint) -> Result<Self, AgentError> {
         let agent = Agent::at(socket, EXCHANGE_TIME_MAX);
         let is_wanted = |it: &Identity| it.has(wanted);
@@ -131,12 +136,12 @@ impl AgentKey {
         &self.public
     }
 
-    /// Has these bytes signed; what is returned verified.
+    /// Returns a verified signature over these bytes.
     pub(crate) fn sign(&self, message: &[u8]) -> Result<Signature, AgentError> {
         self.agent.sign(&self.blob, message)
     }
 
-    /// Has the digest of these bytes signed, in a namespace.
+    /// Returns an SSHSIG over the digest of these bytes, in a namespace.
     pub(crate) fn sshsig(&self, namespace: &str, message: &[u8]) -> Result<SshSig, SigningError> {
         let signature = self.sign(&SshSig::signed_data(namespace, HashAlg::Sha512, message)?)?;
         let key = self.public.key_data().clone();
@@ -144,7 +149,7 @@ impl AgentKey {
     }
 }
 
-/// The keys of a whole answer; one that is listed twice is one.
+/// Parses a whole list of keys. A key that is listed twice is returned once.
 fn identities(answer: &[u8]) -> Option<Vec<Identity>> {
     let (count, rest) = answer.split_first_chunk()?;
     let (mut fields, mut seen, mut held) = (Fields(rest), BTreeSet::new(), Vec::new());
@@ -170,7 +175,7 @@ fn exchange(
         return Err(Some(Problem::TooMuch(body.len())));
     }
     let mut stream = dial(socket, within).map_err(|error| told("connecting", error))?;
-    // Agents read a message whole before they answer, and it is no longer than their buffers.
+    // An agent reads a whole message before it replies, and the message fits its buffers.
     let sent = stream.write_all(&prefixed(&body));
     sent.map_err(|error| told("asking", error))?;
     let mut head = [0; 4];
@@ -188,7 +193,7 @@ fn exchange(
     }
 }
 
-/// Connecting waits too, where many others do already; that is bounded like sending.
+/// Connects with a time limit: connecting to a busy listener blocks as sending does.
 fn dial(socket: &Path, within: Duration) -> io::Result<UnixStream> {
     let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     set_socket_timeout(&fd, Timeout::Send, Some(within))?;
@@ -203,7 +208,7 @@ fn told(act: &'static str, error: io::Error) -> Option<Problem> {
     })
 }
 
-/// Reads exactly so many bytes, however slowly they come, until then.
+/// Fills the buffer, in as many reads as it takes until the deadline.
 fn fill(stream: &mut UnixStream, buffer: &mut [u8], until: Instant) -> Result<(), Option<Problem>> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -224,14 +229,14 @@ fn fill(stream: &mut UnixStream, buffer: &mut [u8], until: Instant) -> Result<()
     Ok(())
 }
 
-/// Bytes behind their length, as SSH writes them (RFC 4251). Longer ones than a message may be are
-/// refused before they are sent.
+/// Returns the bytes after their length, as SSH encodes them (RFC 4251). [`exchange`] refuses
+/// longer bytes than a message may have before it sends them.
 fn prefixed(bytes: &[u8]) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     [&length.to_be_bytes()[..], bytes].concat()
 }
 
-/// Reads what [`prefixed`] writes.
+/// A reader of the encoding that [`prefixed`] writes.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -243,7 +248,7 @@ impl<'a> Fields<'a> {
         Some(field)
     }
 
-    /// The one field that there is.
+    /// Returns the only field.
     fn only(mut self) -> Option<&'a [u8]> {
         let field = self.next()?;
         self.0.is_empty().then_some(field)

@@ -1,5 +1,6 @@
-//! Whether a bundle is what a trusted key signed and a trusted log has. Every part of it must be the
-//! one that this program would have written: what another reader could read otherwise is refused.
+//! Verification of a bundle: a trusted key signed its statement, and a trusted log contains it.
+//! Every part must have exactly the bytes that this program would have written. A bundle that
+//! another reader could interpret differently is refused.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,28 +20,29 @@ use crate::log::format::{ENTRY_KIND, ENTRY_VERSION};
 use crate::log::{Checkpoint, HASHES_MAX, Inclusion, ProofFault, PublicLogKey, leaf_hash};
 use crate::yaml;
 
-/// Twice what the longest front matter and a thousand of the longest names come to in base64.
+/// Twice the base64 size of the longest front matter with a thousand of the longest names.
 pub(crate) const BUNDLE_BYTES_MAX: usize = 24 * 1024 * 1024;
 
-/// Why a bundle does not verify.
+/// The reason why a bundle does not verify.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BundleFault {
+    /// It exceeds the size limit.
     TooLarge,
-    /// Not the JSON of a bundle: a field too many, too few, twice, or of another kind.
+    /// Not the JSON of a bundle: a field is missing, unknown, duplicated or of the wrong type.
     Form(String),
-    /// A field has another value than every bundle of ours has, or than another field says.
+    /// A field has a value that no bundle of ours has, or that contradicts another field.
     Field(&'static str),
-    /// Made by another key.
+    /// It names another key than the expected one.
     OtherKey,
-    /// Made by another key than the record beside it, though a trusted one.
+    /// The key is trusted, but it is not the key of the record's signature.
     OtherSigner,
-    /// Of another record than the one it lies beside.
+    /// It belongs to another record than the one in its directory.
     OtherRecord,
-    /// In a log that is not trusted.
+    /// It names a log that is not trusted.
     OtherLog,
-    /// The signature does not fit the statement.
+    /// The signature does not verify over the statement.
     Signature,
-    /// What was signed is no statement of ours.
+    /// The signed payload is not a statement of a tool result.
     Statement(String),
     /// The entry is not in the log.
     Log(ProofFault),
@@ -67,22 +69,22 @@ impl fmt::Display for BundleFault {
 
 impl std::error::Error for BundleFault {}
 
-/// A statement that a trusted key signed. Whether a log has it is not known yet.
+/// A statement signed by a trusted key. Its inclusion in a log is not verified yet.
 #[must_use]
 #[derive(Debug)]
 pub(crate) struct SignedBundle {
     envelope: Envelope,
     subjects: Vec<(String, Sha256)>,
     facts: Value,
-    /// None before it is logged.
+    /// `None` before it is logged.
     entry: Option<Entry>,
-    /// What a log has of the envelope.
+    /// The log entry of the envelope.
     logged: Vec<u8>,
 }
 
 impl SignedBundle {
-    /// Checks form, signature and statement; and that its log entry speaks of this envelope.
-    /// `accepts` says whether a DER signature is one of the key over some bytes.
+    /// Verifies form, signature and statement, and that the log entry is of this envelope.
+    /// `accepts` verifies a DER signature of the key over a message.
     pub(crate) fn verify(
         bundle: Bundle,
         key: &PublicResultKey,
@@ -105,7 +107,7 @@ impl SignedBundle {
         Ok(Self { envelope, subjects, facts, entry: Some(entry), logged })
     }
 
-    /// A statement that is not logged yet.
+    /// Makes a bundle of a statement that is not logged yet.
     pub(crate) fn unlogged(envelope: &Envelope) -> Result<Self, BundleFault> {
         let (payload, signature) = (envelope.payload().to_vec(), envelope.signature().to_vec());
         let key = envelope.key();
@@ -117,14 +119,14 @@ impl SignedBundle {
         Ok(Self { envelope, subjects, facts, entry: None, logged })
     }
 
-    /// Checks that this log has it.
+    /// Verifies that this log contains the statement.
     pub(crate) fn in_log(self, log: &PublicLogKey) -> Result<VerifiedBundle, BundleFault> {
         let entry = self.entry.as_ref().ok_or(BundleFault::Field("tlogEntries"))?;
         let inclusion = inclusion(entry, &self.logged, log)?;
         Ok(VerifiedBundle { signed: self, inclusion })
     }
 
-    /// Whether it names this log, which proves nothing.
+    /// Returns whether the bundle names this log. This proves nothing.
     pub(crate) fn names(&self, log: &PublicLogKey) -> bool {
         let id = base64::encode(log.id().as_bytes());
         self.entry.as_ref().is_some_and(|entry| entry.log_id.key_id == id)
@@ -138,7 +140,7 @@ impl SignedBundle {
         &self.facts
     }
 
-    /// The keys by which these facts and the statement differ.
+    /// Returns the keys whose values differ between this front matter and the statement.
     pub(crate) fn drift_from(&self, front: &Value) -> Result<Vec<String>, String> {
         let (Some(there), Some(stated)) = (front.as_object(), self.facts.as_object()) else {
             return Err("no map".to_owned());
@@ -149,7 +151,7 @@ impl SignedBundle {
     }
 }
 
-/// Proof that a trusted key signed this statement and a trusted log has it.
+/// Proof that a trusted key signed this statement and that a trusted log contains it.
 #[must_use]
 #[derive(Debug)]
 pub struct VerifiedBundle {
@@ -158,31 +160,31 @@ pub struct VerifiedBundle {
 }
 
 impl VerifiedBundle {
-    /// Every file that the statement speaks of.
+    /// Returns every file that the statement names.
     #[must_use]
     pub fn subjects(&self) -> &[(String, Sha256)] {
         self.signed.subjects()
     }
 
-    /// The predicate.
+    /// Returns the predicate.
     #[must_use]
     pub fn facts(&self) -> &Value {
         self.signed.facts()
     }
 
-    /// The exact bytes that were signed.
+    /// Returns the exact signed bytes.
     #[must_use]
     pub fn payload(&self) -> &[u8] {
         self.signed.envelope.payload()
     }
 
-    /// The proof in the bundle: also its number in the log, and the checkpoint.
+    /// Returns the inclusion proof, with the index in the log and the checkpoint.
     #[must_use]
     pub fn inclusion(&self) -> &Inclusion {
         &self.inclusion
     }
 
-    /// What the log has of it: the hash of its entry.
+    /// Returns the hash of its log entry.
     pub(crate) fn leaf(&self) -> Sha256 {
         leaf_hash(&self.signed.logged)
     }
@@ -191,12 +193,12 @@ impl VerifiedBundle {
         &self.signed
     }
 
-    /// Whether a `.tlog-proof` proves the same entry, maybe for another size of the log.
+    /// Verifies that a `.tlog-proof` proves the same entry, possibly for another size of the log.
     ///
     /// # Errors
-    /// The first [`ProofFault`]; [`ProofFault::NotIncluded`] also where it has another number.
+    /// The first [`ProofFault`]. A proof of another index is [`ProofFault::NotIncluded`].
     pub fn check_proof(&self, text: &str, log: &PublicLogKey) -> Result<Inclusion, ProofFault> {
-        // The same proof in its other form, as it is written: checked already.
+        // The verified proof, in its text form.
         if text == self.inclusion.tlog_proof() {
             return Ok(self.inclusion.clone());
         }
@@ -205,17 +207,17 @@ impl VerifiedBundle {
         if same { Ok(proof) } else { Err(ProofFault::NotIncluded) }
     }
 
-    /// The keys by which a record's front matter and this statement differ; empty where the Markdown
-    /// says exactly what was stated.
+    /// Returns the keys whose values differ between a record's front matter and this statement.
+    /// Empty if the Markdown states exactly the same facts.
     ///
     /// # Errors
-    /// The front matter cannot be read.
+    /// The front matter cannot be parsed.
     pub fn drift(&self, md: &str) -> Result<Vec<String>, String> {
         self.signed.drift_from(&front_matter(md)?)
     }
 }
 
-/// The front matter of a record as its statement would have it.
+/// Parses the front matter of a record into the form of a statement.
 pub(crate) fn front_matter(md: &str) -> Result<Value, String> {
     let front = md
         .strip_prefix("---\n")
@@ -229,7 +231,7 @@ pub(crate) fn front_matter(md: &str) -> Result<Value, String> {
     Ok(as_written(front))
 }
 
-/// The only statements that are ours.
+/// The only accepted form of a statement.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct InToto {
@@ -253,7 +255,7 @@ struct Digest {
     sha256: String,
 }
 
-/// Checks a bundle, offline and whole: form, signature, statement, and that the log has it.
+/// Verifies a bundle offline: form, signature, statement and inclusion in the log.
 ///
 /// # Errors
 /// The first [`BundleFault`].
@@ -266,7 +268,7 @@ pub fn verify_bundle(
     SignedBundle::verify(read_bundle(bytes)?, key, accepts)?.in_log(log)
 }
 
-/// Reads the form of a bundle. Nobody has checked it.
+/// Parses a bundle. Verifies nothing.
 pub(crate) fn read_bundle(bytes: &[u8]) -> Result<Bundle, BundleFault> {
     if bytes.len() > BUNDLE_BYTES_MAX {
         return Err(BundleFault::TooLarge);

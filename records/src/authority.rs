@@ -1,6 +1,6 @@
-//! What the authorities beside the policy's own rules answered: the AANA gate, the permissions, the
-//! AIS guard. The whole answer stands in
-//! the record, as the authority gave it, beside the parts of it that a reader asks for first.
+//! Results of the authorization checks beyond the policy's own rules: the AANA gate, the
+//! permissions and the AIS guard. The record has each whole answer as the authority gave it, and
+//! next to it the parts that readers need most.
 
 use model::Sha256;
 use policies::{AisFinding, GateFinding, Grounds, PermissionFinding};
@@ -9,26 +9,26 @@ use serde_json::Value;
 use crate::outside::Showing;
 use crate::yaml::Node;
 
-/// More than any honest answer has; the front matter must have room for what the run left, even where
-/// every character of an answer has to be written as a number.
+/// More than any honest answer needs. Leaves room in the front matter for the results of the run,
+/// even if every character of an answer is escaped.
 const ANSWER_BYTES_MAX: usize = 12 * 1024;
-/// As long as an identifier of an artifact may be.
+/// The maximum length of an artifact identifier.
 const ID_BYTES_MAX: usize = 2048;
 
-/// The answer of the AANA gate; `null` where it was not asked, `unknown` where nothing is known of the
-/// decision.
+/// Returns the answer of the AANA gate: `null` if it was not asked, `unknown` if the decision is
+/// not known.
 pub(crate) fn gate_answer(grounds: Option<&Grounds>, show: Showing) -> Node {
     let Some(grounds) = grounds else { return Node::Word("unknown") };
     grounds.gate.as_ref().map_or(Node::Null, |finding| gate(finding, show))
 }
 
-/// The answer on the agent's permission, likewise.
+/// Returns the answer on the agent's permission, likewise.
 pub(crate) fn permission_answer(grounds: Option<&Grounds>, show: Showing) -> Node {
     let Some(grounds) = grounds else { return Node::Word("unknown") };
     grounds.permission.as_ref().map_or(Node::Null, |finding| permitted(finding, show))
 }
 
-/// The answer of the AIS guard, likewise.
+/// Returns the answer of the AIS guard, likewise.
 pub(crate) fn ais_answer(grounds: Option<&Grounds>, show: Showing) -> Node {
     let Some(grounds) = grounds else { return Node::Word("unknown") };
     grounds.ais.as_ref().map_or(Node::Null, |finding| bound(finding, show))
@@ -65,7 +65,8 @@ fn permitted(found: &PermissionFinding, show: Showing) -> Node {
     ])
 }
 
-/// Identifiers are those that the artifacts give themselves: only what was accepted is anybody's word.
+/// The identifiers are those that the artifacts claim. They are authentic only if the verdict is
+/// `accept`.
 fn bound(found: &AisFinding, show: Showing) -> Node {
     let answer = found.answer();
     let said = |pointer: &str| match answer.pointer(pointer).and_then(Value::as_str) {
@@ -91,7 +92,7 @@ fn bound(found: &AisFinding, show: Showing) -> Node {
     ])
 }
 
-/// The whole answer where there is room for it, and its digest: the parts beside it are always there.
+/// Returns the whole answer if it fits, and its digest. The parts next to it are always present.
 fn answered(text: &str, show: Showing) -> Node {
     let fits = text.len() <= ANSWER_BYTES_MAX;
     Node::Map(vec![
@@ -100,8 +101,8 @@ fn answered(text: &str, show: Showing) -> Node {
     ])
 }
 
-/// The answer as `toolexec gate` or `toolexec ais verify` prints it, on one line.
+/// Returns the answer as `toolexec gate` or `toolexec ais verify` prints it, on one line.
 fn whole(answer: &impl serde::Serialize) -> String {
-    // Nothing in an answer can fail to be JSON: its keys are text and its numbers are finite.
+    // An answer always serializes: its keys are text and its numbers are finite.
     serde_json::to_string(answer).unwrap_or_default()
 }

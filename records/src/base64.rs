@@ -1,10 +1,10 @@
-//! Standard base64 with padding (RFC 4648), of public bytes only: it is not constant-time. Reading
-//! accepts one text for each byte string and nothing else: a second spelling of a signature or a
-//! digest must never be taken for the first.
+//! Standard base64 with padding (RFC 4648). Not constant-time, so for public bytes only. The
+//! decoder accepts exactly one text for each byte string: a second spelling of a signature or a
+//! digest must never be accepted.
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The text that these bytes have.
+/// Encodes bytes.
 #[must_use]
 pub fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
@@ -19,7 +19,7 @@ pub fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes of which this is the encoding; `None` for every other text.
+/// Decodes the canonical encoding of some bytes. Returns `None` for every other text.
 #[must_use]
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
@@ -48,7 +48,7 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// What each byte stands for as a digit; more than 63 for what is none.
+/// The value of each byte as a digit; more than 63 for a byte that is not a digit.
 const VALUES: [u8; 256] = {
     let mut values = [u8::MAX; 256];
     let mut at: u8 = 0;

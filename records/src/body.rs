@@ -1,5 +1,5 @@
-//! The record's six sections, in upstream's order and with what upstream asks of each. For people
-//! and agents: whatever came from outside is data here, and must never look like words of ours.
+//! The six sections of a record, in upstream's order and with upstream's contents. People and
+//! agents read them. Text from outside is data here and must never look like text of this program.
 
 use model::{Outcome, ResultSection, Sha256};
 use sandbox::report::{Confinement, Finished, Stream};
@@ -10,17 +10,17 @@ use crate::statement::{Statement, Subject};
 use crate::stream::{INDENT, Shown};
 use crate::tool_text::{self, ToolLines, ToolShowing};
 
-/// Rows of one kind that are written out; the front matter has the rest.
+/// The maximum number of rows of one kind that are listed; the front matter has the rest.
 const ROWS_MAX: usize = 100;
 
-/// Lines of the body in the making.
+/// The lines of the body so far.
 struct Page<'a> {
     text: String,
-    /// Lines of the document that there are.
+    /// The number of lines of the document so far.
     lines: usize,
     tool: &'a ToolShowing,
     tool_lines: ToolLines,
-    /// Lines of the streams that are withheld, each for itself or on the lint's account.
+    /// The number of withheld lines of the streams: withheld one by one or because of the lint.
     withheld: usize,
 }
 
@@ -31,7 +31,7 @@ impl Page<'_> {
         self.lines += 1;
     }
 
-    /// Text of the tool's for the next line, or what stands in its place.
+    /// Returns the tool's text for the next line, or its replacement.
     fn tool_text(&mut self, shown: Result<String, Code>) -> String {
         let line = self.lines + 1;
         self.tool_lines.page.insert(line);
@@ -41,7 +41,7 @@ impl Page<'_> {
         }
     }
 
-    /// A line of a stream: nothing on it is ours.
+    /// Appends a line of a stream. All of it is the tool's.
     fn stream_line(&mut self, line: &str) {
         let number = self.lines + 1;
         self.tool_lines.page.insert(number);
@@ -61,7 +61,8 @@ impl Page<'_> {
     }
 }
 
-/// Everything after the front matter, which has so many lines; and which lines have text of the tool's.
+/// Returns everything after the front matter of `front_lines` lines, and the lines that contain
+/// text of the tool.
 pub(crate) fn body(
     says: &Statement<'_>,
     show: Showing,
@@ -131,7 +132,7 @@ fn summary(page: &mut Page<'_>, says: &Statement<'_>, show: Showing) {
     let (all, in_front) = (says.violations.len(), show.violations_max());
     let rows = all.min(in_front).min(ROWS_MAX);
     for violation in says.violations.iter().take(rows) {
-        // Line 0 is the whole file.
+        // Line 0 means the whole file.
         let line = match violation.line {
             0 => String::new(),
             line => format!(", line {line}"),
@@ -233,7 +234,7 @@ fn confinement(cell: &Confinement) -> String {
     )
 }
 
-/// Said only where there is one: a tool with groups may read what they may.
+/// Mentions groups only if there are any: a tool with groups can read what they can read.
 fn groups(groups: &[u32]) -> String {
     if groups.is_empty() {
         return String::new();
@@ -278,7 +279,8 @@ fn outputs(page: &mut Page<'_>, says: &Statement<'_>, show: Showing) {
     more(page, "- rejected: ", all - rows, all <= in_front);
 }
 
-/// A path that the request expects: its own words, written as the tool's paths are.
+/// Returns a path that the request expects. It is the request's text, escaped like the tool's
+/// paths.
 fn expected_path(path: &str, show: Showing) -> String {
     match show {
         Showing::Open => tool_text::out_path(path).unwrap_or_else(marker),
@@ -286,8 +288,8 @@ fn expected_path(path: &str, show: Showing) -> String {
     }
 }
 
-/// The line with the request's description of an output. One that a reader takes for a path with its
-/// digest would contradict the facts.
+/// Returns the line with the request's description of an output. A description that looks like a
+/// path with its digest would contradict the facts and is withheld.
 fn described(description: &str, show: Showing) -> String {
     let line = format!("  Description: {}", show.prose(description));
     match states_digest(&line) {
@@ -296,7 +298,7 @@ fn described(description: &str, show: Showing) -> String {
     }
 }
 
-/// A paragraph and then the lines: after a list, indented lines would belong to its last item.
+/// Writes a paragraph before the lines: after a list, indented lines would belong to its last item.
 fn stream(page: &mut Page<'_>, name: &str, shown: &Shown, stream: Option<Stream>) {
     let is_stdout = name == "stdout";
     page.section(if is_stdout { ResultSection::Stdout } else { ResultSection::Stderr });
@@ -337,7 +339,7 @@ fn safety(page: &mut Page<'_>, says: &Statement<'_>, show: Showing) {
     page.line(format!("Network confirmation: {}", says.network.confirmation(show)));
 }
 
-/// Names of system calls, which come from the launcher's own lists.
+/// Returns the denied system calls. The names come from the launcher's own lists.
 fn denied(finished: &Finished) -> Option<String> {
     if let Some(violation) = &finished.violation {
         return Some(format!("the run was ended for a denied system call: {violation}"));

@@ -1,6 +1,6 @@
-//! The Sigstore bundle (v0.3) of a signed statement that is in the log, as stock verifiers read it:
-//! key by hint, one DSSE signature, one log entry with its proof. It must never have a field that
-//! they do not know, which is an error to them, nor be made of an entry that the log does not have.
+//! The Sigstore bundle (v0.3) of a signed and logged statement, for stock verifiers: a key hint,
+//! one DSSE signature, and one log entry with its proof. A bundle must never have a field that they
+//! do not know, because they reject it, and never name an entry that the log does not contain.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::log::format::{ENTRY_KIND, ENTRY_VERSION};
 use crate::log::{Inclusion, ProofFault, leaf_hash};
 
 pub(crate) const MEDIA_TYPE: &str = "application/vnd.dev.sigstore.bundle.v0.3+json";
-/// Times are facts of the statement; the log itself tells none.
+/// The statement has the times; the log records none.
 pub(crate) const NO_TIME: &str = "0";
 
 #[derive(Serialize, Deserialize)]
@@ -35,13 +35,13 @@ pub(crate) struct Hint {
 }
 
 impl Bundle {
-    /// Which key it says made it.
+    /// Returns the name of the key that claims to have signed it.
     pub(crate) fn hint(&self) -> &str {
         &self.verification_material.public_key.hint
     }
 }
 
-/// Numbers are strings here: protobuf's JSON has 64-bit integers so.
+/// A log entry. Numbers are strings, as protobuf's JSON encodes 64-bit integers.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Entry {
@@ -98,10 +98,10 @@ pub(crate) struct Signature {
 }
 
 impl Envelope {
-    /// The file `<result_id>.bundle.json`.
+    /// Returns the file `<result_id>.bundle.json`.
     ///
     /// # Errors
-    /// [`ProofFault::NotIncluded`], where the proof is of another entry.
+    /// [`ProofFault::NotIncluded`] if the proof is of another entry.
     pub fn bundle(&self, inclusion: &Inclusion) -> Result<Vec<u8>, ProofFault> {
         let entry = self.log_entry();
         if !inclusion.is_of(leaf_hash(&entry)) {
@@ -120,7 +120,7 @@ impl Envelope {
                 signatures: vec![Signature { sig: base64::encode(self.signature()), keyid: hint }],
             },
         };
-        // Strings and lists of them: there is nothing that JSON could not say.
+        // Strings and lists of strings always serialize.
         let mut bytes = serde_json::to_vec(&bundle).map_err(|_| ProofFault::Form)?;
         bytes.push(b'\n');
         Ok(bytes)

@@ -1,6 +1,6 @@
-//! The DSSE envelope of a statement, and the log entry that speaks of it. What is signed are exact
-//! bytes under their type; they must never be written anew on the way to a verifier, and a signature
-//! must never serve as a name of anything, since anybody can make a second one out of it.
+//! The DSSE envelope of a statement, and its log entry. The signature covers exact bytes and their
+//! type. Nothing may serialize these bytes again on the way to a verifier. A signature must never
+//! serve as an identifier, because anyone can derive a second valid one from it.
 
 use model::Sha256;
 
@@ -10,13 +10,13 @@ use crate::keys::{PublicResultKey, ResultKey};
 
 pub(crate) const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
-/// What is signed for a payload of this type (DSSE v1, pre-authentication encoding).
+/// Returns the signed bytes of a payload (DSSE v1, pre-authentication encoding).
 pub(crate) fn pae(payload_type: &str, payload: &[u8]) -> Vec<u8> {
     let head = format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len());
     [head.as_bytes(), payload].concat()
 }
 
-/// A signed statement: its exact bytes, one signature, and who made it.
+/// A signed statement: its exact bytes, one signature, and the key that made it.
 #[derive(Clone, Debug)]
 pub struct Envelope {
     payload: Vec<u8>,
@@ -31,7 +31,8 @@ impl Envelope {
         Ok(Self { payload, signature, key: key.public() })
     }
 
-    /// `None` where the signature is not one of this key over these bytes, as `accepts` judges.
+    /// Returns `None` if the signature is not one of this key over these bytes, as judged by
+    /// `accepts`.
     pub(crate) fn verified(
         payload: Vec<u8>,
         signature: Vec<u8>,
@@ -42,7 +43,7 @@ impl Envelope {
         fits.then(|| Self { payload, signature, key: key.clone() })
     }
 
-    /// The statement's bytes.
+    /// Returns the statement's bytes.
     #[must_use]
     pub fn payload(&self) -> &[u8] {
         &self.payload
@@ -56,16 +57,16 @@ impl Envelope {
         &self.key
     }
 
-    /// The entry that is logged for this envelope: a `hashedrekord` 0.0.2 of Rekor v2 over the
-    /// digest of what was signed, in the canonical form of RFC 8785. The same envelope always gives
-    /// the same entry.
+    /// Returns the log entry of this envelope: a `hashedrekord` 0.0.2 of Rekor v2 over the digest
+    /// of the signed bytes, in the canonical form of RFC 8785. The same envelope always has the
+    /// same entry.
     #[must_use]
     pub fn log_entry(&self) -> Vec<u8> {
         let digest = Sha256::of(&pae(PAYLOAD_TYPE, &self.payload));
         let digest = base64::encode(digest.as_bytes());
         let signature = base64::encode(&self.signature);
         let key = base64::encode(self.key.spki());
-        // Names in order, no space, and nothing in the values that JSON escapes: it is canonical.
+        // Canonical: sorted names, no space, and no value with a character that JSON escapes.
         let entry = format!(
             "{{\"apiVersion\":\"0.0.2\",\"kind\":\"hashedrekord\",\"spec\":{{\"hashedRekordV002\":\
              {{\"data\":{{\"algorithm\":\"SHA2_256\",\"digest\":\"{digest}\"}},\"signature\":\

@@ -1,5 +1,5 @@
-//! What did not verify, one fact a line: the object first, then what is wrong with it. A fault must
-//! never show a name or a text of the directory unescaped.
+//! Verification failures, one fact per line: the object, then the problem. A failure must never
+//! show a name or a text of the directory unescaped.
 
 use std::fmt;
 
@@ -9,13 +9,18 @@ use crate::attestation::BundleFault;
 use crate::log::ProofFault;
 use crate::verify::{ApprovalProblem, Clash, HistoryError};
 
-/// Why a signature does not count.
+/// The reason why a signature does not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignatureProblem {
+    /// Not an SSH signature.
     NotASignature,
+    /// A signature in another namespace.
     Namespace { found: String },
+    /// A signature by a key that is not trusted.
     NotTrusted { fingerprint: String },
+    /// A signature over other bytes.
     OtherBytes,
+    /// A trusted key that does not count for the time of the record.
     OutOfTime { fingerprint: String, made: UtcTime },
 }
 
@@ -37,27 +42,30 @@ impl fmt::Display for SignatureProblem {
     }
 }
 
-/// One thing that is wrong with a result directory. Paths are relative to it.
+/// A problem of a result directory. Paths are relative to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The directory itself cannot be looked at.
+    /// The directory itself cannot be read.
     Directory {
         path: String,
         problem: String,
     },
+    /// The name of the directory is not the id of its record.
     DirectoryName {
         found: String,
         result_id: String,
     },
-    /// The record is no valid result.
+    /// The record is not a valid result.
     Record {
         file: String,
         problem: String,
     },
+    /// The record's signature does not verify.
     Signature {
         file: String,
         problem: SignatureProblem,
     },
+    /// The bundle does not verify.
     Bundle {
         file: String,
         problem: BundleFault,
@@ -67,45 +75,49 @@ pub enum Fault {
         file: String,
         problem: ProofFault,
     },
-    /// The statement says something else of a file than the record does, or only one speaks of it.
+    /// Statement and record differ about a file, or only one of them names it.
     Subject {
         file: String,
         path: String,
     },
-    /// The record's front matter is not what was stated.
+    /// The record's front matter differs from the statement.
     Drift {
         file: String,
         keys: Vec<String>,
     },
-    /// What the record says of itself cannot be.
+    /// The record contradicts itself.
     Contradiction {
         file: String,
         what: String,
     },
-    /// An approval that the record states is not there.
+    /// An approval that the record states is missing or does not verify.
     Approval {
         file: String,
-        /// Whose.
+        /// The principal of the approval.
         approval: String,
         problem: ApprovalProblem,
     },
+    /// The record's place in the log does not verify.
     History {
         file: String,
         problem: HistoryError,
     },
-    /// Two records that cannot both be; `with` is where the other one lies.
+    /// Two records that cannot both be true. `with` is the path of the other one.
     Clash {
         clash: Clash,
         with: String,
     },
+    /// A file has another digest than the record states.
     Digest {
         path: String,
         found: Sha256,
         stated: Sha256,
     },
+    /// A file that the record names does not exist.
     Missing {
         path: String,
     },
+    /// The record does not name this file.
     NotNamed {
         path: String,
     },
@@ -114,15 +126,17 @@ pub enum Fault {
         path: String,
         kind: &'static str,
     },
+    /// A file cannot be read.
     Unreadable {
         path: String,
         problem: String,
     },
+    /// A file exceeds its size limit.
     TooLarge {
         path: String,
         bytes_max: u64,
     },
-    /// More entries, or deeper, than any record has.
+    /// More or deeper entries than any record has.
     TooMany {
         path: String,
     },

@@ -1,9 +1,9 @@
-//! The registry of the fields of a record: each key of its front matter with its meaning, in the order in
-//! which the front matter has them. `predicate.rs` says what a value may be and `front.rs` what it is;
-//! both match without a wildcard, so that a field without either does not compile.
+//! The registry of a record's fields: each key of the front matter with its meaning, in the order
+//! of the front matter. `predicate.rs` has the schema of each value and `front.rs` the value. Both
+//! match without a wildcard, so a field that lacks either does not compile.
 
 model::closed_set! {
-    /// The keys of the upstream schema of results.
+    /// The keys of upstream's result schema.
     pub(crate) enum UpstreamField {
         ResultType = "result_type": "Upstream's word for this.",
         SchemaVersion = "schema_version": "Upstream's version.",
@@ -23,7 +23,7 @@ model::closed_set! {
 }
 
 model::closed_set! {
-    /// The keys on the request and its approval.
+    /// The keys about the request and its approval.
     pub(crate) enum ProvenanceField {
         Outcome = "outcome": "How it ended.",
         Reason = "reason": "Why it was refused, not set up, or is indeterminate.",
@@ -43,7 +43,7 @@ model::closed_set! {
 }
 
 model::closed_set! {
-    /// The keys on what was decided.
+    /// The keys about the decision.
     pub(crate) enum DecisionField {
         Policy = "policy": "The policy that decided.",
         Rules = "rules": "What each of its rules said, and why: also which said no.",
@@ -56,7 +56,7 @@ model::closed_set! {
 }
 
 model::closed_set! {
-    /// The keys on the run.
+    /// The keys about the run.
     pub(crate) enum RunField {
         StartedUtc = "started_utc": "When the tool was started.",
         EndedUtc = "ended_utc": "When it had ended.",

@@ -1,6 +1,6 @@
-//! The record's front matter: upstream's keys first, then what TOOL-EXEC states beyond them. Every
-//! fact must stand here in a form that a machine reads, and none may be guessed: what nobody knows
-//! is `unknown`, what was never there is `null`.
+//! The record's front matter: upstream's keys, then those of TOOL-EXEC. Every fact must be here in
+//! machine-readable form, and none may be guessed: an unknown value is `unknown`, and a value that
+//! never existed is `null`.
 
 use model::{Outcome, Sha256};
 use sandbox::report::{Accounting, Artifact, Confinement, DeniedCall, LimitInForce, Stream};
@@ -16,12 +16,12 @@ use crate::statement::{ReplayOf, Statement};
 use crate::tool_text::{self, ToolShowing};
 use crate::yaml::{Map, Node, block};
 
-/// The block with both `---` lines.
+/// Returns the block with both `---` lines.
 pub(crate) fn front_matter(facts: &Map) -> String {
     format!("---\n{}---\n", block(facts, 0))
 }
 
-/// Every fact that the record states: the front matter before it is text.
+/// Returns every fact of the record: the front matter before it becomes text.
 pub(crate) fn facts(
     says: &Statement<'_>,
     files: &RequestFiles<'_>,
@@ -70,7 +70,7 @@ fn upstream(field: UpstreamField, says: &Statement<'_>, show: Showing, tool: &To
     }
 }
 
-/// The digest of the kept bytes of a stream; where nothing ran there are none.
+/// Returns the digest of the kept bytes of a stream; of no bytes if nothing ran.
 fn stream_digest(stream: Option<Stream>) -> Node {
     let empty = || Sha256::of(b"");
     Node::Text(stream.map_or_else(empty, |it| Sha256::from_bytes(it.sha256)).to_string())
@@ -109,7 +109,7 @@ fn provenance(
         ProvenanceField::Inputs => Node::maps(inputs.iter().map(input)),
         ProvenanceField::Approval => show.words(says.approval),
         ProvenanceField::Approvals => Node::maps(says.approvals.iter().map(approval)),
-        // A list that is shorter than its total is the beginning of it.
+        // A list shorter than its total is truncated.
         ProvenanceField::Argv => show.exact_list(show.fitting(argv)),
         ProvenanceField::ArgvTotal => Node::Uint(count(argv.len())),
         ProvenanceField::ConstraintsStated => {
@@ -134,7 +134,7 @@ fn touched(touch: Touch) -> Node {
     ])
 }
 
-/// The constraints that the request states beyond the seed's three: stated, not enforced.
+/// Returns the constraints beyond the seed's three. They are stated, not enforced.
 fn stated<'a>(says: &Statement<'a>) -> impl Iterator<Item = &'a str> {
     let all = says.request().map_or(&[][..], |request| request.constraints());
     all.iter().filter(|constraint| !constraint.is_seed()).map(|constraint| constraint.text())
@@ -222,7 +222,7 @@ fn confinement(cell: &Confinement, show: Showing) -> Node {
         vec![("kind", Node::text(kind)), ("inode", Node::Uint(*inode))]
     };
     let digests = cell.seccomp_sha256.iter().map(|sha256| Sha256::from_bytes(*sha256).to_string());
-    // Sixteen digits, as /proc/PID/status writes them.
+    // Sixteen digits, as in /proc/PID/status.
     let mask = |set: u64| Node::Text(format!("{set:016x}"));
     Node::Map(vec![
         ("mode", Node::Word(cell.mode.as_str())),
@@ -262,7 +262,7 @@ fn confinement(cell: &Confinement, show: Showing) -> Node {
     ])
 }
 
-/// `null` where nothing ran; all unknown where something may have run and nobody knows.
+/// Returns `null` if nothing ran; all values are unknown if something may have run.
 fn accounting(says: &Statement<'_>) -> Node {
     let used = match says.ran {
         Some(ran) => ran.finished.accounting,
@@ -290,8 +290,9 @@ fn accounting(says: &Statement<'_>) -> Node {
     ])
 }
 
-/// What the tool tried and was denied, as far as anybody outside the cell can see it. A file that the
-/// cell does not have, or that Landlock denies, leaves no trace: that is said, and is not `none`.
+/// Returns the denied actions that are observable from outside the sandbox. A file that the sandbox
+/// lacks or that Landlock denies leaves no trace, so its value is `not observable` instead of
+/// `none`.
 fn denials(says: &Statement<'_>) -> Node {
     let Some(ran) = says.ran else {
         return match says.outcome {
@@ -312,7 +313,7 @@ fn denials(says: &Statement<'_>) -> Node {
 }
 
 fn streams(says: &Statement<'_>) -> Node {
-    // Without a run the streams are empty files; what a lost run wrote nobody knows.
+    // Without a run the streams are empty files. The output of a lost run is unknown.
     let lost = says.outcome == Outcome::Indeterminate;
     let bytes = |stream: Option<Stream>| {
         let produced = stream.map_or((!lost).then_some(0), |stream| Some(stream.produced_bytes));

@@ -1,5 +1,5 @@
-//! The in-toto Statement of a record: every file of the result directory by its digest, and the facts of
-//! the front matter, word for word. It must never say more than the Markdown does or less, so both
+//! The in-toto Statement of a record: every file of the result directory with its digest, and the
+//! facts of the front matter, verbatim. Statement and Markdown must state the same facts, so both
 //! are written from one tree.
 
 use model::Sha256;
@@ -13,13 +13,13 @@ use crate::statement::Statement;
 use crate::yaml::Map;
 
 pub(crate) const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
-/// What the predicate is: the facts of a tool result, as `docs/tool-result.schema.json` has them.
+/// The type of the predicate: the facts of a tool result (`docs/tool-result.schema.json`).
 pub const PREDICATE_TYPE: &str =
     "https://github.com/threegate/tool-exec/attestation/tool-result/v0.1";
-/// Stock verifiers stop there.
+/// The limit of stock verifiers.
 pub(crate) const SUBJECTS_MAX: usize = 1024;
 
-/// A signed record with its signed statement: what has to be logged before it is published.
+/// A signed record with its signed statement. It must be logged before it is published.
 #[must_use]
 #[derive(Debug)]
 pub struct Attested {
@@ -28,27 +28,28 @@ pub struct Attested {
 }
 
 impl Attested {
-    /// The Markdown, its signature, and the files of the request.
+    /// Returns the Markdown, its signature, and the files of the request.
     pub fn record(&self) -> &SignedRecord {
         &self.record
     }
 
+    /// Returns the signed statement.
     #[must_use]
     pub fn envelope(&self) -> &Envelope {
         &self.envelope
     }
 
-    /// Who signed both.
+    /// Returns the key that signed both.
     #[must_use]
     pub fn key(&self) -> &PublicResultKey {
         self.envelope.key()
     }
 
-    /// The two files that are published beside the record's: `<result_id>.bundle.json` and
-    /// `<result_id>.tlog-proof`.
+    /// Returns the two proof files that are published with the record: `<result_id>.bundle.json`
+    /// and `<result_id>.tlog-proof`.
     ///
     /// # Errors
-    /// [`ProofFault::NotIncluded`], where the proof is of another entry.
+    /// [`ProofFault::NotIncluded`] if the proof is of another entry.
     pub fn proofs(&self, inclusion: &Inclusion) -> Result<[(String, Vec<u8>); 2], ProofFault> {
         let [bundle_name, proof_name] = self.proof_names();
         let bundle = self.envelope.bundle(inclusion)?;
@@ -56,7 +57,7 @@ impl Attested {
         Ok([(bundle_name, bundle), (proof_name, proof)])
     }
 
-    /// What those files are called.
+    /// Returns the names of the proof files.
     #[must_use]
     pub fn proof_names(&self) -> [String; 2] {
         let id = self.record.result_id();
@@ -64,12 +65,12 @@ impl Attested {
     }
 }
 
-/// Renders, lints and signs a record, as [`crate::sign`] does, and its statement. The same statement
-/// always gives the same documents, and with a key that is held here the same signatures; an agent's
-/// may differ each time, and with them the log entry.
+/// Renders, lints and signs a record, as [`crate::sign`] does, and its statement. The same
+/// statement always gives the same documents. A local key also gives the same signatures; an
+/// agent's signatures, and thus the log entry, may differ each time.
 ///
 /// # Errors
-/// Any [`SignError`]; then nothing was signed. One of them is a record with more than 1,024 files.
+/// Any [`SignError`], for example for a record with more than 1,024 files. Nothing is signed then.
 pub fn attest(statement: &Statement<'_>, key: &ResultKey) -> Result<Attested, SignError> {
     let (record, facts) = sign_with_facts(statement, key)?;
     let subjects = subjects(statement, &record);
@@ -84,7 +85,7 @@ pub fn attest(statement: &Statement<'_>, key: &ResultKey) -> Result<Attested, Si
     Ok(Attested { record, envelope })
 }
 
-/// Every file of the directory but those that sign or prove: the Markdown first.
+/// Returns every file of the directory except signatures and proofs. The Markdown comes first.
 fn subjects(says: &Statement<'_>, record: &SignedRecord) -> Vec<(String, Sha256)> {
     let signature = format!("{}.md.sig", record.result_id());
     let mut files = record.files().iter().filter(|(path, _)| *path != signature);

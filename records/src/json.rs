@@ -1,12 +1,12 @@
-//! The facts of a record as JSON, written from the same tree as the front matter. A number that JSON
-//! readers would round must never be written as one.
+//! The facts of a record as JSON, written from the same tree as the front matter. A number that
+//! JSON readers would round must never be written as a number.
 
 use serde_json::Value;
 use validator::JSON_INTEGER_MAX;
 
 use crate::yaml::{Map, Node};
 
-/// The map as an object, its keys in the map's order; the same map always gives the same text.
+/// Writes the map as an object, with its keys in the map's order. The output is deterministic.
 pub(crate) fn object(map: &Map) -> String {
     let mut text = String::new();
     push_object(&mut text, map);
@@ -17,7 +17,7 @@ fn push_object(text: &mut String, map: &Map) {
     text.push('{');
     for (at, (key, node)) in map.iter().enumerate() {
         text.push_str(if at == 0 { "\"" } else { ",\"" });
-        // Keys are words of this program.
+        // Keys are constants of this program and need no escaping.
         text.push_str(key);
         text.push_str("\":");
         push(text, node);
@@ -51,12 +51,12 @@ fn push_integer(text: &mut String, digits: &str, size: u64) {
     text.extend([quote, digits, quote]);
 }
 
-/// A string in quotes.
+/// Returns a quoted string.
 pub(crate) fn string(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// What a YAML reader gives for a front matter, with its large numbers as JSON has them here.
+/// Converts a parsed YAML front matter: large numbers become strings, as this module writes them.
 pub(crate) fn as_written(value: Value) -> Value {
     match value {
         Value::Number(number) => {

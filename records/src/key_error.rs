@@ -1,5 +1,4 @@
-//! Why a key cannot be used, in words for whoever can mend it. No message may hold a byte of a private
-//! key.
+//! Errors of keys. No message may contain a byte of a private key.
 
 use std::fmt;
 use std::io;
@@ -7,72 +6,85 @@ use std::path::{Path, PathBuf};
 
 use crate::key_model::{AgentError, KeyFingerprint};
 
-/// Why a key cannot be used. The message begins with the file, or with the agent.
+/// The reason why a key cannot be used. The message begins with the file or with the agent.
 #[derive(Debug)]
 pub enum KeyError {
+    /// A file operation failed.
     Io {
         path: PathBuf,
         act: &'static str,
         source: io::Error,
     },
+    /// Not a regular file.
     NotAFile {
         path: PathBuf,
     },
+    /// The file exceeds the limit of its kind.
     TooLarge {
         path: PathBuf,
     },
+    /// Other users can access a private key.
     Exposed {
         path: PathBuf,
         mode: u32,
     },
+    /// Neither this user nor root owns a private key.
     Owner {
         path: PathBuf,
         uid: u32,
     },
-    /// A directory of keys, or a public file in it, that others can change.
+    /// Other users can write to a key directory or to a public file in it.
     Writable {
         path: PathBuf,
         mode: u32,
     },
+    /// Not an OpenSSH private key.
     Format {
         path: PathBuf,
         source: ssh_key::Error,
     },
+    /// Not an unlocked ECDSA P-256 key.
     NotP256 {
         path: PathBuf,
     },
+    /// Not an unlocked Ed25519 key.
     NotEd25519 {
         path: PathBuf,
     },
+    /// The private and the public half do not match.
     Halves {
         path: PathBuf,
     },
+    /// A public key without its private key.
     Orphan {
         path: PathBuf,
     },
+    /// A public file of another key than the one in use.
     OtherKey {
         path: PathBuf,
     },
+    /// A new key could not be generated.
     Generate {
         path: PathBuf,
         source: ssh_key::Error,
     },
-    /// A line of the keys that are in force no longer.
+    /// An invalid line in a file of retired keys.
     Retired {
         path: PathBuf,
         line: usize,
     },
-    /// A change of keys that began and did not end.
+    /// A key rotation that was interrupted.
     Unfinished {
         path: PathBuf,
     },
+    /// The agent failed.
     Agent(AgentError),
-    /// What the agent has under the fingerprint of the result key, or of the log's.
+    /// The agent's key is not of the kind that the result key or the log key needs.
     AgentKind {
         key: KeyFingerprint,
         wanted: &'static str,
     },
-    /// The process cannot be kept from being dumped.
+    /// The process could not be made non-dumpable.
     Custody(io::Error),
 }
 

@@ -1,6 +1,6 @@
-//! A directory of keys: how its files are read, made and replaced. Files appear whole and durable or
-//! not at all. This module must never follow a link to a key file, or use a private key that others
-//! can read; what it replaces is named by a change of keys alone.
+//! A directory of keys: reads, makes and replaces its files. A file appears whole and durable or
+//! not at all. This module must never follow a link to a key file, nor use a private key that
+//! others can read. Only a key rotation replaces files.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read as _, Write as _};
@@ -18,20 +18,20 @@ use crate::key_error::KeyError;
 
 const PRIVATE_BYTES_MAX: usize = 16 * 1024;
 pub(crate) const PUBLIC_BYTES_MAX: usize = 1024 * 1024;
-/// Bits of the mode by which anybody but the owner can do anything.
+/// Mode bits that give access to anyone but the owner.
 const OTHERS: u32 = 0o077;
-/// Bits by which anybody but the owner can change it.
+/// Mode bits that give write access to anyone but the owner.
 const OTHERS_WRITE: u32 = 0o022;
-/// The bit by which systemd's access list for the service shows (acl(5): it is the mask).
+/// The mode bit that shows systemd's access list for the service (acl(5): it is the mask).
 const GROUP_READS: u32 = 0o040;
 
-/// Whose hands the private files of a directory are in.
+/// The owner of a directory's private files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Custody {
-    /// This user's, or root's: mode 0600 or less.
+    /// This user or root: mode 0600 or less.
     Ours,
-    /// systemd's, in `$CREDENTIALS_DIRECTORY`: the same, or root's file of mode 0440 with root's
-    /// group, whose middle bit stands for the entry of the service's user in an access list.
+    /// systemd, in `$CREDENTIALS_DIRECTORY`: as `Ours`, or root's file of mode 0440 with root's
+    /// group, whose group bit is the mask of an access list with an entry for the service's user.
     Credentials,
 }
 
@@ -54,7 +54,8 @@ impl KeyDirectory {
         match rustix::fs::open(dir, flags, Mode::empty()) {
             Ok(fd) => {
                 let keys = Self { path: dir.to_owned(), fd, custody };
-                // Who can name files here chooses the keys, whatever the files' own modes are.
+                // A user who can create files here chooses the keys, even if the files' own modes
+                // are safe.
                 refuse_writable(dir, &keys.stat()?)?;
                 Ok(keys)
             }
@@ -80,7 +81,7 @@ impl KeyDirectory {
         KeyError::Io { path: self.path(name), act, source }
     }
 
-    /// Opens a file that is to be read; `None` where there is none.
+    /// Opens a file for reading. Returns `None` if it does not exist.
     fn open_file(&self, name: &str) -> Result<Option<File>, KeyError> {
         // NONBLOCK: a FIFO in place of a key must not hang the daemon.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -96,8 +97,8 @@ impl KeyDirectory {
         self.io(name, "opening", io::ErrorKind::NotFound.into())
     }
 
-    /// An interrupted change of keys says that either may be the key: nothing is signed before that
-    /// is settled.
+    /// Fails if a key rotation was interrupted. Either key may then be the active one, so nothing
+    /// is signed before the rotation is finished.
     pub(crate) fn refuse_unfinished(&self, change: &str) -> Result<(), KeyError> {
         match self.open_file(change)? {
             None => Ok(()),
@@ -137,8 +138,8 @@ impl KeyDirectory {
         Ok(())
     }
 
-    /// Reads a private key that nobody else can have read; `None` where there is none. From then on
-    /// this process leaves no core file.
+    /// Reads a private key that no other user can have read. Returns `None` if it does not exist.
+    /// From then on this process leaves no core file.
     pub(crate) fn private(&self, name: &str) -> Result<Option<PrivateKey>, KeyError> {
         let Some(file) = self.open_file(name)? else { return Ok(None) };
         let path = self.path(name);
@@ -151,15 +152,15 @@ impl KeyDirectory {
         refuse_strangers(&path, &stat)?;
         refuse_strangers(&self.path, &self.stat()?)?;
         custody::keep_memory_private().map_err(KeyError::Custody)?;
-        // Never moved while it grows: a copy that is left behind would not be zeroed.
+        // Never reallocate: the old buffer would not be zeroed.
         let mut bytes = Zeroizing::new(Vec::with_capacity(PRIVATE_BYTES_MAX + 1));
         self.read_into(&mut bytes, name, file, PRIVATE_BYTES_MAX)?;
         let private = PrivateKey::from_openssh(bytes.as_slice());
         private.map(Some).map_err(|source| KeyError::Format { path, source })
     }
 
-    /// Puts a public file there, or checks that the one that is there begins with the same line: that
-    /// of the key in force.
+    /// Writes a public file, or checks that the existing one begins with the same line: the active
+    /// key.
     pub(crate) fn publish(&self, name: &str, text: &str) -> Result<(), KeyError> {
         if self.read(name, PUBLIC_BYTES_MAX)?.is_none()
             && self.place(name, 0o644, text.as_bytes())?
@@ -178,10 +179,10 @@ impl KeyDirectory {
         }
     }
 
-    /// Makes a file appear whole and durable under its name; `false` when the name is taken.
+    /// Creates a file whole and durably. Returns `false` if the name exists.
     pub(crate) fn place(&self, name: &str, mode: u32, bytes: &[u8]) -> Result<bool, KeyError> {
         let draft = self.draft(name, mode, bytes)?;
-        // A link, unlike a rename, never replaces.
+        // link(2), unlike rename(2), never replaces a file.
         let linked = match rustix::fs::linkat(&self.fd, &draft, &self.fd, name, AtFlags::empty()) {
             Ok(()) => Ok(true),
             Err(rustix::io::Errno::EXIST) => Ok(false),
@@ -193,40 +194,41 @@ impl KeyDirectory {
         Ok(linked)
     }
 
-    /// Puts a file in the place of another, whole and durable. For a change of keys only.
+    /// Replaces a file, whole and durably. For a key rotation only.
     pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), KeyError> {
         let draft = self.draft(name, 0o644, bytes)?;
         self.rename(&draft, name)
     }
 
-    /// The same for a private key. For a change of keys only.
+    /// Replaces a private key likewise. For a key rotation only.
     pub(crate) fn replace_private(&self, name: &str, bytes: &[u8]) -> Result<(), KeyError> {
         let draft = self.draft(name, 0o600, bytes)?;
         self.rename(&draft, name)
     }
 
-    /// Has two files change their names, durably and at once (renameat2(2)). For a change of keys only.
+    /// Exchanges the names of two files, atomically and durably (renameat2(2)). For a key rotation
+    /// only.
     pub(crate) fn exchange(&self, one: &str, other: &str) -> Result<(), KeyError> {
         rustix::fs::renameat_with(&self.fd, one, &self.fd, other, RenameFlags::EXCHANGE)
             .map_err(|e| self.io(one, "renaming", e.into()))?;
         self.sync()
     }
 
-    /// Renames a file onto another, durably. For a change of keys only.
+    /// Renames a file over another, durably. For a key rotation only.
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), KeyError> {
         rustix::fs::renameat(&self.fd, from, &self.fd, to)
             .map_err(|e| self.io(from, "renaming", e.into()))?;
         self.sync()
     }
 
-    /// Removes a file, durably. For a change of keys only.
+    /// Removes a file, durably. For a key rotation only.
     pub(crate) fn remove(&self, name: &str) -> Result<(), KeyError> {
         self.unlink(name)?;
         self.sync()
     }
 
-    /// A file under a name of its own per attempt: what a crash left behind never blocks the next
-    /// one.
+    /// Writes a temporary file. Its name is unique, so a file left by a crash never blocks the next
+    /// attempt.
     fn draft(&self, name: &str, mode: u32, bytes: &[u8]) -> Result<String, KeyError> {
         let draft = format!(".{name}.{:016x}", rand_core::OsRng.next_u64());
         let flags =
@@ -253,7 +255,7 @@ impl KeyDirectory {
     }
 }
 
-/// Only who owns a key's file, or the directory that it is in, may change it.
+/// Fails if anyone but the owner may change a key file or its directory.
 fn refuse_writable(path: &Path, stat: &Stat) -> Result<(), KeyError> {
     let mode = stat.st_mode & 0o7777;
     if mode & OTHERS_WRITE == 0 {
@@ -262,7 +264,7 @@ fn refuse_writable(path: &Path, stat: &Stat) -> Result<(), KeyError> {
     Err(KeyError::Writable { path: path.to_owned(), mode })
 }
 
-/// Private keys are this user's, or root's.
+/// Fails if neither this user nor root owns a private key.
 fn refuse_strangers(path: &Path, stat: &Stat) -> Result<(), KeyError> {
     let uid = stat.st_uid;
     if uid == 0 || uid == rustix::process::geteuid().as_raw() {

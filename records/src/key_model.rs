@@ -1,5 +1,4 @@
-//! Types of keys that several files share: fingerprints, keys with the time for which they count, and why a key
-//! signed nothing.
+//! Key types that several files share: fingerprints, keys with their validity, and signing errors.
 
 use std::fmt;
 use std::io;
@@ -10,14 +9,14 @@ use std::time::Duration;
 use model::UtcTime;
 use ssh_key::{HashAlg, PublicKey};
 
-/// The longest message of OpenSSH's agent, which refuses a longer one without a word.
+/// The longest message that OpenSSH's agent accepts. It rejects a longer one without a reply.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 256 * 1024;
 
-/// A key of an agent, as `ssh-keygen -l` prints it: `SHA256:` and 43 digits of base64.
+/// The fingerprint of a key, as `ssh-keygen -l` prints it: `SHA256:` and 43 digits of base64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyFingerprint(pub(crate) [u8; 32]);
 
-/// The text is not a SHA-256 fingerprint of a key.
+/// The error for a text that is not a SHA-256 fingerprint of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAFingerprint;
 
@@ -50,7 +49,7 @@ impl KeyFingerprint {
     }
 }
 
-/// Why an agent signs nothing. The message begins with its socket.
+/// The reason why an agent did not sign. The message begins with its socket.
 #[derive(Debug)]
 pub struct AgentError {
     pub(crate) socket: PathBuf,
@@ -60,16 +59,16 @@ pub struct AgentError {
 #[derive(Debug)]
 pub(crate) enum Problem {
     Io(&'static str, io::Error),
-    /// Nothing whole within this time.
+    /// No complete reply within this time.
     Late(Duration),
-    /// More bytes to sign than an agent takes.
+    /// More bytes to sign than an agent accepts.
     TooMuch(usize),
-    /// Not the protocol.
+    /// A reply that breaks the protocol.
     Reply(&'static str),
     NoKey(KeyFingerprint),
     NoList,
     Refused(KeyFingerprint),
-    /// A signature that is none of this key over what was to be signed.
+    /// A signature that does not verify with this key.
     Forged(KeyFingerprint),
 }
 
@@ -109,7 +108,7 @@ impl std::error::Error for AgentError {
     }
 }
 
-/// A public key and the time for which it counts, both ends included.
+/// A public key and its validity, both ends included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dated<K> {
     pub(crate) key: K,
@@ -118,28 +117,31 @@ pub struct Dated<K> {
 }
 
 impl<K> Dated<K> {
+    /// Returns the key.
     #[must_use]
     pub fn key(&self) -> &K {
         &self.key
     }
 
-    /// `None` for the first key that there was.
+    /// Returns the start; `None` for the first key.
     #[must_use]
     pub fn valid_after(&self) -> Option<UtcTime> {
         self.valid_after
     }
 
-    /// `None` for the active key.
+    /// Returns the end; `None` for the active key.
     #[must_use]
     pub fn valid_before(&self) -> Option<UtcTime> {
         self.valid_before
     }
 }
 
-/// Why nothing was signed.
+/// The reason why nothing was signed.
 #[derive(Debug)]
 pub enum SigningError {
+    /// The local key failed.
     Key(ssh_key::Error),
+    /// The agent failed.
     Agent(AgentError),
 }
 

@@ -1,5 +1,5 @@
-//! Where a host's two keys come from, and the one place where they are opened. Keys of two sources must
-//! never be mixed, and a source that fails is never replaced by another.
+//! The source of a host's two keys, and the only place where they are opened. Keys of two sources
+//! must never be mixed, and a failing source is never replaced by another.
 
 use std::path::{Path, PathBuf};
 
@@ -12,24 +12,27 @@ use crate::keys::ResultKey;
 use crate::log::{LogKey, LogOrigin};
 use crate::{log_key_files, result_key_files};
 
-/// Where the private halves are.
+/// The place of the private halves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySource {
-    /// Files `result` and `log` of a directory, made on first use, with the public halves beside
-    /// them.
+    /// The files `result` and `log` of a directory, made on first use, with their public halves.
     Directory(PathBuf),
-    /// The same files in systemd's `$CREDENTIALS_DIRECTORY`, where nothing can be made.
+    /// The same files in systemd's `$CREDENTIALS_DIRECTORY`, which is read-only.
     Credentials {
+        /// The directory of the private halves.
         directory: PathBuf,
-        /// Where the public halves are kept.
+        /// The directory of the public halves.
         public: PathBuf,
     },
-    /// An ssh-agent: the process never has a private byte.
+    /// An ssh-agent. The process never holds a private byte.
     Agent {
+        /// The agent's socket.
         socket: PathBuf,
+        /// The result key.
         result: KeyFingerprint,
+        /// The log key.
         log: KeyFingerprint,
-        /// Where the public halves are kept.
+        /// The directory of the public halves.
         public: PathBuf,
     },
 }
@@ -44,7 +47,7 @@ pub struct Keys {
 }
 
 impl KeySource {
-    /// The directory with the public halves of these keys and of those before them.
+    /// Returns the directory with the public halves of these keys and of their predecessors.
     #[must_use]
     pub fn public(&self) -> &Path {
         match self {
@@ -56,11 +59,11 @@ impl KeySource {
 }
 
 impl Keys {
-    /// Opens both keys, or makes them where the source is a directory of ours; the public halves
-    /// are there afterwards. From then on this process cannot be dumped or traced by its user.
+    /// Opens both keys, or makes them if the source is [`KeySource::Directory`], and publishes the
+    /// public halves. From then on other processes of the user cannot dump or trace this one.
     ///
     /// # Errors
-    /// Any [`KeyError`]: nothing that exists is ever replaced or mended.
+    /// Any [`KeyError`]. No existing file is replaced or repaired.
     pub fn open_or_create(source: &KeySource, origin: &LogOrigin) -> Result<Self, KeyError> {
         custody::keep_memory_private().map_err(KeyError::Custody)?;
         if let KeySource::Directory(directory) = source {
@@ -87,10 +90,7 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Opens both keys of a source that has them. Nothing is made or written.
-    ///
-    /// # Errors
-    /// Any [`KeyError`]; a missing file is [`KeyError::Io`].
+    /// Opens both keys of a source. Makes and writes nothing.
     pub fn open(source: &KeySource, origin: &LogOrigin) -> Result<Self, KeyError> {
         let (directory, custody) = match source {
             KeySource::Directory(directory) => (directory, Custody::Ours),

@@ -1,11 +1,11 @@
-//! The result key: one ECDSA P-256 key, held here or by an agent, and the forms in which its public
-//! half is handed out. The private half must never leave this module but as the file that
-//! [`crate::key_files`] writes, and nothing may be signed with it but results, in their SSH namespace
-//! and as DSSE, whose encoding no other thing has, and the change to another key.
+//! The result key: one ECDSA P-256 key, held here or by an agent, and the formats of its public
+//! half. The private half must never leave this module except as the file that [`crate::key_files`]
+//! writes. It may sign only results (in their SSH namespace and as DSSE, whose encoding nothing
+//! else uses) and the rotation to another key.
 //!
-//! Where private bytes are: in `ssh_key`'s key, which is zeroed when it is dropped, and for the length
-//! of one signature in `p256`'s, which is too. The stack and the registers that they pass through are
-//! not wiped by anybody; [`crate::custody`] keeps them out of core files and from other processes.
+//! Private bytes exist in `ssh_key`'s key, which is zeroed on drop, and for the length of one
+//! signature in `p256`'s, which is too. The stack and the registers that they pass through are not
+//! wiped; [`crate::custody`] protects them from core files and from other processes.
 
 use std::fmt;
 
@@ -19,9 +19,9 @@ use crate::agent::AgentKey;
 use crate::key_model::{KeyFingerprint, SigningError};
 use crate::{base64, spki};
 
-/// What a signature on a record is for; part of what is signed.
+/// The SSH namespace of signatures on records; the signature covers it.
 pub const RESULT_NAMESPACE: &str = "result.tool-exec@threegate";
-/// Who signs records, as `allowed_signers` files name it.
+/// The principal of the result key in `allowed_signers` files.
 pub const RESULT_PRINCIPAL: &str = "tool-exec";
 
 /// The key that signs records.
@@ -30,38 +30,38 @@ pub struct ResultKey {
     public: PublicResultKey,
 }
 
-/// Where the private half is.
+/// The holder of the private half.
 enum Holder {
-    /// Boxed, because moving it would leave copies behind.
+    /// Boxed, because a move would leave copies behind.
     Here(Box<PrivateKey>),
     Agent(Box<AgentKey>),
 }
 
-/// Why a key cannot be the result key.
+/// The reason why a key cannot be the result key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// Another kind of key, or one that is locked with a passphrase.
+    /// Another type of key, or a key locked with a passphrase.
     NotPlainP256,
-    /// The halves of the file are not of one key.
+    /// The halves in the file do not match.
     Halves,
 }
 
 impl ResultKey {
-    /// A new key.
+    /// Generates a new key.
     pub(crate) fn generate() -> Result<Self, ssh_key::Error> {
         let p256 = Algorithm::Ecdsa { curve: EcdsaCurve::NistP256 };
         let private = PrivateKey::random(&mut rand_core::OsRng, p256)?;
         Self::from_private(private).map_err(|_| ssh_key::Error::PublicKey)
     }
 
-    /// Accepts an unlocked P-256 key whose halves fit each other.
+    /// Accepts an unlocked P-256 key with matching halves.
     pub(crate) fn from_private(private: PrivateKey) -> Result<Self, Unfit> {
         if !matches!(private.key_data(), KeypairData::Ecdsa(EcdsaKeypair::NistP256 { .. })) {
             return Err(Unfit::NotPlainP256);
         }
         let public = PublicResultKey::from_key(private.public_key()).ok_or(Unfit::NotPlainP256)?;
         let key = Self { holder: Holder::Here(Box::new(private)), public };
-        // A file can hold halves of two keys; every record would then be unverifiable for ever.
+        // A file can hold halves of two keys; no record could then ever be verified.
         let proof = key.sign(b"self-test").map_err(|_| Unfit::Halves)?;
         let fits = SshSig::from_pem(proof)
             .and_then(|sig| key.public.key.verify(RESULT_NAMESPACE, b"self-test", &sig));
@@ -74,14 +74,14 @@ impl ResultKey {
         Ok(Self { holder: Holder::Agent(Box::new(key)), public })
     }
 
-    /// The public half.
+    /// Returns the public half.
     #[must_use]
     pub fn public(&self) -> PublicResultKey {
         self.public.clone()
     }
 
-    /// The armoured SSHSIG over these bytes. A key that is held here gives the same signature for
-    /// the same bytes; an agent may not.
+    /// Returns the armoured SSHSIG over these bytes. A local key always gives the same signature
+    /// for the same bytes; an agent may not.
     pub(crate) fn sign(&self, message: &[u8]) -> Result<String, SigningError> {
         let mut armoured = self.sshsig(RESULT_NAMESPACE, message)?.to_pem(LineEnding::LF)?;
         if !armoured.ends_with('\n') {
@@ -97,8 +97,8 @@ impl ResultKey {
         }
     }
 
-    /// The DER signature over a DSSE pre-authentication encoding. The same for the same bytes
-    /// (RFC 6979) where the key is held here; an agent's may differ each time.
+    /// Returns the DER signature over a DSSE pre-authentication encoding. Deterministic (RFC 6979)
+    /// for a local key; an agent's signature may differ each time.
     pub(crate) fn sign_pae(&self, pae: &[u8]) -> Result<Vec<u8>, SigningError> {
         let signature = match &self.holder {
             Holder::Agent(key) => Signature::try_from(&key.sign(pae)?)?,
@@ -119,8 +119,7 @@ impl ResultKey {
         matches!(self.holder, Holder::Agent(_))
     }
 
-    /// The OpenSSH private key file, which is zeroed when it is dropped; `None` for a key that an
-    /// agent holds.
+    /// Returns the OpenSSH private key file, which is zeroed on drop; `None` for a key of an agent.
     pub(crate) fn openssh_file(
         &self,
     ) -> Result<Option<impl std::ops::Deref<Target = String> + use<>>, ssh_key::Error> {
@@ -149,7 +148,7 @@ pub struct PublicResultKey {
 impl PublicResultKey {
     pub(crate) fn from_key(key: &PublicKey) -> Option<Self> {
         let point = key.key_data().ecdsa()?.as_sec1_bytes();
-        // 65 bytes beginning with 4: the only form that the head of the DER announces.
+        // 65 bytes beginning with 4: the only form that fits the fixed DER prefix.
         if point.len() != 65 || point.first() != Some(&4) {
             return None;
         }
@@ -163,37 +162,37 @@ impl PublicResultKey {
         &self.key
     }
 
-    /// `ecdsa-sha2-nistp256 AAAA…`.
+    /// Returns `ecdsa-sha2-nistp256 AAAA…`.
     #[must_use]
     pub fn openssh_line(&self) -> &str {
         &self.openssh
     }
 
-    /// The line that makes `ssh-keygen -Y verify -I tool-exec -n result.tool-exec@threegate` accept
-    /// this key, for results and for nothing else.
+    /// Returns the `allowed_signers` line with which `ssh-keygen -Y verify -I tool-exec -n
+    /// result.tool-exec@threegate` accepts this key, for results only.
     #[must_use]
     pub fn allowed_signers_line(&self) -> String {
         format!("{RESULT_PRINCIPAL} namespaces=\"{RESULT_NAMESPACE}\" {}", self.openssh)
     }
 
-    /// SPKI PEM, for `openssl` and Sigstore verifiers.
+    /// Returns the key as SPKI PEM, for `openssl` and Sigstore verifiers.
     #[must_use]
     pub fn pem(&self) -> String {
         spki::pem(&self.spki)
     }
 
-    /// DER of `SubjectPublicKeyInfo`.
+    /// Returns the DER of `SubjectPublicKeyInfo`.
     pub(crate) fn spki(&self) -> &[u8] {
         &self.spki
     }
 
-    /// How a Sigstore bundle names this key: base64 of the SHA-256 of its SPKI.
+    /// Returns the key hint of Sigstore bundles: base64 of the SHA-256 of the SPKI.
     #[must_use]
     pub fn hint(&self) -> String {
         base64::encode(Sha256::of(&self.spki).as_bytes())
     }
 
-    /// Whether the DER signature is one of this key over these bytes.
+    /// Returns whether the DER signature is one of this key over these bytes.
     pub(crate) fn accepts(&self, message: &[u8], der: &[u8]) -> bool {
         let point = self.spki.get(spki::P256_HEAD.len()..).unwrap_or_default();
         let key = VerifyingKey::from_sec1_bytes(point);
@@ -201,7 +200,7 @@ impl PublicResultKey {
         matches!((key, signature), (Ok(key), Ok(it)) if key.verify(message, &it).is_ok())
     }
 
-    /// `SHA256:…`, as `ssh-keygen -l` prints it.
+    /// Returns `SHA256:…`, as `ssh-keygen -l` prints it.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         KeyFingerprint::of(&self.key).to_string()

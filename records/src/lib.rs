@@ -1,11 +1,11 @@
-//! Outcome to signed record: the Markdown result that upstream's schema asks for, its SSH
-//! signature, the in-toto statement of it, the log that has them all, and the check of each years
-//! later. This crate renders and judges; it must never
-//! decide whether something may run, read a clock, publish a directory, or sign a document that its
-//! own lint refuses.
+//! Signed records of tool runs: the Markdown result of upstream's schema, its SSH signature, its
+//! in-toto statement, the transparency log of all records, and their verification.
 //!
-//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
-//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
+//! This crate renders and verifies. It must never decide whether something may run, read a clock,
+//! publish a directory, or sign a document that its own lint refuses.
+//!
+//! Types that several files of a module share are in its `model.rs`, which imports definitions
+//! only. Every other file imports downwards, so the modules have no cycle.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
-//! Where the log's key lies: `<dir>/log`, and `<dir>/log.pub` with its name. The same rules hold as for
-//! the result key; and a log must never be signed under another name than the one its key was made
-//! for.
+//! The files of the log's key: `<dir>/log`, and `<dir>/log.pub` with its name. The rules of the
+//! result key hold here too. A log must never be signed under another name than the one its key was
+//! made for.
 
 use std::path::Path;
 
@@ -13,16 +13,15 @@ use crate::public_keys::Retired;
 
 pub(crate) const PRIVATE: &str = "log";
 pub(crate) const PUBLIC: &str = "log.pub";
-/// The signed change to another key, from before it is logged until that key is in force.
+/// The signed rotation to another key. It exists from before it is logged until that key is active.
 pub(crate) const CHANGE: &str = "log.change";
 
 impl LogKey {
-    /// Opens `<dir>/log`, or makes it (and the directory, mode 0700) on first use, with `log.pub`
-    /// beside it.
+    /// Opens `<dir>/log`. On first use makes it, the directory (mode 0700) and `log.pub`.
     ///
     /// # Errors
-    /// Any [`KeyError`]: nothing that exists is ever replaced or mended. A key that was made for a
-    /// log of another name is [`KeyError::OtherKey`].
+    /// Any [`KeyError`]. No existing file is replaced or repaired. A key of a log with another name
+    /// is [`KeyError::OtherKey`].
     pub fn open_or_create(dir: &Path, origin: &LogOrigin) -> Result<LogKey, KeyError> {
         let keys = KeyDirectory::make(dir)?;
         keys.refuse_unfinished(CHANGE)?;
@@ -36,10 +35,7 @@ impl LogKey {
         Ok(key)
     }
 
-    /// Opens `<dir>/log`, which must be there.
-    ///
-    /// # Errors
-    /// Any [`KeyError`]; a missing file is [`KeyError::Io`].
+    /// Opens `<dir>/log`, which must exist.
     pub fn open(dir: &Path, origin: &LogOrigin) -> Result<LogKey, KeyError> {
         Self::open_in(&KeyDirectory::open(dir, Custody::Ours)?, origin)
     }
@@ -51,11 +47,8 @@ impl LogKey {
 }
 
 impl PublicLogKey {
-    /// Opens `<dir>/log.pub`, and of its lines the first, which is of the key in force: all that
-    /// verifying what the log says now needs.
-    ///
-    /// # Errors
-    /// Any [`KeyError`]; a missing file is [`KeyError::Io`].
+    /// Reads the first line of `<dir>/log.pub`, the active key. It is enough to verify the log's
+    /// present state.
     pub fn open(dir: &Path) -> Result<PublicLogKey, KeyError> {
         let keys = KeyDirectory::open(dir, Custody::Ours)?;
         Self::open_in(&keys)?.ok_or_else(|| keys.missing(PUBLIC))
@@ -69,7 +62,7 @@ impl PublicLogKey {
     }
 }
 
-/// The key in this file; `None` where there is none.
+/// Loads the key from this file. Returns `None` if the file does not exist.
 pub(crate) fn load(
     keys: &KeyDirectory,
     name: &str,
@@ -93,12 +86,12 @@ pub(crate) fn create(
     let file = key.openssh_file().map_err(failed)?;
     match file {
         Some(file) if keys.place(name, 0o600, file.as_bytes())? => Ok(key),
-        // Another process was faster; its key is the key.
+        // Another process was faster; use its key.
         _ => load(keys, name, origin)?.ok_or_else(|| keys.missing(name)),
     }
 }
 
-/// Puts the public file there, or checks that the one that is there is of this key.
+/// Writes the public file, or checks that the existing one is of this key.
 pub(crate) fn publish(keys: &KeyDirectory, public: &PublicLogKey) -> Result<(), KeyError> {
     keys.publish(PUBLIC, &Retired::open(keys)?.with_log(public.clone()).verifier_lines())
 }

@@ -1,5 +1,5 @@
-//! The texts of this crate's errors, compared with `tests/snapshots/messages/records.txt`. It must never leave out
-//! an error that a test can make.
+//! Compares the texts of this crate's errors with `tests/snapshots/messages/records.txt`. It must
+//! never omit an error that a test can construct.
 
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;

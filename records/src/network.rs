@@ -1,5 +1,5 @@
-//! What a run did with a network, in the record's words. What nobody knows is `unknown`, and what may have
-//! been reached is listed as a destination: a reader must never take silence for nothing.
+//! The network use of a run, as the record states it. An unknown use is `unknown`, and a host that
+//! may have been reached is listed as a destination: missing data must never look like no use.
 
 use std::net::IpAddr;
 
@@ -9,28 +9,28 @@ use crate::outside::Showing;
 use crate::tool_text::ToolShowing;
 use crate::yaml::{Map, Node};
 
-/// Rows of refusals that the Safety Notes name.
+/// The maximum number of refusals that the Safety Notes list.
 const NAMED_MAX: usize = 5;
 
-/// What is known of a run's network, whatever else of the run could be kept.
+/// The known network use of a run. It is kept even if the rest of the run is lost.
 #[derive(Clone, Debug)]
 pub enum NetworkUse {
-    /// No host was granted, or nothing was started: nothing was reached.
+    /// No host was granted, or nothing was started. Nothing was reached.
     Nothing,
-    /// These hosts may have been reached. None are named where not even they are known.
+    /// These hosts may have been reached. Empty if the granted hosts are unknown too.
     Unknown { granted: Vec<String>, why: Unaccounted },
     /// The egress proxy's report.
     Known(NetworkReport),
 }
 
-/// Why nobody knows what a run did with its hosts.
+/// The reason why a run's network use is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unaccounted {
-    /// The egress proxy ended before it was asked, and its report with it.
+    /// The egress proxy ended before it reported.
     ProxyLost,
-    /// The egress proxy said what cannot be so.
+    /// The egress proxy sent an impossible report.
     ReportUnfit,
-    /// The daemon or the host stopped before the egress proxy was asked.
+    /// The daemon or the host stopped before it asked the egress proxy.
     NeverAsked,
 }
 
@@ -44,41 +44,47 @@ impl Unaccounted {
     }
 }
 
-/// What the egress proxy saw.
+/// The report of the egress proxy.
 #[derive(Clone, Debug)]
 pub struct NetworkReport {
-    /// What confined the proxy itself, in a word.
+    /// The name of the mechanism that confined the proxy.
     pub proxy_confined_by: &'static str,
-    /// Every host that was granted, used or not.
+    /// Every granted host, used or not.
     pub hosts: Vec<HostUse>,
-    /// Not all if many: the number of the rest is beside them.
+    /// The first refusals.
     pub refusals: Vec<Refusal>,
+    /// The number of refusals that `refusals` omits.
     pub refusals_left_out: u64,
 }
 
-/// What was done with one host.
+/// The use of one host.
 #[derive(Clone, Debug)]
 pub struct HostUse {
+    /// The host's name.
     pub host: String,
-    /// What the name stood for throughout the run.
+    /// The addresses to which the name was pinned for the run.
     pub addresses: Vec<IpAddr>,
+    /// The number of connections.
     pub connections: u64,
+    /// Bytes sent by the tool.
     pub bytes_out: u64,
+    /// Bytes received by the tool.
     pub bytes_in: u64,
 }
 
-/// Something that the tool asked its proxy for and did not get.
+/// A request of the tool that the proxy refused.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// The tool's own words.
+    /// The destination, in the tool's text.
     pub asked: String,
-    /// Ours.
+    /// The reason, in the proxy's text.
     pub reason: String,
+    /// The number of such requests.
     pub times: u64,
 }
 
 impl NetworkUse {
-    /// `none` or `allowlist`.
+    /// Returns `none` or `allowlist`.
     pub(crate) fn as_str(&self) -> &'static str {
         let access = match self {
             Self::Nothing => NetworkAccess::None,
@@ -87,7 +93,7 @@ impl NetworkUse {
         access.as_str()
     }
 
-    /// Hosts that were reached, or may have been.
+    /// Returns the hosts that were or may have been reached.
     pub(crate) fn destinations(&self) -> Vec<&str> {
         match self {
             Self::Nothing => Vec::new(),
@@ -99,7 +105,7 @@ impl NetworkUse {
         }
     }
 
-    /// For the front matter.
+    /// Returns the value for the front matter.
     pub(crate) fn node(&self, show: Showing, tool: &ToolShowing) -> Node {
         match self {
             Self::Nothing => Node::Null,
@@ -113,7 +119,7 @@ impl NetworkUse {
         }
     }
 
-    /// What follows `Network confirmation:`.
+    /// Returns the text after `Network confirmation:`.
     pub(crate) fn confirmation(&self, show: Showing) -> String {
         match self {
             Self::Nothing => "none used".to_owned(),
@@ -139,7 +145,8 @@ impl NetworkUse {
         }
     }
 
-    /// What the tool asked for in vain, for the Safety Notes: words of ours, and the tool's own.
+    /// Returns the refused requests for the Safety Notes: text of this program, and the tool's
+    /// text.
     pub(crate) fn refused(&self) -> Option<(String, Option<String>)> {
         let report = match self {
             Self::Nothing => return None,
@@ -148,7 +155,7 @@ impl NetworkUse {
             }
             Self::Known(report) => report,
         };
-        // The proxy's numbers are another program's.
+        // The proxy's counts are untrusted and could overflow.
         let all = report
             .refusals
             .iter()

@@ -1,6 +1,6 @@
-//! A result directory that is open, for whoever shows a record to somebody who must not be taken elsewhere:
-//! everything is read from its descriptor, bounded, and through no link. What a record claims here nobody
-//! has verified; it must never be taken for a verification.
+//! An open result directory, for callers that show records and must not be redirected. Every read
+//! uses the directory's descriptor, is bounded, and follows no link. The claims read here are
+//! unverified and must never be taken for verified facts.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -12,72 +12,89 @@ use serde::Deserialize;
 use crate::tree::{open_directory, open_file, read_bounded};
 use crate::verify::RECORD_BYTES_MAX;
 
-/// What a record says of itself. Nobody has checked it.
+/// The claims of a record. Unverified.
 #[derive(Debug, Deserialize)]
 pub struct Claims {
+    /// The result id.
     pub result_id: String,
+    /// The request id, or `unusable`.
     pub request_id: String,
+    /// The time when the record was made.
     pub created_utc: String,
+    /// The outcome.
     pub outcome: String,
+    /// The tool's exit code.
     pub exit_code: i32,
+    /// See [`crate::split_reason`].
     pub reason: Option<String>,
+    /// Wall time in seconds.
     pub runtime_sec: f64,
+    /// `none` or `allowlist`.
     pub network_used: String,
+    /// The files that the tool left.
     pub artifacts: Vec<ClaimedArtifact>,
     #[serde(default)]
+    /// The findings of the request's check. Empty in older records.
     pub violations: Vec<ClaimedViolation>,
 }
 
-/// A file that a tool left, by the record's word.
+/// A file that the tool left, as the record claims.
 #[derive(Debug, Deserialize)]
 pub struct ClaimedArtifact {
+    /// The path below `artifacts/`.
     pub path: String,
+    /// The size in bytes.
     pub size_bytes: u64,
 }
 
-/// Why a request was refused, by the record's word.
+/// A finding of the request's check, as the record claims.
 #[derive(Debug, Deserialize)]
 pub struct ClaimedViolation {
+    /// The code of the rule.
     pub code: String,
+    /// The message.
     pub message: String,
 }
 
-/// A part of a file, and how long the whole is.
+/// A part of a file.
 pub struct Part {
+    /// The bytes of the part.
     pub bytes: Vec<u8>,
+    /// The offset of the part in the file.
     pub offset: u64,
+    /// The length of the whole file.
     pub bytes_total: u64,
 }
 
-/// The directory of one result.
+/// An open directory of one result.
 pub struct ResultDirectory {
     root: OwnedFd,
     id: ResultId,
 }
 
 impl ResultDirectory {
-    /// Opens it in the directory of results.
+    /// Opens the directory of this result in the directory of results.
     ///
     /// # Errors
-    /// There is none, it is a link, or it may not be read.
+    /// It does not exist, is a link, or cannot be read.
     pub fn open(results: impl AsFd, id: &ResultId) -> io::Result<Self> {
         Ok(Self { root: open_directory(results, id.as_str())?, id: id.clone() })
     }
 
-    /// The exact bytes of its record.
+    /// Reads the exact bytes of the record.
     ///
     /// # Errors
-    /// There is none that can be read, or it is larger than any record.
+    /// The record cannot be read, or is larger than any record.
     pub fn record(&self) -> io::Result<Vec<u8>> {
         let name = format!("{}.md", self.id);
         let read = read_bounded(self.root.as_fd(), &name, RECORD_BYTES_MAX)?;
         read.ok_or_else(|| io::Error::new(io::ErrorKind::FileTooLarge, "larger than any record"))
     }
 
-    /// So many bytes of one of its files from there on. The path is relative, with `/`.
+    /// Reads up to `bytes_max` bytes of a file, from `offset`. The path is relative, with `/`.
     ///
     /// # Errors
-    /// The path leads elsewhere or through a link, or what is there is no regular file.
+    /// The path leaves the directory or follows a link, or its target is not a regular file.
     pub fn part(&self, path: &str, offset: u64, bytes_max: u64) -> io::Result<Part> {
         let mut file = self.file(path)?;
         let bytes_total = file.metadata()?.len();
@@ -104,7 +121,7 @@ impl ResultDirectory {
 }
 
 impl Claims {
-    /// Of the bytes of a record; `None` where they are none.
+    /// Parses the claims of a record. Returns `None` if the bytes are not a record.
     #[must_use]
     pub fn of(record: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(record).ok()?;

@@ -1,5 +1,6 @@
-//! Text of the request, the policy and the rules on its way into a record. It must never begin a line,
-//! end one, or be read as Markdown; nor may anything that a tool did decide how much of it is shown.
+//! Escaping of text from the request, the policy and the rules for a record. Such text must never
+//! begin or end a line, or be read as Markdown. Nothing that a tool did may decide how much of it
+//! is shown.
 
 use model::escape_line;
 use validator::{Code, withheld};
@@ -7,26 +8,27 @@ use validator::{Code, withheld};
 use crate::yaml::{Mask, Node, quoted};
 
 const SHOWN_CHARS_MAX: usize = 1000;
-/// More rows than any honest run has; the number of all stands beside them.
+/// More rows than any honest run has. The total number is stated as well.
 const ROWS_MAX: usize = 1000;
 
-// Both forms have to fit beside whatever a tool leaves. Of the 3 MiB that the lint allows a front matter,
-// 1,000 artifacts with the longest paths take up to 1.7 MiB, and the longest request a third of one.
+// Both forms must fit next to the results of any run. Of the 3 MiB that the lint allows a front
+// matter, 1,000 artifacts with the longest paths take up to 1.7 MiB, and the longest request a
+// third of a MiB.
 const ROWS_MAX_WITHHELD: usize = 50;
 const LIST_BYTES_MAX_WITHHELD: usize = 32 * 1024;
 
-/// How much of these words a record shows.
+/// The redaction level of such text.
 #[derive(Clone, Copy)]
 pub(crate) enum Showing {
-    /// Everything but what the lint names.
+    /// Shows everything that the lint accepts.
     Open,
-    /// Nothing: the lint refused the open form of [`Statement::given`](crate::Statement::given) alone
-    /// for this reason.
+    /// Shows nothing, because the lint refused the open form of
+    /// [`Statement::given`](crate::Statement::given) alone with this code.
     Withheld(Code),
 }
 
 impl Showing {
-    /// Rows of violations that the front matter has.
+    /// Returns the maximum number of violations in the front matter.
     pub(crate) fn violations_max(self) -> usize {
         match self {
             Self::Open => ROWS_MAX,
@@ -34,8 +36,8 @@ impl Showing {
         }
     }
 
-    /// Constraints that the front matter has. As many as a request has room for are fine where they
-    /// are shown; a marker is longer than the shortest of them.
+    /// Returns the maximum number of constraints in the front matter. Open: as many as fit in a
+    /// request. Withheld: fewer, because a marker is longer than the shortest constraint.
     pub(crate) fn constraints_max(self) -> usize {
         match self {
             Self::Open => usize::MAX,
@@ -43,7 +45,7 @@ impl Showing {
         }
     }
 
-    /// Why this text may not be shown, if so.
+    /// Returns the reason why this text must not be shown, if any.
     pub(crate) fn reason(self, text: &str) -> Option<Code> {
         match self {
             Self::Open => unfit(text),
@@ -51,7 +53,7 @@ impl Showing {
         }
     }
 
-    /// For the body, behind words of our own on the same line.
+    /// Renders text for the body, after text of this program on the same line.
     pub(crate) fn prose(self, text: &str) -> String {
         let (head, cut) = head(text.trim());
         let shown = one_line(head, cut);
@@ -61,7 +63,7 @@ impl Showing {
         }
     }
 
-    /// For the front matter, where the text is for people.
+    /// Renders text for people in the front matter.
     pub(crate) fn words(self, text: &str) -> Node {
         let (head, _) = head(text);
         match self.reason(head) {
@@ -70,7 +72,7 @@ impl Showing {
         }
     }
 
-    /// For the front matter, where a machine needs it exactly. Alone on its line.
+    /// Renders exact text for machines in the front matter, alone on its line.
     pub(crate) fn exact(self, text: &str) -> Node {
         match unfit(text) {
             Some(_) => Node::Masked(text.to_owned(), self.mask()),
@@ -78,8 +80,8 @@ impl Showing {
         }
     }
 
-    /// For the front matter, a list on one line: a secret or an instruction can stand in
-    /// two of its texts.
+    /// Renders a list on one line of the front matter. Checks the texts together, because a secret
+    /// or an instruction can span two of them.
     pub(crate) fn exact_list<T: AsRef<str>>(self, texts: &[T]) -> Node {
         let quoted: Vec<String> = texts.iter().map(|text| quoted(text.as_ref())).collect();
         let mask = withheld(&quoted.join(", ")).map(|_| self.mask());
@@ -90,7 +92,7 @@ impl Showing {
         Node::List(texts.iter().map(|text| node(text.as_ref())).collect())
     }
 
-    /// As much of the list, from its beginning, as the front matter has room for in this form.
+    /// Returns the beginning of the list that fits in the front matter.
     pub(crate) fn fitting<T: AsRef<str>>(self, texts: &[T]) -> &[T] {
         if matches!(self, Self::Open) {
             return texts;
@@ -104,7 +106,7 @@ impl Showing {
         texts.get(..fits.count()).unwrap_or(texts)
     }
 
-    /// Where size may have been the reason, a full mask would be one again.
+    /// Returns the mask. The lint may have refused the size, and a full mask would exceed it again.
     fn mask(self) -> Mask {
         match self {
             Self::Open => Mask::All,
@@ -113,37 +115,37 @@ impl Showing {
     }
 }
 
-/// Why the lint refuses a text as it is, on a line of the body, or in quotes: escapes can make a
-/// secret or an instruction out of what was none.
+/// Returns the reason why the lint refuses a text as it is, escaped, or in quotes. Escaping can
+/// turn a harmless text into a secret or an instruction.
 pub(crate) fn unfit(text: &str) -> Option<Code> {
     withheld(text).or_else(|| withheld(&escape_line(text))).or_else(|| withheld(&quoted(text)))
 }
 
-/// What stands where text was withheld.
+/// Returns the replacement of withheld text.
 pub(crate) fn marker(code: Code) -> String {
     format!("[withheld: {}]", code.as_str())
 }
 
-/// As much of a text as is shown, and whether there is more.
+/// Returns the beginning of a text that is shown, and whether text was cut off.
 pub(crate) fn head(text: &str) -> (&str, bool) {
     let end = text.char_indices().nth(SHOWN_CHARS_MAX).map(|(end, _)| end);
     (end.and_then(|end| text.get(..end)).unwrap_or(text), end.is_some())
 }
 
-/// Escaped, and as a code span where a Markdown reader would see more in it than words.
+/// Escapes a text, and makes it a code span if Markdown would interpret it.
 pub(crate) fn one_line(head: &str, cut: bool) -> String {
     let more = if cut { "…" } else { "" };
     inert(&format!("{}{more}", escape_line(head)).replace('\t', "\\t"))
 }
 
-/// As it is where no Markdown reader sees more in it than words and code, else as a code span.
+/// Returns the line as it is if Markdown reads it as words and code only, else as a code span.
 fn inert(line: &str) -> String {
     let marks = ['<', '>', '[', ']', '*', '!', '&', '\\', '~'];
     let paired = line.matches('`').count().is_multiple_of(2);
     if paired && !line.contains(marks) && !line.contains("://") && !line.contains("www.") {
         return line.to_owned();
     }
-    // A code span ends only at a run of backticks as long as the one it began with.
+    // A code span ends only at a run of backticks as long as its first.
     let longest = line.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     if longest == 0 { format!("{fence}{line}{fence}") } else { format!("{fence} {line} {fence}") }

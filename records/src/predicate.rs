@@ -1,6 +1,6 @@
-//! The predicate as a JSON Schema, for whoever reads statements without this program. It is made of the
-//! words that records are made of, and must never allow a key that no record has: a reader would
-//! wait for it for ever.
+//! The JSON Schema of the predicate, for readers of statements without this program. It is
+//! generated from the same registries as the records. It must never allow a key that no record has:
+//! a reader would wait for it forever.
 
 use model::{LimitName, Mechanism, Mode, Outcome, RejectReason};
 use policies::aana::{Gate, Route};
@@ -12,7 +12,7 @@ use validator::{JSON_INTEGER_MAX, NetworkAccess};
 use crate::field::{DecisionField, LATER, ProvenanceField, RunField, UpstreamField};
 use crate::in_toto::PREDICATE_TYPE;
 
-/// The predicate of type [`PREDICATE_TYPE`] as JSON Schema (draft 2020-12).
+/// Returns the JSON Schema (draft 2020-12) of the predicate of type [`PREDICATE_TYPE`].
 #[must_use]
 pub fn predicate_schema() -> Value {
     let fields = fields();
@@ -55,7 +55,7 @@ pub fn predicate_schema() -> Value {
     })
 }
 
-/// Each field of a record: its key, what its value may be, and its meaning.
+/// Returns the key, the schema and the meaning of each field of a record.
 fn fields() -> Vec<(&'static str, Value, &'static str)> {
     let upstream = UpstreamField::ALL.iter().map(|it| (it.as_str(), upstream(*it), it.meaning()));
     let provenance =
@@ -156,7 +156,7 @@ fn ais() -> Value {
     ])
 }
 
-/// The whole answer as one line of JSON, and its digest; `json` is null where it has no room.
+/// The whole answer as one line of JSON, and its digest. `json` is null if the answer is too long.
 fn answer() -> Value {
     record(&[("json", or_null(text())), ("sha256", sha256())])
 }

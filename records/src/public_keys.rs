@@ -1,5 +1,5 @@
-//! The public halves of a key directory, those that are in force no longer among them, each with the
-//! time for which it counts. A retired key must never be given out without its end.
+//! The public halves of a key directory, retired keys included, each with its validity. A retired
+//! key must never be published without its end.
 
 use std::path::Path;
 
@@ -12,11 +12,10 @@ use crate::key_model::Dated;
 use crate::keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL};
 use crate::log::{KEY_CHANGE_NAMESPACE, KeyRole, LogOrigin, PublicLogKey, trusted_root};
 
-/// The keys that are in force no longer, newest first, as `allowed_signers` lines: such a file is read
-/// by `ssh-keygen` as it is.
+/// The file of retired keys, newest first, as `allowed_signers` lines that `ssh-keygen` can read.
 pub(crate) const RETIRED: &str = "retired";
 
-/// What a key directory has for those who verify: the keys in force first, then older ones.
+/// The public keys of a key directory, for verifiers: the active keys first, then older ones.
 #[derive(Clone, Debug)]
 pub struct PublicKeys {
     results: Vec<Dated<PublicResultKey>>,
@@ -24,10 +23,7 @@ pub struct PublicKeys {
 }
 
 impl PublicKeys {
-    /// Reads `<dir>/result.pub`, `<dir>/log.pub` if it is there, and `<dir>/retired`.
-    ///
-    /// # Errors
-    /// Any [`KeyError`]; a missing `result.pub` is [`KeyError::Io`].
+    /// Reads `<dir>/result.pub`, `<dir>/log.pub` if it exists, and `<dir>/retired`.
     pub fn open(dir: &Path) -> Result<Self, KeyError> {
         let keys = KeyDirectory::open(dir, Custody::Ours)?;
         let retired = Retired::open(&keys)?;
@@ -40,39 +36,40 @@ impl PublicKeys {
         Ok(Self { results, logs })
     }
 
-    /// Keys that sign records; never empty.
+    /// Returns the keys that sign records; never empty.
     #[must_use]
     pub fn results(&self) -> &[Dated<PublicResultKey>] {
         &self.results
     }
 
-    /// Keys of the log; empty where it never had one.
+    /// Returns the keys of the log; empty if it never had one.
     #[must_use]
     pub fn logs(&self) -> &[Dated<PublicLogKey>] {
         &self.logs
     }
 
-    /// A line for each result key: what `ssh-keygen -Y verify -I tool-exec` takes, with
-    /// `-Overify-time` for the records of retired ones.
+    /// Returns one line for each result key, for `ssh-keygen -Y verify -I tool-exec`. The records
+    /// of a retired key need `-Overify-time`.
     #[must_use]
     pub fn allowed_signers(&self) -> String {
         self.results.iter().map(|key| format!("{}\n", result_line(key))).collect()
     }
 
-    /// The same for the keys of the log, which sign nothing of SSH's but changes of keys.
+    /// Returns one line for each key of the log. In SSH's format these keys sign only key
+    /// rotations.
     #[must_use]
     pub fn allowed_signers_of_log(&self) -> String {
         self.logs.iter().map(|key| format!("{}\n", log_line(key))).collect()
     }
 
-    /// A verifier line (C2SP signed-note) for each key of the log.
+    /// Returns one verifier line (C2SP signed-note) for each key of the log.
     #[must_use]
     pub fn verifier_lines(&self) -> String {
         self.logs.iter().map(|log| format!("{}\n", log.key.verifier_line())).collect()
     }
 
-    /// Sigstore's `trusted_root.json` with this log as the only one that is trusted, under each key
-    /// that it had.
+    /// Returns Sigstore's `trusted_root.json` with this log, under each of its keys, as the only
+    /// trusted one.
     #[must_use]
     pub fn trusted_root(&self) -> String {
         trusted_root(&self.logs)
@@ -94,7 +91,7 @@ impl PublicHalf {
     }
 }
 
-/// What `<dir>/retired` has.
+/// The contents of `<dir>/retired`.
 #[derive(Debug, Default)]
 pub(crate) struct Retired {
     results: Vec<Dated<PublicResultKey>>,
@@ -148,7 +145,7 @@ impl Retired {
         }
     }
 
-    /// When the last key of this role went.
+    /// Returns the end of the last retired key of this role.
     pub(crate) fn last(&self, role: KeyRole) -> Option<UtcTime> {
         match role {
             KeyRole::Result => self.results.first().and_then(|last| last.valid_before),
@@ -156,14 +153,14 @@ impl Retired {
         }
     }
 
-    /// With the key in force, which came when the last one went.
+    /// Adds the active key, which is valid from the end of the last retired one.
     pub(crate) fn with_result(mut self, key: PublicResultKey) -> PublicKeys {
         let valid_after = self.last(KeyRole::Result);
         self.results.insert(0, Dated { key, valid_after, valid_before: None });
         PublicKeys { results: self.results, logs: self.logs }
     }
 
-    /// The same for the log's.
+    /// Adds the active key of the log, likewise.
     pub(crate) fn with_log(mut self, key: PublicLogKey) -> PublicKeys {
         let valid_after = self.last(KeyRole::Log);
         self.logs.insert(0, Dated { key, valid_after, valid_before: None });
@@ -171,13 +168,13 @@ impl Retired {
     }
 }
 
-/// A result key's line, in force or retired.
+/// Returns the line of a result key, active or retired.
 pub(crate) fn result_line(dated: &Dated<PublicResultKey>) -> String {
     let options = options(RESULT_NAMESPACE, dated);
     format!("{RESULT_PRINCIPAL} {options} {}", dated.key.openssh_line())
 }
 
-/// A log key's line, in force or retired.
+/// Returns the line of a log key, active or retired.
 pub(crate) fn log_line(dated: &Dated<PublicLogKey>) -> String {
     let options = options(KEY_CHANGE_NAMESPACE, dated);
     format!("{} {options} {}", dated.key.origin(), dated.key.openssh_line())
@@ -193,7 +190,7 @@ fn options<K>(namespace: &str, dated: &Dated<K>) -> String {
     options
 }
 
-/// Reads `YYYYMMDDHHMMSSZ`.
+/// Parses `YYYYMMDDHHMMSSZ`.
 fn from_option(text: &str) -> Option<UtcTime> {
     let digits = text.strip_suffix('Z').filter(|digits| {
         digits.len() == 14 && digits.bytes().all(|digit| digit.is_ascii_digit())

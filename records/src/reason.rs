@@ -1,5 +1,5 @@
-//! The reason of a record: in one line, why a request did not run and what to do about it. Every reader shows
-//! these words, so they are composed and taken apart here alone.
+//! The reason of a record: one line with the cause of a refusal or failure, and help. Every reader
+//! shows it, so only this module composes and splits it.
 
 use model::{Outcome, escape_line};
 use validator::{Severity, Violation};
@@ -8,16 +8,16 @@ use crate::outside::Showing;
 use crate::statement::Statement;
 use crate::yaml::Node;
 
-/// Before the advice.
+/// The separator before the help.
 const HELP: &str = "; help: ";
 
-/// A reason with advice.
+/// Composes a reason with help.
 #[must_use]
 pub fn reason_with_help(what: &str, help: &str) -> String {
     format!("{what}{HELP}{help}")
 }
 
-/// The reason of a refusal: its first error, with what to do about it.
+/// Returns the reason of a refusal: its first error, with the rule's help.
 #[must_use]
 pub fn reason_of(violations: &[Violation]) -> Option<String> {
     let first = first_error(violations)?;
@@ -31,7 +31,7 @@ pub fn reason_of(violations: &[Violation]) -> Option<String> {
     })
 }
 
-/// A reason as it was composed: what is wrong, and the advice where there is any.
+/// Splits a composed reason into the problem and the help, if any.
 #[must_use]
 pub fn split_reason(reason: &str) -> (&str, Option<&str>) {
     reason.split_once(HELP).map_or((reason, None), |(what, help)| (what, Some(help)))
@@ -46,8 +46,8 @@ fn what(violation: &Violation) -> String {
 }
 
 impl Statement<'_> {
-    /// The reason as the record states it. A refusal always has one: what the lint would not let stand (a
-    /// message may quote the request) gives way to less, last to the code with its meaning.
+    /// Returns the reason that the record states. A refusal always has one. If the lint refuses it
+    /// (a message may quote the request), shorter forms follow, down to the code with its meaning.
     pub(crate) fn why(&self, show: Showing) -> Option<String> {
         if let Some(reason) = self.reason {
             return Some(reason.to_owned());
@@ -61,7 +61,7 @@ impl Statement<'_> {
         Some(forms.find(|form| show.reason(form).is_none()).unwrap_or_else(code))
     }
 
-    /// The same for the front matter.
+    /// Returns the reason for the front matter.
     pub(crate) fn why_node(&self, show: Showing) -> Node {
         match self.why(show) {
             Some(reason) => show.words(&reason),

@@ -1,36 +1,45 @@
-//! What of a record matters to whoever does its run again: under which policy, when, and what came of
-//! it. It must never be made of other bytes than those that verified.
+//! The facts of a record that a replay needs: the policy, the time and the results. They must never
+//! come from other bytes than those that were verified.
 
 use model::{ResultId, Sha256, UtcTime};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The facts of a record that a replay needs or is compared by.
+/// The facts of a verified record that a replay uses or compares.
 #[derive(Debug)]
 pub struct Recalled {
+    /// The result id.
     pub result_id: ResultId,
-    /// Of the record's Markdown.
+    /// The digest of the record's Markdown.
     pub record_sha256: Sha256,
+    /// The request id.
     pub request_id: String,
+    /// The digest of the request.
     pub request_sha256: Sha256,
+    /// The name of the policy.
     pub policy_name: String,
+    /// The digest of the policy.
     pub policy_sha256: String,
-    /// How many input files it was given.
+    /// The number of input files.
     pub inputs_total: usize,
-    /// When the run began; none where nothing ran.
+    /// The start of the run; `None` if nothing ran.
     pub started: Option<UtcTime>,
+    /// The outcome.
     pub outcome: String,
+    /// The exit code of the tool.
     pub exit_code: i32,
-    /// Everything that the run left, by its path in the directory of the record.
+    /// Every file that the run left, by its path in the result directory.
     pub left: Vec<LeftFile>,
 }
 
-/// One file that a run left.
+/// A file that a run left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftFile {
+    /// The path in the result directory.
     pub path: String,
+    /// The digest, in lower-case hexadecimal digits.
     pub sha256: String,
-    /// Of an artifact, in octal digits.
+    /// The mode of an artifact, in octal digits.
     pub mode: Option<String>,
 }
 
@@ -62,7 +71,7 @@ struct Artifact {
 }
 
 impl Recalled {
-    /// From the facts of a record that verified. `None` where they are not those of a record.
+    /// Reads the facts of a verified record. Returns `None` if they are not those of a record.
     pub(crate) fn of(result_id: ResultId, record_sha256: Sha256, facts: &Value) -> Option<Self> {
         let facts = Facts::deserialize(facts).ok()?;
         let started = facts.started_utc.as_deref().map(str::parse).transpose().ok()?;

@@ -1,7 +1,7 @@
-//! The signed record: the one place where a statement becomes a document and the document gets its
-//! signature. It must never sign what the lint of results refuses, or a statement that contradicts
-//! itself. The same statement always gives the same document; the same key that is held here gives it
-//! the same signature too, and one that an agent holds may not.
+//! The signed record: the only place where a statement becomes a document and the document is
+//! signed. It must never sign a document that the result lint refuses, or a statement that
+//! contradicts itself. The same statement always gives the same document. A local key also gives
+//! the same signature; an agent's may differ.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ use crate::statement::{Given, Statement};
 use crate::tool_text::{ToolLines, ToolShowing};
 use crate::yaml::Map;
 
-/// A record and its signature, in memory: proof that exactly these bytes were linted and signed.
+/// A record and its signature, in memory. Proof that exactly these bytes were linted and signed.
 #[must_use]
 pub struct SignedRecord {
     result_id: ResultId,
@@ -27,20 +27,20 @@ pub struct SignedRecord {
 }
 
 impl SignedRecord {
-    /// Also the name of the directory that holds the record.
+    /// Returns the result id, which is also the name of the record's directory.
     #[must_use]
     pub fn result_id(&self) -> &ResultId {
         &self.result_id
     }
 
-    /// The digest of the `.md`.
+    /// Returns the digest of the `.md`.
     #[must_use]
     pub fn sha256(&self) -> Sha256 {
         self.sha256
     }
 
-    /// The files by their path in the directory, the `.md` and its `.sig` first. `stdout`, `stderr`
-    /// and `artifacts/` are not among them: they were never here.
+    /// Returns the files by their path in the directory, the `.md` and its `.sig` first. `stdout`,
+    /// `stderr` and `artifacts/` are not included: they never pass through this crate.
     #[must_use]
     pub fn files(&self) -> &[(String, Vec<u8>)] {
         &self.files
@@ -53,7 +53,7 @@ impl fmt::Debug for SignedRecord {
     }
 }
 
-/// Why there is no record. The message begins with the record or the file.
+/// The reason why a record was not signed. The message begins with the record or the file.
 #[derive(Debug)]
 pub enum SignError {
     /// The statement contradicts itself.
@@ -66,6 +66,7 @@ pub enum SignError {
         record: String,
         violations: Vec<Violation>,
     },
+    /// The key failed.
     Key {
         record: String,
         source: SigningError,
@@ -73,8 +74,8 @@ pub enum SignError {
 }
 
 impl SignError {
-    /// Whether it is this statement that cannot be signed, and a lesser one could be; else it is the
-    /// key that signs nothing.
+    /// Returns whether the statement is the cause, so that a smaller one could be signed. Otherwise
+    /// the key failed.
     #[must_use]
     pub fn is_of_the_statement(&self) -> bool {
         match self {
@@ -111,15 +112,15 @@ impl std::error::Error for SignError {
     }
 }
 
-/// Renders, lints and signs. The only constructor of [`SignedRecord`].
+/// Renders, lints and signs a record. The only constructor of [`SignedRecord`].
 ///
 /// # Errors
-/// Any [`SignError`]; then nothing was signed.
+/// Any [`SignError`]. Nothing is signed then.
 pub fn sign(statement: &Statement<'_>, key: &ResultKey) -> Result<SignedRecord, SignError> {
     sign_with_facts(statement, key).map(|(record, _)| record)
 }
 
-/// Signs, and gives also the facts that stand in the front matter.
+/// Signs a record and returns it with the facts of its front matter.
 pub(crate) fn sign_with_facts(
     statement: &Statement<'_>,
     key: &ResultKey,
@@ -141,7 +142,7 @@ pub(crate) fn sign_with_facts(
     Ok((SignedRecord { result_id: statement.result_id.clone(), sha256, files }, facts))
 }
 
-/// What the statement says that cannot be.
+/// Returns the contradiction in the statement, if any.
 fn contradiction(says: &Statement<'_>) -> Option<&'static str> {
     let started = says.ran.is_some();
     if started && says.confinement_ready.is_some() {
@@ -154,7 +155,7 @@ fn contradiction(says: &Statement<'_>) -> Option<&'static str> {
         Outcome::Refused | Outcome::SetupError if started => {
             Some("the outcome is one of requests that never start, and a run is stated")
         }
-        // A request can be cancelled before its start; a run can be lost with all it left.
+        // A request can be cancelled before its start, and a run can be lost with all its results.
         Outcome::Refused | Outcome::SetupError | Outcome::Cancelled | Outcome::Indeterminate => {
             None
         }
@@ -163,14 +164,14 @@ fn contradiction(says: &Statement<'_>) -> Option<&'static str> {
     }
 }
 
-/// Lints of one document, at most, before all text of its tool is withheld.
+/// The maximum number of lints of one document before all text of its tool is withheld.
 const ROUNDS_MAX: usize = 4;
 
 fn document(says: &Statement<'_>, request: &RequestFiles<'_>) -> Result<(String, Map), SignError> {
     document_by(says, request, &check_result)
 }
 
-/// How the lint judges a document of this name.
+/// A lint of a document with a file name.
 type Lint<'a> = &'a dyn Fn(&[u8], &str) -> Vec<Violation>;
 
 fn document_by(
@@ -183,8 +184,9 @@ fn document_by(
     if sheet.errors.is_empty() {
         return Ok((sheet.md, sheet.facts));
     }
-    // The lint knows more of a document than of a line, or something is too long. What request, policy
-    // and rules say is settled first, from them alone; then the tool's text gives way, line by line.
+    // The lint finds more in a document than in a line, or something is too long. First decide from
+    // the text of request, policy and rules alone how much of it to show. Then withhold the tool's
+    // text, line by line.
     let show = given(&says.given(), request, lint);
     for round in 0.. {
         sheet = Sheet::of(says, request, show, &tool, lint);
@@ -199,14 +201,14 @@ fn document_by(
     Err(SignError::Invalid { record: says.result_id.to_string(), violations: sheet.errors })
 }
 
-/// How much of what no tool had a say in is shown.
+/// Returns how much of the text that no tool influenced is shown.
 fn given(given: &Given<'_>, request: &RequestFiles<'_>, lint: Lint<'_>) -> Showing {
     let tool = ToolShowing::default();
     let alone = Sheet::of(given.as_statement(), request, Showing::Open, &tool, lint);
     alone.errors.first().map_or(Showing::Open, |first| Showing::Withheld(first.code))
 }
 
-/// A document, and the errors that the lint finds in it.
+/// A document and the errors that the lint finds in it.
 struct Sheet {
     md: String,
     facts: Map,

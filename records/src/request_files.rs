@@ -1,27 +1,27 @@
-//! What is stored under `request/`, and under which name. Anybody who may drop a file chooses its
-//! name, so no name may keep a record from being made; one that is not plain gives way to a plain
-//! one and stays as a fact beside it.
+//! The files stored below `request/`, and their names. Anyone who may submit chooses the names of
+//! files, so no name may prevent a record. A name that is not plain is replaced by a plain one, and
+//! the record states the original.
 
 use std::collections::BTreeSet;
 
 use crate::statement::{Statement, Subject};
 
-/// Stands for the name of a request that cannot be a file name here.
+/// The replacement for a request name that is not plain.
 const NAMELESS: &str = "request.md";
 const PLAIN_BYTES_MAX: usize = 200;
-/// File systems have no longer names.
+/// No file system allows longer names.
 const NAME_CHARS_MAX: usize = 1000;
 
-/// One file under `request/`.
+/// A file below `request/`.
 pub(crate) struct Row<'a> {
-    /// A plain name, and the only one of its kind.
+    /// A plain, unique name.
     pub(crate) stored_as: String,
-    /// The name where it was found, if it is another: any text.
+    /// The original name if it differs; any text.
     pub(crate) name: Option<String>,
     pub(crate) bytes: &'a [u8],
 }
 
-/// The request itself first, then what lay beside it.
+/// The request, then its sidecar files.
 pub(crate) struct RequestFiles<'a> {
     found_as: String,
     rows: Vec<Row<'a>>,
@@ -34,7 +34,8 @@ impl<'a> RequestFiles<'a> {
             Subject::Unusable { file_name, .. } => file_name.to_owned(),
         };
         let own = if plain(&found_as) { &found_as } else { NAMELESS };
-        // Every name that is kept is taken before one is made up: none gives way to a made-up one.
+        // Reserve every name that is kept before a name is generated, so that none collides with
+        // one.
         let mut taken = BTreeSet::from([own.to_owned()]);
         let beside = says.request_files.iter();
         let kept: Vec<bool> =
@@ -51,7 +52,7 @@ impl<'a> RequestFiles<'a> {
         Self { found_as, rows }
     }
 
-    /// The request's name where it was found: any text.
+    /// Returns the original name of the request; any text.
     pub(crate) fn found_as(&self) -> &str {
         &self.found_as
     }
@@ -60,13 +61,13 @@ impl<'a> RequestFiles<'a> {
         &self.rows
     }
 
-    /// The files by their path in the directory of the record.
+    /// Returns the files by their path in the directory of the record.
     pub(crate) fn into_files(self) -> impl Iterator<Item = (String, Vec<u8>)> {
         self.rows.into_iter().map(|row| (format!("request/{}", row.stored_as), row.bytes.to_vec()))
     }
 }
 
-/// A name that every file system, shell and reader takes for what it is.
+/// Returns whether a name is safe in every file system, shell and reader.
 fn plain(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@+".contains(&byte);
     !name.is_empty()
@@ -75,7 +76,7 @@ fn plain(name: &str) -> bool {
         && name.bytes().all(allowed)
 }
 
-/// The first made-up name of its kind that is not taken; it is then.
+/// Returns the first generated name that is free, and reserves it.
 fn free(name: &str, taken: &mut BTreeSet<String>) -> String {
     let (kind, ending) = if name.ends_with(".sig") { ("signature", ".sig") } else { ("file", "") };
     let mut number: u64 = 1;

@@ -1,5 +1,5 @@
-//! Where the result key lies: `<dir>/result`, `<dir>/result.pub`, `<dir>/allowed_signers`. What is
-//! there must never be replaced or mended but by a change of keys.
+//! The files of the result key: `<dir>/result`, `<dir>/result.pub`, `<dir>/allowed_signers`. Only a
+//! key rotation may replace existing files; nothing repairs them.
 
 use std::path::Path;
 
@@ -13,20 +13,20 @@ use crate::public_keys::Retired;
 pub(crate) const PRIVATE: &str = "result";
 pub(crate) const PUBLIC: &str = "result.pub";
 pub(crate) const ALLOWED_SIGNERS: &str = "allowed_signers";
-/// The signed change to another key, from before it is logged until that key is in force.
+/// The signed rotation to another key. It exists from before it is logged until that key is active.
 pub(crate) const CHANGE: &str = "result.change";
 
 impl ResultKey {
-    /// Opens `<dir>/result`, or makes it (and the directory, mode 0700) on first use, with
-    /// `result.pub` and `allowed_signers` beside it.
+    /// Opens `<dir>/result`. On first use makes it, the directory (mode 0700), `result.pub` and
+    /// `allowed_signers`.
     ///
     /// # Errors
-    /// Any [`KeyError`]: nothing that exists is ever replaced or mended.
+    /// Any [`KeyError`]. No existing file is replaced or repaired.
     pub fn open_or_create(dir: &Path) -> Result<ResultKey, KeyError> {
         let keys = KeyDirectory::make(dir)?;
         keys.refuse_unfinished(CHANGE)?;
-        // Looked for first: whoever makes keys makes the private one first, so a public half
-        // without a private one is a lost key and no race.
+        // Read first: the private half is made first, so a public half without it is a lost key and
+        // not a race.
         let public_there = keys.read(PUBLIC, PUBLIC_BYTES_MAX)?.is_some();
         let key = match load(&keys, PRIVATE)? {
             Some(key) => key,
@@ -37,10 +37,7 @@ impl ResultKey {
         Ok(key)
     }
 
-    /// Opens `<dir>/result`, which must be there.
-    ///
-    /// # Errors
-    /// Any [`KeyError`]; a missing file is [`KeyError::Io`].
+    /// Opens `<dir>/result`, which must exist.
     pub fn open(dir: &Path) -> Result<ResultKey, KeyError> {
         Self::open_in(&KeyDirectory::open(dir, Custody::Ours)?)
     }
@@ -52,10 +49,7 @@ impl ResultKey {
 }
 
 impl PublicResultKey {
-    /// Opens `<dir>/result.pub`: all that verifying needs, so the private half is not touched.
-    ///
-    /// # Errors
-    /// Any [`KeyError`]; a missing file is [`KeyError::Io`].
+    /// Opens `<dir>/result.pub`. Verification needs only this file; the private half is not opened.
     pub fn open(dir: &Path) -> Result<PublicResultKey, KeyError> {
         Self::open_in(&KeyDirectory::open(dir, Custody::Ours)?)
     }
@@ -69,7 +63,7 @@ impl PublicResultKey {
     }
 }
 
-/// The key in this file; `None` where there is none.
+/// Loads the key from this file. Returns `None` if the file does not exist.
 pub(crate) fn load(keys: &KeyDirectory, name: &str) -> Result<Option<ResultKey>, KeyError> {
     let Some(private) = keys.private(name)? else { return Ok(None) };
     let path = keys.path(name);
@@ -87,12 +81,12 @@ pub(crate) fn create(keys: &KeyDirectory, name: &str) -> Result<ResultKey, KeyEr
     let file = key.openssh_file().map_err(failed)?;
     match file {
         Some(file) if keys.place(name, 0o600, file.as_bytes())? => Ok(key),
-        // Another process was faster; its key is the key.
+        // Another process was faster; use its key.
         _ => load(keys, name)?.ok_or_else(|| keys.missing(name)),
     }
 }
 
-/// Puts the public files there, or checks that those that are there are of this key.
+/// Writes the public files, or checks that the existing ones are of this key.
 pub(crate) fn publish(keys: &KeyDirectory, public: &PublicResultKey) -> Result<(), KeyError> {
     let signers = Retired::open(keys)?.with_result(public.clone());
     keys.publish(PUBLIC, &format!("{}\n", public.openssh_line()))?;

@@ -1,5 +1,5 @@
-//! `SubjectPublicKeyInfo`: the form in which `openssl` and Sigstore's verifiers take a public key, as
-//! DER and as PEM. Nothing private may come here.
+//! `SubjectPublicKeyInfo` as DER and PEM, the format of public keys for `openssl` and Sigstore's
+//! verifiers. Nothing private may be encoded here.
 
 use p256::EncodedPoint;
 use ssh_key::PublicKey;
@@ -9,16 +9,16 @@ use crate::base64;
 
 const LINE: usize = 64;
 
-/// DER for an uncompressed P-256 point, up to the point (RFC 5480).
+/// The DER prefix of an uncompressed P-256 point (RFC 5480).
 pub(crate) const P256_HEAD: [u8; 26] = [
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
     0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
 ];
-/// DER for an Ed25519 key, up to the key (RFC 8410).
+/// The DER prefix of an Ed25519 key (RFC 8410).
 pub(crate) const ED25519_HEAD: [u8; 12] =
     [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
-/// The key of either kind that this DER is of; `None` for every other.
+/// Parses the DER of a key of either kind. Returns `None` for every other text.
 pub(crate) fn key(spki: &[u8]) -> Option<PublicKey> {
     let data = if let Some(point) = spki.strip_prefix(&P256_HEAD) {
         let point = EncodedPoint::from_bytes(point).ok().filter(|point| !point.is_compressed())?;

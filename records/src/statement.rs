@@ -1,5 +1,5 @@
-//! What a record says, before it is words: plain data that the daemon fills in. Nothing here is a
-//! proof, and nothing here may be computed from anything but what it was given.
+//! The contents of a record as plain data, filled in by the daemon. Nothing here is a proof, and
+//! every method here computes only from the statement's own fields.
 
 use model::{Outcome, RequestId, ResultId, Sha256, UtcTime};
 use sandbox::report::{Artifact, Confinement, Finished};
@@ -9,101 +9,118 @@ use policies::{Grounds, RuleVerdict, Touch};
 
 use crate::network::NetworkUse;
 
-/// What the record is about.
+/// The subject of a record.
 #[derive(Clone, Copy)]
 pub enum Subject<'a> {
     /// A well-formed request.
     Request(&'a Request),
-    /// A file that is none.
+    /// A file that is not a well-formed request.
     Unusable {
-        /// As it was named where it was found; any text.
+        /// The name of the submitted file; any text.
         file_name: &'a str,
+        /// The bytes of the file.
         bytes: &'a [u8],
-        /// Where the file names an id that can be used.
+        /// The id that the file names, if it is usable.
         request_id: Option<&'a RequestId>,
     },
 }
 
-/// The record whose run was done again.
+/// The record whose run was replayed.
 #[derive(Clone, Copy)]
 pub struct ReplayOf<'a> {
+    /// The result id.
     pub result_id: &'a ResultId,
-    /// Of its Markdown.
+    /// The digest of its Markdown.
     pub record_sha256: Sha256,
 }
 
-/// A run that started, and when.
+/// A run that started.
 #[derive(Clone, Copy)]
 pub struct Ran<'a> {
+    /// The confinement that was read back.
     pub confinement: &'a Confinement,
+    /// The end of the run.
     pub finished: &'a Finished,
+    /// The time of the start.
     pub started: UtcTime,
+    /// The time of the end.
     pub ended: UtcTime,
 }
 
-/// Everything that the record says.
+/// The contents of a record.
 #[derive(Clone, Copy)]
 pub struct Statement<'a> {
+    /// The result id.
     pub result_id: &'a ResultId,
+    /// The time when the record is made.
     pub created: UtcTime,
+    /// The request or the unusable file.
     pub subject: Subject<'a>,
-    /// Where this is no request's own run.
+    /// Set if the run is a replay.
     pub replay_of: Option<ReplayOf<'a>>,
+    /// The outcome.
     pub outcome: Outcome,
-    /// Why it could not be set up or is indeterminate; of a refusal, only where its violations do not say it.
+    /// The reason for a failed setup or an unknown end. For a refusal, set only if the violations
+    /// do not contain the reason.
     pub reason: Option<&'a str>,
+    /// The findings of the request's check.
     pub violations: &'a [Violation],
-    /// Why it was decided as it was; none where nobody is left to say.
+    /// The reasons of the decision; `None` if they are lost.
     pub grounds: Option<&'a Grounds>,
+    /// The name of the policy.
     pub policy_name: &'a str,
+    /// The digest of the policy.
     pub policy_sha256: Sha256,
-    /// What the approval was worth, e.g. `unsigned, by the invoker`.
+    /// The kind of the approval, e.g. `unsigned, by the invoker`.
     pub approval: &'a str,
-    /// Principal and key fingerprint of each verified approval.
+    /// The principal and the key fingerprint of each verified approval.
     pub approvals: &'a [(String, String)],
-    /// What security keys among them said when they signed, by fingerprint.
+    /// The signed state of security keys (user verification, counter), by key fingerprint.
     pub touches: &'a [(String, Touch)],
     /// `confined`.
     pub backend: &'a str,
+    /// The version of this program.
     pub executor_version: &'a str,
+    /// The run, if one started.
     pub ran: Option<Ran<'a>>,
-    /// Also of a run of which nothing else is known: what it reached was reached.
+    /// The network use. Also set for a run of which nothing else is known.
     pub network: &'a NetworkUse,
-    /// The confinement of a cell that was built but in which nothing started.
+    /// The confinement of a sandbox that was built but in which nothing started.
     pub confinement_ready: Option<&'a Confinement>,
-    /// The first bytes of the kept streams, to be shown; 64 KiB and one more are enough.
+    /// The first bytes of the kept standard output, for display; 64 KiB and one byte are enough.
     pub stdout_head: &'a [u8],
+    /// The same of standard error.
     pub stderr_head: &'a [u8],
-    /// Files beside the request, as they were named there (any text): signatures, the AIS bundle.
+    /// The sidecar files with their original names (any text): signatures, the AIS bundle.
     pub request_files: &'a [(String, Vec<u8>)],
 }
 
-/// A statement without anything that a run could have changed: what request, policy, rules and
-/// approvals say. How they are shown is decided from this alone, so no tool can decide it.
+/// A statement without anything that a run could have changed: the text of request, policy, rules
+/// and approvals. How this text is shown is decided from it alone, so no tool can influence that.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a>(Statement<'a>);
 
 impl<'a> Given<'a> {
-    /// As the statement of a request that never ran.
+    /// Returns it as the statement of a request that never ran.
     pub(crate) fn as_statement(&self) -> &Statement<'a> {
         &self.0
     }
 }
 
 impl<'a> Statement<'a> {
-    /// The part of it that no tool had a say in.
+    /// Returns the part that no tool influenced.
     pub(crate) fn given(&self) -> Given<'a> {
         let Self { result_id, created, subject, replay_of, reason, violations, .. } = *self;
         let Self { grounds, policy_name, policy_sha256, approval, approvals, touches, .. } = *self;
         let Self { backend, executor_version, request_files, .. } = *self;
-        // Every field is named here: a new one has to be put on one side.
+        // Names every field, so that a new one must be classified.
         Given(Statement {
             result_id,
             created,
             subject,
             replay_of,
             outcome: Outcome::Refused,
-            // After a run it is about the run.
+            // The reason of a run is about the run.
             reason: reason.filter(|_| self.ran.is_none()),
             violations,
             grounds,
@@ -123,7 +140,7 @@ impl<'a> Statement<'a> {
         })
     }
 
-    /// What every rule said, as far as anybody knows.
+    /// Returns the verdict of every rule, as far as known.
     pub(crate) fn rules(&self) -> &'a [RuleVerdict] {
         self.grounds.map_or(&[], |grounds| &grounds.rules)
     }
@@ -142,7 +159,7 @@ impl<'a> Statement<'a> {
         }
     }
 
-    /// The request's id, or the word `unusable`.
+    /// Returns the request's id, or `unusable`.
     pub(crate) fn request_id(&self) -> &'a str {
         match self.subject {
             Subject::Request(request) => request.id().as_str(),
@@ -163,12 +180,12 @@ impl<'a> Statement<'a> {
         self.request().map_or(&[], |request| request.outputs_expected())
     }
 
-    /// The declaration of this artifact, if the request has one.
+    /// Returns the request's declaration of this artifact, if any.
     pub(crate) fn declaration(&self, artifact: &Artifact) -> Option<&'a ExpectedOutput> {
         self.expected().iter().find(|output| relative(output.path()) == artifact.path)
     }
 
-    /// Paths that the request expected and the run did not leave; empty where nothing ran.
+    /// Returns the expected paths that the run did not leave; empty if nothing ran.
     pub(crate) fn missing(&self) -> Vec<&'a str> {
         if self.ran.is_none() {
             return Vec::new();
@@ -178,12 +195,13 @@ impl<'a> Statement<'a> {
         expected.filter(|path| !left(path)).collect()
     }
 
-    /// The tool's own exit code; -1 where nothing ran or nobody knows.
+    /// Returns the tool's exit code; -1 if nothing ran or it is unknown.
     pub(crate) fn exit_code(&self) -> i32 {
         self.ran.and_then(|ran| ran.finished.facts.tool).map_or(-1, |end| end.exit_code())
     }
 
-    /// Wall time in microseconds: measured, else by the two clock readings; zero if nothing ran.
+    /// Returns the wall time in microseconds, measured or from the two clock readings; zero if
+    /// nothing ran.
     pub(crate) fn runtime_us(&self) -> u64 {
         let Some(ran) = self.ran else { return 0 };
         ran.finished.accounting.wall_us.unwrap_or_else(|| {
@@ -193,7 +211,7 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// `output.json` and `/out/output.json` are one.
+/// Makes `output.json` and `/out/output.json` equal.
 fn relative(path: &str) -> &str {
     path.strip_prefix("/out/").unwrap_or(path)
 }

@@ -1,5 +1,5 @@
-//! The first lines of a tool's stream, made fit for a record: escaped, bounded, and without what
-//! the lint forbids. It must never let a line of the tool begin at the left margin.
+//! The first lines of a tool's stream, prepared for a record: escaped, bounded, and without text
+//! that the lint refuses. A line of the tool must never begin at the left margin.
 
 use model::escape_line;
 use validator::{Code, withheld};
@@ -10,22 +10,22 @@ const LINES_MAX: usize = 200;
 const BYTES_MAX: usize = 64 * 1024;
 pub(crate) const INDENT: &str = "    ";
 
-/// Between these the lines of a private key have no shape of their own.
+/// The lines of a private key have no recognizable form of their own, only its first and last line.
 const PRIVATE_KEY: Code = Code::Secret("private-key");
 const PRIVATE_KEY_END: &str = "-----END";
 
-/// A stream as it stands in the record.
+/// A stream as the record shows it.
 pub(crate) struct Shown {
     /// Indented lines, without line feeds.
     pub(crate) lines: Vec<String>,
-    /// How many of them were replaced.
+    /// The number of replaced lines.
     pub(crate) withheld: usize,
-    /// Whether there is more in the file beside the record.
+    /// Part of the stream is only in its file.
     pub(crate) truncated: bool,
 }
 
 impl Shown {
-    /// The head of a stream of which `kept` bytes are in the file.
+    /// Renders the head of a stream with `kept` bytes in its file.
     pub(crate) fn of(head: &[u8], kept: u64) -> Self {
         let mut shown = Self { lines: Vec::new(), withheld: 0, truncated: false };
         let part = head.get(..BYTES_MAX).unwrap_or(head);
@@ -33,7 +33,7 @@ impl Shown {
         let text = String::from_utf8_lossy(part);
         let mut left = BYTES_MAX;
         let mut within_key = false;
-        // A last line feed ends a line; it does not begin an empty one.
+        // A final line feed ends the last line and does not begin an empty one.
         for line in text.strip_suffix('\n').unwrap_or(&text).split('\n') {
             if text.is_empty() {
                 break;
@@ -47,7 +47,7 @@ impl Shown {
         shown
     }
 
-    /// A stream of which nothing may be shown.
+    /// Returns a stream that must not be shown.
     pub(crate) fn nothing(code: Code, kept: u64) -> Self {
         let some = kept > 0;
         let lines = if some { vec![format!("{INDENT}{}", marker(code))] } else { Vec::new() };
@@ -60,7 +60,7 @@ impl Shown {
         *within_key |= found == Some(PRIVATE_KEY);
         let found = found.or(within_key.then_some(PRIVATE_KEY));
         *within_key &= !rendered.contains(PRIVATE_KEY_END);
-        // The end that is cut off can be what made a word another one.
+        // Cutting off the end of a line can turn a word into a refused one.
         let cut = rendered.len() > *left;
         rendered.truncate(rendered.floor_char_boundary(*left));
         self.truncated |= cut;
@@ -70,7 +70,7 @@ impl Shown {
             rendered.truncate(*left);
             self.withheld += 1;
         }
-        // The line feed and the indent count: empty lines are not free.
+        // Counts the line feed and the indent, so that empty lines are not free.
         *left = left.saturating_sub(rendered.len() + INDENT.len() + 1);
         self.lines.push(format!("{INDENT}{rendered}"));
     }

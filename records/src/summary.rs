@@ -1,5 +1,5 @@
-//! What a result says of itself, unverified: one line of it for lists, all of it for pages, and its files.
-//! Must never be taken for a verification, follow a link, or read without a bound.
+//! Unverified claims of a result: a summary for lists, all facts for pages, and its files. These
+//! must never be taken for verified facts. Reads must be bounded and must never follow a link.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -13,35 +13,41 @@ use serde_json::Value;
 use crate::tree::{read_below, read_bounded};
 use crate::verify::RECORD_BYTES_MAX;
 
-/// What a record claims about itself. Nobody has checked it.
+/// A summary of the claims of a record. Unverified.
 #[derive(Debug, Deserialize)]
 pub struct Summary {
+    /// The result id.
     pub result_id: String,
+    /// The request id, or `unusable`.
     pub request_id: String,
+    /// The time when the record was made.
     pub created_utc: String,
+    /// The outcome.
     pub outcome: String,
+    /// The tool's exit code.
     pub exit_code: i32,
     /// See [`crate::split_reason`].
     #[serde(default)]
     pub reason: Option<String>,
 }
 
-/// Reads the record of a result directory. `None` where there is none that can be read.
+/// Reads the summary of a result directory. Returns `None` if it has no readable record.
 #[must_use]
 pub fn summary(dir: &Path) -> Option<Summary> {
     front(dir)
 }
 
-/// Every fact that the record of a result directory claims. Nobody has checked it.
+/// Reads every claimed fact of a result directory. Unverified.
 #[must_use]
 pub fn claims(dir: &Path) -> Option<Value> {
     front::<Value>(dir).filter(Value::is_object)
 }
 
-/// Reads a file that a record names, at a path below its directory; `None` where it is larger than that.
+/// Reads a file that a record names, at a path below its directory. Returns `None` if it is larger
+/// than `bytes_max`.
 ///
 /// # Errors
-/// It is not there, is no regular file, or its path leads elsewhere.
+/// It does not exist, is not a regular file, or its path leaves the directory.
 pub fn read_claimed(dir: &Path, path: &str, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "is no path below the record"));

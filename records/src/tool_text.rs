@@ -1,6 +1,6 @@
-//! Text that a tool wrote (names of its files, what it asked its proxy for) on its way into a record.
-//! The front matter has it exactly, or in numbers where the lint takes offence; the page may have to
-//! withhold it. Nothing here may change how words of the request, the policy or the rules are shown.
+//! Escaping of text that a tool wrote (file names, requests to its proxy) for a record. The front
+//! matter has the text exactly, or escaped as code points if the lint refuses it. The page may
+//! withhold it. Nothing here may change how text of the request, the policy or the rules is shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,35 +10,35 @@ use validator::{Code, Violation, withheld};
 use crate::outside::{head, marker, one_line, unfit};
 use crate::yaml::{Mask, Node, printable, quoted};
 
-/// Rows of rejected objects that the front matter has, at most.
+/// The maximum number of rejected objects in the front matter.
 const REJECTED_ROWS_MAX: usize = 1000;
-/// What those rows take of it, even where every third character is written as its number.
+/// The maximum size of those rows, even if every third character is escaped.
 const REJECTED_BYTES_MAX: usize = 256 * 1024;
 
-/// How text of a tool is shown. By default all of it is, but for what is unfit by itself.
+/// The redaction of a tool's text. By default it shows everything that is not unfit by itself.
 #[derive(Default)]
 pub(crate) struct ToolShowing {
-    /// Every text in the front matter is written with characters as their numbers.
+    /// Every text in the front matter is escaped.
     masked: bool,
-    /// Lines of the document on which the lint found what it refuses.
+    /// Lines of the document with a lint error.
     lines: BTreeMap<usize, Code>,
-    /// Nothing is shown on the page, for this reason.
+    /// The page shows nothing, for this reason.
     all: Option<Code>,
 }
 
 impl ToolShowing {
-    /// As little as there can be of it: the front matter has what a machine needs.
+    /// Withholds as much as possible. The front matter keeps what a machine needs.
     pub(crate) fn nothing(code: Code) -> Self {
         Self { masked: true, lines: BTreeMap::new(), all: Some(code) }
     }
 
-    /// Why nothing is shown on the page, if so.
+    /// Returns the reason why the page shows nothing, if so.
     pub(crate) fn nothing_for(&self) -> Option<Code> {
         self.all
     }
 
-    /// Takes the text away that stands where the lint found an error. False where all of that was done
-    /// before, or where an error is on a line without a tool's text.
+    /// Withholds the text on each line with a lint error. Returns false if it was withheld before,
+    /// or if no error is on a line with a tool's text.
     pub(crate) fn withhold(&mut self, errors: &[Violation], tool_lines: &ToolLines) -> bool {
         let mut more = false;
         for error in errors {
@@ -51,22 +51,22 @@ impl ToolShowing {
         more
     }
 
-    /// Why the text on this line of the document may not be shown, if so.
+    /// Returns the reason why the text on this line must not be shown, if any.
     pub(crate) fn reason(&self, line: usize) -> Option<Code> {
         self.all.or_else(|| self.lines.get(&line).copied())
     }
 
-    /// For the front matter: what a machine needs exactly. Alone on its line.
+    /// Renders exact text for machines in the front matter, alone on its line.
     pub(crate) fn exact(&self, text: &str) -> Node {
         match (self.all, self.masked || unfit(text).is_some()) {
             (_, false) => Node::Text(text.to_owned()),
             (None, true) => Node::Masked(text.to_owned(), Mask::All),
-            // Where size may have been the reason, a full mask would be one again.
+            // The lint may have refused the size, and a full mask would exceed it again.
             (Some(_), true) => Node::Masked(text.to_owned(), Mask::Third),
         }
     }
 
-    /// For the front matter, where the text is for people.
+    /// Renders text for people in the front matter.
     pub(crate) fn words(&self, text: &str) -> Node {
         let (head, _) = head(text);
         match unfit(head) {
@@ -76,17 +76,17 @@ impl ToolShowing {
     }
 }
 
-/// The lines of a document that have text of a tool.
+/// The lines of a document that contain text of a tool.
 #[derive(Default)]
 pub(crate) struct ToolLines {
-    /// Lines of the front matter and its two `---`.
+    /// The number of lines of the front matter, with its two `---`.
     pub(crate) front_lines: usize,
-    /// Numbers of lines below it.
+    /// The numbers of the lines below it.
     pub(crate) page: BTreeSet<usize>,
 }
 
-/// As many rejected objects as the front matter lists: the first one always, and their number stands
-/// beside them. It is the same number in every form of a record.
+/// Returns the rejected objects that the front matter lists, at least the first. The total is
+/// stated as well. The number of listed objects is the same in every form of a record.
 pub(crate) fn listed(rejected: &[Rejected]) -> &[Rejected] {
     let mut left = REJECTED_BYTES_MAX;
     let fits = rejected.iter().take(REJECTED_ROWS_MAX).enumerate().take_while(|(at, object)| {
@@ -98,11 +98,12 @@ pub(crate) fn listed(rejected: &[Rejected]) -> &[Rejected] {
     rejected.get(..fits.count()).unwrap_or(rejected)
 }
 
-/// Keys and marks of a row.
+/// The bytes of the keys and punctuation of a row.
 const ROW_BYTES: usize = 48;
 
-/// A path below /out as the page has it, or why it may not stand there. It is read back exactly: as it
-/// is where nobody can take it for anything else, else in quotes and with the escapes of JSON.
+/// Renders a path below /out for the page, or returns the reason to withhold it. The path can be
+/// read back exactly: it is shown as it is if that is unambiguous, else in quotes with JSON
+/// escapes.
 pub(crate) fn out_path(path: &str) -> Result<String, Code> {
     let path = format!("/out/{path}");
     let shown = if is_plain(&path) { path.clone() } else { in_quotes(&path) };
@@ -112,7 +113,7 @@ pub(crate) fn out_path(path: &str) -> Result<String, Code> {
     }
 }
 
-/// Words of a tool on the page, on one line.
+/// Renders text of a tool for the page, on one line.
 pub(crate) fn prose(text: &str) -> Result<String, Code> {
     let (head, cut) = head(text.trim());
     let shown = one_line(head, cut);
@@ -122,20 +123,20 @@ pub(crate) fn prose(text: &str) -> Result<String, Code> {
     }
 }
 
-/// Letters, digits and few marks, and spaces between them one by one: nothing of it is Markdown, and
-/// none of it is lost at an end.
+/// Returns whether a path has only letters, digits, a few marks, and single spaces inside its
+/// parts. Such a path has no Markdown and loses no space at an end.
 fn is_plain(path: &str) -> bool {
     let allowed =
         |c: char| c == ' ' || "._-/+".contains(c) || (c.is_alphanumeric() && printable(c));
     let part = |part: &str| !part.starts_with(' ') && !part.ends_with(' ') && !part.contains("  ");
-    // Some readers make links of these by themselves; others would take such digits for a digest.
+    // Some readers turn `www.` into links; others would take such digits for a digest.
     let linked = path.contains("www.");
     let digits = path.split(|c: char| !c.is_ascii_hexdigit()).any(|run| run.len() >= 64);
     path.chars().all(allowed) && path.split('/').all(part) && !linked && !digits
 }
 
-/// As a code span of one string. A space that could be lost is written as its number, and so is a
-/// backtick, which could end the span.
+/// Renders a path as a JSON string in a code span. A space that could be lost is escaped, and so is
+/// a backtick, which could end the span.
 fn in_quotes(path: &str) -> String {
     let mut shown = String::from("`\"");
     let mut before = '/';

@@ -1,5 +1,6 @@
-//! A result directory as it is on disk: every regular file with its digest, but for those that sign or
-//! prove and are read whole anyway, found by walking from one descriptor. It must never follow a link, open what is no regular file, or trust a name.
+//! A walk of a result directory on disk: the digest of every regular file, except signatures and
+//! proofs, which are read whole elsewhere. It starts from one descriptor. It must never follow a
+//! link, open anything but a regular file or a directory, or trust a name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -11,23 +12,23 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 
 use crate::fault::Fault;
 
-/// Ten times what a full record has.
+/// Ten times the entries of a full record.
 const ENTRIES_MAX: usize = 20_000;
 const DEPTH_MAX: usize = 64;
 const CHUNK: usize = 64 * 1024;
 
-/// What the walk found. Paths are relative, with `/`.
+/// The result of the walk. Paths are relative, with `/`.
 #[derive(Default)]
 pub(crate) struct Tree {
     pub(crate) files: BTreeMap<String, Sha256>,
-    /// Files that no record names: it cannot have their digests.
+    /// Files of the record itself, whose digests no record can state.
     pub(crate) own: BTreeSet<String>,
     pub(crate) directories: BTreeSet<String>,
-    /// What is there but could not be hashed; a fault tells why.
+    /// Entries that could not be hashed; a fault has the reason.
     pub(crate) odd: BTreeSet<String>,
     pub(crate) faults: Vec<Fault>,
     entries: usize,
-    /// What files are read through.
+    /// The read buffer.
     chunk: Vec<u8>,
 }
 
@@ -41,7 +42,7 @@ impl Tree {
         tree
     }
 
-    /// Whether there is anything of this name.
+    /// Returns whether an entry has this path.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.files.contains_key(path) || self.own.contains(path) || self.odd.contains(path)
     }
@@ -59,13 +60,13 @@ impl Tree {
         for name in names {
             self.entries += 1;
             if self.entries > ENTRIES_MAX || depth > DEPTH_MAX {
-                // Once is enough; nothing beyond is looked at.
+                // Report it once and read nothing more.
                 if !self.faults.iter().any(|fault| matches!(fault, Fault::TooMany { .. })) {
                     self.faults.push(Fault::TooMany { path: path.to_owned() });
                 }
                 return;
             }
-            // A name that is not UTF-8 cannot be in a record; it is told and not opened.
+            // A record cannot contain a name that is not UTF-8. It is reported and not opened.
             let Ok(name) = String::from_utf8(name) else {
                 self.faults.push(Fault::NotNamed { path: format!("{path}/(not UTF-8)") });
                 continue;
@@ -78,7 +79,7 @@ impl Tree {
     }
 
     fn entry(&mut self, fd: &OwnedFd, name: &str, path: &str, depth: usize) -> io::Result<()> {
-        // Looked at before it is opened: opening a device or a FIFO can do things.
+        // Check the type before opening: opening a device or a FIFO can have effects.
         let stat = rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let kind = match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile if is_own(path) => {
@@ -107,15 +108,15 @@ impl Tree {
     }
 }
 
-/// The endings of a record's own files, behind its id: itself, its signature, its bundle, its proof.
+/// The suffixes of a record's own files, after its id: record, signature, bundle and proof.
 pub(crate) const OWN: [&str; 4] = [".md", ".md.sig", ".bundle.json", ".tlog-proof"];
 
-/// Whether a path in a result directory is one of a record's own files.
+/// Returns whether a path in a result directory is one of a record's own files.
 pub(crate) fn is_own(path: &str) -> bool {
     !path.contains('/') && OWN.iter().any(|ending| path.ends_with(ending))
 }
 
-/// Reads a small file directly below the directory; `None` where it is larger than that.
+/// Reads a small file directly in the directory. Returns `None` if it is larger than `bytes_max`.
 pub(crate) fn read_bounded(
     root: BorrowedFd<'_>,
     name: &str,
@@ -127,7 +128,7 @@ pub(crate) fn read_bounded(
     Ok(fits.then_some(bytes))
 }
 
-/// The same for a file at a path below it.
+/// Reads a small file at a path below the directory, likewise.
 pub(crate) fn read_below(
     root: BorrowedFd<'_>,
     path: &str,
@@ -147,7 +148,7 @@ pub(crate) fn open_directory(at: impl std::os::fd::AsFd, name: &str) -> io::Resu
 }
 
 pub(crate) fn open_file(at: impl std::os::fd::AsFd, name: &str) -> io::Result<File> {
-    // NONBLOCK: what was a file a moment ago can be a FIFO now.
+    // NONBLOCK: the file may have been replaced by a FIFO.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::openat(at, name, flags, Mode::empty())?);
     let stat = rustix::fs::fstat(&file)?;
@@ -170,7 +171,7 @@ fn names(fd: &OwnedFd) -> io::Result<Vec<Vec<u8>>> {
             break;
         }
     }
-    // The order of the directory is no fact: faults come in one order everywhere.
+    // Directory order is arbitrary; faults have the same order everywhere.
     names.sort();
     Ok(names)
 }

@@ -1,5 +1,5 @@
-//! Appending: one entry that is durable when it is acknowledged, or a batch that its caller makes
-//! durable between two steps. Nothing may be put under a name that the checkpoint before speaks of.
+//! Appends: one entry that is durable when acknowledged, or a batch that the caller makes durable
+//! between two steps. Nothing may be written under a name that the previous checkpoint covers.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,9 +17,9 @@ use crate::log::tile::ENTRY_BYTES_MAX;
 use crate::log::view::Hashes;
 use crate::log::{Log, LogError, LogKey};
 
-/// A batch that is written and not yet acknowledged. Everything of it has to be durable before
-/// [`Log::adopt`]; without that the log takes nothing more until it is opened again, which goes
-/// forward to the batch if it is whole.
+/// A batch that is written and not yet acknowledged. All of it must be durable before
+/// [`Log::adopt`]. A log whose batch is not adopted refuses entries until it is opened again.
+/// Opening then rolls forward to the batch if it is complete.
 #[must_use = "the log takes nothing more before the batch is adopted"]
 pub struct Prepared {
     inclusions: Vec<Inclusion>,
@@ -27,55 +27,56 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// The proof of each entry, in the order in which they were given, all against the checkpoint
-    /// of the whole batch. To be shown to nobody before the batch is durable.
+    /// Returns the proof of each entry, in the given order, all against the checkpoint of the whole
+    /// batch. Must not be published before the batch is durable.
     #[must_use]
     pub fn inclusions(&self) -> &[Inclusion] {
         &self.inclusions
     }
 }
 
-/// What the log becomes.
+/// The next state of the log.
 struct Next {
     head: Checkpoint,
     growth: Growth,
     added: HashMap<Sha256, u64>,
 }
 
-/// Entries by their places in the log, of which the new ones make it grow.
+/// The index and leaf hash of each entry, and the next state if any entry is new.
 struct Batch {
     places: Vec<(u64, Sha256)>,
     next: Option<Next>,
 }
 
 impl Log {
-    /// Appends an entry and gives the proof. Bytes that are among the latest entries are not
-    /// appended again: so a caller that crashed can say again what it was saying.
+    /// Appends an entry and returns its proof. An entry that is among the latest ones is not
+    /// appended again, so a caller that crashed can retry.
     ///
     /// # Errors
-    /// [`LogError`]. After one of writing, every further append is refused.
+    /// [`LogError`]. After a failed write, every further append is refused.
     pub fn append(&mut self, entry: &[u8]) -> Result<Inclusion, LogError> {
         self.append_signed(entry, None)
     }
 
-    /// Writes a batch of entries and a draft of the one checkpoint for all of them, and syncs
-    /// nothing: that is the caller's part, for the whole file system of [`Self::directory`], before
-    /// [`Self::adopt`]. Entries that are among the latest ones, or twice in the batch, are not
+    /// Writes a batch of entries and a draft of the single checkpoint for all of them, without a
+    /// sync. Before [`Self::adopt`], the caller must sync the whole file system of
+    /// [`Self::directory`]. Entries that are among the latest ones, or twice in the batch, are not
     /// appended again.
     ///
     /// # Errors
-    /// [`LogError`]: more than [`BATCH_MAX`] entries, one that is too large (nothing is written
-    /// then), a batch that is not adopted yet, or one of writing, after which every further append
-    /// is refused.
+    /// [`LogError`]: more than [`BATCH_MAX`] entries or a too large one (nothing is written then),
+    /// a batch that is not adopted yet, or a failed write, after which every further append is
+    /// refused.
     pub fn prepare(&mut self, entries: &[impl AsRef<[u8]>]) -> Result<Prepared, LogError> {
         self.prepare_proved(entries, |_| Ok(()))
     }
 
-    /// The same; what goes with the proofs is written between the entries and the draft. A process that
-    /// is killed leaves no draft then without what belongs to it.
+    /// Prepares a batch as [`Self::prepare`] does, and calls `prove` between writing the entries
+    /// and the draft. A process that is killed then never leaves a draft without the files that
+    /// `prove` writes.
     ///
     /// # Errors
-    /// As [`Self::prepare`], and whatever `prove` says.
+    /// As [`Self::prepare`], and the errors of `prove`.
     pub fn prepare_proved<E: From<LogError>>(
         &mut self,
         entries: &[impl AsRef<[u8]>],
@@ -83,7 +84,7 @@ impl Log {
     ) -> Result<Prepared, E> {
         let Batch { places, next } = self.batch(entries, None)?;
         if let Some(next) = &next {
-            // Empty, so that nothing was begun without one: opening syncs what it finds a draft of.
+            // Write an empty draft first: opening syncs the file system if it finds a draft.
             self.disk.place_later(self.draft(), b"")?;
             for (tile, bytes) in next.growth.files() {
                 self.disk.place_later(&tile.path(), bytes)?;
@@ -92,20 +93,20 @@ impl Log {
         let inclusions = self.prove(&places, next.as_ref())?;
         prove(&inclusions)?;
         if let Some(next) = &next {
-            // Last: opening goes forward to what it says.
+            // Write the checkpoint last: opening rolls forward to it.
             self.disk.place_later(self.draft(), next.head.note().as_bytes())?;
             self.state = State::Prepared(next.head.root());
         }
         Ok(Prepared { inclusions, next })
     }
 
-    /// Puts the draft of a batch in the place of the checkpoint. To be called only after everything
-    /// on the file system of [`Self::directory`] was made durable; the new name is made so by the
-    /// caller's next barrier, and until then by what opening does about a draft.
+    /// Renames the draft of a batch to the checkpoint. Must only be called after everything on the
+    /// file system of [`Self::directory`] is durable. The caller's next barrier makes the new name
+    /// durable; if it is lost before that, opening rolls forward again.
     ///
     /// # Errors
-    /// [`LogError`]: not the batch that this log has prepared, or one of writing. Then every further
-    /// append is refused, and opening the log again finds the batch in it.
+    /// [`LogError`]: another batch than the one that this log has prepared, or a failed rename.
+    /// Every further append is refused then, and the batch is in the log when it is opened again.
     pub fn adopt(&mut self, prepared: Prepared) -> Result<(), LogError> {
         let Some(next) = prepared.next else { return Ok(()) };
         if !matches!(self.state, State::Prepared(root) if root == next.head.root()) {
@@ -117,21 +118,22 @@ impl Log {
         self.become_next(next)
     }
 
-    /// Where the log's files are.
+    /// Returns the log's directory.
     #[must_use]
     pub fn directory(&self) -> &Path {
         self.disk.directory()
     }
 
-    /// Appends the entry that says that another key takes the place of this log's. That key signs the
-    /// checkpoint too, so that whoever knows either can read on; later ones are its own.
+    /// Appends the entry of a rotation to another log key. That key signs the checkpoint as well,
+    /// so that readers who know either key can continue. Later checkpoints are signed by it alone.
     pub(crate) fn append_handing_over(
         &mut self,
         entry: &[u8],
         successor: &LogKey,
     ) -> Result<Inclusion, LogError> {
         let inclusion = self.append_signed(entry, Some(successor))?;
-        // The entry may have been there from before an interruption, below any checkpoint.
+        // After an interruption the entry may already be in the log, below a checkpoint without
+        // this key.
         let signed = Checkpoint::verify(self.head.note(), successor.public());
         if signed.is_err() {
             self.state = State::Stopped;
@@ -167,8 +169,8 @@ impl Log {
         inclusions.pop().ok_or(none)
     }
 
-    /// Gives each entry its place, and computes what the log becomes. From here on it takes nothing
-    /// more until that is done.
+    /// Assigns an index to each entry and computes the next state of the log. From here on the log
+    /// refuses entries until the append is finished.
     fn batch(
         &mut self,
         entries: &[impl AsRef<[u8]>],
@@ -214,8 +216,8 @@ impl Log {
         Ok(Next { head, growth, added })
     }
 
-    /// The proofs of entries that are written, against the checkpoint that comes, or the one that
-    /// is.
+    /// Returns the proofs of written entries, against the next checkpoint or, without one, the
+    /// present one.
     fn prove(
         &self,
         places: &[(u64, Sha256)],
@@ -241,7 +243,7 @@ impl Log {
         Ok(())
     }
 
-    /// The name of the next draft.
+    /// Returns the name of the next draft.
     fn draft(&self) -> &'static str {
         DRAFTS[self.draft % DRAFTS.len()]
     }

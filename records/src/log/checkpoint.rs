@@ -1,5 +1,5 @@
-//! Checkpoints: the log's word on its size and root, as a C2SP signed note. A checkpoint that no
-//! trusted key signed must never become a [`Checkpoint`].
+//! Checkpoints: the log's signed size and root, as C2SP signed notes. A checkpoint without a
+//! signature of a trusted key must never become a [`Checkpoint`].
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use crate::base64;
 use crate::key_model::SigningError;
 use crate::log::key::{LogKey, LogOrigin, PublicLogKey};
 
-/// Room for the signatures of many witnesses.
+/// Enough for the signatures of many witnesses.
 pub(crate) const NOTE_BYTES_MAX: usize = 64 * 1024;
 const SIGNATURES_MAX: usize = 16;
 
-/// What a log says of itself, and the note in which it does. Signed by the log.
+/// The size and root of a log, and the note in which the log signed them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     size: u64,
@@ -22,16 +22,16 @@ pub struct Checkpoint {
     log_id: Sha256,
 }
 
-/// Why a text is no checkpoint of the log.
+/// The reason why a text is not a checkpoint of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckpointFault {
-    /// Not the form of one.
+    /// Not the form of a checkpoint.
     Form,
-    /// Of a log with another name.
+    /// Names another log.
     Origin,
-    /// Without a signature by the log's key.
+    /// Has no signature by the log's key.
     Unsigned,
-    /// What was signed is something else.
+    /// The signature of the log's key does not verify.
     Signature,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for CheckpointFault {
 impl std::error::Error for CheckpointFault {}
 
 impl Checkpoint {
-    /// Signed by the log's key, and where another takes its place by that one too.
+    /// Signs a checkpoint with the log's key, and during a rotation with its successor too.
     pub(crate) fn sign(
         size: u64,
         root: Sha256,
@@ -66,7 +66,7 @@ impl Checkpoint {
         Ok(Self { size, root, note, log_id: key.public().id() })
     }
 
-    /// Reads a note and checks the log's signature on it; those of others are passed over.
+    /// Parses a note and verifies the log's signature on it. Ignores other signatures.
     ///
     /// # Errors
     /// The first [`CheckpointFault`].
@@ -92,39 +92,40 @@ impl Checkpoint {
         Err(fault)
     }
 
-    /// How many entries the log has.
+    /// Returns the number of entries in the log.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
+    /// Returns the root hash of the tree.
     #[must_use]
     pub fn root(&self) -> Sha256 {
         self.root
     }
 
-    /// The id of the key that signed it, and of its log.
+    /// Returns the id of the log, which includes the signing key.
     pub(crate) fn log_id(&self) -> Sha256 {
         self.log_id
     }
 
-    /// The signed note, verbatim.
+    /// Returns the signed note, verbatim.
     #[must_use]
     pub fn note(&self) -> &str {
         &self.note
     }
 
-    /// How many signatures it has that were not looked at.
+    /// Returns the number of signatures that were not verified.
     pub(crate) fn signatures_of_others(&self) -> usize {
         halves(&self.note).map_or(0, |(_, signatures)| signatures.len().saturating_sub(1))
     }
 
-    /// What is signed: all of the note before its signatures.
+    /// Returns the signed text: the note up to its signatures.
     pub(crate) fn text(&self) -> &str {
         halves(&self.note).map_or("", |(text, _)| text)
     }
 
-    /// Whether the proof shows that this log grew, without a change, into `later`.
+    /// Returns whether the proof shows that this log grew into `later` without a change.
     #[must_use]
     pub fn grew_into(&self, later: &Checkpoint, proof: &[Sha256]) -> bool {
         let head = |it: &Self| (it.size, it.root);
@@ -132,13 +133,13 @@ impl Checkpoint {
     }
 }
 
-/// Size and root as a note has them, whoever signed it.
+/// Returns size and root of a note without checking a signature.
 pub(crate) fn head_in(note: &str) -> Option<(u64, Sha256)> {
     let (text, _) = halves(note)?;
     parse(text).map(|(_, size, root)| (size, root))
 }
 
-/// The signed text, which ends in a line feed, and the lines of the signatures.
+/// Splits a note into the signed text, which ends in a line feed, and the signature lines.
 fn halves(note: &str) -> Option<(&str, Vec<&str>)> {
     let control = |c: char| c.is_control() && c != '\n';
     if note.len() > NOTE_BYTES_MAX || note.contains(control) {
@@ -154,12 +155,12 @@ fn parse(text: &str) -> Option<(&str, u64, Sha256)> {
     let mut lines = text.strip_suffix('\n')?.split('\n');
     let (origin, size, root) = (lines.next()?, decimal(lines.next()?)?, lines.next()?);
     let root = Sha256::from_bytes(base64::decode(root)?.try_into().ok()?);
-    // Extensions may follow; they are signed, and mean nothing to us.
+    // Extensions may follow. They are signed and ignored.
     let extended = lines.all(|line| !line.is_empty());
     (extended && !origin.is_empty()).then_some((origin, size, root))
 }
 
-/// A number in its only form.
+/// Parses a number in its only form.
 pub(crate) fn decimal(text: &str) -> Option<u64> {
     let number: u64 = text.parse().ok()?;
     (number.to_string() == text).then_some(number)
@@ -172,7 +173,7 @@ pub(crate) fn signature_line(line: &str) -> Option<(&str, Vec<u8>)> {
 }
 
 impl LogOrigin {
-    /// Witnesses have other names than logs of ours may have.
+    /// Returns whether a name is valid in a signed note. Names of witnesses need not be host names.
     pub(crate) fn is_note_name(name: &str) -> bool {
         !name.is_empty() && !name.contains(char::is_whitespace) && !name.contains('+')
     }

@@ -1,5 +1,5 @@
-//! The log's directory: files that appear whole under their names, and what it takes to make them
-//! durable. It must never write a file in place, retry after a failed sync, or follow a link.
+//! The log's directory: files appear whole under their names, with the requested durability. This
+//! module must never write a file in place, retry after a failed sync, or follow a link.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use crate::log::LogError;
 
-/// Every file is written under this name first; only the holder of the lock writes.
+/// The name under which every file is written first. Only the holder of the lock writes.
 const DRAFT: &str = ".draft";
 
 pub(crate) struct Disk {
@@ -19,12 +19,12 @@ pub(crate) struct Disk {
     pub(super) root: OwnedFd,
 }
 
-/// What is durable when a file has its name.
+/// The parts that are durable once a file has its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durable {
-    /// The file, its name, and the directories above it.
+    /// The file, its name, and its parent directories.
     All,
-    /// The directories: the file may be lost, or any bytes.
+    /// The parent directories. The file may be lost or have any bytes.
     Directories,
     /// Nothing.
     Nothing,
@@ -58,7 +58,7 @@ impl Disk {
         LogError::Io { path: self.path(name), act, source: source.into() }
     }
 
-    /// The bytes of a file; `None` where there is none.
+    /// Reads a file. Returns `None` if it does not exist.
     pub(crate) fn read(&self, name: &str, bytes_max: u64) -> Result<Option<Vec<u8>>, LogError> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match rustix::fs::openat(&self.root, name, flags, Mode::empty()) {
@@ -83,34 +83,36 @@ impl Disk {
         LogError::Damaged { path: self.path(name), what }
     }
 
-    /// Puts a file there, in the place of an older one if there is one. It is durable when this
-    /// returns.
+    /// Creates or replaces a file. It is durable on return.
     pub(crate) fn place(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
         self.place_by(DRAFT, name, bytes, Durable::All)
     }
 
-    /// The same, but for durability: after a crash it may be the older one, or any bytes.
+    /// Creates or replaces a file without a sync: after a crash it may be the older one, or any
+    /// bytes.
     pub(crate) fn place_unsynced(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
         self.place_by(DRAFT, name, bytes, Durable::Directories)
     }
 
-    /// The same, and the directories above it may be lost too: the caller syncs everything.
+    /// Creates or replaces a file without syncing it or its parent directories; the caller syncs
+    /// everything.
     pub(crate) fn place_later(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
         self.place_by(DRAFT, name, bytes, Durable::Nothing)
     }
 
-    /// Unsynced, where other bytes are there, or none.
+    /// Writes a file, unsynced, unless it already has these bytes.
     pub(crate) fn place_if_other(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
         let bytes_max = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         match self.read(name, bytes_max) {
             Ok(Some(there)) if there == bytes => Ok(()),
-            // Larger ones are other ones.
+            // A larger file has other bytes.
             Ok(_) | Err(LogError::Damaged { .. }) => self.place_unsynced(name, bytes),
             Err(error) => Err(error),
         }
     }
 
-    /// By a draft of this name, which nobody else may write meanwhile.
+    /// Creates or replaces a file through a draft of this name, which no other thread may use
+    /// meanwhile.
     pub(crate) fn place_by(
         &self,
         draft: &str,
@@ -146,19 +148,19 @@ impl Disk {
         rename().map_err(|error| self.io(name, "naming", error))
     }
 
-    /// Gives a file the name of another one, not synced.
+    /// Renames a file, unsynced.
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), LogError> {
         let renamed = rustix::fs::renameat(&self.root, from, &self.root, to);
         renamed.map_err(|error| self.io(to, "naming", error))
     }
 
-    /// Removes a file, not synced.
+    /// Removes a file, unsynced.
     pub(crate) fn remove(&self, name: &str) -> Result<(), LogError> {
         let removed = rustix::fs::unlinkat(&self.root, name, AtFlags::empty());
         removed.map_err(|error| self.io(name, "removing", error))
     }
 
-    /// Makes what is missing of a path.
+    /// Creates the missing directories of a path.
     fn make_directories(&self, path: &str, durable: Durable) -> Result<(), LogError> {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         for directory in ends.filter_map(|end| path.get(..end)) {
@@ -183,12 +185,12 @@ impl Disk {
         synced.map_err(|error| self.io(name, "syncing", error))
     }
 
-    /// Makes all that was written below durable.
+    /// Makes the whole file system of the directory durable.
     pub(crate) fn sync_all(&self) -> Result<(), LogError> {
         rustix::fs::syncfs(&self.root).map_err(|error| self.io("", "syncing", error))
     }
 
-    /// Whether there is a directory of this name.
+    /// Returns whether a directory of this name exists.
     pub(crate) fn has_directory(&self, name: &str) -> Result<bool, LogError> {
         match self.open_directory(name) {
             Ok(_) => Ok(true),
@@ -197,7 +199,7 @@ impl Disk {
         }
     }
 
-    /// Whether there is a file of this name.
+    /// Returns whether a regular file of this name exists.
     pub(crate) fn has_file(&self, name: &str) -> Result<bool, LogError> {
         match rustix::fs::statat(&self.root, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile),
@@ -206,7 +208,7 @@ impl Disk {
         }
     }
 
-    /// The names in a directory that are text; none where there is no such directory.
+    /// Returns the UTF-8 names in a directory; none if it does not exist.
     pub(crate) fn names_in(&self, name: &str) -> Result<Vec<String>, LogError> {
         let listing = |error| self.io(name, "listing", error);
         let directory = match self.open_directory(name) {
@@ -221,7 +223,7 @@ impl Disk {
         Ok(names)
     }
 
-    /// Removes a directory of partial tiles, if there is one.
+    /// Removes a directory of partial tiles if it exists.
     pub(crate) fn remove_partials(&self, name: &str) -> Result<(), LogError> {
         let directory = match self.open_directory(name) {
             Ok(directory) => directory,

@@ -1,6 +1,6 @@
-//! The right edge of the tree: all that growing needs, and the files that growth makes. Growing is
-//! arithmetic: only reading the edge may touch the disk, and what was read must lead to the root of
-//! the checkpoint before it is used.
+//! The right edge of the tree: all the state that appending needs, and the files that it produces.
+//! Appending is arithmetic; only reading the edge accesses the disk. The edge must lead to the
+//! checkpoint's root before it is used.
 
 use model::Sha256;
 
@@ -12,25 +12,26 @@ use crate::log::merkle::{Peaks, leaf_hash, perfect_root};
 use crate::log::tile::{HEIGHT, Kind, Tile, WIDTH, entries, hash_bytes, push_entry};
 use crate::log::view::{read_bundle, read_hashes};
 
-/// A file of the log that is to be written.
+/// A file of the log to write.
 pub(crate) type File = (Tile, Vec<u8>);
 
+/// The right edge of a tree.
 #[derive(Clone, Default)]
 pub(crate) struct Edge {
     pub(crate) peaks: Peaks,
-    /// The partial tile of each level; fewer than 256 hashes each.
+    /// The partial tile of each level, with fewer than 256 hashes each.
     pub(crate) tiles: Vec<Vec<Sha256>>,
-    /// The partial bundle.
+    /// The partial entry bundle.
     bundle: Vec<u8>,
 }
 
-/// What a tree became by some entries, and the files that say so.
+/// The edge of a grown tree, and the files that the growth adds.
 pub(crate) struct Growth {
     pub(crate) edge: Edge,
-    /// Whole bundles and tiles of hashes, and the last bundle if it is partial. What they hold is
+    /// Whole bundles, whole hash tiles, and the last bundle if it is partial. Their contents exist
     /// nowhere else.
     pub(crate) whole: Vec<File>,
-    /// Partial tiles of hashes, which can be computed from what lies below them.
+    /// Partial hash tiles, which can be computed from the levels below.
     pub(crate) partial: Vec<File>,
 }
 
@@ -39,7 +40,7 @@ impl Growth {
         self.whole.iter().chain(&self.partial)
     }
 
-    /// The tiles whose partial forms nobody needs any more.
+    /// Returns the whole tiles that replace partial ones.
     pub(crate) fn superseding(&self) -> impl Iterator<Item = Tile> {
         self.whole.iter().map(|(tile, _)| *tile).filter(|tile| tile.is_whole())
     }
@@ -50,7 +51,7 @@ impl Edge {
         self.peaks.size()
     }
 
-    /// The tree with these entries behind its own; `None` where one is too long.
+    /// Returns the tree with these entries appended; `None` if an entry is too long.
     pub(crate) fn grown<'a>(
         mut self,
         entries: impl IntoIterator<Item = (&'a [u8], Sha256)>,
@@ -74,7 +75,7 @@ impl Edge {
         Some(Growth { edge: self, whole, partial })
     }
 
-    /// Adds a leaf, and gives the tiles of hashes that it makes whole.
+    /// Adds a leaf and appends the completed hash tiles to `whole`.
     pub(crate) fn push_leaf(&mut self, leaf: Sha256, whole: &mut Vec<File>) {
         let index = self.size();
         self.peaks.push(0, leaf);
@@ -97,8 +98,8 @@ impl Edge {
         }
     }
 
-    /// The partial tiles of hashes that are not those of this smaller size; what lies below them is
-    /// there, so they may be lost again.
+    /// Returns the partial hash tiles that differ from those of the smaller size. They may be lost,
+    /// because the levels below them exist.
     pub(crate) fn partials(&self, than: u64) -> Vec<File> {
         let size = self.size();
         let items = |size: u64, level: u32| size >> (level * HEIGHT);
@@ -113,7 +114,7 @@ impl Edge {
             .collect()
     }
 
-    /// Reads the right edge of the tree and compares it with the checkpoint.
+    /// Reads the right edge of the tree and verifies it against the checkpoint.
     pub(crate) fn read(disk: &Disk, head: &Checkpoint) -> Result<Self, LogError> {
         let size = head.size();
         let mut edge = Self::default();

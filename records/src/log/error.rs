@@ -1,4 +1,4 @@
-//! Why a log cannot be used. Every message begins with what it is about; none may show a byte of an
+//! Errors of a log. Every message begins with the affected object. No message may show a byte of an
 //! entry.
 
 use std::path::PathBuf;
@@ -9,9 +9,10 @@ use crate::log::checkpoint::CheckpointFault;
 use crate::log::format::BATCH_MAX;
 use crate::log::tile::ENTRY_BYTES_MAX;
 
-/// Why a log cannot be opened, read or appended to.
+/// The reason why a log cannot be opened, read or appended to.
 #[derive(Debug)]
 pub enum LogError {
+    /// A file operation failed.
     Io {
         path: PathBuf,
         act: &'static str,
@@ -21,50 +22,55 @@ pub enum LogError {
     Locked {
         path: PathBuf,
     },
-    /// A file of the log is gone.
+    /// A file of the log is missing.
     Missing {
         path: PathBuf,
     },
-    /// A file of the log is not what the checkpoint says, or what it could ever be.
+    /// A file of the log contradicts the checkpoint or has an impossible form.
     Damaged {
         path: PathBuf,
         what: &'static str,
     },
+    /// The checkpoint does not verify.
     Checkpoint {
         path: PathBuf,
         fault: CheckpointFault,
     },
-    /// The log is not one that grew out of the head that was kept of it.
+    /// The log did not grow out of its saved head.
     Lost {
         log: PathBuf,
         head: PathBuf,
-        /// As many as it had.
+        /// The number of entries in the saved head.
         entries: u64,
         found: Lost,
     },
+    /// The log has no entry of this index.
     NoSuchEntry {
         index: u64,
         size: u64,
     },
+    /// The entry exceeds the limit.
     TooLarge {
         bytes: usize,
     },
-    /// More entries at once than the log would know again.
+    /// The batch has more entries than the log remembers.
     TooMany {
         entries: usize,
     },
-    /// A checkpoint was not signed, and so nothing was appended.
+    /// The checkpoint was not signed, so nothing was appended.
     Sign(SigningError),
-    /// A write failed before, or a batch was prepared and not adopted: nothing is appended until the
-    /// log is opened again.
+    /// A write failed before, or a prepared batch was not adopted. The log must be opened again.
     Stopped,
 }
 
-/// What is in the place of a log whose head was kept.
+/// The state of a log that contradicts its saved head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lost {
+    /// No log exists.
     Nothing,
+    /// The log has fewer entries.
     Shorter { entries: u64 },
+    /// The log has other entries.
     Another,
 }
 
@@ -79,7 +85,7 @@ impl fmt::Display for Lost {
 }
 
 impl LogError {
-    /// The kernel's answer, if a call failed.
+    /// Returns the kernel's error if a call failed.
     #[must_use]
     pub fn failed_call(&self) -> Option<&io::Error> {
         match self {

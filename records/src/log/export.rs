@@ -1,9 +1,9 @@
-//! A copy of the log elsewhere: for a witness, a mirror, a USB stick. What is there must never be
-//! replaced by a log that does not begin with it, and a checkpoint is never there before all that it
-//! speaks of is durable.
+//! A copy of the log for a witness, a mirror or a USB stick. A copy must never be replaced by a log
+//! that does not begin with it. Its checkpoint is written only after everything that it covers is
+//! durable.
 //!
-//! Entries are copied and every hash is computed from them, so that the copy leads to the signed root
-//! whatever the tiles of the original hold.
+//! The export copies the entries and computes every hash from them, so the copy leads to the signed
+//! root even if the tiles of the original are wrong.
 
 use std::fmt;
 use std::fs::DirBuilder;
@@ -21,19 +21,23 @@ use crate::log::tile::{HEIGHT, Kind, Tile, WIDTH, entries};
 use crate::log::view::{LogView, read_bundle, read_checkpoint};
 use crate::log::{LogError, PublicLogKey};
 
-/// What a copy took.
+/// The result of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exported {
-    /// Entries that the copy had before.
+    /// The number of entries before.
+    /// The number of entries after.
     pub from: u64,
+    /// The number of files written.
     pub to: u64,
+    /// The number of bytes written.
     pub files: u64,
     pub bytes: u64,
 }
 
-/// Why a log is not copied.
+/// The reason why a log was not copied.
 #[derive(Debug)]
 pub enum ExportError {
+    /// The log or the copy could not be read or written.
     Log(LogError),
     /// The copy has another history: one of the two was changed.
     Fork {
@@ -82,12 +86,12 @@ impl From<LogError> for ExportError {
 }
 
 impl LogView {
-    /// Brings the copy in this directory (made if missing) up to this log's head. Only what is new is
-    /// written; after a crash in between the copy is what it was, and can be brought up again. What
-    /// is there may have been signed by any of the keys that the log has had.
+    /// Brings the copy in this directory (created if missing) up to this log's head. Writes only
+    /// what is new. After a crash the copy is at its old checkpoint and can be exported to again.
+    /// Any key that the log has had may have signed the copy.
     ///
     /// # Errors
-    /// [`ExportError`]; then the copy's checkpoint is the one that it had.
+    /// [`ExportError`]. The copy then keeps its checkpoint.
     pub fn export(&self, target: &Path, keys: &[PublicLogKey]) -> Result<Exported, ExportError> {
         let made = DirBuilder::new().recursive(true).mode(0o755).create(target);
         let failed = |source| LogError::Io { path: target.to_owned(), act: "making", source };
@@ -127,7 +131,7 @@ impl LogView {
     }
 }
 
-/// By the first key that fits.
+/// Reads the checkpoint of the copy with the first key that verifies it.
 fn checkpoint_of(there: &Disk, keys: &[PublicLogKey]) -> Result<Option<Checkpoint>, LogError> {
     let unsigned = CheckpointFault::Unsigned;
     let mut refused = LogError::Checkpoint { path: there.path(CHECKPOINT), fault: unsigned };
@@ -148,7 +152,7 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    /// Copies the bundles from this entry on, and grows the tree by their entries.
+    /// Copies the bundles from this entry on, and adds their entries to the tree.
     fn grow(&mut self, view: &LogView, from: u64) -> Result<(), LogError> {
         let size = view.head().size();
         let mut skipped = usize::try_from(from % WIDTH).unwrap_or(usize::MAX);
@@ -176,14 +180,14 @@ impl Copy<'_> {
         self.bytes += u64::try_from(bytes).unwrap_or(u64::MAX);
     }
 
-    /// Adds a leaf, and writes the tiles that it makes whole.
+    /// Adds a leaf and writes the tiles that it completes.
     fn push(&mut self, leaf: Sha256) -> Result<(), LogError> {
         let mut whole = Vec::new();
         self.edge.push_leaf(leaf, &mut whole);
         whole.into_iter().try_for_each(|(tile, bytes)| self.place(tile, &bytes))
     }
 
-    /// Removes the partial files of what was partial before, and is whole now.
+    /// Removes the partial files of tiles that were completed.
     fn remove_partials(&self, from: u64, to: u64) -> Result<(), LogError> {
         let hashes = (0..self.edge.tiles.len()).zip(0..).map(|(_, level)| Kind::Hashes(level));
         for (kind, level) in hashes.zip(0..).chain([(Kind::Entries, 0)]) {

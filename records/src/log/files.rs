@@ -1,5 +1,5 @@
-//! Every file below the log's directory, by its path, for whoever has to account for all of them. Must never
-//! follow a link, or go deeper than a log does.
+//! A list of every file below the log's directory, so that each can be accounted for. It must never
+//! follow a link, or descend deeper than a log does.
 
 use std::os::fd::OwnedFd;
 
@@ -9,18 +9,18 @@ use rustix::io::Errno;
 use crate::log::LogError;
 use crate::log::disk::Disk;
 
-/// `tile`, its kind, the parts of the longest number, and the directory of partial forms.
+/// `tile`, its kind, the parts of the longest number, and the directory of partial tiles.
 const DEPTH_MAX: usize = 12;
 
-/// Something that is not a directory.
+/// An entry that is not a directory.
 pub(super) struct Found {
-    /// Below the log's directory.
+    /// The path below the log's directory.
     pub(super) path: String,
-    /// How long it is; for what is not a file, one.
+    /// The length of a regular file; 1 for anything else.
     pub(super) bytes: u64,
 }
 
-/// All of them, in no order; a directory that cannot be read is an error in its place.
+/// Lists all entries, in no order. A directory that cannot be read is an error in the list.
 pub(super) fn files_below(disk: &Disk) -> Vec<Result<Found, LogError>> {
     let mut found = Vec::new();
     let mut directories = vec![(String::new(), 0)];
@@ -40,7 +40,7 @@ fn list(
     directories: &mut Vec<(String, usize)>,
 ) -> Result<(), Errno> {
     let directory = match open(disk, path) {
-        // A directory of partial tiles goes away when the whole one is there.
+        // A writer removes a directory of partial tiles once the whole one exists.
         Err(Errno::NOENT) => return Ok(()),
         opened => opened?,
     };

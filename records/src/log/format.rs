@@ -1,16 +1,15 @@
-//! The names, versions and bounds of a log, which its files share.
+//! The names, versions and bounds of a log.
 
-/// No more entries are appended at once: of so many a log that is opened again still knows which it
-/// has.
+/// The maximum number of entries in a batch. A log that is opened again still remembers this many.
 pub const BATCH_MAX: usize = 512;
-/// At least so many of the latest entries are known again: two whole bundles.
+/// The minimum number of remembered latest entries: two whole bundles.
 pub(crate) const REMEMBERED: u64 = 512;
 
 /// The file with the newest checkpoint.
 pub(crate) const CHECKPOINT: &str = "checkpoint";
 
-/// The entry of a signed statement.
+/// The kind of the entry of a signed statement.
 pub(crate) const ENTRY_KIND: &str = "hashedrekord";
 pub(crate) const ENTRY_VERSION: &str = "0.0.2";
-/// Of the entries that are the log's own.
+/// The version of the log's own entries.
 pub(crate) const OWN_VERSION: &str = "0.1.0";

@@ -1,6 +1,6 @@
-//! What opening does about a draft of the next checkpoint that a crash left: it goes forward to it where
-//! all that it speaks of is there, and removes it where it is torn. A head that somebody may have been
-//! shown must never be dropped, and two that contradict each other must never both be gone on from.
+//! Recovery of a draft of the next checkpoint after a crash. Opening rolls forward to the draft if
+//! all files that it covers exist, and removes a torn draft. A head that may have been published
+//! must never be dropped, and a log with two contradicting heads must never be continued.
 
 use crate::log::checkpoint::Checkpoint;
 use crate::log::disk::Disk;
@@ -11,12 +11,12 @@ use crate::log::tile::{Kind, Tile, WIDTH, entries};
 use crate::log::view::{grew_into, read_bundle, read_note};
 use crate::log::{LogError, PublicLogKey};
 
-/// Two, in turn: while the renaming of one over the checkpoint is not durable, the next one must not
-/// take its name, or a file system that orders renames its own way could lose it.
+/// Two names, used in turn. Until the rename of one draft to the checkpoint is durable, the next
+/// draft must not take its name: a file system that reorders renames could lose it.
 pub(crate) const DRAFTS: [&str; 2] = ["checkpoint.next", "checkpoint.next2"];
 const CONTRADICTS: &str = "signed by this log's key, and the log did not grow out of it: one of the two is not its history";
 
-/// The head to go on from, and its edge. Afterwards there is no draft.
+/// Returns the head to continue from, and its edge. No draft is left afterwards.
 pub(crate) fn settle(
     disk: &Disk,
     key: &PublicLogKey,
@@ -35,7 +35,7 @@ pub(crate) fn settle(
     if found.is_empty() {
         return Ok((head, edge));
     }
-    // Whoever wrote it may have died before its barrier: the directories too.
+    // The writer may have died before its barrier, so sync the directories too.
     disk.sync_all()?;
     drafts.sort_by_key(|(_, draft)| draft.size());
     for (name, draft) in drafts {
@@ -53,14 +53,15 @@ pub(crate) fn settle(
     Ok((head, edge))
 }
 
-/// What this key did not sign is nobody's word, and nobody accepts a proof against it.
+/// Parses a draft. Ignores one that this key did not sign, because no reader accepts a proof
+/// against it.
 fn signed(bytes: &[u8], key: &PublicLogKey) -> Option<Checkpoint> {
     let note = std::str::from_utf8(bytes).ok()?;
     Checkpoint::verify(note, key).ok()
 }
 
-/// The growth from this edge to the draft by the entries on the disk; `None` where they are not all
-/// there, or are others: then the barrier was never passed.
+/// Returns the growth from this edge to the draft by the entries on the disk. Returns `None` if
+/// entries are missing or differ: then the barrier was never passed.
 fn growth(disk: &Disk, edge: &Edge, draft: &Checkpoint) -> Result<Option<Growth>, LogError> {
     let (from, to) = (edge.size(), draft.size());
     let mut bundles = Vec::new();
@@ -81,8 +82,8 @@ fn growth(disk: &Disk, edge: &Edge, draft: &Checkpoint) -> Result<Option<Growth>
     Ok(edge.clone().grown(new).filter(leads))
 }
 
-/// Every file anew and synced, each before it takes the place of the one that is there: after a barrier
-/// that failed, what can be read may not be on the disk.
+/// Writes and syncs every file again before it replaces the existing one: after a failed barrier,
+/// the page cache may differ from the disk.
 fn adopt(disk: &Disk, draft: &Checkpoint, growth: Growth) -> Result<Edge, LogError> {
     growth.files().try_for_each(|(tile, bytes)| disk.place(&tile.path(), bytes))?;
     disk.place(CHECKPOINT, draft.note().as_bytes())?;

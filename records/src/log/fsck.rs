@@ -1,6 +1,6 @@
-//! The whole log, read and computed again from its entries: every file of its directory is compared with
-//! them, or named as one that was not. It must never change a file, and never take a hash from a tile
-//! for true that it did not compute.
+//! A full check of a log: recomputes it from its entries, compares every file, and lists the files
+//! that were not compared. It must never change a file, and never trust a hash that it did not
+//! compute.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -14,16 +14,16 @@ use crate::log::tile::{HEIGHT, Kind, Tile, WIDTH, entries, hash_bytes};
 use crate::log::view::{LogView, read_bundle, read_hashes};
 use crate::log::{LogError, PublicLogKey};
 
-/// One thing that is wrong with a log.
+/// A problem of a log.
 #[derive(Debug)]
 pub enum FsckFault {
-    /// A file cannot be read, or is not what it has to be.
+    /// A file cannot be read or has an invalid form.
     File(LogError),
-    /// A tile does not hold the hashes of what lies below it, or a bundle not the log's entries.
+    /// A tile differs from the hashes of the level below, or a bundle from the log's entries.
     Tile { path: String },
-    /// The entries are not those that the checkpoint was signed for.
+    /// The entries differ from those that the checkpoint was signed for.
     Root { computed: Sha256, signed: Sha256 },
-    /// The same entry twice.
+    /// The same entry occurs twice.
     Duplicate { first: u64, second: u64 },
 }
 
@@ -42,11 +42,12 @@ impl fmt::Display for FsckFault {
     }
 }
 
-/// Something in the log's directory that the checkpoint says nothing of.
+/// An entry of the log's directory that the checkpoint does not cover.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotChecked {
-    /// Below the directory.
+    /// The path below the directory.
     pub path: String,
+    /// The reason.
     pub why: &'static str,
 }
 
@@ -56,22 +57,22 @@ impl fmt::Display for NotChecked {
     }
 }
 
-/// What a look at every file of a log found.
+/// The result of a full check.
 #[derive(Debug, Default)]
 pub struct Fsck {
-    /// Empty where all is well.
+    /// The problems; empty if the log is sound.
     pub faults: Vec<FsckFault>,
-    /// Files that were compared with the entries, byte by byte.
+    /// The number of files that were compared byte by byte.
     pub checked: u64,
-    /// All the others that have bytes, in order.
+    /// All other non-empty entries, sorted.
     pub not_checked: Vec<NotChecked>,
 }
 
-/// Checks every file that the checkpoint speaks of, those included that later ones took the place of.
-/// Memory grows with the number of entries, 40 bytes and more for each.
+/// Checks every file that the checkpoint covers, including partial files that later ones replaced.
+/// Uses at least 40 bytes of memory for each entry.
 ///
 /// # Errors
-/// [`LogError`], where there is no log to be checked.
+/// [`LogError`] if the directory has no readable log.
 pub fn fsck(directory: &std::path::Path, log: &PublicLogKey) -> Result<Fsck, LogError> {
     let view = LogView::open(directory, log)?;
     let mut found = Fsck { checked: 1, ..Fsck::default() };
@@ -81,7 +82,7 @@ pub fn fsck(directory: &std::path::Path, log: &PublicLogKey) -> Result<Fsck, Log
     }));
     let leaves = leaves(&view, &mut found.faults);
     if u64::try_from(leaves.len()).unwrap_or(u64::MAX) != view.head().size() {
-        // What the tiles should hold is not known.
+        // The expected contents of the tiles are unknown.
         return Ok(found);
     }
     duplicates(&leaves, &mut found.faults);
@@ -128,8 +129,8 @@ fn duplicates(leaves: &[Sha256], faults: &mut Vec<FsckFault>) {
     }
 }
 
-/// Compares every tile and bundle of any width, and names what else there is. Gives the paths of those
-/// that were compared.
+/// Compares every tile and bundle of any width, and lists everything else. Returns the paths of the
+/// compared files.
 fn every_file(view: &LogView, rows: &[Vec<Sha256>], found: &mut Fsck) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
     for file in files_below(&view.disk) {
@@ -143,7 +144,7 @@ fn every_file(view: &LogView, rows: &[Vec<Sha256>], found: &mut Fsck) -> BTreeSe
         let why = match Tile::of_path(&path).map(|tile| (tile, hashes_of(tile, rows))) {
             Some((tile, Some(expected))) => {
                 match view.disk.read(&path, tile.bytes_max()) {
-                    // A writer removes partial ones whose whole one is there.
+                    // A concurrent writer removes partial files once the whole one exists.
                     Ok(None) => continue,
                     Ok(Some(bytes)) if !holds(tile, &bytes, expected) => {
                         found.faults.push(FsckFault::Tile { path: path.clone() });
@@ -166,8 +167,8 @@ fn every_file(view: &LogView, rows: &[Vec<Sha256>], found: &mut Fsck) -> BTreeSe
     seen
 }
 
-/// The hashes that this tile, or the entries of this bundle, must have; `None` where the log is not so
-/// large.
+/// Returns the expected hashes of this tile, or of the entries of this bundle; `None` if it is
+/// beyond the log's size.
 fn hashes_of(tile: Tile, rows: &[Vec<Sha256>]) -> Option<&[Sha256]> {
     let level = match tile.kind {
         Kind::Hashes(level) => usize::try_from(level).ok()?,
@@ -188,7 +189,7 @@ fn holds(tile: Tile, bytes: &[u8], expected: &[Sha256]) -> bool {
     }
 }
 
-/// Tiles that a reader of this checkpoint asks for and that are not there under their own names.
+/// Reports tiles that a reader of this checkpoint needs and that are missing under their own names.
 fn required(
     view: &LogView,
     rows: &[Vec<Sha256>],

@@ -1,8 +1,10 @@
-//! The newest head of a log, kept beside it: what tells a log that was deleted, cut back or put back
-//! from a copy from one that grew. It must never be ahead of the log, so it is written after the
-//! checkpoint; an older one, as a crash may leave it, is still the head of a beginning of the log. Ahead
-//! of the checkpoint it can be, where the renaming of a draft over that was lost and this was not: the
-//! draft is still there then, and opening the log goes forward to it before it asks for this head.
+//! The saved head of a log, kept outside the log. It distinguishes a log that grew from one that
+//! was deleted, truncated or restored from a copy.
+//!
+//! The saved head must never be ahead of the log, so it is written after the checkpoint. An older
+//! one, as a crash may leave it, is still the head of a beginning of the log. It can be ahead of
+//! the checkpoint only if the rename of a draft was lost and this file was not. The draft still
+//! exists then, and opening the log rolls forward to it before it reads the saved head.
 
 use std::path::{Path, PathBuf};
 
@@ -17,14 +19,14 @@ use crate::log::{LogError, Lost};
 /// The name of the file in a state directory.
 const HEAD: &str = "log.head";
 
-/// Where a log is, and where its newest head is kept beside it.
+/// The directory of a log and the path of its saved head.
 #[derive(Clone, Debug)]
 pub struct LogPlace {
     directory: PathBuf,
     head: Option<PathBuf>,
 }
 
-/// A log of which no head is kept.
+/// A log without a saved head.
 impl<T: AsRef<Path> + ?Sized> From<&T> for LogPlace {
     fn from(directory: &T) -> Self {
         Self { directory: directory.as_ref().to_owned(), head: None }
@@ -32,19 +34,19 @@ impl<T: AsRef<Path> + ?Sized> From<&T> for LogPlace {
 }
 
 impl LogPlace {
-    /// A log whose head is kept in this state directory, which is outside it and must be there.
+    /// Returns a log whose head is saved in this state directory, which must exist outside the log.
     #[must_use]
     pub fn kept_in(state: &Path, directory: &Path) -> Self {
         Self { directory: directory.to_owned(), head: Some(state.join(HEAD)) }
     }
 
-    /// The log of a state directory.
+    /// Returns the log of a state directory.
     #[must_use]
     pub fn of_state(state: &Path) -> Self {
         Self::kept_in(state, &state.join("log"))
     }
 
-    /// Where the log is.
+    /// Returns the log's directory.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
@@ -54,31 +56,31 @@ impl LogPlace {
         self.head.as_deref().map(Kept::at).transpose()
     }
 
-    /// Whether a log that was opened to be read grew out of the head that is kept of it.
+    /// Checks that a log opened for reading grew out of its saved head.
     ///
     /// # Errors
-    /// [`LogError::Lost`], or whatever cannot be read.
+    /// [`LogError::Lost`], or a failed read.
     pub fn check(&self, view: &LogView) -> Result<(), LogError> {
         let Some(kept) = self.kept()? else { return Ok(()) };
         kept.head()?.map_or(Ok(()), |from| kept.grew(&view.disk, from, view.head()))
     }
 
-    /// Whether there is no log where there was one.
+    /// Checks that a log exists if a head is saved.
     ///
     /// # Errors
-    /// [`LogError::Lost`], or whatever cannot be read.
+    /// [`LogError::Lost`], or a failed read.
     pub fn check_there(&self) -> Result<(), LogError> {
         self.kept()?.map_or(Ok(()), |kept| kept.refuse_loss(&self.directory))
     }
 }
 
-/// Where a head is kept.
+/// The file of a saved head.
 pub(crate) struct Kept {
     disk: Disk,
     name: String,
 }
 
-/// A size and the root that the log had at it.
+/// A size of the log and its root at that size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Head {
     size: u64,
@@ -93,11 +95,12 @@ impl Kept {
         Ok(Self { disk, name })
     }
 
-    /// The head that is kept. Its signature is not asked for: the key may have changed since, and who
-    /// can write here can remove the file as well.
+    /// Reads the saved head without checking its signature: the key may have changed since, and a
+    /// user who can write here can also remove the file.
     fn head(&self) -> Result<Option<Head>, LogError> {
         let bytes = match read_note(&self.disk, &self.name)? {
-            // Where a file system does not order a file before its name, a power cut leaves this.
+            // A power cut leaves an empty file if the file system does not order a file before its
+            // name.
             Some(bytes) if bytes.is_empty() => return Ok(None),
             Some(bytes) => bytes,
             None => return Ok(None),
@@ -107,7 +110,7 @@ impl Kept {
         head.map(|(size, root)| Some(Head { size, root })).ok_or_else(wrong)
     }
 
-    /// Not synced: an older head does as well, and an append has syncs enough.
+    /// Saves the head, unsynced: an older head suffices, and an append already has several syncs.
     pub(crate) fn store(&self, head: &Checkpoint) -> Result<(), LogError> {
         self.place(head, Durable::Directories)
     }
@@ -117,7 +120,7 @@ impl Kept {
         self.disk.place_by(&draft, &self.name, head.note().as_bytes(), durable)
     }
 
-    /// Whether there is a log in its place, before one is made there.
+    /// Fails if a head is saved but the log does not exist. Called before a log is created.
     pub(crate) fn refuse_loss(&self, log: &Path) -> Result<(), LogError> {
         match self.head()? {
             Some(head) if head.size > 0 && !log.join(CHECKPOINT).exists() => {
@@ -127,7 +130,7 @@ impl Kept {
         }
     }
 
-    /// Whether this log grew out of the head, which from then on is that of this checkpoint.
+    /// Checks that this log grew out of the saved head, and saves the present one.
     pub(crate) fn is_of(&self, disk: &Disk, head: &Checkpoint) -> Result<(), LogError> {
         match self.head()? {
             Some(from) if from == (Head { size: head.size(), root: head.root() }) => Ok(()),
@@ -135,7 +138,7 @@ impl Kept {
                 self.grew(disk, from, head)?;
                 self.store(head)
             }
-            // From now on there is one, whatever happens.
+            // Save it durably, so that from now on one always exists.
             None => self.place(head, Durable::All),
         }
     }

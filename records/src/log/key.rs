@@ -1,6 +1,6 @@
-//! The log's key and name: one Ed25519 key, held here or by an agent, that signs checkpoints and the
-//! change to another key, and the forms in which its public half is handed out. The private half must
-//! never leave this module but into the key file.
+//! The log's key and name: one Ed25519 key, held here or by an agent, that signs checkpoints and
+//! the rotation to another key, and the formats of its public half. The private half must never
+//! leave this module except into the key file.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,12 +21,12 @@ const ORIGIN_BYTES_MAX: usize = 253;
 /// The type of an Ed25519 key in a signed note.
 const ED25519: u8 = 1;
 
-/// The name of a log: a bare host name in lower case. Stock verifiers make it of a URL's host, so a
-/// path, a port or a capital letter would be lost on them.
+/// The name of a log: a bare host name in lower case. Stock verifiers derive it from the host of a
+/// URL, so a path, a port or a capital letter would be lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogOrigin(String);
 
-/// The text is no host name in lower case.
+/// The error for a text that is not a lower-case host name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAnOrigin;
 
@@ -55,12 +55,13 @@ impl FromStr for LogOrigin {
 }
 
 impl LogOrigin {
-    /// The name of a log whose host has none.
+    /// Returns the name of a log whose host has no name.
     #[must_use]
     pub fn localhost() -> Self {
         Self("localhost".to_owned())
     }
 
+    /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -73,21 +74,21 @@ impl fmt::Display for LogOrigin {
     }
 }
 
-/// The key that signs a log's checkpoints. Zeroed when it is dropped, where it is held here.
+/// The key that signs a log's checkpoints. A local key is zeroed on drop.
 pub struct LogKey {
     holder: Holder,
     public: PublicLogKey,
 }
 
-/// Where the private half is.
+/// The holder of the private half.
 enum Holder {
-    /// Boxed, because moving it would leave copies behind.
+    /// Boxed, because a move would leave copies behind.
     Here(Box<SigningKey>),
     Agent(Box<AgentKey>),
 }
 
 impl LogKey {
-    /// The key with this seed, which must be random.
+    /// Makes a key from this seed, which must be random.
     #[must_use]
     pub fn from_seed(origin: LogOrigin, seed: &[u8; 32]) -> Self {
         let signing = Box::new(SigningKey::from_bytes(seed));
@@ -95,14 +96,14 @@ impl LogKey {
         Self { holder: Holder::Here(signing), public }
     }
 
-    /// A new key.
+    /// Generates a new key.
     pub(crate) fn generate(origin: LogOrigin) -> Self {
-        // Zeroed when it is dropped, unlike a seed at hand.
+        // The pair is zeroed on drop, unlike a plain seed.
         let pair = Ed25519Keypair::random(&mut rand_core::OsRng);
         Self::from_seed(origin, pair.private.as_ref())
     }
 
-    /// Accepts an unlocked Ed25519 key whose halves fit each other.
+    /// Accepts an unlocked Ed25519 key with matching halves.
     pub(crate) fn from_private(origin: LogOrigin, private: &PrivateKey) -> Option<Self> {
         let KeypairData::Ed25519(pair) = private.key_data() else { return None };
         let key = Self::from_seed(origin, pair.private.as_ref());
@@ -115,7 +116,7 @@ impl LogKey {
         Some(Self { holder: Holder::Agent(Box::new(key)), public })
     }
 
-    /// The public half.
+    /// Returns the public half.
     #[must_use]
     pub fn public(&self) -> &PublicLogKey {
         &self.public
@@ -126,7 +127,7 @@ impl LogKey {
             Holder::Here(signing) => Ok(signing.sign(text.as_bytes()).to_bytes()),
             Holder::Agent(key) => {
                 let signature = Signature::try_from(&key.sign(text.as_bytes())?)?.to_bytes();
-                // As strictly as every reader of the log.
+                // Verify as strictly as every reader of the log.
                 let fits = self.public.accepts(text, &signature);
                 if fits { Ok(signature) } else { Err(ssh_key::Error::Crypto.into()) }
             }
@@ -147,8 +148,7 @@ impl LogKey {
         matches!(self.holder, Holder::Agent(_))
     }
 
-    /// The OpenSSH private key file, which is zeroed when it is dropped; `None` for a key that an
-    /// agent holds.
+    /// Returns the OpenSSH private key file, which is zeroed on drop; `None` for a key of an agent.
     pub(crate) fn openssh_file(
         &self,
     ) -> Result<Option<impl std::ops::Deref<Target = String> + use<>>, ssh_key::Error> {
@@ -163,7 +163,7 @@ impl fmt::Debug for LogKey {
     }
 }
 
-/// A log's name and the public half of its key: all that checking its word needs.
+/// A log's name and the public half of its key. They suffice to verify the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicLogKey {
     origin: LogOrigin,
@@ -171,8 +171,8 @@ pub struct PublicLogKey {
 }
 
 impl PublicLogKey {
-    /// Reads `name+hash+key` (C2SP signed-note), as [`Self::verifier_line`] writes it; `None` for
-    /// any other text, and for a weak key.
+    /// Parses `name+hash+key` (C2SP signed-note), as [`Self::verifier_line`] writes it. Returns
+    /// `None` for any other text and for a weak key.
     #[must_use]
     pub fn from_verifier_line(line: &str) -> Option<Self> {
         let (origin, _, key) = note_key(line, ED25519)?;
@@ -185,24 +185,25 @@ impl PublicLogKey {
         (!key.is_weak()).then_some(Self { origin, key })
     }
 
-    /// The key as SSH has it.
+    /// Returns the key in SSH's form.
     pub(crate) fn key(&self) -> PublicKey {
         PublicKey::new(KeyData::Ed25519(Ed25519PublicKey(self.key.to_bytes())), "")
     }
 
-    /// `SHA256:…`, as `ssh-keygen -l` prints it.
+    /// Returns `SHA256:…`, as `ssh-keygen -l` prints it.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         KeyFingerprint::of(&self.key()).to_string()
     }
 
+    /// Returns the log's name.
     #[must_use]
     pub fn origin(&self) -> &LogOrigin {
         &self.origin
     }
 
-    /// SHA-256 over name and key: the log's id in Sigstore's files. Its first four bytes are the
-    /// key id in signed notes.
+    /// Returns the SHA-256 over name and key: the log's id in Sigstore's files. Its first four
+    /// bytes are the key id in signed notes.
     #[must_use]
     pub fn id(&self) -> Sha256 {
         note_id(&self.origin.0, ED25519, &self.key)
@@ -212,27 +213,27 @@ impl PublicLogKey {
         first4(self.id())
     }
 
-    /// `name+hash+key`, as C2SP's tools take a log's key.
+    /// Returns `name+hash+key`, the format of C2SP's tools.
     #[must_use]
     pub fn verifier_line(&self) -> String {
         let key: Vec<u8> = std::iter::once(ED25519).chain(*self.key.as_bytes()).collect();
         format!("{}+{}+{}", self.origin, hex4(self.short_id()), base64::encode(&key))
     }
 
-    /// `ssh-ed25519 AAAA…`.
+    /// Returns `ssh-ed25519 AAAA…`.
     #[must_use]
     pub fn openssh_line(&self) -> String {
-        // Writing to memory a key of a kind that is known cannot fail.
+        // Encoding a key of a known type into memory cannot fail.
         self.key().to_openssh().unwrap_or_default().trim_end().to_owned()
     }
 
-    /// SPKI PEM, for `openssl`.
+    /// Returns the key as SPKI PEM, for `openssl`.
     #[must_use]
     pub fn pem(&self) -> String {
         spki::pem(&self.spki())
     }
 
-    /// DER of `SubjectPublicKeyInfo`.
+    /// Returns the DER of `SubjectPublicKeyInfo`.
     pub(crate) fn spki(&self) -> Vec<u8> {
         spki::ED25519_HEAD.iter().chain(self.key.as_bytes()).copied().collect()
     }
@@ -242,7 +243,7 @@ impl PublicLogKey {
     }
 }
 
-/// SHA-256 over a name and a key of this type (C2SP signed-note).
+/// Returns the SHA-256 over a name and a key of this type (C2SP signed-note).
 fn note_id(name: &str, kind: u8, key: &VerifyingKey) -> Sha256 {
     let mut bytes = name.as_bytes().to_vec();
     bytes.extend([b'\n', kind]);
@@ -255,8 +256,8 @@ fn first4(id: Sha256) -> [u8; 4] {
     [a, b, c, d]
 }
 
-/// Name, key id and key of a verifier line with an Ed25519 key of this type; `None` for any other
-/// text, and for a weak key.
+/// Parses name, key id and key of a verifier line with an Ed25519 key of this type. Returns `None`
+/// for any other text and for a weak key.
 pub(crate) fn note_key(line: &str, kind: u8) -> Option<(&str, [u8; 4], VerifyingKey)> {
     let (name, rest) = line.trim_end().split_once('+')?;
     let (id, key) = rest.split_once('+')?;

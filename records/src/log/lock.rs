@@ -1,5 +1,4 @@
-//! The lock on a log: whoever holds it is the only one who writes. It must never be waited for without
-//! an end.
+//! The lock on a log: only its holder writes. A wait for the lock must always be bounded.
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -11,33 +10,34 @@ use crate::log::LogError;
 use crate::log::disk::Disk;
 
 const LOCK: &str = ".lock";
-/// Between two looks at a lock that somebody holds.
+/// The delay between two attempts to take a held lock.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// Held until it is dropped.
+/// A held lock. Dropping it releases the lock.
 pub(crate) struct Lock {
     file: OwnedFd,
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing is not enough: a child that was forked meanwhile has the file open until its exec.
+        // Closing is not enough: a child forked in the meantime keeps the file open until it calls
+        // exec.
         rustix::fs::flock(&self.file, FlockOperation::Unlock).unwrap_or_default();
     }
 }
 
 impl Disk {
-    /// Whoever holds it is the only one who writes.
+    /// Takes the lock, or fails with [`LogError::Locked`]. Only its holder writes.
     pub(crate) fn lock(&self) -> Result<Lock, LogError> {
         self.locked(FlockOperation::NonBlockingLockExclusive)
     }
 
-    /// The same, after whoever holds it now, if that one is done within this time.
+    /// Takes the lock, and waits for its present holder up to `wait`.
     pub(crate) fn lock_within(&self, wait: Duration) -> Result<Lock, LogError> {
         let since = Instant::now();
         loop {
             match self.lock() {
-                // Asked for again and again, because a wait for it could be given no end.
+                // Poll, because a blocking flock(2) has no time limit.
                 Err(LogError::Locked { .. }) if since.elapsed() < wait => {
                     std::thread::sleep(LOOK_AGAIN);
                 }

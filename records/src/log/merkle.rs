@@ -1,9 +1,9 @@
-//! The arithmetic of RFC 6962's Merkle tree: hashes, roots, proofs and their checks. Pure: hashes
-//! are asked for by place, and what a proof is checked against must never come from the proof.
+//! The arithmetic of RFC 6962's Merkle tree: hashes, roots, proofs and their verification. Pure:
+//! callers supply the hashes by position. The expected root must never come from the proof itself.
 
 use model::{Sha256, Sha256Stream};
 
-/// A proof that is longer than the tallest tree is no proof.
+/// The length of a proof in the tallest possible tree.
 pub(crate) const HASHES_MAX: usize = 64;
 
 pub(crate) fn leaf_hash(entry: &[u8]) -> Sha256 {
@@ -20,7 +20,7 @@ pub(crate) fn node_hash(left: Sha256, right: Sha256) -> Sha256 {
     Sha256::of(&bytes)
 }
 
-/// The root of a perfect tree over these hashes: their number is a power of two.
+/// Returns the root of a perfect tree over these hashes, whose number must be a power of two.
 pub(crate) fn perfect_root(hashes: &[Sha256]) -> Option<Sha256> {
     let mut row = hashes.to_vec();
     while row.len() > 1 {
@@ -32,8 +32,7 @@ pub(crate) fn perfect_root(hashes: &[Sha256]) -> Option<Sha256> {
     row.first().copied()
 }
 
-/// The roots of the perfect trees that a tree consists of, the largest first: all that growing
-/// needs.
+/// The roots of a tree's perfect subtrees, largest first. Appending needs nothing else.
 #[derive(Clone, Default)]
 pub(crate) struct Peaks {
     size: u64,
@@ -45,7 +44,7 @@ impl Peaks {
         self.size
     }
 
-    /// Appends a perfect tree of `1 << level` leaves, which no peak may be smaller than.
+    /// Appends a perfect tree of `1 << level` leaves. No peak may be smaller.
     pub(crate) fn push(&mut self, level: u32, root: Sha256) {
         let mut root = root;
         let mut bit = 1_u64 << level;
@@ -70,13 +69,14 @@ impl Peaks {
     }
 }
 
-/// The largest power of two below the size, which is at least 2.
+/// Returns the largest power of two below the size, which must be at least 2.
 fn split(size: u64) -> u64 {
     1 << (63 - (size - 1).leading_zeros())
 }
 
-/// The root over leaves `from..to`, where `from` is a multiple of the first power of two that is as
-/// large as the range. `node(level, index)` is the root over `1 << level` leaves.
+/// Returns the root over leaves `from..to`. `from` must be a multiple of the smallest power of two
+/// that is not less than the length of the range. `node(level, index)` is the root over `1 <<
+/// level` leaves.
 pub(crate) fn range_root<E>(
     from: u64,
     to: u64,
@@ -92,7 +92,7 @@ pub(crate) fn range_root<E>(
     Ok(peaks.root())
 }
 
-/// The audit path of a leaf, from the leaf to the root (RFC 6962, 2.1.1). `index < size`.
+/// Returns the audit path of a leaf, from the leaf to the root (RFC 6962, 2.1.1). `index < size`.
 pub(crate) fn inclusion<E>(
     index: u64,
     size: u64,
@@ -113,8 +113,8 @@ pub(crate) fn inclusion<E>(
     Ok(path)
 }
 
-/// The proof that the tree of `old` leaves is the beginning of the tree of `new` leaves (RFC 6962,
-/// 2.1.2). `old <= new`; empty for equal sizes and for the empty tree.
+/// Returns the proof that the tree of `old` leaves is the beginning of the tree of `new` leaves
+/// (RFC 6962, 2.1.2). `old <= new`; empty for equal sizes and for the empty tree.
 pub(crate) fn consistency<E>(
     old: u64,
     new: u64,
@@ -134,7 +134,7 @@ pub(crate) fn consistency<E>(
             from = middle;
         }
     }
-    // From the first leaf on, it is the old root itself, which the verifier has.
+    // A range from the first leaf is the old root itself, which the verifier has.
     if from != 0 {
         path.push(range_root(from, to, node)?);
     }
@@ -142,7 +142,7 @@ pub(crate) fn consistency<E>(
     Ok(path)
 }
 
-/// The root that a leaf and its audit path lead to; `None` where the path cannot be one.
+/// Returns the root that a leaf and its audit path lead to; `None` if the path is invalid.
 pub(crate) fn root_of_inclusion(
     leaf: Sha256,
     index: u64,
@@ -170,7 +170,7 @@ pub(crate) fn root_of_inclusion(
     (last == 0).then_some(root)
 }
 
-/// Whether the proof shows that a tree with the first size and root grew into the second.
+/// Returns whether the proof shows that a tree with the first size and root grew into the second.
 #[must_use]
 pub fn is_consistent(old: (u64, Sha256), new: (u64, Sha256), proof: &[Sha256]) -> bool {
     match old.0 {
@@ -179,7 +179,7 @@ pub fn is_consistent(old: (u64, Sha256), new: (u64, Sha256), proof: &[Sha256]) -
         size if size > new.0 => return false,
         _ => {}
     }
-    // A perfect tree is a node of the larger one, and not repeated in the proof.
+    // A perfect old tree is a node of the larger one and is not repeated in the proof.
     let (first, rest) = match proof {
         rest if old.0.is_power_of_two() => (old.1, rest),
         [first, rest @ ..] => (*first, rest),

@@ -1,86 +1,86 @@
-//! The audit log: an append-only Merkle tree in the files of C2SP tlog-tiles, and the one who
-//! appends to it. An entry must never be acknowledged before it would survive the power going off,
-//! and no signed checkpoint that anybody may have seen may ever be contradicted by a later one.
+//! The audit log: an append-only Merkle tree in the files of C2SP tlog-tiles, and its writer. An
+//! entry must never be acknowledged before it survives a power cut. A later checkpoint must never
+//! contradict a signed one that may have been published.
 //!
-//! # What is written, in this order
+//! # Order of writes
 //!
-//! By [`Log::append`], of one entry:
+//! [`Log::append`] appends one entry:
 //!
-//! 1. the bundle of entries that now ends with the new one (a new file, under the name that tells
-//!    its width), and whole tiles of hashes, each synced with its directory; then the partial tiles
-//!    on the right edge, not synced, since they can be computed from what lies below them;
-//! 2. the checkpoint, in place of the older one, synced with the directory. **This is the moment at
-//!    which the entry is in the log**, and only then is it acknowledged;
-//! 3. where a head is kept beside the log, it becomes this one (not synced);
-//! 4. partial files whose whole ones are there are removed.
+//! 1. It writes the bundle that now ends with the new entry (a new file, whose name states its
+//!    width) and completed hash tiles, each synced with its directory. Then it writes the partial
+//!    tiles of the right edge, unsynced, because they can be computed from the levels below.
+//! 2. It replaces the checkpoint and syncs it with the directory. **At this moment the entry is in
+//!    the log**; only then is it acknowledged.
+//! 3. It saves the head outside the log, if one is kept (unsynced).
+//! 4. It removes partial files whose whole ones exist.
 //!
-//! By [`Log::prepare`] and [`Log::adopt`], of a batch, with not one sync:
+//! [`Log::prepare`] and [`Log::adopt`] append a batch without a sync of their own:
 //!
-//! 1. an empty draft beside the present checkpoint, so that opening knows that something was begun;
-//! 2. bundles and tiles, in the forms that the log has after the whole batch; then what the caller
-//!    writes with the proofs; then the next checkpoint, one for the whole batch, as the draft;
-//! 3. the caller's barrier makes everything on the file system durable. **This is the moment at
-//!    which the entries are in the log**: from now on the proofs may be shown;
-//! 4. the draft becomes the checkpoint, by one renaming; the caller's next barrier makes it durable;
-//! 5. the head that is kept, and the partial files, as above.
+//! 1. They write an empty draft next to the checkpoint, so that opening sees an unfinished batch.
+//! 2. They write bundles and tiles, as the log has them after the whole batch; then the caller's
+//!    files with the proofs; then the next checkpoint, one for the whole batch, as the draft.
+//! 3. The caller's barrier makes the whole file system durable. **At this moment the entries are in
+//!    the log**; from now on the proofs may be published.
+//! 4. One rename turns the draft into the checkpoint. The caller's next barrier makes it durable.
+//! 5. The saved head and the partial files follow, as above.
 //!
-//! Between 1 and 4 the log takes nothing else; a batch that is not adopted is for opening to settle.
-//! Nothing is ever written under a name that the checkpoint before speaks of: each file's name tells
-//! its width, and only files that grew are written. So what a torn batch leaves takes nothing away.
+//! Between 1 and 4 the log refuses other entries. Opening settles a batch that was not adopted.
+//! Nothing is ever written under a name that the previous checkpoint covers: each file's name
+//! states its width, and only files that grew are written. So a torn batch destroys nothing.
 //!
-//! # What a crash leaves, and what opening does about it
+//! # Recovery
 //!
-//! *In an append.* Before 2 the checkpoint is the older one, and all that it speaks of is there: files
-//! of another width, or whole ones beyond it, are of entries that were never acknowledged; they may
-//! be torn; nobody was ever shown a checkpoint that speaks of them, and later appends replace them.
-//! After 2 the entry is in the log though nobody was told: appending the same bytes again finds it
-//! among the latest [`BATCH_MAX`] entries or more and gives its proof. After a crash in 4 some partial
-//! files stay until the log is opened.
+//! *After an interrupted append.* Before step 2 the checkpoint is the old one, and everything that
+//! it covers exists. Files of another width, or whole files beyond it, belong to entries that were
+//! never acknowledged. They may be torn; no checkpoint that covers them was ever published, and
+//! later appends replace them. After step 2 the entry is in the log, although the caller does not
+//! know: appending the same bytes again finds it among the latest [`BATCH_MAX`] or more entries and
+//! returns its proof. After a crash in step 4 some partial files stay until the log is opened.
 //!
-//! *In a batch.* Opening finds a draft, and it decides before anything else is done with the log:
+//! *After an interrupted batch.* Opening finds a draft and settles it before anything else:
 //!
-//! | draft | what it is | what opening does |
+//! | draft | meaning | action |
 //! |---|---|---|
-//! | not signed by this key, or no note | torn: the barrier was not passed | removes it |
-//! | larger, and the entries on the disk lead from the checkpoint's tree to its root | the barrier may have been passed | goes forward to it |
-//! | larger, and they do not | torn: the barrier was not passed | removes it |
-//! | as large or smaller, and the log has or had that root | what is in the log already | removes it |
-//! | as large or smaller, with another root | this key signed two histories | refuses the log |
+//! | not signed by this key, or not a note | torn: the barrier was not passed | remove it |
+//! | larger, and the entries on disk lead from the checkpoint's tree to its root | the barrier may have been passed | roll forward to it |
+//! | larger, and they do not | torn: the barrier was not passed | remove it |
+//! | not larger, and the log has or had that root | already in the log | remove it |
+//! | not larger, with another root | this key signed two histories | refuse the log |
 //!
-//! Going forward computes every file of the batch from the entries, and writes each anew and synced
-//! before it takes the place of the one there: after a barrier that failed, what can be read need not
-//! be what is on the disk. Then the checkpoint is replaced, synced, and only then the draft removed. So
-//! dying in it leaves what it began with. Tiles of hashes may have been torn: their bytes come from the
-//! entries, and the root that was signed proves those. A draft that was removed never was one that
-//! anybody was shown, so another head of its size may be signed; the removal is durable before that,
-//! lest the two meet. The last row cannot be what a crash leaves: it is a log that was put
-//! together from two, or a key that is used twice, and going on would choose for those who saw the
-//! other.
+//! Rolling forward computes every file of the batch from the entries. It writes and syncs each file
+//! before the file replaces the existing one, because after a failed barrier the page cache may
+//! differ from the disk. Then it replaces the checkpoint, syncs it, and only then removes the
+//! draft. A crash in between therefore leaves the state that it began with. Hash tiles may be torn:
+//! their bytes come from the entries, and the signed root proves those.
 //!
-//! *After adopting*, until the next barrier, the renaming may be lost: then the checkpoint before is
-//! there, and the draft, which is durable, and opening goes forward to it again. Even where the renaming
-//! was lost and the removal of partial files was not, all is there: what the checkpoint before has in
-//! a partial file stands at the beginning of the whole one, which the barrier made durable before, and
-//! every reader takes that where the partial one is gone. The draft of the next batch has another name,
-//! so it cannot take the place of one that is still needed. The head that is kept may be ahead
-//! of the checkpoint by that batch; it is compared only after going forward.
+//! A removed draft was never published, so another head of its size may be signed. The removal is
+//! durable before that, so that the two never coexist. A crash cannot cause the last row: such a
+//! log was put together from two, or its key is used twice. Continuing it would betray the readers
+//! of one history.
 //!
-//! Directories that a batch made are durable by the barrier too. One that died before it leaves a draft,
-//! if only an empty one, since that is written first, and opening syncs the file system before it settles one: so that a later
-//! append, which syncs its own files and their directories alone, does not stand on what is not
-//! there.
+//! *After adopting, before the next barrier,* the rename may be lost. Then the previous checkpoint
+//! and the durable draft exist, and opening rolls forward again. Nothing is missing even if the
+//! rename was lost and the removal of partial files was not: a partial file is the beginning of the
+//! whole one, which the barrier made durable, and every reader falls back to the whole one. The
+//! next batch's draft has another name, so it cannot replace a draft that is still needed. The
+//! saved head may be ahead of the checkpoint by that batch, so it is compared only after rolling
+//! forward.
 //!
-//! Readers pass over drafts. Until the log is opened by its writer they see it at the checkpoint.
+//! The barrier also makes new directories durable. A batch that died before its barrier leaves at
+//! least the empty draft, which is written first. Opening syncs the file system before it settles a
+//! draft. Otherwise a later append, which syncs only its own files and their directories, could
+//! rely on directories that are not on the disk.
 //!
-//! Opening reads the checkpoint, the last bundle, and the whole tiles that the right edge is made
-//! of; it computes the root and compares it with the one that is signed, so that an edge that was
-//! lost or changed is found before anything is appended to it. Then it writes those partial tiles of
-//! the edge anew that are not there as they should be, older ones included, and removes partial files
-//! beyond it (`tidy.rs`). A log that did not grow out of the head that was
-//! kept of it is refused: nobody who saw the other one would believe what is appended to this one.
+//! Readers ignore drafts. Until the writer opens the log, they see it at the checkpoint.
 //!
-//! After a failed write or sync nothing more is appended until the log is opened again: what the
-//! kernel did with the pages nobody knows.
+//! Opening reads the checkpoint, the last bundle, and the whole tiles of the right edge. It
+//! computes the root and compares it with the signed one, so that a lost or changed edge is found
+//! before anything is appended. Then it rewrites missing or wrong partial tiles of the edge, older
+//! ones included, and removes partial files beyond it (`tidy.rs`). It refuses a log that did not
+//! grow out of its saved head, because readers of the other log would reject entries of this one.
+//!
+//! After a failed write or sync nothing more is appended until the log is opened again, because the
+//! state of the kernel's pages is unknown.
 
 mod append;
 mod checkpoint;

@@ -1,5 +1,6 @@
-//! Opening the log to append to it: the lock, the edge, the draft that was left, the head that was kept.
-//! Nothing may be appended to a log that is not what was signed, or not the one that was kept.
+//! Opening the log for appending: takes the lock, reads the edge, settles a draft, and checks the
+//! saved head. Nothing may be appended to a log that differs from the signed one or from the saved
+//! head.
 
 use std::collections::HashMap;
 use std::fs::DirBuilder;
@@ -21,50 +22,51 @@ use crate::log::tile::{Kind, Tile, WIDTH};
 use crate::log::view::{read_checkpoint, read_hashes};
 use crate::log::{LogError, LogKey, LogPlace, PublicLogKey, forward};
 
-/// The log, open for appending. There is one of it at a time.
+/// The log, open for appending. Only one exists at a time.
 pub struct Log {
     pub(super) disk: Disk,
     pub(super) key: Arc<LogKey>,
     pub(super) head: Checkpoint,
     pub(super) edge: Edge,
-    /// Numbers of the latest entries by their leaf hashes.
+    /// The indexes of the latest entries by their leaf hashes.
     pub(super) latest: HashMap<Sha256, u64>,
     pub(super) state: State,
     pub(super) kept: Option<Kept>,
-    /// The number of drafts until now: they have two names in turn.
+    /// The number of drafts so far; they use two names in turn.
     pub(super) draft: usize,
     _lock: Lock,
 }
 
 /// The operations that an open log allows.
 pub(super) enum State {
-    /// It takes entries.
+    /// Accepts entries.
     Whole,
-    /// It waits for the batch with this root to be adopted.
+    /// Waits for the batch with this root to be adopted.
     Prepared(Sha256),
-    /// The files on the disk are not known: it takes nothing.
+    /// Refuses entries, because the state of the files is unknown.
     Stopped,
 }
 
 impl Log {
-    /// The newest checkpoint.
+    /// Returns the newest checkpoint.
     #[must_use]
     pub fn head(&self) -> &Checkpoint {
         &self.head
     }
 
-    /// The key that checks everything that this log says.
+    /// Returns the key that verifies this log.
     #[must_use]
     pub fn key(&self) -> &PublicLogKey {
         self.key.public()
     }
 
-    /// Opens a log, or makes an empty one (and the directory, mode 0755: it holds nothing secret).
+    /// Opens a log, or makes an empty one and its directory (mode 0755, because nothing in it is
+    /// secret).
     ///
     /// # Errors
-    /// [`LogError`]: another process has it open, the files are not what the checkpoint says, the
-    /// checkpoint is not of this key, its key signed a draft that contradicts it, or the log is not
-    /// the one whose head was kept.
+    /// [`LogError`]: another process has the log open, the files contradict the checkpoint, the
+    /// checkpoint is not signed by this key, a draft signed by it contradicts the checkpoint, or
+    /// the log did not grow out of its saved head.
     pub fn open_or_create(
         place: impl Into<LogPlace>,
         key: impl Into<Arc<LogKey>>,
@@ -72,10 +74,8 @@ impl Log {
         Self::open_locked(&place.into(), key.into(), Disk::lock)
     }
 
-    /// The same beside others: while another process has it open, waits for so long.
-    ///
-    /// # Errors
-    /// [`LogError`], as [`Self::open_or_create`].
+    /// Opens a log as [`Self::open_or_create`] does, but waits up to `wait` while another process
+    /// has it open.
     pub fn open_within(
         wait: Duration,
         place: impl Into<LogPlace>,
@@ -100,12 +100,12 @@ impl Log {
         let disk = Disk::open(directory)?;
         let lock = lock(&disk)?;
         let head = first_or_newest(&disk, &key)?;
-        // Before the head that was kept is asked for: that may be the one of the draft.
+        // Before the saved head is compared, because it may be the head of the draft.
         let (head, edge) = forward::settle(&disk, key.public(), head)?;
         if let Some(kept) = &kept {
             kept.is_of(&disk, &head)?;
         }
-        // A crash may have lost them.
+        // A crash may have lost partial tiles.
         for (tile, bytes) in edge.partials(0) {
             disk.place_if_other(&tile.path(), &bytes)?;
         }
@@ -118,7 +118,7 @@ impl Log {
 fn first_or_newest(disk: &Disk, key: &LogKey) -> Result<Checkpoint, LogError> {
     match read_checkpoint(disk, key.public())? {
         Some(head) => Ok(head),
-        // The first checkpoint is there before the first tile.
+        // The first checkpoint is written before the first tile.
         None if disk.has_directory("tile")? => {
             Err(LogError::Missing { path: disk.path(CHECKPOINT) })
         }
@@ -130,7 +130,7 @@ fn first_or_newest(disk: &Disk, key: &LogKey) -> Result<Checkpoint, LogError> {
     }
 }
 
-/// Numbers of the latest entries by their leaf hashes, [`REMEMBERED`] or more where there are so many.
+/// Returns the indexes of the latest entries by their leaf hashes: at least [`REMEMBERED`], or all.
 fn latest(disk: &Disk, edge: &Edge) -> Result<HashMap<Sha256, u64>, LogError> {
     let whole = edge.size() / WIDTH;
     let first = whole.saturating_sub(REMEMBERED / WIDTH);

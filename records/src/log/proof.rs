@@ -1,6 +1,6 @@
-//! The proof that an entry is in the log, as it is stapled to a record: in memory, and as a
-//! `.tlog-proof` text (C2SP tlog-proof v1). It must never be made of a path that does not lead to the
-//! root of its checkpoint.
+//! The proof that an entry is in the log, stapled to its record: in memory, and as a `.tlog-proof`
+//! text (C2SP tlog-proof v1). A proof must never be made from a path that does not lead to the root
+//! of its checkpoint.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::log::merkle::{HASHES_MAX, leaf_hash, root_of_inclusion};
 const FIRST_LINE: &str = "c2sp.org/tlog-proof@v1";
 const PROOF_BYTES_MAX: usize = 128 * 1024;
 
-/// An entry's place in the log, and the proof of it.
+/// An entry's index in the log, with its proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inclusion {
     index: u64,
@@ -23,13 +23,14 @@ pub struct Inclusion {
     checkpoint: Checkpoint,
 }
 
-/// Why a proof proves nothing.
+/// The reason why a proof is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProofFault {
     /// Not the form of a `.tlog-proof`.
     Form,
+    /// The checkpoint does not verify.
     Checkpoint(CheckpointFault),
-    /// The entry is not where the proof says, or not in the log.
+    /// The entry does not have this index, or is not in the log.
     NotIncluded,
 }
 
@@ -46,7 +47,7 @@ impl fmt::Display for ProofFault {
 impl std::error::Error for ProofFault {}
 
 impl Inclusion {
-    /// The only constructor of a proof.
+    /// Makes a proof if the path leads to the root. The only constructor.
     pub(crate) fn new(
         leaf: Sha256,
         index: u64,
@@ -66,18 +67,19 @@ impl Inclusion {
         &self.path
     }
 
-    /// The entry's number in the log, from 0.
+    /// Returns the entry's index in the log, from 0.
     #[must_use]
     pub fn index(&self) -> u64 {
         self.index
     }
 
+    /// Returns the checkpoint of the proof.
     #[must_use]
     pub fn checkpoint(&self) -> &Checkpoint {
         &self.checkpoint
     }
 
-    /// The file `<result_id>.tlog-proof`.
+    /// Returns the file `<result_id>.tlog-proof`.
     #[must_use]
     pub fn tlog_proof(&self) -> String {
         let mut text = format!("{FIRST_LINE}\nindex {}\n", self.index);
@@ -90,7 +92,7 @@ impl Inclusion {
         text
     }
 
-    /// Reads a `.tlog-proof` and checks that it proves this entry to be in this log.
+    /// Parses a `.tlog-proof` and verifies that it proves this entry in this log.
     ///
     /// # Errors
     /// The first [`ProofFault`].
@@ -108,7 +110,7 @@ impl Inclusion {
 fn parse(head: &str) -> Option<(u64, Vec<Sha256>)> {
     let mut lines = head.split('\n').peekable();
     lines.next().filter(|line| *line == FIRST_LINE)?;
-    // Opaque bytes of an application; ours puts none there.
+    // Opaque bytes of an application; this program writes none.
     if let Some(extra) = lines.next_if(|line| line.starts_with("extra ")) {
         base64::decode(extra.strip_prefix("extra ")?)?;
     }

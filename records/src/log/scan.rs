@@ -1,5 +1,5 @@
-//! The log's entries one after the other: what it says of itself, and whether records and log account
-//! for each other. An entry is told of only with its proof, or to one who had the whole log checked.
+//! A scan of the log's entries: the heartbeats, and the match between records and entries. An entry
+//! is returned only with its proof, or to a caller that had the whole log checked.
 
 use std::collections::HashMap;
 
@@ -17,10 +17,10 @@ use crate::log::tile::{Kind, Tile, WIDTH, entries};
 use crate::log::view::{LogView, read_bundle};
 use crate::log::{LogError, decimal};
 
-/// No bundle of a record is larger, in bytes.
+/// The maximum size of a record's bundle, in bytes.
 pub const RECORD_BYTES_MAX: usize = BUNDLE_BYTES_MAX;
 
-/// Where a bundle says that its statement is in the log.
+/// The index and entry that a bundle claims for its statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     index: u64,
@@ -28,8 +28,8 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Reads it out of a bundle, whose entry must be about its statement. Nobody's signature is
-    /// checked here: that is [`crate::verify_bundle`].
+    /// Reads the claim of a bundle, whose entry must be of its statement. Verifies no signature;
+    /// that is the task of [`crate::verify_bundle`].
     ///
     /// # Errors
     /// The first [`BundleFault`].
@@ -56,19 +56,20 @@ impl Claim {
         if says_so { Ok(Self { index, entry }) } else { Err(unfit) }
     }
 
+    /// Returns the claimed index.
     #[must_use]
     pub fn index(&self) -> u64 {
         self.index
     }
 
-    /// The entry that has to be there.
+    /// Returns the expected entry.
     #[must_use]
     pub fn entry(&self) -> &[u8] {
         &self.entry
     }
 }
 
-/// What an entry has to say of a statement for it to be the statement's.
+/// The fields that tie an entry to a statement.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Hashed {
@@ -99,26 +100,29 @@ struct Signature {
     content: String,
 }
 
-/// What the entries of a log are, and which of them nothing accounts for.
+/// The entries of a log by kind, and those that do not match the claims.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Accounts {
+    /// The number of records.
     pub records: u64,
+    /// The number of heartbeats.
     pub heartbeats: u64,
+    /// The number of key rotations.
     pub key_changes: u64,
-    /// Records that nobody claimed, by their numbers.
+    /// The indexes of records without a claim.
     pub unclaimed: Vec<u64>,
-    /// Entries of a kind that this version does not know.
+    /// The indexes of entries of a kind that this version does not know.
     pub unknown: Vec<u64>,
-    /// Numbers that were claimed for what is not there.
+    /// The indexes that were claimed for another entry.
     pub wrong: Vec<u64>,
 }
 
 impl LogView {
-    /// Compares the log with claims by number. The log itself must have been found whole before, by
-    /// [`crate::log::fsck`].
+    /// Compares the log with claims by index. [`crate::log::fsck`] must have found the log sound
+    /// before.
     ///
     /// # Errors
-    /// [`LogError`], where the files cannot be read.
+    /// [`LogError`] if the files cannot be read.
     pub fn account(&self, claims: &HashMap<u64, Claim>) -> Result<Accounts, LogError> {
         let (size, mut found) = (self.head().size(), Accounts::default());
         found.wrong.extend(claims.keys().filter(|index| **index >= size));
@@ -145,10 +149,10 @@ impl LogView {
         Ok(found)
     }
 
-    /// The latest heartbeat and its number, proved; `None` where the log never had one.
+    /// Returns the latest heartbeat and its index, proved; `None` if the log has none.
     ///
     /// # Errors
-    /// [`LogError`]: the files cannot be read, or are not the ones that were signed.
+    /// [`LogError`]: the files cannot be read, or differ from the signed ones.
     pub fn latest_heartbeat(&self) -> Result<Option<(u64, Heartbeat)>, LogError> {
         let bundles = self.head().size().div_ceil(WIDTH);
         for first in (0..bundles).rev().map(|number| number * WIDTH) {
@@ -167,7 +171,7 @@ impl LogView {
         Ok(None)
     }
 
-    /// The bundle with this entry.
+    /// Reads the bundle that contains this entry.
     fn bundle(&self, index: u64) -> Result<Vec<u8>, LogError> {
         let beyond = LogError::NoSuchEntry { index, size: self.head().size() };
         let tile = Tile::holding(Kind::Entries, index, self.head().size()).ok_or(beyond)?;

@@ -1,6 +1,6 @@
-//! What crashes leave beside the right edge of the log, put right when the log is opened. Partial tiles of
-//! hashes are not synced, and a batch that was never acknowledged leaves files beyond the checkpoint:
-//! neither must stay there until later files make it look like a part of the log.
+//! Cleanup of the right edge when the log is opened. Partial hash tiles are unsynced, and a batch
+//! that was never acknowledged leaves files beyond the checkpoint. Both must be removed before
+//! later files make them look like a part of the log.
 
 use crate::log::LogError;
 use crate::log::disk::Disk;
@@ -8,13 +8,13 @@ use crate::log::edge::Edge;
 use crate::log::format::BATCH_MAX;
 use crate::log::tile::{HASH_BYTES, HEIGHT, Kind, Tile, WIDTH, hash_bytes};
 
-/// Levels of tiles that a log of any size can have.
+/// The maximum number of tile levels of any log.
 const LEVELS: u32 = u64::BITS / HEIGHT;
 
-/// Every partial file at the right edge is what this edge says, or is gone.
+/// Makes every partial file at the right edge match this edge, or removes it.
 pub(super) fn tidy(disk: &Disk, edge: &Edge) -> Result<(), LogError> {
     partials(disk, Kind::Entries, edge.size(), None)?;
-    // A batch can also begin a level that the log of this size does not have.
+    // A batch can also begin a level that a log of this size does not have.
     for level in 0..LEVELS {
         let items = edge.size().checked_shr(level * HEIGHT).unwrap_or(0);
         let at = usize::try_from(level).unwrap_or(usize::MAX);
@@ -24,11 +24,12 @@ pub(super) fn tidy(disk: &Disk, edge: &Edge) -> Result<(), LogError> {
     Ok(())
 }
 
-/// The partial forms of the last tile of a kind; `edge` is what it holds, where that may be lost.
+/// Cleans up the partial forms of the last tile of a kind. `edge` has its contents if they may be
+/// lost.
 fn partials(disk: &Disk, kind: Kind, items: u64, edge: Option<&[u8]>) -> Result<(), LogError> {
     let (number, width) = (items / WIDTH, items % WIDTH);
     let tile = |number| Tile { kind, number, width: WIDTH };
-    // A batch can begin so many tiles beyond the one that it finds.
+    // The number of further tiles that a batch can begin.
     let most = u64::try_from(BATCH_MAX).unwrap_or(u64::MAX) / WIDTH + 1;
     for ahead in 1..=most {
         disk.remove_partials(&tile(number + ahead).partials())?;

@@ -1,19 +1,19 @@
-//! Names and contents of the files of C2SP tlog-tiles: hash tiles and entry bundles, 256 wide, whole
-//! or partial. Nothing here may touch a disk.
+//! Names and contents of the files of C2SP tlog-tiles: hash tiles and entry bundles, 256 items
+//! wide, whole or partial. Nothing here may access a disk.
 
 use model::Sha256;
 
-/// Hashes in a whole tile, entries in a whole bundle.
+/// The number of hashes in a whole tile and of entries in a whole bundle.
 pub(crate) const WIDTH: u64 = 256;
-/// Binary levels in a tile.
+/// The number of binary levels in a tile.
 pub(crate) const HEIGHT: u32 = 8;
 pub(crate) const HASH_BYTES: usize = 32;
-/// What the two bytes before an entry can count.
+/// The maximum length of an entry, as its two-byte length prefix allows.
 pub const ENTRY_BYTES_MAX: usize = 65_535;
 pub(crate) const BUNDLE_BYTES_MAX: u64 = 256 * (65_535 + 2);
 pub(crate) const TILE_BYTES: u64 = 256 * 32;
 
-/// One file of the log.
+/// The kind of a file of the log.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Hashes of perfect trees of `256^level` leaves.
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Entries,
 }
 
-/// A tile or bundle: its place among those of its kind, and how many items of it there are.
+/// A tile or bundle: its number among those of its kind, and the number of its items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tile {
     pub(crate) kind: Kind,
@@ -31,8 +31,8 @@ pub(crate) struct Tile {
 }
 
 impl Tile {
-    /// The one that holds this item of all of its kind, in a log of this size; `None` where there
-    /// is no such item.
+    /// Returns the tile that holds this item of its kind, in a log of this size; `None` if the item
+    /// does not exist.
     pub(crate) fn holding(kind: Kind, item: u64, log_size: u64) -> Option<Self> {
         let items = match kind {
             Kind::Hashes(level) => log_size.checked_shr(level * HEIGHT).unwrap_or(0),
@@ -51,12 +51,12 @@ impl Tile {
         Self { width: WIDTH, ..self }
     }
 
-    /// Below the log's directory.
+    /// Returns the path below the log's directory.
     pub(crate) fn path(self) -> String {
         if self.is_whole() { self.stem() } else { format!("{}/{}", self.partials(), self.width) }
     }
 
-    /// The one of this path; `None` where none has it.
+    /// Parses a path; `None` if it is not the path of a tile.
     pub(crate) fn of_path(path: &str) -> Option<Self> {
         let (kind, rest) = path.strip_prefix("tile/")?.split_once('/')?;
         let kind = match kind {
@@ -70,11 +70,11 @@ impl Tile {
         let digits = stem.split('/').map(|part| part.strip_prefix('x').unwrap_or(part));
         let number = digits.collect::<String>().parse().ok()?;
         let tile = Self { kind, number, width };
-        // In its only form.
+        // Only the canonical form.
         ((1..=WIDTH).contains(&width) && tile.path() == path).then_some(tile)
     }
 
-    /// No file of its kind is longer.
+    /// Returns the maximum length of a file of this kind.
     pub(crate) fn bytes_max(self) -> u64 {
         match self.kind {
             Kind::Hashes(_) => TILE_BYTES,
@@ -82,7 +82,7 @@ impl Tile {
         }
     }
 
-    /// The directory of the partial forms.
+    /// Returns the directory of the partial forms.
     pub(crate) fn partials(self) -> String {
         format!("{}.p", self.stem())
     }
@@ -101,8 +101,7 @@ impl Tile {
     }
 }
 
-/// Writes one entry behind the others of its bundle. It must not be longer than
-/// [`ENTRY_BYTES_MAX`].
+/// Appends an entry to its bundle. Returns `None` if it is longer than [`ENTRY_BYTES_MAX`].
 pub(crate) fn push_entry(bundle: &mut Vec<u8>, entry: &[u8]) -> Option<()> {
     let length = u16::try_from(entry.len()).ok()?;
     bundle.extend_from_slice(&length.to_be_bytes());
@@ -110,7 +109,7 @@ pub(crate) fn push_entry(bundle: &mut Vec<u8>, entry: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// The entries of a bundle; `None` where the bytes are not exactly some entries.
+/// Parses the entries of a bundle; `None` if the bytes are not a whole number of entries.
 pub(crate) fn entries(bundle: &[u8]) -> Option<Vec<&[u8]>> {
     let (mut entries, mut rest) = (Vec::new(), bundle);
     while !rest.is_empty() {
@@ -126,7 +125,7 @@ pub(crate) fn hash_bytes(hashes: &[Sha256]) -> Vec<u8> {
     hashes.iter().flat_map(|hash| *hash.as_bytes()).collect()
 }
 
-/// The hashes of a tile; `None` where the bytes are not exactly some hashes.
+/// Parses the hashes of a tile; `None` if the bytes are not a whole number of hashes.
 pub(crate) fn hashes(tile: &[u8]) -> Option<Vec<Sha256>> {
     let (hashes, rest) = tile.as_chunks::<HASH_BYTES>();
     rest.is_empty().then(|| hashes.iter().map(|hash| Sha256::from_bytes(*hash)).collect())

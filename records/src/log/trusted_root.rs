@@ -1,5 +1,5 @@
-//! Sigstore's `trusted_root.json` for a log of ours: what its stock verifiers take to know the log by.
-//! It must never name an authority that nobody needs for our records.
+//! Sigstore's `trusted_root.json` for a log, as stock verifiers need it. It must never name an
+//! authority that the verification of our records does not need.
 
 use model::UtcTime;
 
@@ -8,8 +8,8 @@ use crate::key_model::Dated;
 use crate::log::key::PublicLogKey;
 
 impl PublicLogKey {
-    /// Sigstore's `trusted_root.json` with this log as the only one that is trusted, from this time
-    /// on.
+    /// Returns Sigstore's `trusted_root.json` with this log, from this time on, as the only trusted
+    /// one.
     #[must_use]
     pub fn trusted_root(&self, valid_from: UtcTime) -> String {
         let valid_after = Some(valid_from);
@@ -17,11 +17,11 @@ impl PublicLogKey {
     }
 }
 
-/// The file with these keys, each for its time.
+/// Returns the file with these keys, each with its validity.
 pub(crate) fn trusted_root(logs: &[Dated<PublicLogKey>]) -> String {
     let logs: Vec<String> = logs.iter().map(log).collect();
     let logs = logs.join(",\n");
-    // Written by hand: what is filled in has no character that JSON escapes.
+    // Written by hand: the inserted values have no character that JSON escapes.
     format!(
         r#"{{
   "mediaType": "application/vnd.dev.sigstore.trustedroot+json;version=0.1",
@@ -39,7 +39,7 @@ pub(crate) fn trusted_root(logs: &[Dated<PublicLogKey>]) -> String {
 fn log(dated: &Dated<PublicLogKey>) -> String {
     let log = &dated.key;
     let (key, id) = (base64::encode(&log.spki()), base64::encode(log.id().as_bytes()));
-    // A start must be there.
+    // The format requires a start.
     let start = dated.valid_after.unwrap_or(UtcTime::from_unix(0));
     let end = dated.valid_before.map_or_else(String::new, |end| format!(r#", "end": "{end}""#));
     format!(

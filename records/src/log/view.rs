@@ -1,5 +1,5 @@
-//! The log as anybody can read it: from its files and its public key. What is read must never be
-//! given out before it led to the root of a signed checkpoint.
+//! Read access to a log with its files and its public key. Data must never be returned before it
+//! led to the root of a signed checkpoint.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -21,8 +21,8 @@ use crate::log::tile::{
 
 const NOT_THE_TREE: &str = "not the tree of the checkpoint";
 
-/// A log at one of its sizes. Reading needs no lock: nothing that a checkpoint speaks of is ever
-/// changed.
+/// A log at one of its sizes. Reading needs no lock, because files that a checkpoint covers never
+/// change.
 pub struct LogView {
     pub(crate) disk: Disk,
     head: Checkpoint,
@@ -32,7 +32,7 @@ impl LogView {
     /// Opens a log at its newest checkpoint.
     ///
     /// # Errors
-    /// [`LogError`]: no directory, no checkpoint, or none that this key signed.
+    /// [`LogError`]: no directory, no checkpoint, or none signed by this key.
     pub fn open(directory: &Path, log: &PublicLogKey) -> Result<Self, LogError> {
         let disk = Disk::open(directory)?;
         let head = read_checkpoint(&disk, log)?
@@ -40,26 +40,27 @@ impl LogView {
         Ok(Self { disk, head })
     }
 
+    /// Returns the checkpoint.
     #[must_use]
     pub fn head(&self) -> &Checkpoint {
         &self.head
     }
 
-    /// The entry of this number, proved.
+    /// Returns the entry of this index with its proof.
     ///
     /// # Errors
-    /// [`LogError`]: not in the log, or the files are not the ones that were signed.
+    /// [`LogError`]: no such entry, or the files differ from the signed ones.
     pub fn entry(&self, index: u64) -> Result<(Vec<u8>, Inclusion), LogError> {
         let entry = self.unproved_entry(index)?;
         let inclusion = prove(&self.disk, &self.head, index, leaf_hash(&entry))?;
         Ok((entry, inclusion))
     }
 
-    /// The proof that the log of `old` entries is the beginning of this one; to be checked with
-    /// [`Checkpoint::grew_into`], against checkpoints that were kept elsewhere.
+    /// Returns the proof that the log of `old` entries is the beginning of this one. Callers verify
+    /// it with [`Checkpoint::grew_into`] against checkpoints from elsewhere.
     ///
     /// # Errors
-    /// [`LogError`]: the log never was so large, or the files cannot be read.
+    /// [`LogError`]: the log never had that size, or the files cannot be read.
     pub fn consistency(&self, old: u64, new: u64) -> Result<Vec<Sha256>, LogError> {
         if old > new || new > self.head.size() {
             return Err(LogError::NoSuchEntry { index: old.max(new), size: self.head.size() });
@@ -68,10 +69,10 @@ impl LogView {
         consistency(old, new, &mut |level, index| hashes.node(level, index))
     }
 
-    /// The root that the log had at one of its sizes, proved.
+    /// Returns the proved root of the log at one of its sizes.
     ///
     /// # Errors
-    /// [`LogError`]: the log never was so large, or the files are not the ones that were signed.
+    /// [`LogError`]: the log never had that size, or the files differ from the signed ones.
     pub fn root(&self, size: u64) -> Result<Sha256, LogError> {
         let (head, proof) = (&self.head, self.consistency(size, self.head.size())?);
         let mut hashes = Hashes::new(&self.disk, head.size());
@@ -91,7 +92,7 @@ impl LogView {
     }
 }
 
-/// The proof that this leaf is in the log under this number.
+/// Proves that this leaf has this index in the log.
 pub(crate) fn prove(
     disk: &Disk,
     head: &Checkpoint,
@@ -112,12 +113,12 @@ pub(crate) fn read_checkpoint(
     checkpoint.map(Some).map_err(unfit)
 }
 
-/// The bytes of what may be a note; `None` where there is no such file.
+/// Reads the bytes of a possible note; `None` if the file does not exist.
 pub(crate) fn read_note(disk: &Disk, name: &str) -> Result<Option<Vec<u8>>, LogError> {
     disk.read(name, u64::try_from(NOTE_BYTES_MAX).unwrap_or(u64::MAX))
 }
 
-/// Whether the log at this head is one that had this size and root before.
+/// Returns whether the log at this head grew out of this size and root.
 pub(crate) fn grew_into(
     disk: &Disk,
     from: (u64, Sha256),
@@ -132,13 +133,13 @@ pub(crate) fn grew_into(
     Ok(is_consistent(from, (size, head.root()), &proof))
 }
 
-/// The bytes of a bundle of exactly this width.
+/// Reads a bundle of exactly this width.
 pub(crate) fn read_bundle(disk: &Disk, tile: Tile) -> Result<Vec<u8>, LogError> {
     let bytes = read_tile(disk, tile, BUNDLE_BYTES_MAX)?;
     let all =
         entries(&bytes).ok_or_else(|| disk.damaged(&tile.path(), "not a bundle of entries"))?;
     let width = usize::try_from(tile.width).unwrap_or(usize::MAX);
-    // A whole one may stand for a partial one.
+    // A whole bundle can replace a partial one.
     let head = all.get(..width).ok_or_else(|| disk.damaged(&tile.path(), "too short"))?;
     let length = head.iter().map(|entry| entry.len() + 2).sum();
     let mut bytes = bytes;
@@ -146,7 +147,7 @@ pub(crate) fn read_bundle(disk: &Disk, tile: Tile) -> Result<Vec<u8>, LogError> 
     Ok(bytes)
 }
 
-/// A partial file goes away when the whole one is there.
+/// Reads a tile, or the whole one that replaced it.
 fn read_tile(disk: &Disk, tile: Tile, bytes_max: u64) -> Result<Vec<u8>, LogError> {
     if let Some(bytes) = disk.read(&tile.path(), bytes_max)? {
         return Ok(bytes);
@@ -165,13 +166,13 @@ pub(crate) fn read_hashes(disk: &Disk, tile: Tile) -> Result<Vec<Sha256>, LogErr
     hashes(&bytes).ok_or_else(|| disk.damaged(&tile.path(), "not a tile of hashes"))
 }
 
-/// Hashes of the tree by their place. Unproved: who uses them compares the root.
+/// The hashes of the tree by position. Unproved: callers compare the root.
 pub(crate) struct Hashes<'a> {
     disk: &'a Disk,
     size: u64,
-    /// The last tile of each level: a path asks for neighbours.
+    /// The last tile of each level, because a path needs neighbours.
     last: Vec<Option<(u64, Vec<Sha256>)>>,
-    /// Roots that were asked for: the paths of a batch have most of theirs in common.
+    /// Computed roots, because the paths of a batch share most of theirs.
     known: HashMap<(u32, u64), Sha256>,
 }
 
@@ -180,7 +181,7 @@ impl<'a> Hashes<'a> {
         Self { disk, size, last: vec![None; 8], known: HashMap::new() }
     }
 
-    /// The same for a tree whose right edge is known, and need not be read.
+    /// Makes one for a tree whose right edge is in memory.
     pub(crate) fn beside(disk: &'a Disk, size: u64, edge: &[Vec<Sha256>]) -> Self {
         let mut hashes = Self::new(disk, size);
         for ((slot, tile), level) in hashes.last.iter_mut().zip(edge).zip(0..) {
@@ -190,7 +191,7 @@ impl<'a> Hashes<'a> {
         hashes
     }
 
-    /// The proof that this leaf is in the log under this number.
+    /// Proves that this leaf has this index in the log.
     pub(crate) fn prove(
         &mut self,
         head: &Checkpoint,
@@ -210,7 +211,7 @@ impl<'a> Hashes<'a> {
         inclusion(index, size, &mut |level, index| self.node(level, index))
     }
 
-    /// The root over `1 << level` leaves.
+    /// Returns the root over `1 << level` leaves.
     pub(crate) fn node(&mut self, level: u32, index: u64) -> Result<Sha256, LogError> {
         if let Some(root) = self.known.get(&(level, index)) {
             return Ok(*root);

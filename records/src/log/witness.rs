@@ -1,6 +1,6 @@
-//! What a witness is told and what it answers: C2SP tlog-witness' `add-checkpoint`, and the cosignatures
-//! of tlog-cosignature. Pure: nothing here sends anything. A cosignature must never count as one of a
-//! witness whose key did not make it, nor a witness' word as the log's.
+//! The messages of witnesses: the request of C2SP tlog-witness' `add-checkpoint`, and the
+//! cosignatures of tlog-cosignature in the reply. Pure: nothing here sends anything. A cosignature
+//! must never count for a witness whose key did not make it, nor replace the log's own signature.
 
 use std::fmt;
 
@@ -15,11 +15,11 @@ use crate::log::view::LogView;
 
 /// The type of an Ed25519 cosigner's key in a signed note.
 const COSIGNATURE: u8 = 4;
-/// A witness may have a few keys.
+/// The maximum number of lines. A witness may have a few keys.
 const LINES_MAX: usize = 8;
 const ANSWER_BYTES_MAX: usize = 32 * 1024;
 
-/// What checks one witness' cosignatures.
+/// The key that verifies one witness' cosignatures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WitnessKey {
     name: String,
@@ -28,19 +28,21 @@ pub struct WitnessKey {
 }
 
 impl WitnessKey {
-    /// Reads `name+hash+key` of type 0x04; `None` for any other text, and for a weak key.
+    /// Parses `name+hash+key` of type 0x04. Returns `None` for any other text and for a weak key.
     #[must_use]
     pub fn from_verifier_line(line: &str) -> Option<Self> {
         let (name, short_id, key) = note_key(line, COSIGNATURE)?;
         Some(Self { name: name.to_owned(), short_id, key })
     }
 
+    /// Returns the witness' name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The time that it cosigned this checkpoint; `None` where the signature is not its own.
+    /// Returns the time at which this key cosigned the checkpoint; `None` if the signature is not
+    /// its own.
     fn cosigned(&self, checkpoint: &Checkpoint, name: &str, blob: &[u8]) -> Option<UtcTime> {
         let rest = blob.strip_prefix(&self.short_id).filter(|_| name == self.name)?;
         let (time, signature) = rest.split_first_chunk::<8>()?;
@@ -52,7 +54,7 @@ impl WitnessKey {
     }
 }
 
-/// A checkpoint with a witness' word on it.
+/// A checkpoint cosigned by a witness.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cosigned {
     name: String,
@@ -60,7 +62,7 @@ pub struct Cosigned {
     note: String,
 }
 
-/// Why an answer is none.
+/// The reason why a reply is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerFault {
     /// Not lines of signatures.
@@ -81,8 +83,8 @@ impl fmt::Display for AnswerFault {
 impl std::error::Error for AnswerFault {}
 
 impl Cosigned {
-    /// Takes the cosignatures out of a witness' answer: with its key those that it made, without one
-    /// all, which then prove nothing yet.
+    /// Extracts the cosignatures of a witness' reply. With a key, only those that it verifies;
+    /// without one, all of them, unverified.
     ///
     /// # Errors
     /// [`AnswerFault`].
@@ -111,19 +113,19 @@ impl Cosigned {
         found.ok_or(AnswerFault::Unsigned)
     }
 
-    /// Of the witness.
+    /// Returns the witness' name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// When it cosigned, by its own clock; `None` where nobody checked that it did.
+    /// Returns the time of the cosignature by the witness' clock; `None` if it was not verified.
     #[must_use]
     pub fn time(&self) -> Option<UtcTime> {
         self.time
     }
 
-    /// The log's note with the cosignatures behind its own signature.
+    /// Returns the log's note with the cosignatures after the log's own signature.
     #[must_use]
     pub fn note(&self) -> &str {
         &self.note
@@ -131,10 +133,10 @@ impl Cosigned {
 }
 
 impl LogView {
-    /// The body of `add-checkpoint` for a witness that has seen `old` entries.
+    /// Returns the body of `add-checkpoint` for a witness that has seen `old` entries.
     ///
     /// # Errors
-    /// [`LogError`]: the log never was so large, or the files cannot be read.
+    /// [`LogError`]: the log never had that size, or the files cannot be read.
     pub fn add_checkpoint(&self, old: u64) -> Result<String, LogError> {
         let mut body = format!("old {old}\n");
         for hash in self.consistency(old, self.head().size())? {
@@ -147,7 +149,7 @@ impl LogView {
     }
 }
 
-/// The checkpoint in a body that [`LogView::add_checkpoint`] made; `None` for any other text.
+/// Parses the checkpoint in a body made by [`LogView::add_checkpoint`]; `None` for any other text.
 #[must_use]
 pub fn checkpoint_in(body: &str, log: &PublicLogKey) -> Option<Checkpoint> {
     let (head, note) = body.split_once("\n\n")?;

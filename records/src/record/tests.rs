@@ -1,4 +1,5 @@
-//! What gives way when the lint refuses a document, with lints that refuse what the real one would not.
+//! Withholding of text when the lint refuses a document, tested with lints stricter than the real
+//! one.
 
 use model::Mode;
 use sandbox::outcome::{Facts, ToolEnd};
@@ -64,7 +65,7 @@ fn confinement() -> Confinement {
     }
 }
 
-/// The document of one run by this lint, in place of the real one.
+/// Renders the document of one run with this lint instead of the real one.
 fn recorded(lint: Lint<'_>) -> Result<String, SignError> {
     let result_id = "TS-20261121-121030Z-TR-20261121-120000Z-stats".parse().unwrap();
     let at = "2026-11-21T12:10:30Z".parse().unwrap();
@@ -96,7 +97,7 @@ fn recorded(lint: Lint<'_>) -> Result<String, SignError> {
     document_by(&says, &RequestFiles::of(&says), lint).map(|(md, _)| md)
 }
 
-/// One error on each line of which this holds.
+/// Returns one error for each line that matches.
 fn on_lines(md: &[u8], refused: impl Fn(&str) -> bool) -> Vec<Violation> {
     let text = String::from_utf8_lossy(md).into_owned();
     let lines = text.lines().zip(1..).filter(|(line, _)| refused(line));

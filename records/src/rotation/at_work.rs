@@ -1,11 +1,11 @@
-//! A change of keys while their host is at work: the key that comes lies in the place of the other one,
-//! beside it, or at the agent, and the host still holds the one that goes. Nothing may be written
-//! before everything was checked that can be.
+//! Key rotation while the host runs: the new key is in the place of the old one, next to it, or at
+//! the agent, and the host still holds the old key. Nothing may be written before every possible
+//! check.
 //!
-//! A file in the place of the key in force becomes `<key>.new`: the key in force is written there, and the
-//! two change places. A death in between leaves both, and the next start exchanges them.
-//! From there on it is the change that `toolexec keys rotate` makes, step by step, so either can
-//! finish it.
+//! A new key in the place of the active key becomes `<key>.new`: the active key is written to that
+//! name, and the two files are exchanged. A crash in between leaves both, and the next start
+//! exchanges them. From there on the steps are those of `toolexec keys rotate`, so either can
+//! finish the rotation.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,11 +24,13 @@ use crate::rotation::{HostKey, Rotated, Rotation, RotationError, Successor, name
 /// The keys that a host signs with.
 #[derive(Clone, Debug)]
 pub struct KeysAtWork {
+    /// The active result key.
     pub result: Arc<ResultKey>,
+    /// The active log key.
     pub log: Arc<LogKey>,
 }
 
-/// One key that waits to take the place of another.
+/// A new key that waits to replace the active one.
 #[derive(Debug)]
 pub struct Takeover {
     source: KeySource,
@@ -36,12 +38,12 @@ pub struct Takeover {
     new: HostKey,
 }
 
-/// A change that was not done.
+/// The reason why a rotation was not completed.
 #[derive(Debug)]
 pub enum TakeoverError {
-    /// Nothing was changed; the old key is in force.
+    /// Nothing was changed; the old key is active.
     NotBegun(RotationError),
-    /// Both keys signed the change. No key of this role may sign before it is finished.
+    /// Both keys signed the rotation. No key of this role may sign before it is finished.
     Unfinished(RotationError),
 }
 
@@ -51,11 +53,11 @@ impl From<LogError> for TakeoverError {
     }
 }
 
-/// The keys of a source that are others than those at work, checked as far as that can be done without
-/// writing. The result key comes first.
+/// Returns the keys of a source that differ from the active ones, checked as far as possible
+/// without writing. The result key comes first.
 ///
 /// # Errors
-/// Any [`RotationError`]: a key that cannot be used, or cannot take the other's place.
+/// Any [`RotationError`]: a key that cannot be used or cannot replace the other.
 pub fn takeovers(
     source: &KeySource,
     at_work: &KeysAtWork,
@@ -92,31 +94,31 @@ fn unchanged_credentials(
 }
 
 impl Takeover {
-    /// The role of the key that changes.
+    /// Returns the role of the rotated key.
     #[must_use]
     pub fn role(&self) -> KeyRole {
         self.old.role()
     }
 
-    /// The key that is to sign from then on.
+    /// Returns the new key.
     #[must_use]
     pub fn successor(&self) -> &HostKey {
         &self.new
     }
 
-    /// Saves the key in force, which the file of the new one may have overwritten. Before the first of
-    /// several keys is changed, all are saved.
+    /// Saves the active key, whose file the new key may have overwritten. All keys are saved before
+    /// the first of them is rotated.
     ///
     /// # Errors
-    /// [`RotationError`]: the files are not as they were found, or cannot be written.
+    /// [`RotationError`]: the files changed since they were read, or cannot be written.
     pub fn save(&self) -> Result<(), RotationError> {
         Rotation::open(&self.source, self.old.role())?.save(&self.old, &self.new)
     }
 
-    /// Changes the key. `log` is this host's, open under the key of it that is in force.
+    /// Rotates the key. `log` is this host's log, opened with its active key.
     ///
     /// # Errors
-    /// [`TakeoverError`], which says whether the old key may go on.
+    /// [`TakeoverError`], which says whether the old key is still active.
     pub fn carry_out(&self, log: &mut Log, now: UtcTime) -> Result<Rotated, TakeoverError> {
         let Self { source, old, new } = self;
         let rotation = Rotation::open(source, old.role()).map_err(TakeoverError::NotBegun)?;
@@ -133,7 +135,7 @@ impl Takeover {
 }
 
 impl Rotation<'_> {
-    /// The key in the place of this one, or the one beside it.
+    /// Returns the new key, in the place of this one or next to it.
     fn waiting(&self, old: &HostKey) -> Result<Option<HostKey>, RotationError> {
         if matches!(self.source, KeySource::Agent { .. }) {
             return Ok(Some(self.key(self.role)?).filter(|found| !found.is(old)));
@@ -151,7 +153,7 @@ impl Rotation<'_> {
         }
     }
 
-    /// The key in force gets its place back, and the one that was there lies beside it.
+    /// Puts the active key back in its place, and the key that was there next to it.
     fn save(&self, old: &HostKey, new: &HostKey) -> Result<(), RotationError> {
         if matches!(self.source, KeySource::Agent { .. }) {
             return Ok(());
@@ -170,12 +172,11 @@ impl Rotation<'_> {
     }
 }
 
-/// Finishes the changes of keys that were interrupted, and gives a key in force its place back. Credentials
-/// are left as they are. `log` is the log's place, which no other process may have open. An agent must still hold the
-/// key that goes.
+/// Finishes interrupted rotations, and puts an active key back in its place. Leaves credentials as
+/// they are. `log` must not be open in another process. An agent must still hold the old key.
 ///
 /// # Errors
-/// Any [`RotationError`]; then the same call finishes what was begun.
+/// Any [`RotationError`]. The same call then finishes what was begun.
 pub fn finish_rotations(
     source: &KeySource,
     log: &LogPlace,
@@ -202,13 +203,13 @@ pub fn finish_rotations(
     Ok(finished)
 }
 
-/// Exchanges the key in force, which was saved beside the one that was put in its place, with that one.
+/// Exchanges a saved active key with the key in its place.
 fn put_back(source: &KeySource, directory: &Path, role: KeyRole) -> Result<(), RotationError> {
     if !directory.join(name_of_new(role)).exists() {
         return Ok(());
     }
     let rotation = Rotation::open(source, role)?;
-    // A key beside it that cannot be used is judged when it is to be taken over.
+    // An unusable key next to it is reported when it is taken over.
     let Ok(Some(beside)) = rotation.load(&name_of_new(role)) else { return Ok(()) };
     if rotation.is_in_force(&beside.public()).is_ok() {
         rotation.keys.exchange(role.as_str(), &name_of_new(role))?;
@@ -216,7 +217,7 @@ fn put_back(source: &KeySource, directory: &Path, role: KeyRole) -> Result<(), R
     Ok(())
 }
 
-/// The keys as the agent had them before the change, and the one that comes.
+/// Returns the agent's keys before the rotation, and the new key.
 fn of_agent(
     source: &KeySource,
     change: &KeyChange,

@@ -1,5 +1,4 @@
-//! Why a key was not changed, in words for whoever asked for it. No message may hold a byte of a
-//! private key.
+//! Errors of key rotations. No message may contain a byte of a private key.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,27 +9,31 @@ use crate::key_error::KeyError;
 use crate::key_model::SigningError;
 use crate::log::{KeyChangeFault, KeyRole, LogError};
 
-/// Why a key was not changed. Nothing is in force that was not before, but where the message says so.
+/// The reason why a key was not rotated. Unless the message says otherwise, the active key is
+/// unchanged.
 #[derive(Debug)]
 pub enum RotationError {
+    /// A key cannot be used.
     Key(KeyError),
+    /// The log failed.
     Log(LogError),
+    /// The rotation was not signed.
     Signing(SigningError),
-    /// What `<key>.change` holds.
+    /// `<key>.change` is not a valid rotation.
     Change(PathBuf, KeyChangeFault),
-    /// A file that is of another key than the one that is used.
+    /// A file of another key than the one in use.
     Strange(PathBuf),
-    /// A key that was changed for another comes back.
+    /// The new key was retired before.
     Returns(String),
-    /// Another change before it was interrupted.
+    /// A rotation of the other role was interrupted.
     Another(KeyRole),
-    /// The clock is behind the last change.
+    /// The clock is behind the last rotation.
     Clock(UtcTime),
-    /// Keys of this kind are not made where they are read.
+    /// The source cannot hold such a new key.
     Source(&'static str),
-    /// A key lies in the place of the one in force, and another one in this file beside it.
+    /// Two new keys: one in the place of the active key, one in this file next to it.
     Two(PathBuf),
-    /// systemd lends other keys than those of the start.
+    /// systemd provides other credentials than at the start.
     Lent,
 }
 

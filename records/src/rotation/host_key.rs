@@ -8,10 +8,13 @@ use crate::keys::ResultKey;
 use crate::log::{ChangingKey, KeyRole, LogKey};
 use crate::public_keys::PublicHalf;
 
-/// A private key of either role. Copies share one key, which is zeroed when the last one is dropped.
+/// A private key of either role. Clones share one key, which is zeroed when the last clone is
+/// dropped.
 #[derive(Clone, Debug)]
 pub enum HostKey {
+    /// A result key.
     Result(Arc<ResultKey>),
+    /// A log key.
     Log(Arc<LogKey>),
 }
 
@@ -28,7 +31,7 @@ impl From<LogKey> for HostKey {
 }
 
 impl HostKey {
-    /// The role of this key.
+    /// Returns the role of this key.
     #[must_use]
     pub fn role(&self) -> KeyRole {
         match self {
@@ -62,7 +65,7 @@ impl HostKey {
         }
     }
 
-    /// Puts the private half of a key that is held here into this file, whatever is there.
+    /// Writes the private half of a local key to this file. Replaces an existing file.
     pub(super) fn write_to(&self, keys: &KeyDirectory, name: &str) -> Result<(), KeyError> {
         let failed = |source| KeyError::Generate { path: keys.path(name), source };
         match self {

@@ -1,16 +1,16 @@
-//! A key takes the place of another: one change at a time, logged before it is in force, and finished
-//! by being asked for again wherever it was interrupted. The old private key must never be gone before
-//! the log says that it went, and no key may sign while it is not settled which one is in force.
+//! Key rotation: one at a time, logged before it takes effect. After an interruption, the same call
+//! finishes it. The old private key must never be deleted before the log contains the rotation. No
+//! key may sign while it is undecided which one is active.
 //!
-//! # What is written, in this order
+//! # Order of writes
 //!
-//! 1. `<key>.new`: the private half of the new key (not for a key of an agent). The old key is in
-//!    force, and an interruption here is nothing: the file is used the next time.
-//! 2. `<key>.change`: the entry, signed by both. From here on nobody else opens either key.
-//! 3. The log has the entry; where it is the log's key that changes, both signed the checkpoint.
-//! 4. `retired` says until when the old key counts.
-//! 5. `<key>.new` becomes `<key>`: **the new key is in force.**
-//! 6. The public files are those of the new key.
+//! 1. `<key>.new`: the private half of the new key (not for a key of an agent). The old key is
+//!    active. An interruption here is harmless: the next rotation uses the file.
+//! 2. `<key>.change`: the entry, signed by both keys. From here on no other call opens either key.
+//! 3. The entry is appended to the log. If the log's key is rotated, both keys sign the checkpoint.
+//! 4. `retired` gets the end of the old key's validity.
+//! 5. `<key>.new` is renamed to `<key>`: **the new key is active.**
+//! 6. The public files are replaced by those of the new key.
 //! 7. `<key>.change` is removed.
 
 mod at_work;
@@ -36,26 +36,29 @@ pub use at_work::{KeysAtWork, Takeover, TakeoverError, finish_rotations, takeove
 pub use error::RotationError;
 pub use host_key::HostKey;
 
-/// Where the new key is.
+/// The origin of the new key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Successor {
-    /// Nowhere yet: it is made in the directory of the old one.
+    /// It is generated in the directory of the old one.
     Made,
-    /// In the agent that holds the old one.
+    /// It is in the agent that holds the old one.
     InAgent(KeyFingerprint),
 }
 
-/// A change that is done.
+/// A completed rotation.
 #[derive(Debug)]
 pub struct Rotated {
+    /// The role of the key.
     pub role: KeyRole,
-    /// Fingerprints.
+    /// The fingerprint of the old key.
     pub old: String,
+    /// The fingerprint of the new key.
     pub new: String,
+    /// The time at which the new key's validity begins.
     pub time: UtcTime,
 }
 
-/// One change of one key.
+/// The rotation of one key.
 struct Rotation<'a> {
     source: &'a KeySource,
     role: KeyRole,
@@ -65,11 +68,11 @@ struct Rotation<'a> {
     change: &'static str,
 }
 
-/// Changes one key, or finishes its change that was interrupted. `log` is the log's place, which
-/// nobody else may have open; `now` is when the old key ends, if that is not written yet.
+/// Rotates one key, or finishes its interrupted rotation. `log` must not be open elsewhere. `now`
+/// is the end of the old key's validity, unless an interrupted rotation already states it.
 ///
 /// # Errors
-/// Any [`RotationError`]; then the same call finishes what was begun.
+/// Any [`RotationError`]. The same call then finishes what was begun.
 pub fn rotate(
     source: &KeySource,
     role: KeyRole,
@@ -81,7 +84,7 @@ pub fn rotate(
     let rotation = Rotation::open(source, role)?;
     let log_key = rotation.log_key()?;
     let key = rotation.key(role)?;
-    // Whoever has the log open is the only one who changes keys.
+    // Only the process that has the log open may rotate keys.
     let mut log = Log::open_or_create(log, log_key)?;
     let successor = rotation.successor(successor, &key)?;
     let change = rotation.change(&key, &successor, now)?;
@@ -119,7 +122,7 @@ impl<'a> Rotation<'a> {
         Ok(Self { source, role, keys, origin, retired, change: change_of(role) })
     }
 
-    /// The key that is in its place now, whatever is unfinished.
+    /// Loads the key that is in its place now, even during a rotation.
     fn key(&self, role: KeyRole) -> Result<HostKey, KeyError> {
         match (self.source, role) {
             (KeySource::Agent { socket, result, .. }, KeyRole::Result) => {
@@ -133,7 +136,7 @@ impl<'a> Rotation<'a> {
         }
     }
 
-    /// The key of this role in this file, if there is one.
+    /// Loads the key of this role from this file, if it exists.
     fn load(&self, name: &str) -> Result<Option<HostKey>, KeyError> {
         Ok(match self.role {
             KeyRole::Result => result_key_files::load(&self.keys, name)?.map(HostKey::from),
@@ -149,7 +152,7 @@ impl<'a> Rotation<'a> {
         key.ok_or_else(|| self.keys.missing(log_key_files::PRIVATE))
     }
 
-    /// The key that comes; if it has come already, that one.
+    /// Returns the new key, also if it has already replaced the old one.
     fn successor(&self, successor: Successor, key: &HostKey) -> Result<HostKey, RotationError> {
         let found = match (self.source, successor, self.role) {
             (KeySource::Agent { socket, .. }, Successor::InAgent(new), KeyRole::Result) => {
@@ -177,7 +180,7 @@ impl<'a> Rotation<'a> {
             return Ok(new);
         }
         if let Some(change) = self.pending()? {
-            // The new key has its name already.
+            // The new key has already been renamed.
             if change.new_spki() == key.changing().spki() {
                 return Ok(self.key(role)?);
             }
@@ -193,7 +196,7 @@ impl<'a> Rotation<'a> {
         Self::pending_in(&self.keys, self.role)
     }
 
-    /// The change of this role that began and did not end.
+    /// Reads the unfinished rotation of this role, if any.
     fn pending_in(keys: &KeyDirectory, role: KeyRole) -> Result<Option<KeyChange>, RotationError> {
         let name = change_of(role);
         let Some(entry) = keys.read(name, ENTRY_BYTES_MAX)? else { return Ok(None) };
@@ -201,7 +204,7 @@ impl<'a> Rotation<'a> {
         change.map(Some).map_err(|fault| RotationError::Change(keys.path(name), fault))
     }
 
-    /// The change as both keys signed it, durably written.
+    /// Returns the rotation, signed by both keys and durably written.
     fn change(
         &self,
         key: &HostKey,
@@ -219,7 +222,7 @@ impl<'a> Rotation<'a> {
         if ours { Ok(change) } else { Err(RotationError::Strange(self.keys.path(self.change))) }
     }
 
-    /// Step 2: both sign.
+    /// Step 2: both keys sign.
     fn begin(
         &self,
         key: &HostKey,
@@ -230,14 +233,14 @@ impl<'a> Rotation<'a> {
         self.may_follow(successor, now)?;
         let change = KeyChange::sign(key.changing(), successor.changing(), now)
             .map_err(RotationError::Signing)?;
-        // What everybody will check decides.
+        // Verify the entry exactly as every reader will.
         let change = KeyChange::verified(change.entry())
             .map_err(|fault| RotationError::Change(self.keys.path(self.change), fault))?;
         self.keys.place(self.change, 0o644, change.entry())?;
         Ok(change)
     }
 
-    /// Whether this key may come at this time.
+    /// Checks that this key may become active at this time.
     fn may_follow(&self, successor: &HostKey, now: UtcTime) -> Result<(), RotationError> {
         if self.retired.has(&successor.public()) {
             return Err(RotationError::Returns(successor.public().fingerprint()));
@@ -248,7 +251,7 @@ impl<'a> Rotation<'a> {
         Ok(())
     }
 
-    /// A key that was changed for another may still be named by who does not know.
+    /// Checks that this key is active: a stale configuration may still name a retired one.
     fn is_in_force(&self, key: &PublicHalf) -> Result<(), RotationError> {
         let (same, file) = match key {
             PublicHalf::Result(key) => {
@@ -261,7 +264,7 @@ impl<'a> Rotation<'a> {
         if same { Ok(()) } else { Err(RotationError::Strange(self.keys.path(file))) }
     }
 
-    /// Steps 3 to 7, as many as are to be done yet.
+    /// Performs those of steps 3 to 7 that are not done yet.
     fn carry_out(
         &self,
         change: &KeyChange,
@@ -279,7 +282,7 @@ impl<'a> Rotation<'a> {
         self.put_in_force(successor.public())
     }
 
-    /// Steps 4 and 5.
+    /// Performs steps 4 and 5.
     fn retire(&self, time: UtcTime, key: PublicHalf) -> Result<(), RotationError> {
         if !self.retired.has(&key) {
             let (last, valid_before) = (self.last(), Some(time));
@@ -299,7 +302,7 @@ impl<'a> Rotation<'a> {
         Ok(())
     }
 
-    /// Steps 6 and 7.
+    /// Performs steps 6 and 7.
     fn put_in_force(&self, key: PublicHalf) -> Result<(), RotationError> {
         let retired = Retired::open(&self.keys)?;
         match key {
@@ -317,18 +320,18 @@ impl<'a> Rotation<'a> {
         Ok(self.keys.remove(self.change)?)
     }
 
-    /// When the key in force came, if another was there before.
+    /// Returns the start of the active key's validity, if it has a predecessor.
     fn last(&self) -> Option<UtcTime> {
         self.retired.last(self.role)
     }
 }
 
-/// The file with the key that comes.
+/// Returns the name of the file with the new key.
 fn name_of_new(role: KeyRole) -> String {
     format!("{role}.new")
 }
 
-/// The file with the change of this key.
+/// Returns the name of the file with the rotation of this key.
 fn change_of(role: KeyRole) -> &'static str {
     match role {
         KeyRole::Result => result_key_files::CHANGE,

@@ -1,5 +1,6 @@
-//! One line of OpenSSH `allowed_signers` text, read strictly: an option that is not understood is an
-//! error. It must never give a key more than its line says, or accept one for which others can sign.
+//! A strict parser of one line of OpenSSH `allowed_signers` text: an unknown option is an error. It
+//! must never trust a key for more than its line states, nor accept a key for which anyone can
+//! sign.
 
 use model::UtcTime;
 use p256::ecdsa::{Signature, VerifyingKey};
@@ -9,7 +10,7 @@ use ssh_key::{Algorithm, EcdsaCurve, PublicKey, SshSig};
 
 use crate::keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL};
 
-/// A key, whose it is, and for what and when it may sign.
+/// A key with its principals, its namespaces and its validity.
 #[derive(Debug)]
 pub(super) struct Signer {
     principals: String,
@@ -17,12 +18,12 @@ pub(super) struct Signer {
     valid_after: Option<UtcTime>,
     valid_before: Option<UtcTime>,
     pub(super) key: PublicKey,
-    /// The same key where it is of the kind that signs statements.
+    /// The same key, if it is of the type that signs statements.
     pub(super) statements: Option<StatementKey>,
 }
 
-/// A P-256 key under which there will be many signatures: they are read as everywhere, and verified by
-/// the quicker of two libraries.
+/// A P-256 key for many signatures. They are parsed as everywhere, and verified by the faster of
+/// two libraries.
 #[derive(Debug)]
 pub(crate) struct StatementKey {
     public: PublicResultKey,
@@ -32,7 +33,7 @@ pub(crate) struct StatementKey {
 impl StatementKey {
     fn of(public: PublicResultKey) -> Option<Self> {
         let point = public.key().key_data().ecdsa()?.as_sec1_bytes();
-        // No point that is not on the curve.
+        // Reject a point that is not on the curve.
         VerifyingKey::from_sec1_bytes(point).ok()?;
         let quick = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point.to_owned());
         Some(Self { public, quick })
@@ -42,12 +43,12 @@ impl StatementKey {
         &self.public
     }
 
-    /// Whether the DER signature is one of this key over these bytes.
+    /// Returns whether the DER signature is one of this key over these bytes.
     pub(crate) fn accepts(&self, message: &[u8], der: &[u8]) -> bool {
         Signature::from_der(der).is_ok_and(|it| self.fits(message, &it))
     }
 
-    /// The same for the signature within an SSH signature.
+    /// Returns whether the signature in an SSH signature is one of this key over these bytes.
     pub(super) fn accepts_ssh(&self, message: &[u8], signature: &ssh_key::Signature) -> bool {
         Signature::try_from(signature).is_ok_and(|it| self.fits(message, &it))
     }
@@ -72,7 +73,7 @@ impl Signer {
             key: PublicKey::new(KeyData::Ed25519(ssh_key::public::Ed25519PublicKey([0; 32])), ""),
             statements: None,
         };
-        // Options stand before the key type, and no option is spelled like one.
+        // Options come before the key type, and no option begins like one.
         let key = if is_key_type(rest) {
             rest
         } else {
@@ -85,7 +86,7 @@ impl Signer {
         Ok(signer)
     }
 
-    /// Trusted for results, without bounds in time.
+    /// Trusts a key for results, without a limit in time.
     pub(super) fn of_results(key: &PublicResultKey) -> Self {
         Self {
             principals: RESULT_PRINCIPAL.to_owned(),
@@ -126,7 +127,8 @@ impl Signer {
         Ok(())
     }
 
-    /// Whether this key made the signature, which names it and is for results, over these bytes.
+    /// Returns whether this key made the signature over these bytes. The caller has checked that
+    /// the signature names this key and the namespace of results.
     pub(super) fn made(&self, signature: &SshSig, message: &[u8]) -> bool {
         let Some(known) = &self.statements else {
             return self.key.verify(RESULT_NAMESPACE, message, signature).is_ok();
@@ -141,7 +143,7 @@ impl Signer {
             && namespaces.is_none_or(|list| matches_list(RESULT_NAMESPACE, list))
     }
 
-    /// Both ends are within, as for `ssh-keygen`.
+    /// Returns whether the key is valid at this time. Both ends are included, as in `ssh-keygen`.
     pub(super) fn valid_at(&self, made: UtcTime) -> bool {
         self.valid_after.is_none_or(|after| made >= after)
             && self.valid_before.is_none_or(|before| made <= before)
@@ -153,7 +155,7 @@ fn is_key_type(text: &str) -> bool {
     ["ssh-", "ecdsa-", "sk-"].iter().any(|family| word.starts_with(family))
 }
 
-/// The options, which end at the first space outside quotes, and what follows.
+/// Splits a text into the options, which end at the first space outside quotes, and the rest.
 fn split_options(text: &str) -> Result<(&str, &str), String> {
     let mut within = false;
     for (at, c) in text.char_indices() {
@@ -184,8 +186,8 @@ fn read_key(text: &str) -> Result<PublicKey, String> {
     }
 }
 
-/// Reads `YYYYMMDD[HHMM[SS]]Z`. Without the Z it would be local time, which a verifier years later
-/// cannot know.
+/// Parses `YYYYMMDD[HHMM[SS]]Z`. A time without the Z would be local time, which a verifier years
+/// later cannot know.
 fn read_time(text: &str) -> Result<UtcTime, String> {
     let wrong = || format!("time `{}`: write YYYYMMDDHHMMSSZ", model::escape_line(text));
     let digits = text.strip_suffix(['Z', 'z']).ok_or_else(wrong)?;
@@ -199,7 +201,7 @@ fn read_time(text: &str) -> Result<UtcTime, String> {
     format!("{}T{}Z", date.join("-"), time.join(":")).parse().map_err(|_| wrong())
 }
 
-/// OpenSSH's pattern lists: some pattern matches and no negated one does.
+/// Matches OpenSSH's pattern lists: some pattern matches and no negated one does.
 fn matches_list(text: &str, list: &str) -> bool {
     let mut matched = false;
     for pattern in list.split(',') {
@@ -212,9 +214,10 @@ fn matches_list(text: &str, list: &str) -> bool {
     matched
 }
 
-/// `*` is any text, `?` any one character.
+/// Matches a pattern: `*` is any text, `?` any one character.
 fn matches(text: &[u8], pattern: &[u8]) -> bool {
-    // Where the last star stood, and the text it has not swallowed yet: no need to go further back.
+    // The pattern after the last star, and the text that the star has not consumed yet.
+    // Backtracking further is never needed.
     let (mut text, mut pattern) = (text, pattern);
     let mut back: Option<(&[u8], &[u8])> = None;
     loop {
@@ -238,8 +241,8 @@ fn matches(text: &[u8], pattern: &[u8]) -> bool {
     }
 }
 
-/// The encodings of the eight points of low order, sign bit aside (as in libsodium's list): a
-/// signature for such a key can be made without any private key.
+/// Returns whether the key is one of the eight points of low order, ignoring the sign bit (as in
+/// libsodium's list). A signature for such a key can be made without a private key.
 fn is_low_order(point: &[u8; 32]) -> bool {
     const ORDER_8_A: &str = "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05";
     const ORDER_8_B: &str = "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a";

@@ -1,6 +1,6 @@
-//! Whose signatures count: OpenSSH `allowed_signers` text for records, and what else a verifier was
-//! given. It must never skip a line that it does not understand, and never trust a key for more than
-//! its line says.
+//! The trust of a verifier: OpenSSH `allowed_signers` text for records, and optional keys and
+//! checkpoints. A line that is not understood must never be skipped, and no key may be trusted for
+//! more than its line states.
 
 mod line;
 
@@ -18,9 +18,9 @@ use line::Signer;
 
 pub(crate) use line::StatementKey;
 
-/// What a verifier takes for true before it looks: the keys that may sign records, and, where the
-/// caller has them, those of logs and approvers, and what is known of the log's past. What is not
-/// given is not checked, and every verdict says so.
+/// The inputs that a verifier trusts: the keys that may sign records, and optionally those of logs
+/// and approvers, and the log's history. Without an input its check is skipped, and every verdict
+/// says so.
 #[derive(Debug)]
 pub struct Trust {
     signers: Vec<Signer>,
@@ -29,7 +29,7 @@ pub struct Trust {
     history: Option<History>,
 }
 
-/// A line of `allowed_signers` that cannot be used.
+/// An invalid line of `allowed_signers`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TrustError {
     line: usize,
@@ -37,7 +37,7 @@ pub struct TrustError {
 }
 
 impl TrustError {
-    /// From 1.
+    /// Returns the line number, from 1.
     #[must_use]
     pub fn line(&self) -> usize {
         self.line
@@ -52,17 +52,17 @@ impl fmt::Display for TrustError {
 
 impl std::error::Error for TrustError {}
 
-/// Who signed: what a verified signature gives.
+/// The signer of a verified signature.
 pub(crate) struct SignedBy {
     pub(crate) fingerprint: String,
 }
 
 impl Trust {
-    /// Reads lines `principals [options] keytype key [comment]`. Keys are trusted for results where
-    /// the principals match `tool-exec` and the namespaces, if given, match that of results.
+    /// Parses lines `principals [options] keytype key [comment]`. A key is trusted for results if
+    /// its principals match `tool-exec` and its namespaces, if given, match that of results.
     ///
     /// # Errors
-    /// The first line that cannot be used, whatever the others say.
+    /// The first invalid line.
     pub fn from_allowed_signers(text: &str) -> Result<Trust, TrustError> {
         let mut signers = Vec::new();
         for (index, line) in text.lines().enumerate() {
@@ -76,7 +76,7 @@ impl Trust {
         Ok(Self::of(signers))
     }
 
-    /// Trusts one key, for results, without bounds in time.
+    /// Trusts one key for results, without a limit in time.
     #[must_use]
     pub fn from_key(key: &PublicResultKey) -> Trust {
         Self::of(vec![Signer::of_results(key)])
@@ -86,19 +86,19 @@ impl Trust {
         Self { signers, logs: Vec::new(), approvers: None, history: None }
     }
 
-    /// Trusts these logs: several, where a log had several keys. None is the same as not asking.
+    /// Trusts these logs: several, if a log had several keys. With none, the log is not checked.
     #[must_use]
     pub fn with_logs(self, logs: Vec<PublicLogKey>) -> Self {
         Self { logs, ..self }
     }
 
-    /// Has approvals verified again, by these keys without those that are revoked.
+    /// Enables the verification of approvals with these keys, except revoked ones.
     #[must_use]
     pub fn with_approvers(self, approvers: Signers) -> Self {
         Self { approvers: Some(approvers), ..self }
     }
 
-    /// Has every checkpoint compared with what is known of the log.
+    /// Enables the comparison of every checkpoint with the log's history.
     #[must_use]
     pub fn with_history(self, history: History) -> Self {
         Self { history: Some(history), ..self }
@@ -116,23 +116,23 @@ impl Trust {
         self.history.as_ref()
     }
 
-    /// The trusted key that a bundle means by this hint, at whatever time.
+    /// Returns the trusted key for this hint, regardless of its validity.
     pub(crate) fn statement_key(&self, hint: &str) -> Option<&StatementKey> {
         let trusted = self.signers.iter().filter(|signer| signer.may_sign_results());
         let mut keys = trusted.filter_map(|signer| signer.statements.as_ref());
         keys.find(|key| key.public().hint() == hint)
     }
 
-    /// Whether this key was trusted for results at this time.
+    /// Returns whether this key was trusted for results at this time.
     pub(crate) fn holds(&self, key: &PublicResultKey, made: UtcTime) -> bool {
         let known =
             self.signers.iter().filter(|signer| signer.key.key_data() == key.key().key_data());
         known.filter(|signer| signer.may_sign_results()).any(|signer| signer.valid_at(made))
     }
 
-    /// Whether a trusted key made this armoured signature over these bytes. `made` is when the
-    /// record says that it was made; where that cannot be read, bounds in time are not checked, and
-    /// the caller has a fault of its own to tell.
+    /// Verifies that a trusted key made this armoured signature over these bytes. `made` is the
+    /// time that the record states. If it cannot be read, validity is not checked; the caller
+    /// reports that.
     pub(crate) fn check(
         &self,
         armoured: &[u8],

@@ -1,6 +1,6 @@
-//! What can only be seen across records: that no request ran twice, no id or place in a log is used
-//! twice, and no log showed two faces. It must never look at a record that did not verify, or keep
-//! more of one than digests.
+//! Checks across records: no request runs twice, no id or log index is used twice, and no log shows
+//! two histories. They must never use a record that did not verify, nor keep more of one than
+//! digests.
 
 use std::collections::HashMap;
 
@@ -9,13 +9,13 @@ use model::{ResultId, Sha256};
 use crate::verify::model::Clash;
 use crate::verify::verdict::Verified;
 
-/// Every record until now, by what there may be only one of.
+/// All records so far, by their unique properties.
 #[derive(Default)]
 pub struct Across {
     first: HashMap<Sha256, usize>,
-    /// Roots of logs by name and size, and who showed them.
+    /// The roots of logs by name and size, and the record that contained each.
     roots: HashMap<Sha256, (Sha256, usize)>,
-    /// What a replay may name: the digest of each record and of what it ran, by its id.
+    /// The digests of each record and of its request by the result id, for replays.
     records: HashMap<Sha256, Known>,
 }
 
@@ -27,8 +27,8 @@ struct Known {
 }
 
 impl Across {
-    /// Takes the next record, which the caller knows by this number, and gives what it contradicts
-    /// and the number of the record that it does.
+    /// Adds the next record under this number. Returns each conflict with the number of the other
+    /// record.
     pub fn add(&mut self, number: usize, record: &Verified) -> Vec<(Clash, usize)> {
         let mut clashes = Vec::new();
         let origin = record.log().map_or("", |place| place.origin.as_str());
@@ -39,7 +39,7 @@ impl Across {
             }
         };
         if let Some(request) = record.used() {
-            // One request may be meant for two hosts, each with a log of its own.
+            // One request may be meant for two hosts, each with its own log.
             once(Clash::Request, format!("request {origin} {request}"));
         }
         once(Clash::ResultId, format!("result {}", record.result_id()));
@@ -56,14 +56,15 @@ impl Across {
         clashes
     }
 
-    /// Whether this is a replay of a record that was not there until now.
+    /// Returns whether this is a replay of a record that was not added yet.
     #[must_use]
     pub fn awaits(&self, record: &Verified) -> bool {
         record.replay().is_some_and(|of| !self.records.contains_key(&key_of(&of.result_id)))
     }
 
-    /// Holds a replay against the record that it names, if that one was there, and gives the number of
-    /// that one if they contradict each other. Of what is no replay there is nothing to say.
+    /// Compares a replay with the record that it names, if that one was added. Returns the conflict
+    /// and the number of that record, if they contradict each other; `None` if the record is not a
+    /// replay.
     pub fn replay(&self, record: &mut Verified) -> Option<(Clash, usize)> {
         let of = record.replay()?;
         let known = self.records.get(&key_of(&of.result_id))?;

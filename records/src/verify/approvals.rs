@@ -1,6 +1,6 @@
-//! The approvals that a record states, verified again: a signature file for each, over the exact bytes
-//! of the request, by a key that could approve at the time. It must never count a signature for
-//! another principal, use or time than its own, or pass over a rejection.
+//! Verification of the approvals that a record states: each needs a signature file over the exact
+//! bytes of the request, by a key that could approve at that time. It must never count a signature
+//! for another principal, use or time than its own, nor ignore a rejection.
 
 use model::UtcTime;
 use policies::{APPROVE_NAMESPACE, REJECT_NAMESPACE, Signers, SshSignature, Verified};
@@ -10,18 +10,19 @@ use validator::{Draft, OwnerUid, Recalled, Request};
 use crate::verify::contradiction::principals;
 use crate::verify::model::ApprovalProblem;
 
-/// Whether the record states approvals.
+/// Returns whether the record states approvals.
 pub(super) fn are_stated(facts: &Value) -> bool {
     facts["approvals"].as_array().is_some_and(|rows| !rows.is_empty())
 }
 
-/// Whether a run is stated: what was rejected and never ran is as it should be.
+/// Returns whether the record states a run. A rejected request that never ran is in order.
 pub(super) fn is_of_a_run(facts: &Value) -> bool {
     facts["started_utc"].is_string()
 }
 
-/// Gives how many people's approvals verify, if all do; else whose do not and why. Also where none is
-/// stated, nobody who may reject may have rejected what ran.
+/// Returns the number of approvers if all their approvals verify, else each failed approval with
+/// its problem. A run must not have been rejected by an authorized key, even if no approval is
+/// stated.
 pub(super) fn check(
     facts: &Value,
     request: Result<&Request, ApprovalProblem>,
@@ -47,7 +48,7 @@ pub(super) fn check(
     if problems.is_empty() { Ok(principals(facts).len()) } else { Err(problems) }
 }
 
-/// The request as of when the record was made.
+/// Parses the request as of the time when the record was made.
 pub(super) fn read(facts: &Value, bytes: Vec<u8>) -> Result<Recalled, ApprovalProblem> {
     let unfit = |what: String| ApprovalProblem::Request(what);
     let made = facts["created_utc"].as_str().and_then(|text| text.parse::<UtcTime>().ok());
@@ -57,7 +58,8 @@ pub(super) fn read(facts: &Value, bytes: Vec<u8>) -> Result<Recalled, ApprovalPr
     draft.recall(made).map_err(unfit)
 }
 
-/// Whether some signature file backs this approval; else why the nearest one does not.
+/// Checks that some signature file proves this approval. Otherwise returns the problem of the last
+/// candidate.
 fn stands(
     principal: &str,
     key: &str,
@@ -83,7 +85,7 @@ fn stands(
     Err(nearest)
 }
 
-/// Who rejected the request, if somebody who may did.
+/// Returns the name of an authorized principal who rejected the request, if any.
 fn rejected(
     request: &Request,
     signatures: &[(String, Vec<u8>)],
@@ -99,7 +101,7 @@ fn rejected(
     })
 }
 
-/// A name by which the key may do what it did.
+/// Returns a principal under which the key is entitled to its signature.
 fn name_of(verified: &Verified, at: UtcTime, approvers: &Signers) -> Option<String> {
     let names = approvers.principals_of(verified.key(), at)?;
     let mut names = names.split(',').filter(|name| !name.starts_with('!'));

@@ -1,6 +1,6 @@
-//! A record against the request that it carries: what was asked is in both. A difference must never be
-//! told that an honest run could have left, nor one be passed over because the request was hard to
-//! read.
+//! Comparison of a record with the request that it carries. A difference that an honest run could
+//! have caused must never be reported. A difference must never be ignored because the request was
+//! hard to parse.
 
 use serde_json::Value;
 use validator::Request;
@@ -9,9 +9,9 @@ use crate::fault::Fault;
 use crate::verify::approvals::is_of_a_run;
 use crate::verify::contradiction::number;
 
-/// Everything that the record says of its request and the request does not say.
+/// Returns every statement of the record about its request that contradicts the request.
 pub(super) fn faults(file: &str, facts: &Value, request: &Request) -> Vec<Fault> {
-    // What was refused as no request says nothing of it, also where it could be read later.
+    // A file refused as unusable is not described by its record, even if it can be parsed later.
     if facts["intent_sha256"].is_null() && !is_of_a_run(facts) {
         return Vec::new();
     }
@@ -29,7 +29,7 @@ fn words(facts: &Value, request: &Request) -> Vec<String> {
         }
     }
     let argv = request.argv();
-    // What has no room in the front matter is left out at the end, and counted.
+    // The record truncates a list that does not fit, and states the total.
     if let Some(stated) = facts["argv"].as_array()
         && (stated.len() > argv.len() || stated.iter().zip(argv).any(|(word, asked)| word != asked))
     {
@@ -53,7 +53,7 @@ fn words(facts: &Value, request: &Request) -> Vec<String> {
     told
 }
 
-/// A host may be left out by the policy; none may be there that nobody asked for.
+/// The policy may omit a host, but the record must not name one that the request does not ask for.
 fn network(facts: &Value, request: &Request) -> Vec<String> {
     let hosts = request.network().hosts();
     let mut told = Vec::new();
@@ -67,7 +67,7 @@ fn network(facts: &Value, request: &Request) -> Vec<String> {
     told
 }
 
-/// The limits that the request itself asks for; the others are the policy's.
+/// Compares the limits that the request sets; the policy sets the others.
 fn limits(facts: &Value, request: &Request) -> Vec<String> {
     let asked_for = [
         ("wall_ms_max", request.time_limit_sec().saturating_mul(1000)),
@@ -83,7 +83,7 @@ fn limits(facts: &Value, request: &Request) -> Vec<String> {
         if stated[0].is_some_and(|stated| stated != *asked) {
             told.push(format!("{name} was asked as {} and the request asks {asked}", row["asked"]));
         }
-        // Without a cgroup, cores are whole: more of them may be in force than a part of one.
+        // Without a cgroup, cores are whole, so more than the requested fraction may be active.
         if *name != "cpu_milli" && stated[1].is_some_and(|stated| stated > *asked) {
             told.push(format!(
                 "{name} in force is {} and the request asks {asked}",

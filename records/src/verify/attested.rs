@@ -1,6 +1,6 @@
-//! The bundle and the `.tlog-proof` beside a record: signed by the record's own key, in a trusted log,
-//! and saying of every file and fact what the record says. It must never take a key or a log because
-//! a bundle names it.
+//! Verification of the bundle and the `.tlog-proof` of a record: signed by the record's own key, in
+//! a trusted log, and with the record's files and facts. A key or a log must never be trusted
+//! because a bundle names it.
 
 use std::collections::BTreeMap;
 
@@ -19,12 +19,12 @@ use crate::verify::verdict::{NotChecked, PlaceInLog};
 pub(super) const BUNDLE_BYTES_MAX: u64 = 24 * 1024 * 1024;
 pub(super) const PROOF_BYTES_MAX: u64 = 128 * 1024;
 
-/// The files of a record that no record names: itself, its signature, its bundle, its proof.
+/// Returns the files of a record that no record names: record, signature, bundle and proof.
 pub(super) fn files_of(record: &str) -> [String; 4] {
     OWN.map(|ending| format!("{record}{ending}"))
 }
 
-/// A statement that a trusted key signed, and its place in a trusted log where one is trusted.
+/// A statement signed by a trusted key, with its place in a log if one is trusted.
 pub(super) struct Attested {
     statement: Stated,
     key: PublicResultKey,
@@ -59,7 +59,7 @@ impl Attested {
         Some(attested)
     }
 
-    /// A statement that is not logged yet, and who signed it.
+    /// Verifies a statement that is not logged yet.
     pub(super) fn unlogged(
         file: &str,
         envelope: &Envelope,
@@ -103,8 +103,8 @@ impl Attested {
         })
     }
 
-    /// Compares what is stated with what the record says of itself and its files. What is on disk is
-    /// compared with the record elsewhere.
+    /// Compares the statement with the record's claims about itself and its files. The files on
+    /// disk are compared with the record elsewhere.
     pub(super) fn compare(&self, file: &str, record: &str, read: &Read, faults: &mut Vec<Fault>) {
         let unfit = |problem| Fault::Bundle { file: file.to_owned(), problem };
         let signed = self.signed();
@@ -142,7 +142,7 @@ impl Attested {
         }
     }
 
-    /// Compares the checkpoint with what is known of the log.
+    /// Compares the checkpoint with the log's history.
     pub(super) fn compare_with_history(
         &self,
         file: &str,

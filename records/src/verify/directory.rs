@@ -1,5 +1,5 @@
-//! The checks of a whole result directory, of a gathered one, and of a bundle alone. None may stop at the first
-//! fault.
+//! Verification of a whole result directory, of a gathered one, and of a bundle alone. None may
+//! stop at the first fault.
 
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::Path;
@@ -15,17 +15,17 @@ use crate::verify::look::Look;
 use crate::verify::verdict::{NotChecked, Verified};
 use crate::verify::{approvals, contradiction, shape};
 
-/// Checks the signature over the exact bytes of the record, the record itself, its statement and the
-/// proof that it is logged, every file that they name, and that no other is there; then whether what
-/// they say can be, and, as far as the trust goes, approvals and the log's past.
+/// Verifies the signature over the exact bytes of the record, the record itself, its statement, the
+/// proof of inclusion, and every named file, and that no other file exists. Then checks the facts
+/// for contradictions and, as far as the trust allows, approvals and the log's history.
 ///
 /// # Errors
-/// Everything that is wrong, in a fixed order; never an empty list.
+/// All faults, in a fixed order; never an empty list.
 pub fn verify(dir: &Path, trust: &Trust) -> Result<Verified, Vec<Fault>> {
     let unusable = |problem: String| {
         vec![Fault::Directory { path: dir.to_string_lossy().into_owned(), problem }]
     };
-    // `.` and `x/..` have names too.
+    // `.` and `x/..` have no usable name of their own.
     let real = dir.canonicalize().map_err(|error| unusable(format!("opening: {error}")))?;
     let name = real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -43,11 +43,11 @@ pub fn verify(dir: &Path, trust: &Trust) -> Result<Verified, Vec<Fault>> {
     Look::new(root.as_fd(), record, tree, trust, faults).judge()
 }
 
-/// Checks a record that is gathered and not logged yet, with everything that it names: all that
-/// [`verify`] checks but its place in the log. `directory` is where it is gathered, under any name.
+/// Verifies a record that is gathered and not logged yet, with every file that it names. Checks all
+/// that [`verify`] checks except the place in the log. `directory` may have any name.
 ///
 /// # Errors
-/// Everything that is wrong; never an empty list.
+/// All faults; never an empty list.
 pub fn verify_gathered(
     directory: BorrowedFd<'_>,
     attested: &crate::Attested,
@@ -59,10 +59,11 @@ pub fn verify_gathered(
     Look::new(directory, record, tree, trust, faults).of_unlogged(attested.envelope()).judge()
 }
 
-/// Checks a bundle alone: the statement and its place in the log, and whether what it says can be.
+/// Verifies a bundle alone: the statement, its place in the log, and its facts. `file` is the name
+/// of the bundle in the faults.
 ///
 /// # Errors
-/// Everything that is wrong; never an empty list. `file` is what the bundle is called in them.
+/// All faults; never an empty list.
 pub fn verify_bundle_alone(
     file: &str,
     bytes: &[u8],
@@ -94,7 +95,7 @@ pub fn verify_bundle_alone(
     }
 }
 
-/// The id by which the record's files are named: the directory's, or that of the only record in it.
+/// Returns the id that names the record's files: the directory's, or that of the only record in it.
 fn record_id(directory: &str, tree: &Tree) -> Option<String> {
     let there = |id: &&str| id.parse::<ResultId>().is_ok() && tree.has(&format!("{id}.md"));
     if there(&directory) {

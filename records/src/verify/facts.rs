@@ -1,5 +1,5 @@
-//! What verification needs of a record's facts: when it was made, and every file with its digest. It
-//! must never make sense of a record that says one thing twice.
+//! The facts of a record that verification needs: the time when it was made, and every file with
+//! its digest. A record that states a fact twice must never be accepted.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::tree::is_own;
 use crate::trust::SignedBy;
 
-/// The keys of the front matter that verification needs; others may be there.
+/// The keys of the front matter that verification needs. Other keys are allowed.
 #[derive(Deserialize)]
 struct Keys {
     result_id: String,
@@ -27,21 +27,22 @@ struct StatedFile {
     sha256: String,
 }
 
-/// The record's Markdown as it was read.
+/// The parsed record.
 pub(super) struct Read {
     pub(super) md: Vec<u8>,
     pub(super) sha256: Sha256,
     pub(super) front: Value,
     pub(super) facts: Facts,
-    /// `None` where its signature does not count.
+    /// `None` if the signature does not count.
     pub(super) signed_by: Option<SignedBy>,
 }
 
+/// The facts that verification needs.
 pub(super) struct Facts {
     created: UtcTime,
     /// Every file that the record names, with its digest.
     stated: BTreeMap<String, Sha256>,
-    /// The files of the request, itself first.
+    /// The files below `request/`; the request itself is first.
     request: Vec<String>,
 }
 
@@ -79,12 +80,12 @@ impl Facts {
         &self.stated
     }
 
-    /// The request itself.
+    /// Returns the request file.
     pub(super) fn request(&self) -> Option<(&str, Sha256)> {
         self.request_files().next()
     }
 
-    /// What lay beside the request. A signature may have any name there.
+    /// Returns the sidecar files of the request. A signature may have any name there.
     pub(super) fn beside_request(&self) -> impl Iterator<Item = (&str, Sha256)> {
         self.request_files().skip(1)
     }

@@ -1,5 +1,5 @@
-//! What is in a result directory against what its record names. Nothing that is there may be left
-//! without a name, and nothing that is named may be missing.
+//! Comparison of a result directory with the files that its record names. Every existing file must
+//! be named, and every named file must exist.
 
 use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
@@ -12,7 +12,7 @@ use crate::tree::Tree;
 use crate::verify::contradiction::number;
 use crate::verify::facts::Facts;
 
-/// Gives how many files are as stated.
+/// Returns the number of files with the stated digest.
 pub(super) fn compare(
     facts: &Facts,
     ours: &[String],
@@ -43,7 +43,7 @@ pub(super) fn compare(
     equal
 }
 
-/// Sizes that the record states of files which are as stated in everything else.
+/// Checks the stated sizes of files whose digest is correct.
 pub(super) fn sizes(
     file: &str,
     front: &Value,

@@ -1,32 +1,33 @@
-//! What a verifier knows of a log beyond one record: its files, and a checkpoint that was saved
-//! earlier. A checkpoint that the log does not extend must never pass, whatever else verifies.
+//! A verifier's knowledge of a log beyond one record: its files, and a checkpoint that was saved
+//! earlier. A checkpoint that the log does not extend must never be accepted.
 
 use std::fmt;
 
 use crate::log::{Checkpoint, LogError, LogOrigin, LogView};
 
-/// A log as its files have it now; it grew out of the saved checkpoint, where one was given.
+/// A log with its present files. It grew out of the saved checkpoint, if one was given.
 pub struct History {
     view: LogView,
     origin: LogOrigin,
     saved: bool,
 }
 
-/// Why a checkpoint and the log contradict each other.
+/// The reason why a checkpoint and the log contradict each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HistoryError {
-    /// Of another log than the one that is there.
+    /// The checkpoint is of another log.
     Origin,
-    /// The log is smaller than it once was: it was cut back, or these files are old.
+    /// The log is smaller than it was: truncated, or restored from an old copy.
     Smaller {
         was: u64,
         is: u64,
     },
-    /// The log was written anew: it does not begin with what it once was.
+    /// The log was rewritten: it does not begin with its earlier entries.
     Rewritten {
         was: u64,
         is: u64,
     },
+    /// The log's files cannot be read.
     Unreadable(String),
 }
 
@@ -63,8 +64,8 @@ impl fmt::Debug for History {
 }
 
 impl History {
-    /// The history of this log, which was opened under this name. The saved checkpoint must be one of
-    /// the same name, verified.
+    /// Makes the history of a log that was opened under this name. The saved checkpoint must be
+    /// verified and of the same name.
     ///
     /// # Errors
     /// [`HistoryError`]: the log did not grow out of the checkpoint.
@@ -84,7 +85,7 @@ impl History {
         self.saved
     }
 
-    /// Whether the log grew out of this checkpoint of the log of that name.
+    /// Checks that the log grew out of this checkpoint of the log of that name.
     pub(crate) fn check(&self, old: &Checkpoint, of: &LogOrigin) -> Result<(), HistoryError> {
         let (was, is) = (old.size(), self.view.head().size());
         if *of != self.origin {

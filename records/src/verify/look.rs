@@ -1,5 +1,5 @@
-//! One look at a result directory, part by part. It must never stop at the first fault, or be silent about
-//! what it could not check.
+//! One verification of a result directory, part by part. It must never stop at the first fault, and
+//! never omit a check without reporting it.
 
 use std::os::fd::BorrowedFd;
 
@@ -21,10 +21,10 @@ use crate::verify::{approvals, asked, files, page};
 
 const SIGNATURE_BYTES_MAX: u64 = 64 * 1024;
 
-/// The request as this version reads it.
+/// The request as this version parses it.
 type Asked = Result<Recalled, ApprovalProblem>;
 
-/// One result directory, and what was found in it until now.
+/// One result directory and its faults so far.
 pub(super) struct Look<'a> {
     root: BorrowedFd<'a>,
     record: String,
@@ -32,12 +32,12 @@ pub(super) struct Look<'a> {
     trust: &'a Trust,
     faults: Vec<Fault>,
     not_checked: Vec<NotChecked>,
-    /// The statement, where it is not beside the record yet.
+    /// The statement, if it is not published with the record yet.
     unlogged: Option<&'a Envelope>,
 }
 
 impl<'a> Look<'a> {
-    /// A look at a directory that was walked already.
+    /// Starts the verification of a directory that was walked already.
     pub(super) fn new(
         root: BorrowedFd<'a>,
         record: String,
@@ -48,7 +48,7 @@ impl<'a> Look<'a> {
         Self { root, record, tree, trust, faults, not_checked: Vec::new(), unlogged: None }
     }
 
-    /// The same before the record is logged.
+    /// Adds the statement of a record that is not logged yet.
     pub(super) fn of_unlogged(self, envelope: &'a Envelope) -> Self {
         Self { unlogged: Some(envelope), ..self }
     }
@@ -61,8 +61,8 @@ impl<'a> Look<'a> {
         let files = files::compare(&read.facts, &ours, &self.tree, &mut self.faults);
         let attested = self.attested(&read);
         if attested.is_none() || !self.faults.is_empty() {
-            // What says the same as a signed statement needs no other judge of its form: that one
-            // grows stricter with every version.
+            // A record that equals a signed statement needs no lint, and the lint grows stricter
+            // with every version.
             self.lint(&read.md);
         }
         let mut approvals = 0;
@@ -85,8 +85,8 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Holds what the record says against its schema, itself, its text and its request. Gives how many
-    /// approvals there are.
+    /// Checks the facts against schema, contradictions, text and request. Returns the number of
+    /// verified approvals.
     fn content(&mut self, read: &Read) -> usize {
         let file = format!("{}.md", self.record);
         let stated = !self.not_checked.contains(&NotChecked::Statement);
@@ -111,7 +111,7 @@ impl<'a> Look<'a> {
         self.approvals(read, request)
     }
 
-    /// Reads record and signature, and checks both.
+    /// Reads and verifies record and signature.
     fn examine(&mut self) -> Option<Read> {
         let file = format!("{}.md", self.record);
         let signature_file = format!("{file}.sig");
@@ -137,7 +137,7 @@ impl<'a> Look<'a> {
         Some(Read { sha256: Sha256::of(&md), md, front, facts, signed_by })
     }
 
-    /// Has the record linted, as it was before it was signed.
+    /// Lints the record, as before its signing.
     fn lint(&mut self, md: &[u8]) {
         let file = format!("{}.md", self.record);
         for violation in check_result(md, &file) {
@@ -149,7 +149,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Checks the bundle and the proof beside the record.
+    /// Verifies the bundle and the proof of the record.
     fn attested(&mut self, read: &Read) -> Option<Attested> {
         let [_, _, bundle, proof] = attested::files_of(&self.record);
         if let Some(envelope) = self.unlogged {
@@ -160,7 +160,7 @@ impl<'a> Look<'a> {
         }
         let there = |name: &String| self.tree.has(name);
         if !there(&bundle) && !there(&proof) && self.trust.logs().is_empty() {
-            // Older versions wrote neither; who trusts a log asks for both.
+            // Older versions wrote neither. A verifier that trusts a log requires both.
             self.not_checked.extend([NotChecked::Statement, NotChecked::Log]);
             return None;
         }
@@ -180,19 +180,20 @@ impl<'a> Look<'a> {
         Some(attested)
     }
 
-    /// The exact bytes of the request, where they are as stated.
+    /// Returns the exact bytes of the request if its digest is as stated.
     fn request(&mut self, facts: &Facts) -> Option<Vec<u8>> {
         let (path, sha256) = facts.request()?;
         self.as_stated(path, sha256)
     }
 
-    /// A file below the directory, if it is as stated; if it is not, that is told already.
+    /// Returns a file below the directory if its digest is as stated. Otherwise a fault was
+    /// reported before.
     fn as_stated(&self, path: &str, sha256: Sha256) -> Option<Vec<u8>> {
         let bytes = read_below(self.root, path, RECORD_BYTES_MAX).ok()??;
         (Sha256::of(&bytes) == sha256).then_some(bytes)
     }
 
-    /// Verifies the approvals again; gives how many.
+    /// Verifies the approvals and returns their number.
     fn approvals(&mut self, read: &Read, request: Option<Asked>) -> usize {
         let stated = approvals::are_stated(&read.front);
         let Some(approvers) = self.trust.approvers() else {
@@ -234,7 +235,7 @@ impl<'a> Look<'a> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 self.faults.push(Fault::Missing { path });
             }
-            // What the walk found odd is told already.
+            // The walk reported it before.
             Err(_)
                 if self
                     .faults
@@ -246,8 +247,8 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Rules about what a record tells its reader. They grow stricter with every version of this program;
-/// whether these are the bytes that were signed must not change with them.
+/// Returns whether a rule is about the text shown to readers. Such rules grow stricter with every
+/// version of this program, and the verification of signed bytes must not depend on them.
 fn is_about_its_words(code: Code) -> bool {
     matches!(
         code,

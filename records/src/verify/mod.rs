@@ -1,7 +1,11 @@
-//! Whether a result directory is what its record says, whether a trusted key signed the record and
-//! its statement, and whether a trusted log has it. It needs nothing but the directory and the trust;
-//! it must never change anything, stop at the first fault, take a fact from a record for true whose
-//! signature does not verify, or be silent about what it could not check.
+//! Verification of results: the directory has exactly the contents that its record states, a
+//! trusted key signed the record and its statement, and a trusted log contains it. It needs only
+//! the directory and the trust. It must never:
+//!
+//! - change anything;
+//! - stop at the first fault;
+//! - trust a fact of a record whose signature does not verify;
+//! - omit a check without reporting it.
 
 mod across;
 mod approvals;

@@ -1,4 +1,4 @@
-//! The faults of approvals and of records beside each other, and the bound for a record.
+//! The problems of approvals, the conflicts between records, and the size limit of a record.
 
 use std::fmt;
 
@@ -7,17 +7,18 @@ use policies::NotEntitled;
 
 pub(crate) const RECORD_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// Why an approval that a record states does not count.
+/// The reason why an approval that a record states does not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalProblem {
-    /// The request that was approved cannot be read.
+    /// The approved request cannot be parsed.
     Request(String),
-    /// No file has a signature that approves by this key.
+    /// No file has an approving signature by this key.
     NoSignature,
-    /// A file has, and it does not verify.
+    /// Such a signature exists but does not verify.
     Signature(String),
+    /// The key is not entitled to approve, at this time.
     NotEntitled(NotEntitled, UtcTime),
-    /// A valid rejection is beside the request.
+    /// The request has a valid rejection.
     Rejected,
 }
 
@@ -38,24 +39,25 @@ impl fmt::Display for ApprovalProblem {
     }
 }
 
-/// Two records that cannot both be.
+/// A conflict between two records that cannot both be true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clash {
+    /// Two records with one result id.
     ResultId,
-    /// One request used up by two runs.
+    /// Two runs of one request.
     Request,
-    /// Two entries with one number.
+    /// Two entries with one index.
     LogIndex(u64),
-    /// One entry with two numbers, or twice.
+    /// One entry with two indexes, or used twice.
     LogLeaf,
-    /// Two roots of one size.
+    /// Two roots for one size of the log.
     LogFork(u64),
-    /// A replay of something else than the record that it names.
+    /// A replay that differs from the record that it names.
     Replay,
 }
 
 impl fmt::Display for Clash {
-    /// Ends where the other record is to be named.
+    /// Ends with a word before the path of the other record, which the caller appends.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ResultId => f.write_str("a second record with this result id; the other is"),

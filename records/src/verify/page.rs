@@ -1,6 +1,7 @@
-//! The Markdown below a record's front matter: its six sections, and each line that is made of facts
-//! alone. Texts that a request, a policy or a tool wrote are not compared: how much of them is shown
-//! is the decision of the version that wrote the record, and no line of theirs may be taken for ours.
+//! Checks of the Markdown below a record's front matter: its six sections, and each line made of
+//! facts alone. Text of a request, a policy or a tool is not compared, because the version that
+//! wrote the record decided how much of it to show. No line of such text may be taken for a line of
+//! this program.
 
 use model::ResultSection;
 use serde_json::Value;
@@ -8,7 +9,7 @@ use serde_json::Value;
 use crate::fault::Fault;
 use crate::verify::contradiction::number;
 
-/// Lines that do not say what the facts say.
+/// Returns the lines that contradict the facts.
 pub(super) fn faults(file: &str, md: &[u8], facts: &Value) -> Vec<Fault> {
     let told = |what| Fault::Contradiction { file: file.to_owned(), what };
     let text = std::str::from_utf8(md).unwrap_or_default();
@@ -36,7 +37,7 @@ pub(super) fn faults(file: &str, md: &[u8], facts: &Value) -> Vec<Fault> {
     ResultSection::ALL.iter().filter_map(|section| wrong(*section)).map(told).collect()
 }
 
-/// Lines that begin so, in their order.
+/// Returns the lines with this prefix, in order.
 fn beginning<'a>(lines: &[&'a str], mark: &str) -> Vec<&'a str> {
     lines.iter().copied().filter(|line| line.starts_with(mark)).collect()
 }
@@ -86,7 +87,8 @@ fn provenance_line(lines: &[&str], facts: &Value) -> Option<String> {
         .or_else(|| differs(&beginning(lines, "- Limit "), &limits?))
 }
 
-/// The digests, in their order; paths are shown as the version that wrote them saw fit.
+/// Compares the digests in order. Paths are not compared, because their form depends on the version
+/// that wrote them.
 fn output_line(lines: &[&str], facts: &Value) -> Option<String> {
     let kept = lines.iter().take_while(|line| **line != "Not here:");
     let shown: Vec<&&str> = kept.filter(|line| line.starts_with("- ")).collect();

@@ -1,5 +1,5 @@
-//! What verification gives: the proof that a record is good as far as it was checked, and what was
-//! not checked. A [`Verified`] must never be had of a record with a fault.
+//! The result of a verification: proof that a record is correct as far as it was checked, and the
+//! checks that were skipped. A [`Verified`] must never exist for a record with a fault.
 
 use std::fmt;
 
@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::keys::RESULT_PRINCIPAL;
 use crate::recalled::Recalled;
 
-/// Proof that a directory held exactly what a trusted key signed, when it was looked at.
+/// Proof that a directory had exactly the contents that a trusted key signed, at the time of the
+/// check.
 #[must_use]
 #[derive(Debug)]
 pub struct Verified {
@@ -21,17 +22,17 @@ pub struct Verified {
     log: Option<PlaceInLog>,
     approvals: usize,
     not_checked: Vec<NotChecked>,
-    /// The request that was run, if one was.
+    /// The digest of the request, if it ran.
     ran: Option<Sha256>,
-    /// Of the record's Markdown; none of a bundle that came alone.
+    /// The digest of the record's Markdown; `None` for a bundle alone.
     record: Option<Sha256>,
-    /// As they were read there.
+    /// The facts of the record.
     facts: Value,
-    /// What this run did again, if it is no request's own.
+    /// The replayed record, if this run is a replay.
     replay: Option<Replay>,
 }
 
-/// The record that another says it does again.
+/// The record that a replay names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Replay {
     pub(super) result_id: ResultId,
@@ -39,7 +40,7 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    /// Only in its full form; anything else is the record of a request's own run.
+    /// Returns `None` unless complete: any other form is the record of a request's own run.
     fn read(facts: &Value) -> Option<Self> {
         let word = |key: &str| facts["replay_of"][key].as_str();
         let result_id = word("result_id")?.parse().ok()?;
@@ -47,36 +48,41 @@ impl Replay {
     }
 }
 
-/// Where the log has a record.
+/// The place of a record in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceInLog {
+    /// The name of the log.
     pub origin: String,
-    /// From 0.
+    /// The index of the entry, from 0.
     pub index: u64,
-    /// Entries that the log had when it proved this.
+    /// The size of the log in the proof.
     pub size: u64,
     pub(crate) root: Sha256,
     pub(crate) leaf: Sha256,
 }
 
-/// What was not looked at, and why.
+/// A check that was skipped, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotChecked {
-    /// A bundle came alone.
+    /// The record: a bundle was verified alone.
     Record,
+    /// The files: a bundle was verified alone.
     Files,
-    /// The record has no bundle.
+    /// The statement: the record has no bundle.
     Statement,
+    /// The log: no log is trusted.
     Log,
+    /// The log's growth: no checkpoint was saved.
     History,
+    /// The approvals: no approvers are known.
     Approvals,
-    /// What ran is no request to this version of the rules.
+    /// The request: this version cannot parse it.
     Request,
-    /// Approvers are known, and the record of a run states no approval.
+    /// Any approval: the record of a run states none.
     NoApproval,
-    /// Those of a bundle that came alone.
+    /// The approvals: a bundle was verified alone.
     ApprovalsOfBundle,
-    /// This is a replay, and the record of the run that it does again was not looked at.
+    /// The replayed record: it was not verified with this replay.
     ReplayedRecord,
 }
 
@@ -123,8 +129,8 @@ impl Verified {
         Self { record: Some(sha256), facts, ..self }
     }
 
-    /// What a replay of this record needs, from the very bytes that verified; `None` of a bundle that
-    /// came alone.
+    /// Returns the facts that a replay of this record needs, from the verified bytes; `None` for a
+    /// bundle alone.
     #[must_use]
     pub fn recall(&self) -> Option<Recalled> {
         Recalled::of(self.result_id.clone(), self.record?, &self.facts)
@@ -147,65 +153,67 @@ impl Verified {
         Self { not_checked, ..self }
     }
 
+    /// Returns the result id.
     #[must_use]
     pub fn result_id(&self) -> &ResultId {
         &self.result_id
     }
 
-    /// The outcome's word.
+    /// Returns the outcome's text.
     #[must_use]
     pub fn outcome(&self) -> &str {
         &self.outcome
     }
 
+    /// Returns the tool's exit code.
     #[must_use]
     pub fn exit_code(&self) -> i64 {
         self.exit_code
     }
 
-    /// The principal that the signing key was trusted as.
+    /// Returns the principal for which the signing key is trusted.
     #[must_use]
     pub fn signer_principal(&self) -> &str {
         RESULT_PRINCIPAL
     }
 
-    /// `SHA256:…` of the signing key.
+    /// Returns the fingerprint `SHA256:…` of the signing key.
     #[must_use]
     pub fn signer_fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// How many files were hashed and found to be as stated.
+    /// Returns the number of files whose digest was verified.
     #[must_use]
     pub fn files_rehashed(&self) -> usize {
         self.files
     }
 
-    /// Its place in a trusted log; `None` where no log is trusted.
+    /// Returns its place in a trusted log; `None` if no log is trusted.
     #[must_use]
     pub fn log(&self) -> Option<&PlaceInLog> {
         self.log.as_ref()
     }
 
-    /// How many approvals were verified again.
+    /// Returns the number of verified approvals.
     #[must_use]
     pub fn approvals_checked(&self) -> usize {
         self.approvals
     }
 
-    /// Everything that was left out.
+    /// Returns the skipped checks.
     #[must_use]
     pub fn not_checked(&self) -> &[NotChecked] {
         &self.not_checked
     }
 
-    /// Every fact of the record, of the very bytes that verified; null of a bundle that came alone.
+    /// Returns every fact of the record, from the verified bytes; null for a bundle alone.
     #[must_use]
     pub fn facts(&self) -> &Value {
         &self.facts
     }
 
-    /// The request that this run used up, if it did: a replay uses nothing up.
+    /// Returns the digest of the request that this run used up. A replay uses up none.
     pub(super) fn used(&self) -> Option<Sha256> {
         self.ran.filter(|_| self.replay.is_none())
     }

@@ -1,6 +1,6 @@
-//! The front matter's YAML, emitted. A small subset in one fixed shape: block maps, block lists of
-//! maps, flow lists of scalars, JSON-like double-quoted strings. It must never emit a byte of text
-//! from outside unquoted, and the same tree must always give the same bytes.
+//! Output of the front matter's YAML, a small subset in one fixed shape: block maps, block lists of
+//! maps, flow lists of scalars, JSON-like double-quoted strings. It must never write text from
+//! outside without quotes. The same tree must always give the same bytes.
 
 mod read;
 
@@ -8,35 +8,35 @@ use model::escape_line;
 
 pub(crate) use read::read;
 
-/// One value.
+/// A YAML value.
 pub(crate) enum Node {
     Null,
     Bool(bool),
     Int(i64),
     Uint(u64),
-    /// A number that is already written as one.
+    /// A formatted number.
     Number(String),
-    /// A word of this program, written without quotes.
+    /// A constant of this program, written without quotes.
     Word(&'static str),
     /// Any text.
     Text(String),
-    /// Any text, with characters written as their numbers: what it says stays the same for a
-    /// machine, and no pattern in it meets the eye or the lint.
+    /// Any text with escaped characters. A machine reads the same text, but neither a reader nor
+    /// the lint sees a pattern in it.
     Masked(String, Mask),
     List(Vec<Node>),
     Map(Map),
 }
 
-/// How many characters of a masked text are written as numbers.
+/// The share of a masked text's characters that are escaped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mask {
     All,
-    /// One in three, which leaves no three of them side by side: the shortest that any secret
-    /// begins with. It costs hardly more than quotes do.
+    /// Every third, so that no three plain characters are adjacent; no secret has a shorter prefix.
+    /// Hardly longer than plain quotes.
     Third,
 }
 
-/// Keys, which are words of this program, in the order they are written.
+/// Keys, which are constants of this program, and values in output order.
 pub(crate) type Map = Vec<(&'static str, Node)>;
 
 impl Node {
@@ -44,17 +44,17 @@ impl Node {
         Self::Text(text.into())
     }
 
-    /// A list of texts.
+    /// Makes a list of texts.
     pub(crate) fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self::List(texts.into_iter().map(Self::text).collect())
     }
 
-    /// A list of maps.
+    /// Makes a list of maps.
     pub(crate) fn maps(maps: impl IntoIterator<Item = Map>) -> Self {
         Self::List(maps.into_iter().map(Self::Map).collect())
     }
 
-    /// A count that may not be known: the word `unknown`, never zero.
+    /// Makes a count; an unknown one is `unknown`, never zero.
     pub(crate) fn count(count: Option<u64>) -> Self {
         count.map_or(Self::Word("unknown"), Self::Uint)
     }
@@ -74,7 +74,7 @@ impl Node {
     }
 }
 
-/// The map as a block at this indentation, ending in a line feed.
+/// Writes the map as a block at this indentation, ending in a line feed.
 pub(crate) fn block(map: &Map, indent: usize) -> String {
     let mut text = String::new();
     for (key, node) in map {
@@ -86,7 +86,7 @@ pub(crate) fn block(map: &Map, indent: usize) -> String {
     text
 }
 
-/// What follows `key:`, up to and with the last line feed.
+/// Writes the text after `key:`, with its last line feed.
 fn value(node: &Node, indent: usize) -> String {
     match node {
         Node::Map(map) if map.is_empty() => " {}\n".to_owned(),
@@ -97,7 +97,7 @@ fn value(node: &Node, indent: usize) -> String {
 }
 
 fn list(items: &[Node], indent: usize) -> String {
-    // Only scalars: one line. A list of lists is not a shape that records have.
+    // A list of scalars is one line. Records have no lists of lists.
     let scalars: Vec<String> = items.iter().filter_map(Node::scalar).collect();
     if scalars.len() == items.len() {
         return format!(" [{}]\n", scalars.join(", "));
@@ -106,7 +106,7 @@ fn list(items: &[Node], indent: usize) -> String {
     for item in items {
         let Node::Map(map) = item else { continue };
         let block = block(map, indent + 4);
-        // The first key stands beside the dash.
+        // The first key follows the dash.
         text.push_str(&" ".repeat(indent + 2));
         text.push_str("- ");
         text.push_str(block.trim_start_matches(' '));
@@ -114,7 +114,7 @@ fn list(items: &[Node], indent: usize) -> String {
     text
 }
 
-/// As the text stands in the front matter.
+/// Returns the text as a quoted string.
 pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -150,15 +150,17 @@ fn masked(text: &str, mask: Mask) -> String {
     masked
 }
 
-/// YAML writes characters beyond the first plane with eight digits, where JSON needs two halves.
+/// Escapes a character by its code point. Beyond the first plane YAML uses eight digits, where JSON
+/// needs two surrogates.
 fn number(c: char) -> String {
     let code = u32::from(c);
     if code <= 0xffff { format!("\\u{code:04x}") } else { format!("\\U{code:08x}") }
 }
 
-/// Controls, format characters (bidi among them), other spaces, combining marks and unassigned
-/// characters are not: what the standard library would escape when debugging. Nor is what the lint
-/// takes for invisible, such as the fillers of Hangul, which are letters to the standard library.
+/// Returns whether a character is written as it is. Control, format (bidi included), other space,
+/// combining and unassigned characters are not: those that the standard library escapes for
+/// debugging. Neither are characters that the lint considers invisible, such as the Hangul fillers,
+/// which are letters to the standard library.
 pub(crate) fn printable(c: char) -> bool {
     if c.is_ascii() {
         return !c.is_ascii_control();

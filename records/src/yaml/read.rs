@@ -1,18 +1,18 @@
-//! A front matter read back in the one shape in which records have it, and in no other; it is what
-//! makes verifying many records quick. `None` says only that the text has another shape, and a reader
-//! of all YAML has to look. What is read here must be what every such reader would read.
+//! A fast parser of front matter in the exact shape in which records have it; it makes the
+//! verification of many records quick. `None` means only that the text has another shape and needs
+//! a full YAML parser. Any text accepted here must mean the same to every YAML parser.
 
 use serde_json::{Map, Value};
 
 use super::printable;
 
-/// Below that no record nests.
+/// The maximum nesting depth of a record.
 const DEPTH_MAX: usize = 16;
 
-/// Plain words that some reader takes for something else than text.
+/// Plain words that some YAML parser does not read as text.
 const NOT_TEXT: [&str; 8] = ["yes", "no", "on", "off", "y", "n", "inf", "nan"];
 
-/// The map that this text is, between its `---` lines.
+/// Parses the text between the `---` lines as a map.
 pub(crate) fn read(front: &str) -> Option<Value> {
     let mut lines = Lines { line: None, rest: Some(front), depth: 0 };
     lines.next();
@@ -21,15 +21,15 @@ pub(crate) fn read(front: &str) -> Option<Value> {
 }
 
 struct Lines<'a> {
-    /// The next one; `None` after the last.
+    /// The next line; `None` after the last.
     line: Option<&'a str>,
-    /// What follows it, if anything does.
+    /// The text after that line, if any.
     rest: Option<&'a str>,
     depth: usize,
 }
 
 impl<'a> Lines<'a> {
-    /// What the next line says behind exactly this many spaces, if it has those.
+    /// Returns the next line after exactly this many spaces, if it has that indentation.
     fn peek(&self, indent: usize) -> Option<&'a str> {
         let (spaces, said) = self.line?.split_at_checked(indent)?;
         (spaces.bytes().all(|byte| byte == b' ') && !said.starts_with(' ')).then_some(said)
@@ -44,7 +44,7 @@ impl<'a> Lines<'a> {
         };
     }
 
-    /// The keys at this indentation; the first may stand behind a dash.
+    /// Parses the keys at this indentation. The first may follow a dash.
     fn map(&mut self, indent: usize, first: Option<&'a str>) -> Option<Map<String, Value>> {
         self.depth += 1;
         let mut map = Map::new();
@@ -62,7 +62,7 @@ impl<'a> Lines<'a> {
         (!map.is_empty() && self.depth < DEPTH_MAX).then_some(map)
     }
 
-    /// What stands below a key.
+    /// Parses the value below a key.
     fn below(&mut self, indent: usize) -> Option<Value> {
         if self.depth >= DEPTH_MAX {
             return None;
@@ -83,7 +83,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The key of a line and what follows its colon.
+/// Splits a line into its key and the text after the colon.
 fn entry(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(':')?;
     let plain = key.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
@@ -126,7 +126,7 @@ fn scalar(text: &str) -> Option<Value> {
     }
 }
 
-/// A number as JSON has it, or a word.
+/// Parses a JSON number or a plain word.
 fn plain(text: &str) -> Option<Value> {
     match text {
         "null" => return Some(Value::Null),
@@ -144,14 +144,14 @@ fn plain(text: &str) -> Option<Value> {
     (word && !NOT_TEXT.contains(&text)).then(|| Value::from(text))
 }
 
-/// A text behind its opening quote, and what follows the closing one.
+/// Parses a text after its opening quote. Returns it with the rest after the closing quote.
 fn quoted_text(text: &str) -> Option<(Value, &str)> {
     let mut said = String::new();
     let mut rest = text;
     loop {
         let at = rest.find(['"', '\\'])?;
         let (raw, mark) = rest.split_at_checked(at)?;
-        // Others have been written as their numbers.
+        // A writer escapes all other characters.
         if !raw.chars().all(printable) {
             return None;
         }

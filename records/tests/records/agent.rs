@@ -1,5 +1,5 @@
-//! Keys that an agent holds: stock `ssh-agent` signs what stock tools then accept, and an agent that
-//! lies, is slow or is gone has nothing signed.
+//! Keys of an agent: stock tools accept the signatures of stock `ssh-agent`, and nothing is signed
+//! by an agent that misbehaves, is slow or is gone.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -17,7 +17,7 @@ use records::{
 
 use crate::fixture::{Case, Scratch, put, skipped, stock};
 
-/// A stock agent with one P-256 and one Ed25519 key; ended at the end.
+/// A stock agent with one P-256 and one Ed25519 key, stopped on drop.
 pub(crate) struct StockAgent {
     child: Child,
     pub(crate) socket: PathBuf,
@@ -47,7 +47,8 @@ impl StockAgent {
         Some(Self { child, socket })
     }
 
-    /// Has `ssh-keygen` make a key and the agent take it; the file is gone then. The fingerprint.
+    /// Makes a key with `ssh-keygen`, adds it to the agent, deletes its file, and returns its
+    /// fingerprint.
     pub(crate) fn add(&self, kind: &str) -> String {
         let file = self.socket.with_file_name(format!("{kind}-key"));
         let made = Command::new("ssh-keygen")
@@ -94,7 +95,7 @@ fn what_a_stock_agent_signs_stock_tools_accept() {
     let test = "what_a_stock_agent_signs_stock_tools_accept";
     let scratch = Scratch::new();
     let Some(mut agent) = StockAgent::start(test, scratch.path()) else { return };
-    // Kinds that nothing here can read are passed over.
+    // Keys of unsupported types are ignored.
     agent.add("rsa");
     let (result, log) = (agent.add("ecdsa"), agent.add("ed25519"));
     let public = scratch.path().join("keys");
@@ -129,7 +130,8 @@ fn what_a_stock_agent_signs_stock_tools_accept() {
     assert!(accepted, "{said}");
     openssl_accepts(test, &bundle, &key.pem(), &scratch);
 
-    // More than an agent takes at once is told before it is asked; less can still be stated.
+    // A message beyond the agent's limit is reported before it is sent; a shorter record is
+    // possible.
     let names: Vec<String> =
         (0..900).map(|number| format!("{number}-{}", "x".repeat(200))).collect();
     let artifacts: Vec<(&str, &[u8])> =
@@ -138,7 +140,7 @@ fn what_a_stock_agent_signs_stock_tools_accept() {
     let error = attest(&many.statement(), &keys.result).unwrap_err();
     assert!(error.is_of_the_statement() && error.to_string().contains("262144"), "{error}");
 
-    // A record, and a checkpoint, that the agent is not there to sign.
+    // Neither a record nor a checkpoint can be signed without the agent.
     agent.end();
     let error = attest(&case.statement(), &keys.result).unwrap_err();
     assert!(!error.is_of_the_statement());
@@ -187,14 +189,15 @@ fn a_key_that_the_agent_lacks_or_of_another_kind_is_refused() {
     for text in ["", "SHA256:", "MD5:00:11", "SHA256:AAAA", &nobodys[7..]] {
         assert!(text.parse::<KeyFingerprint>().is_err(), "{text}");
     }
-    // Another key than the one whose public half is there.
+    // Another key than the existing public half.
     open(&source(&agent.socket, &result, &log, &public)).unwrap();
     let other = agent.add("ecdsa");
     let error = open(&source(&agent.socket, &other, &log, &public)).unwrap_err();
     assert!(matches!(error, KeyError::OtherKey { .. }), "{error}");
 }
 
-/// What the agent answers to the first and to every later message of its life.
+/// Starts an agent that sends these replies to its messages, and the last one to every later
+/// message.
 fn liar(scratch: &Scratch, answers: Vec<Vec<u8>>) -> PathBuf {
     let socket = scratch.path().join("liar.sock");
     fs::remove_file(&socket).ok();
@@ -206,7 +209,7 @@ fn liar(scratch: &Scratch, answers: Vec<Vec<u8>>) -> PathBuf {
             stream.read_exact(&mut head).unwrap();
             let mut body = vec![0; usize::try_from(u32::from_be_bytes(head)).unwrap()];
             stream.read_exact(&mut body).unwrap();
-            // Whoever does not like the beginning hangs up.
+            // A client may close the connection after the first bytes.
             stream.write_all(&answer).ok();
         }
     });
@@ -254,7 +257,7 @@ fn an_agent_that_lies_has_nothing_signed() {
         assert!(error.starts_with("agent /") && error.contains(why), "{answer:?}: {error}");
     }
 
-    // It has the key, and signs with another, or what is no signature.
+    // The agent has the key, but signs with another one, or returns an invalid signature.
     let forged = {
         let signature = sign(&Case::plain().statement(), &other).unwrap();
         let armoured = String::from_utf8(signature.files()[1].1.clone()).unwrap();
@@ -297,7 +300,7 @@ fn an_agent_that_says_nothing_is_given_up() {
     let socket = scratch.path().join("mute.sock");
     let listener = UnixListener::bind(&socket).unwrap();
     let nobodys = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
-    // A byte now and then is no answer either.
+    // A byte now and then is not a reply.
     let dribbling = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         while stream.write_all(&[0]).is_ok() {

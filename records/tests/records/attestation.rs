@@ -1,5 +1,5 @@
-//! Bundles: the same record always gives the same one, it verifies, and nothing in it can be
-//! changed, added or left out.
+//! Bundles: the same record always gives the same bundle, it verifies, and no part of it can be
+//! changed, added or omitted.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::fixture::{Case, Scratch, flip, put, stock};
 use crate::log::log_key;
 
-/// A record, signed and logged after three others.
+/// A record that is signed and logged after three others.
 pub(crate) struct Logged {
     pub(crate) scratch: Scratch,
     pub(crate) case: Case,
@@ -41,7 +41,7 @@ impl Logged {
         Self { scratch, case, attested, inclusion, bundle, key: key.public(), log }
     }
 
-    /// Publishes the record below a directory with its bundle and its proof.
+    /// Publishes the record in a directory, with its bundle and its proof.
     pub(crate) fn publish(&self, root: &Path) -> PathBuf {
         let dir = self.case.publish_run(root, self.attested.record());
         for (name, bytes) in self.attested.proofs(&self.inclusion).unwrap() {
@@ -132,7 +132,7 @@ fn the_same_record_gives_the_same_bytes() {
     assert_eq!(again.envelope().bundle(&logged.inclusion).unwrap(), logged.bundle);
     let record = sign(&logged.case.statement(), &key).unwrap();
     assert_eq!(record.files(), logged.attested.record().files());
-    // After a crash the entry is found where it is.
+    // After a crash, the existing entry is found.
     let mut log = logged.log;
     let found = log.append(&again.envelope().log_entry()).unwrap();
     assert_eq!(found, logged.inclusion);
@@ -155,7 +155,7 @@ fn a_proof_of_another_entry_makes_no_bundle() {
     assert!(verified.check_proof(&other.tlog_proof(), logged.log.key()).is_err());
 }
 
-/// Every path to a string in a value.
+/// Collects every path to a string in a value.
 fn strings(value: &Value, at: &str, found: &mut Vec<String>) {
     match value {
         Value::String(_) => found.push(at.to_owned()),
@@ -182,7 +182,7 @@ fn a_bundle_with_a_bit_flipped_in_any_part_is_refused() {
     assert_eq!(paths.len(), 18, "{paths:#?}");
     for path in paths {
         let text = whole.pointer(&path).unwrap().as_str().unwrap().to_owned();
-        // The ends, and places between them.
+        // Both ends, and positions between them.
         for at in (0..text.len()).step_by(text.len().div_ceil(40)).chain([text.len() - 1]) {
             let mut bytes = text.clone().into_bytes();
             bytes[at] ^= 1;
@@ -259,7 +259,7 @@ fn another_key_another_log_and_a_stale_checkpoint_are_refused() {
     let other = logged.scratch.key("other").public();
     let refused = verify_bundle(&logged.bundle, &other, logged.log.key()).unwrap_err();
     assert_eq!(refused, BundleFault::OtherKey);
-    // The hint is no proof: with the other key's hint the signature still is not its.
+    // The hint proves nothing: with the other key's hint the signature still does not verify.
     let text = String::from_utf8(logged.bundle.clone()).unwrap();
     let hinted = text.replace(&logged.key.hint(), &other.hint());
     let refused = verify_bundle(hinted.as_bytes(), &other, logged.log.key()).unwrap_err();
@@ -267,7 +267,7 @@ fn another_key_another_log_and_a_stale_checkpoint_are_refused() {
     let log = records::log::LogKey::from_seed("toolexec.host1.example".parse().unwrap(), &[1; 32]);
     let refused = verify_bundle(&logged.bundle, &logged.key, log.public()).unwrap_err();
     assert_eq!(refused, BundleFault::Field("logId"));
-    // The proof of this entry under the head from before it, and under a later one.
+    // The proof of this entry under the previous head, and under a later one.
     let proof = "/verificationMaterial/tlogEntries/0/inclusionProof";
     let later = logged.log.append(b"later").unwrap();
     let scratch = Scratch::in_memory();
@@ -283,7 +283,7 @@ fn another_key_another_log_and_a_stale_checkpoint_are_refused() {
         place["rootHash"] = BASE64_STANDARD.encode(other.checkpoint().root().as_bytes()).into();
         assert_eq!(logged.refused(&bundle), BundleFault::Log(ProofFault::NotIncluded));
     }
-    // A path that was cut short or made longer.
+    // A path that is too short or too long.
     let mut bundle = logged.json();
     let hashes = bundle.pointer_mut(proof).unwrap()["hashes"].as_array_mut().unwrap();
     let last = hashes.pop().unwrap();
@@ -314,14 +314,14 @@ fn a_record_with_more_files_than_verifiers_take_is_not_attested() {
     let made = attest(&case.statement(), &key).unwrap_err();
     assert!(made.to_string().contains("more files"), "{made}");
     let statement = Statement { request_files: &[], ..case.statement() };
-    // The Markdown, two streams, and the request make 1,025 of 1,021.
+    // The Markdown, two streams and the request make 1,025 of 1,021.
     assert!(attest(&statement, &key).is_err());
     let case = Case::new("Many.", b"", &files[..1020]);
     let statement = Statement { request_files: &[], ..case.statement() };
     assert!(attest(&statement, &key).is_ok());
 }
 
-/// DSSE by hand, as `docs/` tells it: nothing of ours between the bundle and `openssl`.
+/// Verifies DSSE as `docs/` describes it, with `openssl` and without code of ours.
 #[test]
 fn openssl_accepts_the_signature_and_no_other_bytes() {
     let test = "openssl_accepts_the_signature_and_no_other_bytes";
@@ -343,7 +343,7 @@ fn openssl_accepts_the_signature_and_no_other_bytes() {
     assert!(accepted && said.contains("Verified OK"), "{said}");
     pae[40] ^= 1;
     assert!(!stock(test, "openssl", &args, &pae).unwrap().0);
-    // The log's key is one to openssl too.
+    // openssl reads the log's key too.
     let args = ["pkey", "-pubin", "-noout", "-text"];
     let (read, said) = stock(test, "openssl", &args, logged.log.key().pem().as_bytes()).unwrap();
     assert!(read && said.contains("ED25519"), "{said}");

@@ -1,6 +1,6 @@
-//! Batches of the log, which their caller makes durable: one checkpoint for each, the same tree however
-//! entries are batched, and, whatever a power cut leaves of files that nobody synced, the old head or
-//! the whole new one. No two heads of one size may ever be seen.
+//! Batches of the log, which the caller makes durable. Each has one checkpoint. The tree does not
+//! depend on the division into batches. A power cut that loses any unsynced files leaves the old
+//! head or the complete new one. Two different heads of one size must never be visible.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -19,7 +19,7 @@ fn entries(range: std::ops::Range<u64>) -> Vec<Vec<u8>> {
     range.map(entry).collect()
 }
 
-/// A batch that its caller has nothing to make durable for.
+/// Appends a batch without a barrier.
 fn append_all(log: &mut Log, batch: &[Vec<u8>]) -> Vec<Inclusion> {
     let prepared = log.prepare(batch).unwrap();
     let inclusions = prepared.inclusions().to_vec();
@@ -45,7 +45,7 @@ fn a_batch_has_one_checkpoint_and_the_tree_of_its_entries_one_by_one() {
             let mut log = opened(once.path()).unwrap();
             let batch = entries(from..from + size);
             let prepared = log.prepare(&batch).unwrap();
-            // Nobody sees anything of it yet.
+            // Readers see nothing of it yet.
             assert_eq!(log.head().size(), from);
             let view = LogView::open(once.path(), log.key()).unwrap();
             assert_eq!(view.head().size(), from);
@@ -58,7 +58,7 @@ fn a_batch_has_one_checkpoint_and_the_tree_of_its_entries_one_by_one() {
             assert_eq!(log.head().note(), grown(again.path(), from + size).head().note());
             assert!(fsck(once.path(), log.key()).unwrap().faults.is_empty());
             assert!(!once.path().join("checkpoint.next").exists());
-            // It goes on, and knows what it has, also after it was opened again.
+            // The log continues and remembers its entries, also after it is opened again.
             for _ in 0..2 {
                 let again = append_all(&mut log, &batch);
                 assert_eq!(again, inclusions);
@@ -80,7 +80,7 @@ fn entries_that_are_there_or_twice_in_a_batch_are_not_appended_again() {
     assert_eq!(indexes, [299, 300, 44, 300, 301]);
     prove(&batch, &inclusions, log.head());
     let before = log.head().clone();
-    // Nothing new: no head, and no draft.
+    // Nothing new: no head and no draft.
     let prepared = log.prepare(&batch).unwrap();
     prove(&batch, prepared.inclusions(), &before);
     assert_eq!(files(scratch.path()).keys().filter(|path| is_draft(path)).count(), 0);
@@ -111,7 +111,7 @@ fn a_log_with_a_batch_that_is_not_adopted_takes_nothing_more() {
     drop(log);
     let mut log = opened(scratch.path()).unwrap();
     assert_eq!((log.head().size(), log.append(b"mine").unwrap().index()), (4, 3));
-    // What was prepared before is not the draft that there is now.
+    // A batch that was prepared before does not fit the present draft.
     let prepared = log.prepare(&[b"another"]).unwrap();
     assert!(matches!(log.adopt(stale), Err(LogError::Stopped)));
     log.adopt(prepared).unwrap();
@@ -131,7 +131,7 @@ fn a_batch_goes_over_the_edge_of_a_tile_of_tiles() {
     let prepared = log.prepare(&batch).unwrap();
     let (next, inclusions) = (files(scratch.path()), prepared.inclusions().to_vec());
     drop(log);
-    // As nobody synced it: the tiles of hashes are lost.
+    // The hash tiles are lost, as they were never synced.
     for path in next.keys().filter(|path| path.starts_with("tile/1") || path.starts_with("tile/2"))
     {
         fs::remove_file(scratch.path().join(path)).unwrap();
@@ -148,7 +148,7 @@ fn a_draft_that_contradicts_the_log_is_refused_and_one_that_says_nothing_goes_aw
     drop(grown(scratch.path(), 9));
     let draft = scratch.path().join("checkpoint.next");
     let mut another = opened(other.path()).unwrap();
-    // Smaller and as large, of another history under the same key.
+    // A smaller draft and one of the same size, of another history under the same key.
     for size in 1..=9_u64 {
         another.append(format!("another {size}").as_bytes()).unwrap();
         put(&draft, another.head().note().as_bytes());
@@ -157,9 +157,9 @@ fn a_draft_that_contradicts_the_log_is_refused_and_one_that_says_nothing_goes_aw
         assert!(draft.exists());
         fs::remove_file(&draft).unwrap();
     }
-    // Larger, and nothing of it is there.
+    // A larger draft without any of its entries.
     let larger = another.append(b"another").unwrap().checkpoint().note().to_owned();
-    // What the log grew out of, and what nobody signed.
+    // A head that the log grew out of, and an unsigned one.
     let older = grown(Scratch::in_memory().path(), 5).head().note().to_owned();
     let unsigned = larger.replace("\u{2014} ", "\u{2014} a.");
     for note in [&larger, &older, &unsigned, &larger[..larger.len() - 9], "", "\0\0\0"] {
@@ -169,8 +169,8 @@ fn a_draft_that_contradicts_the_log_is_refused_and_one_that_says_nothing_goes_aw
     }
 }
 
-/// The bundle of a batch that was torn, under the draft of a later one of the same size, of which no
-/// more than that came to the disk.
+/// The bundle of a torn batch under the draft of a later batch of the same size, of which only the
+/// draft reached the disk.
 #[test]
 fn a_draft_does_not_stand_on_entries_of_another_batch() {
     for (from, size) in [(5, 2), (250, 6), (256, 300)] {
@@ -191,8 +191,8 @@ fn a_draft_does_not_stand_on_entries_of_another_batch() {
     }
 }
 
-/// A batch that died without its draft, in a log that the next batch makes larger by more than that one
-/// would have: also where it began a level of tiles that the log did not have.
+/// A batch that died without its draft, in a log that the next batch grows beyond the torn one's
+/// size, also if the torn batch began a new level of tiles.
 #[test]
 fn what_a_torn_batch_left_is_gone_before_the_next_one_is_seen() {
     for (from, torn, next) in [(0, 300, 513), (5, 250, 300), (200, 100, 500), (255, 1, 512)] {
@@ -231,7 +231,7 @@ fn readers_pass_over_a_draft() {
     assert!(view.add_checkpoint(100).unwrap().contains("\n200\n"));
     assert!(view.entry(200).is_err() && view.entry(199).is_ok());
     log.adopt(prepared).unwrap();
-    // One who opened it before still reads on, though the partial files are gone.
+    // A reader that opened the log before continues, although the partial files are gone.
     assert!(!scratch.path().join("tile/entries/000.p").exists());
     assert!((0..200).all(|index| view.entry(index).unwrap().0 == entry(index)));
     flip(&scratch.path().join("tile/entries/000"));
@@ -244,7 +244,7 @@ fn is_draft(path: &Path) -> bool {
     path.to_string_lossy().contains("checkpoint.next")
 }
 
-/// Everything below a directory that a power cut may take.
+/// Returns every file below a directory that a power cut can lose.
 fn files(root: &Path) -> Files {
     fn collect(root: &Path, below: &Path, found: &mut Files) {
         for entry in fs::read_dir(root.join(below)).unwrap() {
@@ -262,12 +262,12 @@ fn files(root: &Path) -> Files {
     found
 }
 
-/// What became of changes that nobody synced.
+/// The loss of unsynced changes.
 #[derive(Clone, Copy, Debug)]
 enum Loss {
     Nothing,
     Everything,
-    /// Each file by itself, by numbers that follow from this one.
+    /// Each file separately, by pseudo-random numbers from this seed.
     Some(u64),
 }
 
@@ -282,8 +282,8 @@ impl Loss {
     }
 }
 
-/// What a power cut leaves: of each file that changed since the barrier the old form or the new one, no
-/// byte or some. Names change whole, each by itself.
+/// Returns the files after a power cut. Each file that changed since the barrier has its old or new
+/// form, no bytes or some of them. A rename is atomic, and each is lost separately.
 fn cut(durable: &Files, live: &Files, mut loss: Loss) -> Files {
     let mut left = durable.clone();
     let checkpoint = Path::new("log/checkpoint");
@@ -311,7 +311,7 @@ fn cut(durable: &Files, live: &Files, mut loss: Loss) -> Files {
             }
             continue;
         };
-        // A head that is kept is no longer than what a disk writes at once.
+        // A disk writes a saved head atomically.
         let sides = if path.ends_with("log.head") { 3 } else { 4 };
         match loss.roll(sides) {
             0 => drop(left.insert(path.clone(), new.clone())),
@@ -335,7 +335,7 @@ fn lay(root: &Path, files: &Files) {
     files.iter().for_each(|(path, bytes)| put(&root.join(path), bytes));
 }
 
-/// When the power goes.
+/// The moment of the power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moment {
     Never,
@@ -349,9 +349,9 @@ struct Act {
     entries: u64,
     moment: Moment,
     loss: Loss,
-    /// Whether what was being said is said again.
+    /// The interrupted batch is appended again.
     again: bool,
-    /// Whether a barrier follows before the next batch.
+    /// A barrier follows before the next batch.
     settled: bool,
 }
 
@@ -377,7 +377,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 1..7)
 }
 
-/// A log, its disk, and everything that anybody was shown of it.
+/// A log, its disk, and everything that was published of it.
 struct World {
     scratch: Scratch,
     log: Option<Log>,
@@ -407,7 +407,7 @@ impl World {
         self.log.as_mut().unwrap()
     }
 
-    /// Entries that were never said before.
+    /// Returns new entries.
     fn batch(&mut self, entries: u64) -> Vec<Vec<u8>> {
         self.said += entries;
         (self.said - entries..self.said).map(entry).collect()
@@ -427,7 +427,7 @@ impl World {
             drop(prepared);
             return self.lose(act, batch, &proofs);
         }
-        // The barrier: from now on anybody may be shown the proofs.
+        // The barrier: from now on the proofs may be published.
         self.durable = files(self.scratch.path());
         let proofs = prepared.inclusions().to_vec();
         self.see(&proofs[0].checkpoint().clone());
@@ -458,7 +458,7 @@ impl World {
         self.log = None;
         let left = cut(&self.durable, &files(self.scratch.path()), act.loss);
         lay(self.scratch.path(), &left);
-        // Readers need nothing to be put right, but may see what was before.
+        // Readers need no recovery, but may see the state before.
         let directory = self.scratch.path().join("log");
         assert!(fsck(&directory, log_key().public()).unwrap().faults.is_empty(), "{act:?}");
         let (old, new) = (self.entries.len(), self.entries.len() + batch.len());
@@ -489,7 +489,7 @@ impl World {
         }
     }
 
-    /// Nothing is lost, nothing is there twice, and every head that was seen is of this log.
+    /// Checks that no entry is lost or duplicated, and that every published head is of this log.
     fn judge(mut self) {
         drop(self.log.take());
         let directory = self.scratch.path().join("log");
@@ -528,7 +528,7 @@ proptest! {
     }
 }
 
-/// Each file of a batch by itself, in each form; the others are whole.
+/// Loses each file of a batch separately, in each form; the others are complete.
 #[test]
 fn each_file_of_a_batch_may_be_lost_by_itself() {
     for (from, size) in [(0, 1), (0, 2), (5, 250), (250, 300), (255, 1), (256, 256), (300, 257)] {
@@ -553,7 +553,7 @@ fn each_file_of_a_batch_may_be_lost_by_itself() {
                     None => fs::remove_file(&file).unwrap(),
                 }
                 let mut log = opened(scratch.path()).unwrap();
-                // Hashes of whole tiles and partial ones are computed again.
+                // Whole and partial hash tiles are computed again.
                 let computed = path.starts_with("tile") && !path.starts_with("tile/entries");
                 let expected = if computed { new } else { from };
                 assert_eq!(log.head().size(), expected, "{from} {size} {}", path.display());

@@ -1,5 +1,5 @@
-//! The log's appender, killed at each of its system calls, in appends, in batches, and in going forward
-//! to a batch: what was acknowledged must be there, what was not may be, and the log goes on either way.
+//! Kills the log's writer at each of its system calls, in appends, in batches, and while rolling
+//! forward. Acknowledged entries must exist, others may, and the log must continue in either case.
 
 use std::fs;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::log::{entry, grown, log_key, opened};
 const CHILD: &str = "TOOLEXEC_TEST_CRASH_LOG";
 const FIRST: u64 = 253;
 const LAST: u64 = 258;
-/// All by which anything gets a name, or is made durable, or goes away.
+/// The system calls that name a file, make it durable, or delete it.
 const SYSCALLS: [&str; 5] = ["fdatasync", "renameat", "fsync", "mkdirat", "unlinkat"];
 
-/// Not a test of its own: what runs under `strace`. It leaves a file for each acknowledgement.
+/// Not a separate test: the code that runs under `strace`. Leaves a file for each acknowledgement.
 #[test]
 fn child_appends_over_the_edge_of_a_tile() {
     let Some(directory) = std::env::var_os(CHILD) else { return };
@@ -36,7 +36,7 @@ fn a_killed_appender_loses_nothing_that_it_acknowledged() {
     let before = Scratch::in_memory();
     drop(grown(before.path(), FIRST));
     for syscall in SYSCALLS {
-        // Five hundred partial files go away alike.
+        // Five hundred partial files are deleted alike.
         let step = if syscall == "unlinkat" { 97 } else { 1 };
         for when in (1..).step_by(step) {
             let scratch = Scratch::in_memory();
@@ -52,7 +52,7 @@ fn a_killed_appender_loses_nothing_that_it_acknowledged() {
     assert!(killed > 35, "only {killed} deaths: the child is not where it should be");
 }
 
-/// Not a test of its own, as the one above; a batch is acknowledged before it is adopted.
+/// Not a separate test, as above. A batch is acknowledged before it is adopted.
 #[test]
 fn child_appends_batches_over_the_edge_of_a_tile() {
     let Some(directory) = std::env::var_os(CHILD) else { return };
@@ -73,7 +73,7 @@ fn a_killed_appender_of_batches_loses_none_that_was_durable() {
     let (whole, torn) = (Scratch::in_memory(), Scratch::in_memory());
     drop(grown(whole.path(), FIRST));
     copy(whole.path(), torn.path());
-    // One that goes forward first, to the batch that was not adopted.
+    // A log that rolls forward first, to a batch that was not adopted.
     let batch: Vec<Vec<u8>> = (FIRST..255).map(entry).collect();
     drop(opened(torn.path()).unwrap().prepare(&batch).unwrap());
     let mut killed = 0;
@@ -122,8 +122,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Runs the child and kills it at this call; whether it came to its end before. `None` where that
-/// cannot be done.
+/// Runs the child and kills it at this call. Returns whether the child ended before, or `None` if
+/// it cannot be traced.
 fn run_to(child: &str, directory: &Path, syscall: &str, when: u32) -> Option<bool> {
     let output = Command::new("strace")
         .args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={syscall}")])

@@ -1,4 +1,4 @@
-//! Made-up requests, runs and directories for the tests. Nothing here may be random but for keys
+//! Synthetic requests, runs and directories for the tests. Nothing here may be random except keys
 //! and the names of scratch directories.
 
 use std::fs::{self, OpenOptions};
@@ -24,12 +24,12 @@ pub(crate) fn at(text: &str) -> UtcTime {
     text.parse().unwrap()
 }
 
-/// A well-formed request with this purpose, as the double-quoted YAML text that it is.
+/// Returns a well-formed request with this purpose, which is double-quoted YAML text.
 pub(crate) fn request(purpose: &str) -> Request {
     checked(&request_text(purpose)).unwrap()
 }
 
-/// The request that this text is, if the validator takes it for one.
+/// Returns the request in this text, if the validator accepts it.
 pub(crate) fn checked(text: &str) -> Option<Request> {
     let name = format!("{REQUEST_ID}.md");
     let draft = Draft::new(text.as_bytes().to_vec(), &name, OwnerUid::new(1000)).ok()?;
@@ -118,7 +118,7 @@ pub(crate) fn confinement() -> Confinement {
     }
 }
 
-/// One run with what it left, and everything that a statement borrows.
+/// A run with its results, and everything that a statement borrows.
 pub(crate) struct Case {
     pub(crate) request: Request,
     pub(crate) confinement: Confinement,
@@ -166,7 +166,7 @@ impl Case {
         }
     }
 
-    /// The same run of another request, which has this number in its name.
+    /// Returns the same run of another request, with this number in its id.
     pub(crate) fn numbered(number: u32) -> Self {
         let mut case = Self::plain();
         let id = format!("{REQUEST_ID}-{number}");
@@ -178,7 +178,7 @@ impl Case {
         case
     }
 
-    /// States these approvals, with these signature files beside the request.
+    /// States these approvals, with these signature files next to the request.
     pub(crate) fn approved(
         self,
         approvals: Vec<(String, String)>,
@@ -223,12 +223,12 @@ impl Case {
         }
     }
 
-    /// States the artifacts anew after they were changed.
+    /// Describes the artifacts again after a change.
     pub(crate) fn collect(&mut self) {
         self.finished = finished(&self.stdout, &self.stderr, &self.artifacts);
     }
 
-    /// The same request, of which nothing started.
+    /// Returns the statement of the same request without a run.
     pub(crate) fn not_run(&self, outcome: Outcome) -> Statement<'_> {
         Statement {
             outcome,
@@ -240,13 +240,13 @@ impl Case {
         }
     }
 
-    /// Publishes the record as the daemon does, without its care for durability.
+    /// Publishes the record as the daemon does, but not durably.
     pub(crate) fn publish(&self, root: &Path, key: &ResultKey) -> PathBuf {
         let record = sign(&self.statement(), key).unwrap();
         self.publish_run(root, &record)
     }
 
-    /// Publishes this record with everything that the run left.
+    /// Publishes this record with all results of the run.
     pub(crate) fn publish_run(&self, root: &Path, record: &SignedRecord) -> PathBuf {
         let dir = publish(root, record, &self.stdout, &self.stderr);
         for (path, bytes) in &self.artifacts {
@@ -304,7 +304,7 @@ fn finished(stdout: &[u8], stderr: &[u8], artifacts: &[(String, Vec<u8>)]) -> Fi
     }
 }
 
-/// The Markdown of a record, and what its lint says of it.
+/// Returns the Markdown of a record, which must pass its lint.
 pub(crate) fn markdown(record: &SignedRecord) -> String {
     let (name, bytes) = &record.files()[0];
     let violations = validator::check_result(bytes, name);
@@ -312,7 +312,7 @@ pub(crate) fn markdown(record: &SignedRecord) -> String {
     String::from_utf8(bytes.clone()).unwrap()
 }
 
-/// The H2 lines of a document.
+/// Returns the headings of a document.
 pub(crate) fn headings(md: &str) -> Vec<&str> {
     md.lines().filter(|line| line.starts_with('#')).collect()
 }
@@ -320,7 +320,7 @@ pub(crate) fn headings(md: &str) -> Vec<&str> {
 pub(crate) const SECTIONS: [&str; 6] =
     ["## Summary", "## Provenance", "## Outputs", "## Stdout", "## Stderr", "## Safety Notes"];
 
-/// A directory that goes away with the test.
+/// A directory that is deleted after the test.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
@@ -328,7 +328,7 @@ impl Scratch {
         Self::below(&std::env::temp_dir())
     }
 
-    /// Where syncing costs nothing, if there is such a place.
+    /// Makes a directory in memory if possible, so that a sync is free.
     pub(crate) fn in_memory() -> Self {
         let memory = Path::new("/dev/shm");
         if memory.is_dir() { Self::below(memory) } else { Self::new() }
@@ -346,7 +346,7 @@ impl Scratch {
         &self.0
     }
 
-    /// A new key below the scratch directory.
+    /// Makes a key in the scratch directory.
     pub(crate) fn key(&self, name: &str) -> ResultKey {
         ResultKey::open_or_create(&self.0.join(name)).unwrap()
     }
@@ -358,7 +358,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Makes a file and the directories above it.
+/// Writes a file and creates its parent directories.
 pub(crate) fn put(path: &Path, bytes: &[u8]) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let mut file = OpenOptions::new().write(true).create_new(true).open(path).unwrap();
@@ -371,7 +371,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) {
     put(path, bytes);
 }
 
-/// Changes one bit of a file's byte in the middle.
+/// Flips one bit in the middle of a file.
 pub(crate) fn flip(path: &Path) {
     let mut bytes = fs::read(path).unwrap();
     let middle = bytes.len() / 2;
@@ -379,8 +379,8 @@ pub(crate) fn flip(path: &Path) {
     replace(path, &bytes);
 }
 
-/// Runs a program with these bytes as its standard input; `None`, told loudly, where there is no
-/// such program.
+/// Runs a program with these bytes as its standard input. Reports a skip and returns `None` if the
+/// program does not exist.
 pub(crate) fn stock(
     test: &str,
     program: &str,
@@ -400,7 +400,7 @@ pub(crate) fn stock(
             return None;
         }
     };
-    // A program that refuses early closes the pipe, which is no failure of the test.
+    // A program that refuses early closes the pipe; that is not a failure of the test.
     child.stdin.take().unwrap().write_all(input).ok();
     let output = child.wait_with_output().unwrap();
     let said = [output.stdout, output.stderr].concat();

@@ -1,5 +1,5 @@
-//! Records that are gathered and not yet published: what is wrong with one is found then, and the least of
-//! all records, which takes the place of one that does not verify, verifies whatever it is about.
+//! Records that are gathered and not yet published: their faults are found at that point. The
+//! minimal record, which replaces one that does not verify, must verify for every subject.
 
 use std::fs::File;
 use std::os::fd::AsFd as _;
@@ -56,7 +56,7 @@ fn a_record_that_contradicts_itself_is_found_before_it_is_published() {
     assert!(matches!(faults[..], [Fault::Contradiction { .. }]), "{faults:?}");
 }
 
-/// As the daemon makes it: the bytes of what was asked, its name and how it ended.
+/// Builds the record as the daemon does: the bytes of the request, its name and its outcome.
 #[test]
 fn the_least_of_all_records_verifies() {
     let scratch = Scratch::in_memory();

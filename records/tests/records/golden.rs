@@ -1,5 +1,5 @@
-//! The records of earlier versions in `tests/golden/`. The verifier accepts each, and rejects each copy with one
-//! changed byte. It must never write to the records themselves.
+//! The records of earlier versions in `tests/golden/`. The verifier accepts each, and rejects each
+//! copy with one changed byte. It must never write to the records themselves.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ fn golden_records_verify() {
     }
 }
 
-/// The changed bytes of a file with which the copy still verifies.
+/// Returns the changed bytes of a file with which the copy still verifies.
 fn unseen(copy: &Path, file: &Path, trust: &Trust) -> Vec<String> {
     let good = fs::read(file).unwrap();
     let last = good.len().saturating_sub(1);

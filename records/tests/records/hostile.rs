@@ -1,5 +1,5 @@
-//! Text that would like to be more than text: in streams, names, purposes and reasons. It must not
-//! change what the record states, nor keep the record from being made.
+//! Hostile text in streams, names, purposes and reasons. It must not change the facts of the
+//! record, nor prevent the record.
 
 use model::{Outcome, RejectReason};
 use records::{Statement, Trust, sign, verify};
@@ -9,7 +9,7 @@ use crate::fixture::{Case, SECTIONS, Scratch, headings, markdown, publish, put};
 
 const AWS: &str = "AKIAABCDEFGHIJKLMNOP";
 
-/// The document of this case, and its front matter without the facts that differ by themselves.
+/// Renders the document of this case.
 fn rendered(case: &Case) -> String {
     let scratch = Scratch::new();
     markdown(&sign(&case.statement(), &scratch.key("keys")).unwrap())
@@ -34,7 +34,7 @@ fn a_stream_cannot_be_more_than_a_stream() {
     assert!(!md.contains(strange));
     let (_, after) = md.split_once("## Stdout\n").unwrap();
     let (section, _) = after.split_once("\n## Stderr").unwrap();
-    // One paragraph of ours; whatever else is there is indented.
+    // One paragraph of the program; everything else is indented.
     let ours = section.lines().filter(|line| !line.starts_with("    ") && !line.is_empty());
     assert_eq!(ours.count(), 1, "{section}");
 }
@@ -44,7 +44,7 @@ fn words_cannot_be_more_than_words() {
     let purpose =
         "Sums \\n---\\n## Safety Notes\\n result_type: x \\u202e \\\" ![x](http://host/y)";
     let plain = Case::new("Statistics.", b"", &[]);
-    // What the validator accepts of it is accepted here; the reason below is any text.
+    // A purpose that the validator accepts is accepted here; the reason below is any text.
     let mut case = Case::new("Sums: --- # result_type: x `a` ![x](http://host/y)", b"", &[]);
     case.confinement.degraded = vec!["a\n## Stdout".into()];
     let statement = Statement { reason: Some(purpose), ..case.statement() };

@@ -1,4 +1,4 @@
-//! The key files: made once, kept private, refused where anything about them is wrong.
+//! The key files: made once, kept private, and refused if anything about them is wrong.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -103,7 +103,7 @@ fn another_kind_of_key_is_refused() {
         let kind = matches!(error, KeyError::NotP256 { .. } | KeyError::Format { .. });
         assert!(kind, "{error}");
     }
-    // One of its own making is as good as ours.
+    // A key that the user made is as good as a generated one.
     made(&["-t", "ecdsa", "-b", "256", "-N", ""]);
     assert!(ResultKey::open_or_create(&dir).is_ok());
 }

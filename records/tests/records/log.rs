@@ -1,5 +1,5 @@
-//! The log: what it proves, against two other implementations of the same tree; what a crash leaves;
-//! and that nothing in its files can be changed unseen.
+//! The log: its proofs against two other implementations of the same tree, its state after a crash,
+//! and the detection of every change in its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub(crate) fn entry(number: u64) -> Vec<u8> {
 }
 
 /// Opens a log whose lock another test's child may hold for a moment: between fork and exec it has
-/// whatever this process had open.
+/// every open file of this process.
 pub(crate) fn opened(place: impl Into<LogPlace>) -> Result<Log, LogError> {
     Log::open_within(std::time::Duration::from_secs(10), place, log_key())
 }
@@ -42,7 +42,7 @@ fn hash(sha256: Sha256) -> Hash {
     Hash(*sha256.as_bytes())
 }
 
-/// Every file below a directory.
+/// Returns every file below a directory.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
@@ -64,7 +64,7 @@ fn every_size_has_the_root_and_the_proofs_of_other_implementations() {
         let proof = log.append(&entry(number)).unwrap();
         assert_eq!(log.head().root().as_bytes().as_slice(), tree.root().as_bytes().as_slice());
         heads.push(log.head().clone());
-        // Not what ct-merkle calls the last one's proof, but what it accepts as one.
+        // ct-merkle has no proof for the last entry, but accepts this one.
         let path: Vec<u8> = path_of(&proof).iter().flat_map(|hash| *hash.as_bytes()).collect();
         let theirs = ct_merkle::InclusionProof::<sha2::Sha256>::try_from_bytes(path).unwrap();
         tree.root().verify_inclusion(&entry(number), number, &theirs).unwrap();
@@ -100,11 +100,11 @@ fn every_size_has_the_root_and_the_proofs_of_other_implementations() {
     }
 }
 
-/// The hashes of a proof, as its text has them.
+/// Returns the hashes in the text of a proof.
 fn path_of(proof: &Inclusion) -> Vec<Sha256> {
     let text = proof.tlog_proof();
     let (head, _) = text.split_once("\n\n").unwrap();
-    // Through the oracle's own reader of base64.
+    // Decoded with the oracle's own base64 parser.
     let hash = |line: &str| Sha256::from_bytes(Hash::parse_hash(line).unwrap().0);
     head.lines().skip(2).map(hash).collect()
 }
@@ -124,7 +124,8 @@ impl TileReader for Files<'_> {
     fn save_tiles(&self, _: &[tlog_tiles::Tile], _: &[Vec<u8>]) {}
 }
 
-/// The oracle writes `tile/8/…`, with the height in the name, as the Go checksum database does.
+/// Maps the oracle's path to ours: it writes `tile/8/…` with the height, as the Go checksum
+/// database does.
 fn our_path(tile: &tlog_tiles::Tile) -> String {
     tile.path().replacen("tile/8/", "tile/", 1)
 }
@@ -157,7 +158,7 @@ fn another_reader_of_notes_accepts_the_checkpoint() {
     let checkpoint = tlog_tiles::Checkpoint::from_bytes(note.text()).unwrap();
     assert_eq!(checkpoint.origin(), "toolexec.host1.example");
     assert_eq!((checkpoint.size(), *checkpoint.hash()), (3, hash(log.head().root())));
-    // And the other way round: theirs is ours.
+    // And in the other direction: our parser accepts their note.
     assert_eq!(Checkpoint::verify(log.head().note(), log.key()).as_ref(), Ok(log.head()));
 }
 
@@ -180,7 +181,7 @@ fn a_checkpoint_with_any_bit_flipped_is_none() {
     let named = LogKey::from_seed("other.example".parse().unwrap(), &[42; 32]);
     let origin = Err(CheckpointFault::Origin);
     assert_eq!(Checkpoint::verify(log.head().note(), named.public()), origin);
-    // A witness may sign as well; a line that is no signature may not stand there.
+    // A witness may sign as well; any other line among the signatures is invalid.
     let witnessed = format!("{}\u{2014} witness.example AAAAAAAA\n", log.head().note());
     assert!(Checkpoint::verify(&witnessed, log.key()).is_ok());
     for line in ["— x\n", "— a b AAAAAAAA\n", "x\n", "\n", "— + AAAAAAAA\n"] {
@@ -212,7 +213,7 @@ fn a_proof_is_of_one_entry_and_one_log() {
     assert_eq!(Inclusion::verify(&short, b"mine", log.key()), not);
     let long = text.replacen(hash, &format!("{hash}\n{hash}"), 1);
     assert_eq!(Inclusion::verify(&long, b"mine", log.key()), not);
-    // The proof with the checkpoint that the log had before.
+    // The proof with the previous checkpoint of the log.
     let (head, _) = text.split_once("\n\n").unwrap();
     let scratch = Scratch::in_memory();
     let stale = grown(scratch.path(), 9).head().note().to_owned();
@@ -255,8 +256,8 @@ fn a_log_goes_on_where_it_was_at_every_size() {
     assert!(partials.contains(&PathBuf::from("tile/1/000.p/2")), "{partials:?}");
 }
 
-/// What a crash can leave at each moment, made by hand: the files of an append that was not
-/// acknowledged, with the checkpoint from before it.
+/// The state after a crash at each moment, made by hand: the files of an unacknowledged append with
+/// the checkpoint before it.
 #[test]
 fn a_crash_before_the_checkpoint_leaves_the_log_as_it_was() {
     for size in [1, 254, 255, 256, 511] {
@@ -269,8 +270,8 @@ fn a_crash_before_the_checkpoint_leaves_the_log_as_it_was() {
         let key = log.key().clone();
         drop(log);
         replace(&scratch.path().join("checkpoint"), before.note().as_bytes());
-        // A partial tile of hashes is not synced: it may be anything after a crash. The partial
-        // bundle of the size before is gone where a whole one stands in its place.
+        // A partial hash tile is unsynced, so it may have any bytes after a crash. The previous
+        // partial bundle is gone if a whole one replaced it.
         for path in files(&scratch.path().join("tile")) {
             let text = path.to_string_lossy().into_owned();
             if text.contains(".p/") && !text.contains("entries") {
@@ -314,7 +315,7 @@ fn a_changed_file_is_found() {
         if name.starts_with('.') {
             continue;
         }
-        // Partial files of sizes that were: only older checkpoints need them.
+        // Partial files of earlier sizes: only older checkpoints need them.
         let old = name.contains(".p/") && !name.ends_with("/3") && !name.ends_with("1/000.p/2");
         let bytes = fs::read(&path).unwrap();
         flip(&path);
@@ -332,8 +333,8 @@ fn a_changed_file_is_found() {
     assert!(fsck(whole.path(), &key).unwrap().faults.is_empty());
 }
 
-/// Every byte of every file of a log, each with one of its bits changed: fsck finds it, or names the file as
-/// one that it did not check.
+/// Flips one bit of every byte of every file of a log: fsck finds it, or lists the file as not
+/// checked.
 fn every_flip_is_found_or_named(size: u64, step: usize) {
     let place = Scratch::in_memory();
     let log = grown(place.path(), size);
@@ -388,8 +389,8 @@ fn what_the_checkpoint_says_nothing_of_is_named() {
     assert_eq!(named, strange);
 }
 
-/// A power cut may tear what is not synced, and leave what was never acknowledged. Later batches must not
-/// make either look like a part of the log.
+/// A power cut can tear unsynced files and leave unacknowledged ones. Later batches must not make
+/// either look like a part of the log.
 #[test]
 fn opening_puts_right_what_a_power_cut_left_at_the_edge() {
     let place = Scratch::in_memory();
@@ -429,8 +430,7 @@ fn a_log_whose_edge_was_changed_is_not_opened() {
     assert!(matches!(opened, Err(LogError::Missing { .. })));
 }
 
-/// A log that was cut back to an older state goes on from there; only who kept a checkpoint can
-/// tell.
+/// A truncated log continues from its older state. Only a saved checkpoint reveals it.
 #[test]
 fn a_truncated_log_contradicts_the_checkpoint_that_was_kept() {
     let (kept, scratch) = (Scratch::in_memory(), Scratch::in_memory());
@@ -451,7 +451,7 @@ fn a_truncated_log_contradicts_the_checkpoint_that_was_kept() {
 fn a_leaf_that_is_there_twice_is_found() {
     let scratch = Scratch::in_memory();
     let mut log = grown(scratch.path(), 800);
-    // Beyond what appending remembers.
+    // Older than the entries that appending remembers.
     log.append(&entry(3)).unwrap();
     let key = log.key().clone();
     drop(log);
@@ -500,7 +500,7 @@ fn the_keys_of_log_and_results_lie_side_by_side() {
     assert_eq!(&PublicLogKey::open(&dir).unwrap(), first.public());
     let other = LogKey::open_or_create(&dir, &"other.example".parse().unwrap());
     assert!(matches!(other, Err(KeyError::OtherKey { .. })));
-    // Each key is good for its own purpose alone.
+    // Each key serves only its own purpose.
     replace(&dir.join("log"), &fs::read(dir.join("result")).unwrap());
     assert!(LogKey::open(&dir, &origin).is_err());
     let line = first.public().verifier_line();
@@ -510,7 +510,7 @@ fn the_keys_of_log_and_results_lie_side_by_side() {
     }
 }
 
-/// A log of a state directory with so many entries.
+/// Opens the log of a state directory and appends this many entries.
 fn of_state(state: &Path, entries: u64) -> Log {
     let mut log = Log::open_or_create(LogPlace::of_state(state), log_key()).unwrap();
     for number in log.head().size()..entries {
@@ -532,16 +532,16 @@ fn a_log_that_was_lost_or_put_back_from_a_copy_is_not_begun_anew() {
         let Some(error @ LogError::Lost { .. }) = error else { panic!("{error:?}") };
         error.to_string()
     };
-    // Gone.
+    // A deleted log.
     let grown = scratch.path().join("grown");
     rustix::fs::rename(&log, &grown).unwrap();
     let told = refused();
     assert!(told.contains("had 5 entries, and is gone") && told.contains("log.head"), "{told}");
     assert!(!log.exists(), "nothing was made in its place");
-    // An older copy of it.
+    // An older copy of the log.
     rustix::fs::rename(&aside, &log).unwrap();
     assert!(refused().contains("has 3 now"));
-    // Another one under the same key, as large and larger.
+    // Another log under the same key, of equal size and larger.
     for entries in [5, 7] {
         fs::remove_dir_all(&log).unwrap();
         let mut other = Log::open_or_create(&log, log_key()).unwrap();
@@ -551,7 +551,7 @@ fn a_log_that_was_lost_or_put_back_from_a_copy_is_not_begun_anew() {
         drop(other);
         assert!(refused().contains("does not begin with them"));
     }
-    // Put back, and an older head, as a power cut leaves it.
+    // The log put back, with an older head, as a power cut leaves it.
     fs::remove_dir_all(&log).unwrap();
     rustix::fs::rename(&grown, &log).unwrap();
     let head = scratch.path().join("log.head");

@@ -1,6 +1,6 @@
-//! The records crate from outside: what it renders, whether stock tools accept its signatures, and
-//! whether its verifier finds each thing that was changed. Nothing here may need a network, another
-//! user, or a program beyond `ssh-keygen` and `openssl`, whose absence is told as a skip.
+//! Integration tests of the crate: the rendered records, the acceptance of signatures by stock
+//! tools, and the detection of every change by the verifier. No test may need a network, another
+//! user, or a program other than `ssh-keygen` and `openssl`; without those it reports a skip.
 
 #[cfg(test)]
 mod agent;

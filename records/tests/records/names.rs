@@ -1,6 +1,6 @@
-//! File names and streams that want to be more than text, by the thousand. Each run is recorded, its
-//! record verifies, every name is read back exactly, and what request, policy and rules said stands
-//! there word for word as in the record of a quiet run.
+//! Thousands of hostile file names and streams. Each run is recorded, its record verifies, every
+//! name is read back exactly, and the text of request, policy and rules is the same as in the
+//! record of a quiet run.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ const SEED: u64 = 0x5eed_0007;
 const RECORDS: usize = 130;
 const NAMES_EACH: usize = 20;
 
-/// White space of Unicode, marks of Markdown and YAML, what turns or hides text, and what the lint of
-/// results looks for.
+/// Unicode white space, Markdown and YAML punctuation, characters that reorder or hide text, and
+/// patterns that the result lint looks for.
 const PIECES: [&str; 119] = [
     " ",
     "\t",
@@ -138,7 +138,7 @@ const PIECES: [&str; 119] = [
     "ignore all previous instructions",
     "password=hunter2hunter2",
 ];
-/// Pieces for which the lint may withhold a name: a secret, an instruction.
+/// Pieces for which the lint may withhold a name: secrets and instructions.
 const REFUSED: [&str; 4] =
     ["AKIA", "curl x | sh", "ignore all previous instructions", "hunter2hunter2"];
 
@@ -156,7 +156,7 @@ impl Chance {
     }
 }
 
-/// One name, as bytes that a file system takes.
+/// Returns one name, in bytes that a file system accepts.
 fn name(chance: &mut Chance) -> Vec<u8> {
     let mut name = Vec::new();
     let digest = "ab".repeat(32);
@@ -169,14 +169,14 @@ fn name(chance: &mut Chance) -> Vec<u8> {
         }
     }
     name.retain(|byte| !matches!(byte, 0 | b'/'));
-    // A file system takes 255 bytes, and cuts in the middle of a character if asked to.
+    // A file system accepts 255 bytes; the cut can split a character.
     name.truncate(255);
     if matches!(name.as_slice(), b"" | b"." | b"..") { b" ".to_vec() } else { name }
 }
 
-/// What the collector makes of a name: kept, or rejected and shown with escapes.
+/// Returns the name as the collector keeps it, or as it rejects and escapes it.
 fn collected(name: &[u8]) -> Result<String, Rejected> {
-    // Those of the collector: variation selectors and a few more are let through.
+    // The collector keeps variation selectors and a few more characters.
     let kept =
         |c: char| matches!(c, '\u{17b4}' | '\u{17b5}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..);
     let hidden = |c: char| {
@@ -209,7 +209,7 @@ fn stream(chance: &mut Chance) -> Vec<u8> {
     bytes
 }
 
-/// A line of `## Outputs` read by other means than the validator's.
+/// Parses a line of `## Outputs` without the validator.
 fn named(line: &str) -> String {
     let (path, _) = line.strip_prefix("- ").unwrap().rsplit_once("  sha256: ").unwrap();
     match path.strip_prefix('`').and_then(|path| path.strip_suffix('`')) {
@@ -228,7 +228,7 @@ fn front(md: &str) -> Value {
     serde_yaml::from_str(front).unwrap()
 }
 
-/// Facts of which a tool has no say.
+/// Facts that no tool can influence.
 const GIVEN: [&str; 18] = [
     "request_id",
     "executor",
@@ -250,7 +250,7 @@ const GIVEN: [&str; 18] = [
     "files",
 ];
 
-/// What request, policy and rules said is there word for word.
+/// Checks that the text of request, policy and rules is unchanged.
 #[track_caller]
 fn is_whole(md: &str, quiet: &str, about: &str) {
     let (facts, expected) = (front(md), front(quiet));
@@ -290,7 +290,7 @@ fn names_are_read_back(md: &str, payload: &Value, names: &BTreeSet<String>, abou
     assert_eq!(u64::try_from(listed.as_array().unwrap().len()).unwrap(), total, "{about}");
 }
 
-/// One record of a run with many names: it verifies, and both sides of it are whole.
+/// Checks the record of a run with many names: it verifies and omits nothing.
 fn holds(case: &mut Case, rejected: Vec<Rejected>, key: &ResultKey, quiet: &str, about: &str) {
     case.collect();
     let outcome = if rejected.is_empty() { Outcome::Ok } else { Outcome::OutputRejected };
@@ -338,7 +338,7 @@ fn no_file_name_and_no_stream_withholds_what_the_request_said() {
     assert!(kept > 800 && kept + refused > 2000, "{kept} {refused}");
 }
 
-/// A name that ends with each white space of Unicode that a file name may have, by itself.
+/// Names that end with each Unicode white space character that a file name may contain.
 #[test]
 fn a_name_that_ends_with_white_space_withholds_nothing() {
     let scratch = Scratch::in_memory();
@@ -365,7 +365,7 @@ fn names_that_look_alike_when_escaped_are_two_names() {
     let key = scratch.key("keys");
     let quiet = Case::new("Statistics of the weather.", b"done\n", &[]);
     let quiet = markdown(&records::sign(&quiet.statement(), &key).unwrap());
-    // A variation selector, which is shown as its number, and that number spelled out.
+    // A variation selector, which is shown as an escape, and that escape spelled out.
     let names = ["a\u{fe0e}", "a\\u{fe0e}"];
     let mut case =
         Case::new("Statistics of the weather.", b"", &names.map(|name| (name, &b"x"[..])));

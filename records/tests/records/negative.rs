@@ -1,6 +1,7 @@
-//! The negative table: a record with one thing changed, and who refuses it. Every row must be refused by
-//! ours, and by each independent verifier that looks at the thing; who accepts it is part of the row,
-//! so that nobody relies on a verifier for what it does not check.
+//! The table of changes: a record with one change, and the verifiers that reject it. Our verifier
+//! must reject every row, and so must each independent verifier that reads the changed part. The
+//! table also states which verifiers accept a row, so that a reader knows the checks that a
+//! verifier does not make.
 //!
 //! `cargo test -p records --test records negative -- --nocapture` prints it.
 
@@ -28,7 +29,7 @@ const SHA: &str = "sha256sum";
 const NODE: &str = "@sigstore/verify";
 const RUST: &str = "sigstore-verify";
 
-/// A published record with everything that lies beside it, and what its verifiers are given.
+/// A published record with all its files, and the inputs of its verifiers.
 struct Published {
     logged: Logged,
     dir: PathBuf,
@@ -52,7 +53,7 @@ impl Published {
         put(&root, logged.log.key().trusted_root(valid_from).as_bytes());
         let id = logged.attested.record().result_id().to_string();
         let dir = logged.publish(&logged.scratch.path().join("good"));
-        // The head of the log as it is, seen before.
+        // The present head of the log, saved before.
         let view = LogView::open(&logged.scratch.path().join("log"), logged.log.key()).unwrap();
         let (saved, origin) = (view.head().clone(), logged.log.key().origin().clone());
         let history = History::of(view, origin.clone(), Some((&saved, &origin))).unwrap();
@@ -68,14 +69,14 @@ impl Published {
         dir.join(format!("{}.{ending}", self.id))
     }
 
-    /// A copy of the record, to be changed.
+    /// Copies the record, to be changed.
     fn copy(&self, name: &str) -> PathBuf {
         let to = self.logged.scratch.path().join("rows").join(name).join(&self.id);
         copy(&self.dir, &to);
         to
     }
 
-    /// Who refuses this directory; ours with its first reason.
+    /// Returns the verifiers that reject this directory, and the first reason of ours.
     fn refused_by(&self, dir: &Path) -> (BTreeSet<&'static str>, String) {
         let mut refused = BTreeSet::new();
         let reason = match verify(dir, &self.trust) {
@@ -107,7 +108,7 @@ impl Published {
         (refused, reason)
     }
 
-    /// The recipe of docs/verifying.md.
+    /// Follows the recipe of docs/verifying.md.
     fn openssl(&self, bundle: &Path) -> Option<(bool, String)> {
         let bundle = json_of(bundle);
         let sig = self.logged.scratch.path().join("sig");
@@ -125,7 +126,7 @@ impl Published {
         replace(&path, &[serde_json::to_vec(&bundle).unwrap(), b"\n".to_vec()].concat());
     }
 
-    /// Signs a statement with the record's own key, logs it and bundles it, as whoever has the key can.
+    /// Signs, logs and bundles a statement with the record's own key, as any holder of the key can.
     fn bundle_of(&self, log: &mut Log, payload: &[u8]) -> Option<Value> {
         let der = self.sign(&pae(payload))?;
         let mut bundle: Value = serde_json::from_slice(&self.logged.bundle).unwrap();
@@ -155,7 +156,7 @@ impl Published {
         Some(bundle)
     }
 
-    /// With openssl, by the private key in the form that it reads.
+    /// Signs with openssl, with the private key in a format that it reads.
     fn sign(&self, message: &[u8]) -> Option<Vec<u8>> {
         let pem = self.logged.scratch.path().join("private.pem");
         if !pem.exists() {
@@ -172,7 +173,7 @@ impl Published {
         Some(fs::read(&out).unwrap())
     }
 
-    /// The SSH signature of a record made anew.
+    /// Signs a record again with SSH.
     fn sign_md(&self, dir: &Path, key: &Path, namespace: &str) {
         let md = self.file(dir, "md");
         fs::remove_file(self.file(dir, "md.sig")).unwrap();
@@ -212,7 +213,7 @@ fn pae(payload: &[u8]) -> Vec<u8> {
     [head.as_bytes(), payload].concat()
 }
 
-/// The files by the digests of the statement, whoever signed it.
+/// Checks the files against the digests of the statement, without its signature.
 fn subjects_by_sha256sum(bundle: &Path, dir: &Path) -> Option<(bool, String)> {
     let payload = decoded(&json_of(bundle), "/dsseEnvelope/payload");
     let Ok(says) = serde_json::from_slice::<Value>(&payload) else {
@@ -226,7 +227,7 @@ fn subjects_by_sha256sum(bundle: &Path, dir: &Path) -> Option<(bool, String)> {
     stock(TEST, SHA, &["-c", "--quiet"], list.as_bytes())
 }
 
-/// One character in the middle of a string.
+/// Flips a character in the middle of a string.
 fn flip_text(bundle: &mut Value, place: &str) {
     let place = bundle.pointer_mut(place).unwrap();
     let mut text = place.as_str().unwrap().to_owned().into_bytes();
@@ -235,8 +236,8 @@ fn flip_text(bundle: &mut Value, place: &str) {
     *place = String::from_utf8(text).unwrap().into();
 }
 
-/// A character of base64 with the lowest of its six bits flipped, which is one of base64 again: keys are random, and
-/// with them what stands in the middle of a signature. Any other character with the lowest bit flipped.
+/// Flips the lowest of a base64 character's six bits; the result is base64 again. Keys are random,
+/// and so is the middle of a signature. Flips the lowest bit of any other character.
 fn flipped_character(character: u8) -> u8 {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     match ALPHABET.iter().position(|it| *it == character) {
@@ -245,7 +246,7 @@ fn flipped_character(character: u8) -> u8 {
     }
 }
 
-/// One bit of the first digest that the statement has of a file.
+/// Flips one bit of the first file digest in the statement.
 fn flip_digest(bundle: &mut Value) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     let mut payload = decoded(bundle, PAYLOAD);
@@ -272,7 +273,7 @@ fn a_flipped_character_of_base64_is_another_one_of_base64() {
 const PROOF: &str = "/verificationMaterial/tlogEntries/0/inclusionProof";
 const PAYLOAD: &str = "/dsseEnvelope/payload";
 
-/// One change: its name, what it does to a directory, and who must refuse it beside ours.
+/// One change: its name, its effect on a directory, and the other verifiers that must reject it.
 type Change<'a> = Box<dyn Fn(&Published, &Path) + 'a>;
 type Row<'a> = (&'static str, Change<'a>, &'static [&'static str]);
 
@@ -316,7 +317,7 @@ fn flipped<'a>() -> Vec<Row<'a>> {
     ]
 }
 
-/// Wrong uses, keys and chains.
+/// Wrong namespaces, keys and chains.
 fn wrong<'a>() -> Vec<Row<'a>> {
     let namespace: Change<'a> = Box::new(|published, dir| {
         let key = published.logged.scratch.path().join("keys/result");
@@ -357,7 +358,7 @@ fn wrong<'a>() -> Vec<Row<'a>> {
     ]
 }
 
-/// Good parts in a wrong place.
+/// Valid parts in a wrong place.
 fn swapped<'a>() -> Vec<Row<'a>> {
     let artifacts: Change<'a> = Box::new(|_, dir| {
         let [one, two] = ["stats.json", "sub/extra.txt"].map(|it| dir.join("artifacts").join(it));
@@ -397,7 +398,7 @@ fn swapped<'a>() -> Vec<Row<'a>> {
     ]
 }
 
-/// Logs and fields.
+/// Wrong logs and fields.
 fn logged<'a>() -> Vec<Row<'a>> {
     let stale: Change<'a> = Box::new(|published, dir| {
         let scratch = Scratch::in_memory();
@@ -410,7 +411,7 @@ fn logged<'a>() -> Vec<Row<'a>> {
             proof["rootHash"] = BASE64_STANDARD.encode(head.root().as_bytes()).into();
         });
     });
-    // The same record in a log of that name that was written anew.
+    // The same record in a rewritten log of that name.
     let rewritten: Change<'a> = Box::new(|published, dir| {
         let scratch = Scratch::in_memory();
         let mut log = Log::open_or_create(scratch.path(), log_key()).unwrap();
@@ -423,13 +424,13 @@ fn logged<'a>() -> Vec<Row<'a>> {
             replace(&dir.join(name), &bytes);
         }
     });
-    // The log has the entry twice, and the proof beside the bundle is of the second.
+    // The log has the entry twice, and the proof next to the bundle is of the second.
     let twice: Change<'a> = Box::new(|published, dir| {
         let scratch = Scratch::in_memory();
         let mut log = Log::open_or_create(scratch.path(), log_key()).unwrap();
         let entry = published.logged.attested.envelope().log_entry();
         log.append(&entry).unwrap();
-        // More than the latest, which a log knows again.
+        // More entries than a log remembers.
         for number in 0..1200_u32 {
             log.append(&number.to_be_bytes()).unwrap();
         }
@@ -462,7 +463,7 @@ fn logged<'a>() -> Vec<Row<'a>> {
     ]
 }
 
-/// Node passes over fields that it does not know.
+/// Node ignores unknown fields.
 const UNKNOWN_IN_BUNDLE: &[&str] = &[];
 
 #[test]
@@ -502,8 +503,8 @@ fn every_change_is_refused_by_who_looks_at_it() {
     }
 }
 
-/// A bundle that is made with stock tools alone is good, or the row about an unknown field would say
-/// nothing.
+/// A bundle made only with stock tools is valid; otherwise the row about an unknown field would
+/// prove nothing.
 #[test]
 fn what_is_stated_by_hand_with_the_right_key_is_accepted() {
     let published = Published::new();

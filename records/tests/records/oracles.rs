@@ -1,5 +1,5 @@
-//! Sigstore's own verifiers on our bundles, with inclusion in the log required, and on bundles that
-//! were changed. `tests/prepare` installs them; a test whose oracle is missing is skipped.
+//! Sigstore's own verifiers on valid and on changed bundles, with inclusion in the log required.
+//! `tests/prepare` installs them; without its oracle a test is skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::attestation::Logged;
 use crate::fixture::{Case, put, skipped};
 
-/// The files that a verifier is given.
+/// The files for a verifier.
 struct Given {
     logged: Logged,
     bundle: PathBuf,
@@ -46,19 +46,20 @@ impl Given {
         given
     }
 
-    /// A bundle in which the string at this place has one bit flipped.
+    /// Returns a bundle with one bit flipped in the string at this place.
     fn changed(&self, place: &str) -> PathBuf {
         let mut bundle: Value = serde_json::from_slice(&self.logged.bundle).unwrap();
         let mut text = bundle.pointer(place).unwrap().as_str().unwrap().to_owned().into_bytes();
-        // In a checkpoint this is its root: the name beside its signature is nothing to some readers.
+        // In a checkpoint this position is the root. Some readers ignore the name next to its
+        // signature.
         let at = text.len() / 6;
-        // A to B, B to A, and so on: still a digit of base64.
+        // A to a, 0 to 1 and so on: still a base64 digit.
         text[at] ^= if text[at].is_ascii_alphabetic() { 0x20 } else { 1 };
         *bundle.pointer_mut(place).unwrap() = String::from_utf8(text).unwrap().into();
         self.write(&place.replace('/', "-"), &bundle)
     }
 
-    /// A bundle with one field that no bundle has.
+    /// Returns a bundle with an additional field.
     fn with_more(&self, place: &str) -> PathBuf {
         let mut bundle: Value = serde_json::from_slice(&self.logged.bundle).unwrap();
         bundle.pointer_mut(place).unwrap()["more"] = "1".into();
@@ -78,11 +79,11 @@ const ENTRY: &str = "/verificationMaterial/tlogEntries/0/canonicalizedBody";
 const HASH: &str = "/verificationMaterial/tlogEntries/0/inclusionProof/hashes/1";
 const CHECKPOINT: &str = "/verificationMaterial/tlogEntries/0/inclusionProof/checkpoint/envelope";
 
-/// Not the bundle's own `rootHash`, which both of Sigstore's verifiers pass over for the checkpoint's;
-/// ours compares the two.
+/// Excludes the bundle's own `rootHash`, which both of Sigstore's verifiers ignore in favour of the
+/// checkpoint's. Our verifier compares the two.
 const PLACES: [&str; 5] = [PAYLOAD, SIGNATURE, ENTRY, HASH, CHECKPOINT];
 
-/// Whether the program is content, and what it said.
+/// Returns whether the program accepts, and its output.
 pub(crate) fn judge(program: &Path, arguments: &[&Path]) -> (bool, String) {
     let output = Command::new(program).args(arguments).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
@@ -93,7 +94,7 @@ pub(crate) fn oracle(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/oracles").join(file)
 }
 
-/// Where `tests/run` found it, or the skip.
+/// Returns the path that `tests/run` found, or reports a skip.
 pub(crate) fn installed(test: &str, variable: &str) -> Option<PathBuf> {
     let found = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.exists());
     if found.is_none() {
@@ -161,11 +162,11 @@ fn libraries_of_python_accept_the_envelope_and_no_other() {
         assert!(!accepted && said.contains("Error"), "{place}: {said}");
     }
     assert!(!verify(&given.bundle, &given.other_key).0);
-    // A field too many is nothing to this library, and an error to us.
+    // This library ignores an additional field; our verifier rejects it.
     assert!(verify(&given.with_more("/dsseEnvelope"), &given.key).0);
 }
 
-/// The judge of our log entries is judged: the six files of RFC 8785.
+/// Checks the oracle for our log entries with the six files of RFC 8785.
 #[test]
 fn the_judge_of_canonical_json_knows_the_vectors() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jcs");

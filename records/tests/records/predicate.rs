@@ -1,5 +1,5 @@
-//! The schema of the predicate: the file in docs/ is the one that is made, and every kind of record
-//! is valid by it, with nothing that it does not name.
+//! The schema of the predicate: the file in docs/ is the generated one, and every kind of record is
+//! valid and has no other key.
 
 use std::fs;
 use std::path::Path;

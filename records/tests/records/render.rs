@@ -1,4 +1,5 @@
-//! Each shape of record: it passes the lint, and says what upstream asks and what DESIGN adds.
+//! Each form of a record: it passes the lint and has the contents required by upstream and by
+//! DESIGN.
 
 use model::{Outcome, RejectReason, ResultId, Sha256};
 use records::{SignError, Statement, Subject, Trust, sign, verify};
@@ -191,7 +192,8 @@ fn statements_that_contradict_themselves_are_not_signed() {
     assert!(matches!(error, SignError::Invalid { .. }), "{error}");
 }
 
-/// What is stored for files of these names beside the request, each with the name in its row.
+/// Returns the stored names of sidecar files with these names, each with the original name in its
+/// row.
 fn stored(names: &[&str]) -> Vec<(String, Option<String>)> {
     let files: Vec<(String, Vec<u8>)> =
         names.iter().map(|name| ((*name).to_owned(), name.as_bytes().to_vec())).collect();

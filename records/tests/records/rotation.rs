@@ -1,5 +1,5 @@
-//! Changes of keys: what each leaves for those who verify, that stock tools read it, and that a change
-//! which is killed at any step is finished by being asked for again, with one key in force at a time.
+//! Key rotations: the keys that verifiers get, the acceptance by stock tools, and the completion of
+//! a rotation that was killed at any step, with one active key at a time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,10 +23,10 @@ use crate::fixture::{Case, Scratch, at, put, replace, skipped, stock};
 
 pub(crate) const FIRST: &str = "2026-12-01T00:00:00Z";
 pub(crate) const SECOND: &str = "2026-12-02T00:00:00Z";
-/// The child of the test that kills it.
+/// Set in the child process that the test kills.
 const CHILD: &str = "TOOLEXEC_TEST_ROTATE";
 
-/// A directory of keys and the log that they are for.
+/// A directory of keys and its log.
 pub(crate) struct Host {
     pub(crate) scratch: Scratch,
 }
@@ -62,7 +62,7 @@ impl Host {
         PublicKeys::open(&self.dir()).unwrap()
     }
 
-    /// The changes that the log has, each of which both keys signed.
+    /// Returns the rotations in the log, each signed by both keys.
     pub(crate) fn changes(&self) -> Vec<KeyChange> {
         let view = LogView::open(&self.log(), self.known().logs()[0].key()).unwrap();
         let entries = (0..view.head().size()).map(|index| view.entry(index).unwrap().0);
@@ -96,13 +96,13 @@ fn a_retired_result_key_counts_for_its_time() {
     assert_eq!(file("result.pub"), format!("{}\n", third.public().openssh_line()));
     assert!(!file("retired").contains("PRIVATE"));
 
-    // The log tells the same story.
+    // The log has the same rotations.
     let changes = host.changes();
     assert_eq!(changes.iter().map(KeyChange::time).collect::<Vec<_>>(), [at(FIRST), at(SECOND)]);
     assert_eq!(changes[0].new_spki(), changes[1].old_spki());
     assert!(fsck(&host.log(), known.logs()[0].key()).unwrap().faults.is_empty());
 
-    // Stock ssh-keygen: the old key's record counts in its time, and not after.
+    // Stock ssh-keygen: the old key's record counts within its validity, and not after.
     let signature = host.scratch.path().join("sig");
     put(&signature, &signed.files()[1].1);
     let signers = host.dir().join("allowed_signers");
@@ -138,13 +138,13 @@ fn while_the_logs_key_changes_both_sign() {
     let note = || fs::read_to_string(host.log().join("checkpoint")).unwrap();
     let changed = note();
     assert_eq!(changed.matches('\u{2014}').count(), 2, "{changed}");
-    // Who knows either key reads on, from what was kept before.
+    // A reader with either key continues from the checkpoint that it saved.
     let by_old = LogView::open(&host.log(), &old).unwrap();
     let by_new = LogView::open(&host.log(), &new).unwrap();
     let proof = by_old.consistency(1, 2).unwrap();
     assert!(before.grew_into(by_old.head(), &proof) && before.grew_into(by_new.head(), &proof));
     another_reader_accepts(&changed, &[&old.verifier_line(), &new.verifier_line()]);
-    // And then the new one alone.
+    // Then the new key signs alone.
     let mut log = open_log(&host);
     log.append(b"after").unwrap();
     assert!(Checkpoint::verify(&note(), &new).is_ok());
@@ -183,7 +183,7 @@ fn the_entry_is_canonical_and_counts_whole_or_not_at_all() {
         }
         let spaced = entry.iter().copied().chain(*b"\n").collect::<Vec<_>>();
         assert_eq!(KeyChange::verified(&spaced).unwrap_err(), KeyChangeFault::Form);
-        // Each signature stands for one key alone.
+        // Each signature is of one key only.
         let with = |of: &str, from: &str| {
             let mut value = value.clone();
             value["spec"]["signatures"][of] = value["spec"]["signatures"][from].clone();
@@ -195,7 +195,7 @@ fn the_entry_is_canonical_and_counts_whole_or_not_at_all() {
     }
 }
 
-/// The old key's signature, in armour, over the entry without the signatures.
+/// Verifies the armoured signature of the old key over the entry without the signatures.
 fn stock_tools_accept(host: &Host, entry: &Value) {
     let test = "the_entry_is_canonical_and_counts_whole_or_not_at_all";
     let mut signed = entry.clone();
@@ -228,7 +228,7 @@ fn a_change_that_cannot_be_is_refused_before_it_begins() {
         names
     };
     let before = names();
-    // Somebody is at work.
+    // The log is open elsewhere.
     let open = open_log(&host);
     let error = host.rotate(KeyRole::Result, FIRST).unwrap_err();
     assert!(error.to_string().contains("another process appends"), "{error}");
@@ -242,7 +242,7 @@ fn a_change_that_cannot_be_is_refused_before_it_begins() {
     let error = rotate(&credentials, KeyRole::Result, Successor::Made, &host.log(), at(SECOND))
         .unwrap_err();
     assert!(error.to_string().contains("credentials"), "{error}");
-    // A line that nobody of ours wrote.
+    // A line that this program never writes.
     let retired = host.dir().join("retired");
     let text = fs::read_to_string(&retired).unwrap();
     for damaged in [text.replacen("valid-before", "valid-beyond", 1), format!("{text}tool-exec\n")]
@@ -285,7 +285,7 @@ fn keys_of_an_agent_change_for_others_of_it() {
     };
     change(&at_agent(0, 0), KeyRole::Result, &results[1], FIRST).unwrap();
     change(&at_agent(1, 0), KeyRole::Log, &logs[1], FIRST).unwrap();
-    // Whoever still names the old ones is told; neither comes back.
+    // A configuration with the old keys is refused; neither key returns.
     assert!(matches!(
         Keys::open_or_create(&at_agent(0, 1), &origin),
         Err(KeyError::OtherKey { .. })
@@ -301,7 +301,7 @@ fn keys_of_an_agent_change_for_others_of_it() {
     assert_eq!(host.known().logs().len(), 2);
 }
 
-/// Not a test of its own: what runs under `strace`.
+/// Not a separate test: the code that runs under `strace`.
 #[test]
 fn child_changes_both_keys() {
     let Some(directory) = std::env::var_os(CHILD) else { return };
@@ -315,7 +315,7 @@ fn child_changes_both_keys() {
 #[test]
 fn a_change_that_is_killed_anywhere_is_finished_by_the_next() {
     let mut killed = 0;
-    // All by which anything gets a name, or is made durable, or goes away.
+    // The system calls that name a file, make it durable, or delete it.
     for syscall in ["fsync", "fdatasync", "renameat", "linkat", "unlinkat"] {
         for when in 1.. {
             let host = Host::new();
@@ -337,7 +337,7 @@ fn a_change_that_is_killed_anywhere_is_finished_by_the_next() {
 type Both = (records::PublicResultKey, records::log::PublicLogKey);
 
 fn judge(host: &Host, first: &Both, death: &str) {
-    // Either both keys are settled, or nobody signs with any.
+    // Either both keys are settled, or neither can be opened.
     if let Ok(keys) = host.open() {
         let known = host.known();
         assert_eq!(&keys.result.public(), known.results()[0].key(), "{death}");
@@ -350,7 +350,7 @@ fn judge(host: &Host, first: &Both, death: &str) {
     let known = host.known();
     assert!(known.results().iter().any(|key| *key.key() == first.0), "{death}");
     assert!(known.logs().iter().any(|key| *key.key() == first.1), "{death}");
-    // Asked for again, in the order in which it was asked for.
+    // Repeat the rotations in their order.
     for role in [KeyRole::Result, KeyRole::Log] {
         let known = host.known();
         let done = match role {
@@ -371,7 +371,7 @@ fn judge(host: &Host, first: &Both, death: &str) {
     assert!(fsck(&host.log(), known.logs()[0].key()).unwrap().faults.is_empty(), "{death}");
 }
 
-/// Tries again while the log is locked, as it may be for a moment: see [`open_with`].
+/// Retries while the log is locked for a moment; see [`open_with`].
 pub(crate) fn unlocked<T>(act: impl Fn() -> Result<T, RotationError>) -> Result<T, RotationError> {
     for _ in 0..500 {
         match act() {
@@ -390,7 +390,7 @@ pub(crate) fn open_log(host: &Host) -> Log {
 }
 
 /// Opens a log whose lock another test's child may hold for a moment: between fork and exec it has
-/// whatever this process had open.
+/// every open file of this process.
 pub(crate) fn open_with(host: &Host, key: &Arc<LogKey>) -> Log {
     for _ in 0..500 {
         match Log::open_or_create(&host.log(), Arc::clone(key)) {
@@ -401,7 +401,7 @@ pub(crate) fn open_with(host: &Host, key: &Arc<LogKey>) -> Log {
     panic!("{}: locked for ten seconds", host.log().display());
 }
 
-/// Runs the child and kills it at this call; whether it came to its end before.
+/// Runs the child and kills it at this call. Returns whether the child ended before.
 pub(crate) fn killed_at(directory: &Path, child: &str, syscall: &str, when: u32) -> Option<bool> {
     let output = Command::new("strace")
         .args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={syscall}")])

@@ -1,4 +1,4 @@
-//! Stock tools as oracles: `ssh-keygen` accepts what was signed and nothing else, `openssl` reads
+//! Stock tools as oracles: `ssh-keygen` accepts the signed bytes and no others, and `openssl` reads
 //! the key.
 
 use records::sign;

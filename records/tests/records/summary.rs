@@ -1,4 +1,4 @@
-//! The line about a result that lists show: what the record says, whoever wrote it.
+//! The summary of a result in lists: the record's claims, without verification.
 
 use std::fs;
 use std::path::Path;

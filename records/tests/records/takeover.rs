@@ -1,5 +1,6 @@
-//! Keys that are changed while their host is at work: from beside the old one or from its place, refused
-//! before anything is written, and finished after a death at any step.
+//! Key rotation while the host runs: the new key is next to the old one or in its place. An
+//! unusable key is refused before anything is written, and a rotation is finished after a crash at
+//! any step.
 
 use std::fs::{self, File, Permissions};
 use std::io::Write;
@@ -17,7 +18,7 @@ use crate::agent::{StockAgent, source};
 use crate::fixture::{Scratch, at, skipped};
 use crate::rotation::{FIRST, Host, SECOND, killed_at, open_log, open_with, unlocked};
 
-/// The child of the test that kills it.
+/// Set in the child process that the test kills.
 const CHILD: &str = "TOOLEXEC_TEST_ROTATE";
 
 fn at_work(keys: Keys) -> KeysAtWork {
@@ -28,7 +29,7 @@ fn waiting(host: &Host, keys: &KeysAtWork) -> Result<Vec<Takeover>, RotationErro
     takeovers(&host.source(), keys, at(SECOND))
 }
 
-/// Gives a host another host's key of this role, under this name.
+/// Copies another host's key of this role to this name.
 fn put(host: &Host, role: KeyRole, name: &str) {
     let other = Host::new();
     fs::copy(other.dir().join(role.as_str()), host.dir().join(name)).unwrap();
@@ -46,7 +47,7 @@ fn names(host: &Host) -> Vec<String> {
     names
 }
 
-/// The log, open as a host has it that is at work.
+/// Opens the log as a running host does.
 fn log_at_work(host: &Host, keys: &KeysAtWork) -> Log {
     open_with(host, &keys.log)
 }
@@ -104,7 +105,7 @@ fn a_key_that_cannot_be_used_is_refused_before_anything_is_written() {
     put(&host, KeyRole::Result, "result.new");
     fs::set_permissions(&new, Permissions::from_mode(0o644)).unwrap();
     refused("mode 0644 lets others at the private key");
-    // Two that differ, and none at all.
+    // Two different new keys, and no key at all.
     let own = fs::read(host.dir().join("result")).unwrap();
     fs::set_permissions(&new, Permissions::from_mode(0o600)).unwrap();
     put(&host, KeyRole::Result, "result");
@@ -116,7 +117,7 @@ fn a_key_that_cannot_be_used_is_refused_before_anything_is_written() {
     assert!(matches!(error, RotationError::Key(KeyError::Io { .. })), "{error}");
     put_file(&host.dir().join("result"), &own);
     fs::set_permissions(host.dir().join("result"), Permissions::from_mode(0o600)).unwrap();
-    // The clock is behind the last change.
+    // The clock is behind the last rotation.
     put(&host, KeyRole::Result, "result.new");
     let early = takeovers(&host.source(), &keys, at("2026-11-30T00:00:00Z")).unwrap_err();
     assert!(matches!(early, RotationError::Clock(_)), "{early}");
@@ -142,7 +143,7 @@ fn what_could_not_be_finished_is_finished_later() {
     let mut log = log_at_work(&host, &keys);
     put(&host, KeyRole::Result, "result");
     let found = waiting(&host, &keys).unwrap();
-    // A public file cannot be replaced.
+    // A public file that cannot be replaced.
     let signers = host.dir().join("allowed_signers");
     fs::remove_file(&signers).unwrap();
     fs::create_dir_all(signers.join("in the way")).unwrap();
@@ -179,12 +180,13 @@ fn a_key_of_an_agent_is_taken_over_when_the_configuration_names_another() {
     let keys = Keys::open_or_create(&of(&results[1]), &origin).unwrap();
     assert_eq!(keys.result.public().fingerprint(), results[1]);
     assert_eq!(host.changes().len(), 1);
-    // A file is no successor of an agent's key.
+    // A file cannot replace an agent's key.
     let error = takeovers(&host.source(), &at_work(keys), at(SECOND)).unwrap_err();
     assert!(matches!(error, RotationError::Source(_)), "{error}");
 }
 
-/// Not a test of its own: what runs under `strace`. New keys come while the old ones are at work.
+/// Not a separate test: the code that runs under `strace`. New keys appear while the old ones are
+/// active.
 #[test]
 fn child_takes_both_keys_over() {
     let Some(directory) = std::env::var_os(CHILD) else { return };
@@ -203,8 +205,8 @@ fn child_takes_both_keys_over() {
     }
 }
 
-/// Kills a takeover at all calls by which anything gets a name, or is made durable, or goes away; the number
-/// of deaths, or `None` where that cannot be done.
+/// Kills a takeover at every system call that names a file, makes it durable, or deletes it.
+/// Returns the number of kills, or `None` if the child cannot be traced.
 fn killed_everywhere(names: [&str; 2], judge: impl Fn(&Host, &Keys, &str)) -> Option<u32> {
     let mut killed = 0;
     for syscall in ["fsync", "fdatasync", "renameat", "renameat2", "linkat", "unlinkat"] {
@@ -242,7 +244,8 @@ fn a_takeover_from_the_place_of_the_key_is_finished_once_the_key_is_saved() {
     let judged = |host: &Host, first: &Keys, death: &str| {
         finish(host, death);
         if let Err(error) = host.open() {
-            // The daemon died with the only copy, as if it had been replaced while it was stopped.
+            // The process died with the only copy, as if the key had been replaced while the daemon
+            // was stopped.
             assert!(matches!(error, KeyError::OtherKey { .. }), "{death}: {error}");
             unsaved.set(unsaved.get() + 1);
         } else {
@@ -261,7 +264,7 @@ fn finish(host: &Host, death: &str) {
         .unwrap_or_else(|error| panic!("{death}: {error}"));
 }
 
-/// What the next start finds, and a reload after it.
+/// Checks the next start, and a reload after it.
 fn judge(host: &Host, first: &Keys, death: &str) {
     finish(host, death);
     let keys = at_work(host.open().unwrap_or_else(|error| panic!("{death}: {error}")));

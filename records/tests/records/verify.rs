@@ -1,4 +1,4 @@
-//! The verifier: a complete directory verifies, and each thing that was changed is named.
+//! The verifier: a complete directory verifies, and every change is reported.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -32,7 +32,7 @@ impl Published {
         verify(&self.dir, &Trust::from_key(&self.public)).map(|_| ()).unwrap_err()
     }
 
-    /// The only fault, as it is shown.
+    /// Returns the text of the only fault.
     #[track_caller]
     fn fault(&self) -> String {
         let faults = self.faults();
@@ -93,7 +93,7 @@ fn a_changed_record_is_named() {
             .fault()
             .ends_with(".md.sig: does not fit: the record or its signature was changed")
     );
-    // Also where the fact itself is changed to fit another file.
+    // Also if the fact itself is changed to match another file.
     let published = Published::new();
     replace(&published.dir.join("stdout"), b"else\n");
     let (old, new) = (model::Sha256::of(b"done\n"), model::Sha256::of(b"else\n"));
@@ -197,7 +197,7 @@ fn trust_has_namespaces_principals_and_bounds_in_time_as_ssh_keygen_has() {
     for (number, (line, expected)) in lines.iter().enumerate() {
         let trust = Trust::from_allowed_signers(line).unwrap();
         assert_eq!(verify(&published.dir, &trust).is_ok(), *expected, "{line}");
-        // The oracle decides the same at the time of the record.
+        // The oracle decides the same for the time of the record.
         let signers = published.scratch.path().join(format!("signers-{number}"));
         put(&signers, format!("{line}\n").as_bytes());
         let signature = published.md().with_extension("md.sig");
@@ -255,7 +255,7 @@ fn rubbish_is_a_fault_and_no_panic() {
         replace(&published.md().with_extension("md.sig"), rubbish);
         assert!(!published.faults().is_empty());
     }
-    // A record that states a file twice is none; it is never signed.
+    // A record that states a file twice is invalid; it is never signed.
     let published = Published::new();
     let text = fs::read_to_string(published.md()).unwrap();
     let row = text.split("  - path: ").nth(1).unwrap();
@@ -278,7 +278,7 @@ fn words_that_a_later_version_would_withhold_do_not_undo_a_signature() {
     replace(&published.md(), text.as_bytes());
     let faults = published.faults();
     let words: Vec<String> = faults.iter().map(ToString::to_string).collect();
-    // Changed after signing, so the signature fails; the words themselves are no fault.
+    // Changed after signing, so the signature fails; the text itself is not a fault.
     assert_eq!(words.len(), 1, "{words:?}");
     assert!(words[0].contains("signature"), "{words:?}");
 }

@@ -1,5 +1,5 @@
-//! Verification of a whole record: statement, log, approvals and the log's past, as far as the trust
-//! goes; and that whatever was not looked at is said.
+//! Verification of a whole record: statement, log, approvals and the log's history, as far as the
+//! trust goes, and the report of every skipped check.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ fn a_bundle_alone_verifies_without_its_files_and_says_so() {
     let middle = changed.len() / 2;
     changed[middle] ^= 1;
     assert!(verify_bundle_alone("x", &changed, &trust(&logged)).is_err());
-    // A key that was not trusted any more when the record was made.
+    // The trust in the key had ended before the record was made.
     let line = format!("tool-exec valid-before=\"20260101Z\" {}", logged.key.openssh_line());
     let old = Trust::from_allowed_signers(&line).unwrap();
     let faults = verify_bundle_alone("x", &logged.bundle, &old).map(|_| ()).unwrap_err();
@@ -143,7 +143,8 @@ fn a_log_that_was_cut_back_or_written_anew_contradicts_what_was_saved() {
     let history = History::of(open(&place), origin.clone(), Some((&saved, &origin))).unwrap();
     let verified = verify(&dir, &trust(&logged).with_history(history)).unwrap();
     assert_eq!(verified.not_checked(), [NotChecked::Approvals]);
-    // Without a saved checkpoint the log is compared with the record alone, which is said.
+    // Without a saved checkpoint the log is compared with the record alone, and the skip is
+    // reported.
     let history = History::of(open(&place), origin.clone(), None).unwrap();
     let verified = verify(&dir, &trust(&logged).with_history(history)).unwrap();
     assert_eq!(verified.not_checked(), [NotChecked::History, NotChecked::Approvals]);
@@ -204,7 +205,7 @@ fn across_records_nothing_is_used_twice() {
         across.add(2, &verified(&dir))
     };
     assert_eq!(logs(&again, &mut log, "c"), [(Clash::Request, 0)]);
-    // Another request of the same number in a log of the same name: it shows two faces.
+    // Another request of the same number in a log of the same name: the log shows two histories.
     drop(log);
     fs::remove_dir_all(&place).unwrap();
     let mut log = Log::open_or_create(&place, log_key()).unwrap();
@@ -251,7 +252,7 @@ fn a_replay_is_held_against_the_record_that_it_names() {
     assert_eq!(across.replay(&mut forged), Some((Clash::Replay, 1)));
 }
 
-/// A request with approvals by keys that `ssh-keygen` made, and the trust store that has them.
+/// A request with approvals by `ssh-keygen` keys, and the trust that contains them.
 struct Approved {
     scratch: Scratch,
     case: Case,
@@ -336,7 +337,7 @@ fn a_signature_for_another_use_backs_no_approval() {
     assert_eq!(said, "no file under request/ is this signature");
     let Some(rejected) = Approved::new("reject.tool-exec@threegate") else { return };
     let rejected = Approved { case: rejected.case.approved(vec![], vec![]), ..rejected };
-    // The daemon decided without approvals, and there was no rejection.
+    // The daemon decided without approvals and without a rejection.
     assert_eq!(rejected.verify(&format!("alice {}", rejected.line), ""), Ok(0));
 }
 
@@ -360,7 +361,7 @@ fn a_rejection_is_found_where_no_approval_is_stated_and_under_any_name() {
         let [Fault::Approval { problem: ApprovalProblem::Rejected, .. }] = &found[..] else {
             panic!("{found:?}");
         };
-        // By somebody who is nobody here it counts for nothing, and that nothing is stated is said.
+        // A rejection by an unknown key does not count, and the missing approval is reported.
         let verified = verify(&dir, &known("")).unwrap();
         assert_eq!(
             verified.not_checked(),

@@ -1,6 +1,5 @@
-//! The entry of a log that has nothing to say: that it was alive, and when. Who knows how often there
-//! has to be one sees that the end of a log was cut off. It must never be made for a time that the
-//! caller did not bring.
+//! The heartbeat entry: the log was alive at this time. A reader who knows the interval notices if
+//! the end of a log was cut off. A heartbeat must never have another time than the caller's.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,18 +11,18 @@ use crate::log::format::OWN_VERSION;
 
 pub(crate) const KIND: &str = "toolexec-heartbeat";
 
-/// When the log was alive, and since which start of its host.
+/// The time at which the log was alive, and the boot of its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
     time: UtcTime,
     boot_id: Option<BootId>,
 }
 
-/// The kernel's name for one start of a host: `/proc/sys/kernel/random/boot_id` (random(4)).
+/// The kernel's id of one boot: `/proc/sys/kernel/random/boot_id` (random(4)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BootId(String);
 
-/// The text is no UUID in lower case.
+/// The error for a text that is not a lower-case UUID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotABootId;
 
@@ -66,27 +65,29 @@ struct Spec {
 }
 
 impl Heartbeat {
+    /// Makes a heartbeat for this time.
     #[must_use]
     pub fn new(time: UtcTime, boot_id: Option<BootId>) -> Self {
         Self { time, boot_id }
     }
 
-    /// The wall clock of the host when it was made.
+    /// Returns the host's wall clock at that moment.
     #[must_use]
     pub fn time(&self) -> UtcTime {
         self.time
     }
 
+    /// Returns the boot id, if it is known.
     #[must_use]
     pub fn boot_id(&self) -> Option<&BootId> {
         self.boot_id.as_ref()
     }
 
-    /// What is appended: canonical JSON (RFC 8785). The same heartbeat always gives the same bytes,
-    /// so two of one second are one entry.
+    /// Returns the log entry: canonical JSON (RFC 8785). The same heartbeat always gives the same
+    /// bytes, so two heartbeats in one second are one entry.
     #[must_use]
     pub fn entry(&self) -> Vec<u8> {
-        // Names in order, no space, and nothing in the values that JSON escapes: it is canonical.
+        // Canonical: sorted names, no space, and no value with a character that JSON escapes.
         let boot_id =
             self.boot_id.as_ref().map_or_else(String::new, |it| format!("\"bootId\":\"{it}\","));
         let time = self.time;
@@ -97,13 +98,13 @@ impl Heartbeat {
         .into_bytes()
     }
 
-    /// Whether this could be one, told in a moment: what is not, is none.
+    /// A quick check that excludes entries that are not heartbeats.
     pub(crate) fn may_be(bytes: &[u8]) -> bool {
         let head = format!("{{\"apiVersion\":\"{OWN_VERSION}\",\"kind\":\"{KIND}\"");
         bytes.starts_with(head.as_bytes())
     }
 
-    /// `None` for all that [`Self::entry`] would not have written.
+    /// Parses exactly the bytes that [`Self::entry`] writes.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let Form { spec } = serde_json::from_slice(bytes).ok()?;
         let boot_id = spec.boot_id.map(|text| text.parse()).transpose().ok()?;
@@ -112,9 +113,9 @@ impl Heartbeat {
     }
 }
 
-/// Whether a heartbeat has to be appended now: nothing was appended for this many seconds, or nobody
-/// knows when the last entry was. A clock that was set back makes one due as well, so that a time
-/// far ahead cannot silence the log.
+/// Returns whether a heartbeat is due: nothing was appended for this many seconds, or the time of
+/// the last entry is unknown. A clock that was set back makes one due as well, so that an entry
+/// with a future time cannot silence the log.
 #[must_use]
 pub fn heartbeat_is_due(interval_sec: u32, last: Option<UtcTime>, now: UtcTime) -> bool {
     let Some(last) = last else { return true };

@@ -1,9 +1,9 @@
-//! The entry of a change of keys: which key was in force until when, which one is from then on, and
-//! the signatures of both over that. One alone must never be enough: the old key's says that the
-//! change was wanted, the new one's that it is held by whoever says so.
+//! The entry of a key rotation: the old key with its end, the new key, and the signatures of both.
+//! One signature must never be enough: the old key's proves that the rotation was wanted, the new
+//! key's that its holder asked for it.
 //!
-//! What is signed is the entry without its `signatures`, as SSH signatures in a namespace of their
-//! own (`ssh-keygen -Y verify` reads them once they are in armour).
+//! The signed text is the entry without its `signatures`. Both are SSH signatures in a namespace of
+//! their own; `ssh-keygen -Y verify` accepts them in armour.
 
 use std::fmt;
 
@@ -19,16 +19,16 @@ use crate::log::format::OWN_VERSION as VERSION;
 use crate::log::tile::ENTRY_BYTES_MAX;
 use crate::{base64, spki};
 
-/// What the signatures of a change of keys are for; part of what is signed.
+/// The SSH namespace of the signatures of a key rotation; the signatures cover it.
 pub const KEY_CHANGE_NAMESPACE: &str = "key-change.tool-exec@threegate";
 
 pub(crate) const KIND: &str = "toolexec-key-change";
 const ARMOUR: [&str; 2] = ["-----BEGIN SSH SIGNATURE-----\n", "-----END SSH SIGNATURE-----\n"];
-/// As `ssh-keygen` breaks its lines.
+/// The line length of `ssh-keygen`.
 const ARMOUR_LINE: usize = 70;
 
 model::closed_set! {
-    /// What a key is for.
+    /// The role of a key.
     pub enum KeyRole {
         /// It signs records.
         Result = "result",
@@ -53,7 +53,7 @@ impl KeyRole {
     }
 }
 
-/// A key that goes, or one that comes.
+/// The old or the new key of a rotation.
 #[derive(Clone, Copy)]
 pub(crate) enum ChangingKey<'a> {
     Result(&'a ResultKey),
@@ -83,27 +83,27 @@ impl ChangingKey<'_> {
     }
 }
 
-/// A change of keys that both of them signed.
+/// A key rotation that both keys signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyChange {
     role: KeyRole,
     old: Vec<u8>,
     new: Vec<u8>,
     time: UtcTime,
-    /// Exactly as it is logged.
+    /// The exact bytes of the log entry.
     entry: Vec<u8>,
 }
 
-/// Why an entry is no change of keys that counts.
+/// The reason why an entry is not a valid key rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyChangeFault {
-    /// Not of the one form that it has.
+    /// Not the canonical form.
     Form,
-    /// A key of another kind than its role has, or the same twice.
+    /// A key of the wrong type for its role, or the same key twice.
     Key,
-    /// A signature that is none of the old key over this change.
+    /// The old key's signature does not verify.
     Old,
-    /// The same of the new key.
+    /// The new key's signature does not verify.
     New,
 }
 
@@ -153,7 +153,7 @@ struct Signatures {
 }
 
 impl KeyChange {
-    /// Has both keys sign.
+    /// Signs a rotation with both keys.
     pub(crate) fn sign(
         old: ChangingKey<'_>,
         new: ChangingKey<'_>,
@@ -170,8 +170,8 @@ impl KeyChange {
         Ok(Self { role, old: old_spki, new: new_spki, time, entry: entry.into_bytes() })
     }
 
-    /// Reads an entry of the log and checks both signatures. Whether the old key was in force is for
-    /// the reader to say, who knows which one was.
+    /// Parses a log entry and verifies both signatures. The reader must check that the old key was
+    /// active.
     ///
     /// # Errors
     /// The first [`KeyChangeFault`].
@@ -186,8 +186,8 @@ impl KeyChange {
         let time: UtcTime = time.parse().map_err(|_| KeyChangeFault::Form)?;
         let spki = |key: &KeyForm| base64::decode(&key.raw_bytes).ok_or(KeyChangeFault::Form);
         let (old_spki, new_spki) = (spki(old)?, spki(new)?);
-        // There is one way to write what was read: names in another order, a space or an escape more
-        // are another entry.
+        // The form is canonical: another order of names, a further space or an escape is another
+        // entry.
         let by_both = Some((signatures.new.as_str(), signatures.old.as_str()));
         let known = form.api_version == VERSION
             && form.kind == KIND
@@ -213,30 +213,31 @@ impl KeyChange {
         Ok(Self { role, old: old_spki, new: new_spki, time, entry: entry.to_owned() })
     }
 
+    /// Returns the role of the rotated key.
     #[must_use]
     pub fn role(&self) -> KeyRole {
         self.role
     }
 
-    /// Until when the old key counts, and from when on the new one does.
+    /// Returns the time at which the old key's validity ends and the new key's begins.
     #[must_use]
     pub fn time(&self) -> UtcTime {
         self.time
     }
 
-    /// DER of `SubjectPublicKeyInfo` of the key that went.
+    /// Returns the DER of `SubjectPublicKeyInfo` of the old key.
     #[must_use]
     pub fn old_spki(&self) -> &[u8] {
         &self.old
     }
 
-    /// The same of the key that came.
+    /// Returns the DER of `SubjectPublicKeyInfo` of the new key.
     #[must_use]
     pub fn new_spki(&self) -> &[u8] {
         &self.new
     }
 
-    /// The fingerprints of the key that went and of the one that came, as `ssh-keygen -l` prints them.
+    /// Returns the fingerprints of the old and the new key, as `ssh-keygen -l` prints them.
     #[must_use]
     pub fn fingerprints(&self) -> [String; 2] {
         [&self.old, &self.new].map(|spki| {
@@ -244,15 +245,15 @@ impl KeyChange {
         })
     }
 
-    /// The bytes that are logged.
+    /// Returns the bytes of the log entry.
     #[must_use]
     pub fn entry(&self) -> &[u8] {
         &self.entry
     }
 }
 
-/// Canonical (RFC 8785): names in order, no space, and nothing in the values that JSON escapes, or it
-/// is not what is compared with.
+/// Renders canonical JSON (RFC 8785): sorted names, no space, and no value that JSON escapes. A
+/// value with an escape fails the later comparison.
 fn render(
     role: KeyRole,
     old: &[u8],
@@ -278,7 +279,7 @@ fn without_armour(armoured: &str) -> String {
     armoured.lines().filter(|line| !line.starts_with('-')).collect()
 }
 
-/// Whether this is the key's signature, in our namespace, and in its only spelling.
+/// Returns whether this is the key's signature, in our namespace and in its only spelling.
 fn is_by(key: &PublicKey, signature: &str, message: &[u8]) -> bool {
     let mut armoured = String::from(ARMOUR[0]);
     for (at, digit) in signature.chars().enumerate() {

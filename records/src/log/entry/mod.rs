@@ -1,5 +1,5 @@
-//! What the log's entries say: which of them are records, and those that the log makes of its own. An
-//! entry must never be taken for one of ours unless it is, byte by byte, what we would have written.
+//! The kinds of log entries: records, and the log's own entries. An entry must never be accepted as
+//! one of the log's own unless it has exactly the bytes that this program would have written.
 
 mod heartbeat;
 mod key_change;
@@ -13,22 +13,22 @@ pub use heartbeat::{BootId, Heartbeat, NotABootId, heartbeat_is_due};
 pub(crate) use key_change::ChangingKey;
 pub use key_change::{KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeFault, KeyRole};
 
-/// One entry, by what it is. Who reads the entry must have its proof: bytes alone say nothing.
+/// A parsed log entry. Callers must have its proof; the bytes alone prove nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Entry {
     /// A signed statement, by its digest: [`crate::Envelope::log_entry`].
     Record,
-    /// The log was alive, and had nothing else to say.
+    /// The log was alive without other entries.
     Heartbeat(Heartbeat),
-    /// Another key from here on, which both signed.
+    /// A rotation to another key, signed by both.
     KeyChange(KeyChange),
-    /// Nothing that this version knows.
+    /// An entry of a kind that this version does not know.
     Unknown,
 }
 
 impl Entry {
-    /// Every sequence of bytes is some entry.
+    /// Parses an entry. Every sequence of bytes is some entry.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Self {
         let Ok(head) = serde_json::from_slice::<Head>(bytes) else { return Self::Unknown };
@@ -45,7 +45,7 @@ impl Entry {
     }
 }
 
-/// What entries of every kind begin with.
+/// The common fields of all entries.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Head {

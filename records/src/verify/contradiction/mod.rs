@@ -1,6 +1,6 @@
-//! What a record says of itself that cannot be: one rule a row, over its facts alone. A rule must never
-//! hold against a record that an honest run could have made, and a fact that an older record does not
-//! have contradicts nothing.
+//! Rules that find a record's contradictions in its facts alone, one rule per row. A rule must
+//! never reject a record that an honest run could have made. A fact that an older record lacks
+//! contradicts nothing.
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +15,7 @@ use validator::CLOCK_SKEW_SEC;
 use crate::fault::Fault;
 use crate::yaml;
 
-/// Each looks at the facts and says what cannot be.
+/// The rules. Each returns a contradiction in the facts, if any.
 const RULES: [fn(&Says<'_>) -> Option<String>; 26] = [
     ran_for_its_outcome,
     never_ran_for_its_outcome,
@@ -45,7 +45,7 @@ const RULES: [fn(&Says<'_>) -> Option<String>; 26] = [
     counted,
 ];
 
-/// When the request says that it was made and approved.
+/// The creation and approval times in the request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestTimes {
     created: UtcTime,
@@ -53,7 +53,8 @@ pub(super) struct RequestTimes {
 }
 
 impl RequestTimes {
-    /// `None` where the bytes are no request: a refusal of them has no times to compare with.
+    /// Returns `None` if the bytes are not a request: the refusal of such a file has no times to
+    /// compare.
     pub(super) fn read(request: &[u8]) -> Option<Self> {
         #[derive(Deserialize)]
         struct Front {
@@ -72,7 +73,7 @@ impl RequestTimes {
     }
 }
 
-/// Everything in these facts that cannot be.
+/// Returns every contradiction in these facts.
 pub(super) fn faults<'a>(
     file: &'a str,
     facts: &'a Value,
@@ -83,7 +84,7 @@ pub(super) fn faults<'a>(
     found.map(|what| Fault::Contradiction { file: file.to_owned(), what })
 }
 
-/// The facts, by name.
+/// Access to facts by name.
 struct Says<'a> {
     facts: &'a Value,
     request: Option<RequestTimes>,
@@ -119,25 +120,26 @@ impl<'a> Says<'a> {
         self.facts[key].as_array().map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a run is stated. A record that says nothing of it is an older one.
+    /// Returns whether a run is stated; `None` for an older record that does not say.
     fn ran(&self) -> Option<bool> {
         self.facts.get("started_utc").map(|it| !it.is_null())
     }
 }
 
-/// Whose approvals are stated: two of one are one.
+/// Returns the principals of the stated approvals, without duplicates.
 pub(super) fn principals(facts: &Value) -> BTreeSet<&str> {
     let rows = facts["approvals"].as_array().into_iter().flatten();
     rows.filter_map(|row| row["principal"].as_str()).collect()
 }
 
-/// A number, also one that is written as text because JSON readers would round it.
+/// Parses a number, including one written as text because JSON readers would round it.
 pub(super) fn number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
 const NEVER_RAN: [Outcome; 2] = [Outcome::Refused, Outcome::SetupError];
-/// A request can be cancelled before its start; a run can be lost with all it left.
+/// Outcomes with or without a run: a request can be cancelled before its start, and a run can be
+/// lost with all its results.
 const EITHER: [Outcome; 2] = [Outcome::Cancelled, Outcome::Indeterminate];
 
 fn ran_for_its_outcome(says: &Says<'_>) -> Option<String> {
@@ -219,7 +221,7 @@ fn ran_although_refused(says: &Says<'_>) -> Option<String> {
     (says.ran() == Some(true)).then(|| format!("rule {rule} refused, and a run is stated"))
 }
 
-/// Also what the answer of the gate says of itself, which stands beside its parts.
+/// Also compares the gate's whole answer with its parts.
 fn ran_although_gated(says: &Says<'_>) -> Option<String> {
     let gate = &says.facts["gate"];
     let decision = gate["gate_decision"].as_str()?;
@@ -285,7 +287,7 @@ fn times_in_order(says: &Says<'_>) -> Option<String> {
 
 fn approved_before(says: &Says<'_>) -> Option<String> {
     let (request, started) = (says.request?, says.time("started_utc")?);
-    // Another host's clock than that of the run.
+    // The approver's clock may differ from the host's.
     let later = |at: UtcTime| at.unix() > started.unix().saturating_add(CLOCK_SKEW_SEC);
     let of = [("approved_utc", request.approved), ("created_utc", request.created)];
     let (key, at) = of.into_iter().find(|(_, at)| later(*at))?;
@@ -296,7 +298,8 @@ fn named_for_its_time_and_request(says: &Says<'_>) -> Option<String> {
     let (id, request) = (says.word("result_id"), says.word("request_id"));
     let subject = id.get("TS-YYYYMMDD-HHMMSSZ-".len()..)?;
     let digest = says.word("request_sha256");
-    // What was too odd to be read is named for its name, and states nothing as its bytes.
+    // A file that was too odd to be read is named by its file name and states the digest of no
+    // bytes.
     let read = !digest.is_empty() && digest != Sha256::of(b"").to_string();
     match subject.strip_prefix("REFUSED-") {
         Some(digits) if read && !digest.starts_with(digits) => {
@@ -329,7 +332,7 @@ fn people_for_the_approval(says: &Says<'_>) -> Option<String> {
     let people = says.word("approval").strip_prefix("signed by ")?.split_once(" of ")?.0;
     let people: usize = people.parse().ok()?;
     let stated = principals(says.facts).len();
-    // After a crash the ledger has what the approval was worth, and nobody has who signed.
+    // After a crash the ledger has the kind of the approval, but not the signers.
     let forgotten = says.outcome_is(&[Outcome::Indeterminate]) && says.rows("rules").is_empty();
     (people > stated && !forgotten)
         .then(|| format!("approval is of {people} and approvals are of {stated}"))
@@ -353,7 +356,7 @@ fn counted(says: &Says<'_>) -> Option<String> {
     })
 }
 
-/// The time that an id names.
+/// Returns the time in an id.
 fn stamp(id: &ResultId) -> Option<UtcTime> {
     let text = id.as_str().get("TS-".len().."TS-YYYYMMDD-HHMMSSZ".len())?;
     let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Each rule against facts that break it alone, and every rule against what honest runs say. Nothing here
-//! may be a contradiction of two kinds at once: then a rule could be gone and nobody would see it.
+//! Each rule against facts that violate only that rule, and all rules against honest runs. A case
+//! must never violate two rules at once: a missing rule would then go unnoticed.
 
 use serde_json::json;
 
 use super::*;
 
-/// What an honest run of outcome `ok` says, as far as the rules look.
+/// The facts of an honest run with outcome `ok` that the rules read.
 fn ran() -> Value {
     json!({
         "result_id": "TS-20261121-121026Z-TR-20261121-120000Z-stats",
@@ -109,15 +109,15 @@ fn honest_records_contradict_nothing() {
     assert_eq!(said(&two, on_time), Vec::<String>::new());
     two["approval"] = "signed by 2 of 2".into();
     assert_eq!(said(&two, on_time), ["approval is of 2 and approvals are of 1"]);
-    // An approver's clock may go a little ahead of the host's.
+    // An approver's clock may be a little ahead of the host's.
     assert_eq!(said(&ran(), Some(times("12:10:00", "12:12:26"))), Vec::<String>::new());
-    // What a later version says more, and an earlier one less.
+    // Older versions state fewer facts.
     let older = json!({ "result_id": "TS-20261121-121026Z-TR-20261121-120000Z-stats",
         "request_id": "TR-20261121-120000Z-stats", "outcome": "ok", "exit_code": 0 });
     assert_eq!(said(&older, None), Vec::<String>::new());
 }
 
-/// A record, a place in it, the value that contradicts the rest there, and words of the finding.
+/// Records with a JSON pointer, the contradicting value there, and a part of the expected finding.
 fn contradictions() -> Vec<(Value, &'static str, Value, &'static str)> {
     vec![
         (ran(), "/ended_utc", Value::Null, "outcome is ok and ended_utc is null"),

@@ -1,6 +1,6 @@
-//! A record's facts against the schema that is published for them, so that a fact of another form
-//! cannot turn off a rule that looks at it. What the schema is made of is made once; a word of it that
-//! is not understood here must match nothing.
+//! A check of a record's facts against their published schema, so that a fact of another form
+//! cannot disable a rule that reads it. The schema is converted once. A part of it that is not
+//! understood here must match nothing.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -11,19 +11,19 @@ use serde_json::Value;
 use crate::fault::Fault;
 use crate::predicate::predicate_schema;
 
-/// More than that of one record tells nobody anything new.
+/// The maximum number of reported problems of one record.
 const TOLD_MAX: usize = 20;
 
-/// Whether keys of the outermost object may be absent.
+/// The age of a record: whether keys of the outermost object may be absent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Age {
-    /// The predicate of a statement has all of them.
+    /// The predicate of a statement has all keys.
     Stated,
-    /// A record without a statement is of an older version, which had fewer.
+    /// A record without a statement was written by an older version, with fewer keys.
     Older,
 }
 
-/// Everything in these facts that no record has there.
+/// Returns every fact that violates the schema.
 pub(super) fn faults(file: &str, facts: &Value, age: Age) -> Vec<Fault> {
     static SHAPE: OnceLock<Shape> = OnceLock::new();
     let shape = SHAPE.get_or_init(|| Shape::of_schema(&predicate_schema()));
@@ -34,7 +34,7 @@ pub(super) fn faults(file: &str, facts: &Value, age: Age) -> Vec<Fault> {
     told.into_iter().map(fault).collect()
 }
 
-/// What a value may be.
+/// The allowed form of a value.
 #[derive(Debug)]
 enum Shape {
     /// A part of the schema that is not understood.
@@ -44,7 +44,7 @@ enum Shape {
     OneOf(Vec<Value>),
     Text(Option<Pattern>),
     Time(Pattern),
-    /// Both bounds are within it.
+    /// Both bounds are included.
     Integer {
         min: i64,
         max: i64,
@@ -125,7 +125,7 @@ impl Shape {
         Self::Object(properties.iter().map(field).collect())
     }
 
-    /// Tells what is at this place and may not be.
+    /// Reports the values at this place that are not allowed.
     fn check(&self, value: &Value, place: &str, age: Age, told: &mut Vec<String>) {
         match (self, value) {
             (Self::List(items), Value::Array(values)) => {
@@ -148,7 +148,7 @@ impl Shape {
             }
             (Self::Any(shapes), _) => {
                 let fits = shapes.iter().any(|shape| shape.fits(value));
-                // Of a part with parts of its own, they say more than it does.
+                // The problems of a composite's parts are more precise than one about the whole.
                 let parts = shapes.iter().find(|shape| shape.is_of_the_kind_of(value));
                 match parts {
                     _ if fits => {}
@@ -165,7 +165,7 @@ impl Shape {
         match self {
             Self::List(_) => value.is_array(),
             Self::Object(_) => value.is_object(),
-            // A known value or `unknown`, or nothing at all.
+            // Of a known value or `unknown`, or of a nullable value.
             Self::Any(shapes) => shapes.iter().any(|shape| shape.is_of_the_kind_of(value)),
             _ => false,
         }
@@ -211,8 +211,8 @@ fn unfit(place: &str, value: &Value) -> String {
     }
 }
 
-/// Runs of characters of a class, from the beginning of a text to its end: the only regular
-/// expressions that the schema has. None of them needs going back.
+/// Runs of characters of a class that cover a whole text: the only regular expressions in the
+/// schema. None of them needs backtracking.
 #[derive(Debug)]
 struct Pattern(Vec<Run>);
 
@@ -224,7 +224,7 @@ struct Run {
 }
 
 impl Pattern {
-    /// `None` where it has more than classes, plain characters and how many of them.
+    /// Returns `None` if it has anything but classes, plain characters and repetition counts.
     fn read(text: &str) -> Option<Self> {
         let mut rest = text.strip_prefix('^')?.strip_suffix('$')?;
         let mut runs = Vec::new();
@@ -269,7 +269,7 @@ impl Pattern {
     }
 }
 
-/// `0-9a-f` as its ranges.
+/// Parses the ranges of a class such as `0-9a-f`.
 fn ranges(class: &[u8]) -> Option<Vec<(u8, u8)>> {
     let (ranges, rest) = class.as_chunks::<3>();
     let range = |range: &[u8; 3]| match range {

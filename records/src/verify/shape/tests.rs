@@ -1,5 +1,5 @@
-//! The checker against the schema itself and against another reader of schemas. No part of the schema
-//! may be one that the checker does not understand.
+//! The checker against the schema itself and against another validator. The checker must understand
+//! every part of the schema.
 
 use serde_json::json;
 
