@@ -69,7 +69,7 @@ model::closed_set! {
         /// Nothing: no interface is up.
         Nothing = "nothing",
         /// [`PROXY_PORT`] of the sandbox's own loopback: a listening socket that is made with the
-        /// sandbox and passed to the caller. There is no other route.
+        /// sandbox and passed to the caller. It has no other route.
         Proxy = "proxy",
     }
 }

@@ -30,7 +30,7 @@ impl Door {
         Ok(Self::Connected(socket))
     }
 
-    /// Waits for the next session. Returns `None` when there will be no more.
+    /// Waits for the next session. Returns `None` after the last one.
     pub(super) fn next(&self, options: &Options) -> io::Result<Option<OwnedFd>> {
         loop {
             let conversation = match self {

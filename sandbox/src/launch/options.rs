@@ -150,7 +150,7 @@ impl Options {
         }
     }
 
-    /// Returns the control group's files, or `None` if there is no group and the policy names the
+    /// Returns the control group's files, or `None` without a group, if the policy names the
     /// exception. The exception is for users without root on their own machine. Behind a unit,
     /// cgroups exist, and a daemon that was taken over must not be able to disable them.
     pub(super) fn without_cgroup<K>(

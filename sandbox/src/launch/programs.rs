@@ -127,7 +127,7 @@ fn host_root(
     Ok(())
 }
 
-/// Adds the CA certificates for TLS: the host's, whatever root the runtime has.
+/// Adds the CA certificates for TLS: always the host's, even for a runtime with its own root.
 fn certificates(parts: &mut Vec<(PathBuf, Part)>) -> Result<(), Failed> {
     for path in CERTIFICATES.iter().map(Path::new).filter(|path| path.exists()) {
         let tree = copy_of(path)?;

@@ -70,7 +70,7 @@ impl Remains {
     }
 }
 
-/// Runs the worker and never returns. Writing to `taken` tells the launcher that another worker is
+/// Runs the worker and never returns. Writing to `taken` signals the launcher that another worker is
 /// needed.
 pub(super) fn live(
     options: &Options,

@@ -34,8 +34,7 @@ const HELP: &str =
 /// Permission of others to enter a directory and to list it.
 const OTHERS_READ: u32 = 0o005;
 
-/// Returns the uids of this user's worker slots, or `None` if there are no subordinate ids that a
-/// tool could use.
+/// Returns the uids of this user's worker slots, or `None` without usable subordinate ids.
 pub(super) fn uids(options: &Options) -> Option<Uids> {
     // Most hosts have none; `toolexec doctor` reports that.
     let ids = subordinate::of_this_user().ok()?;

@@ -55,7 +55,7 @@ impl Cell<'_> {
                 Listening::ToBoth => PollFlags::IN,
                 Listening::ToInit => PollFlags::empty(),
             };
-            // Without a filter there is no listener; init's pidfd fills its place in the list.
+            // Without a filter no listener exists; init's pidfd fills its place in the list.
             let listener = self.denials.as_ref().map(Denials::listener);
             let end = PollFd::new(self.shell.pidfd(), PollFlags::IN);
             let mut waited = [

@@ -4,8 +4,8 @@
 //! before the plan is known. `knobs` has the files that limit and count, `alarm` the notification
 //! of exhausted memory. v1 and v2 differ in more than names: v1 kills one process when memory is
 //! exhausted and has no group kill, so the launcher watches the counters and ends the tree itself.
-//! Where a v2 tree without controllers exists beside v1, a group in it provides the missing
-//! functions. A group serves one sandbox and must never be used for a second.
+//! If a v2 tree without controllers exists beside v1, a group in it provides the missing functions.
+//! A group serves one sandbox and must never be used for a second.
 
 mod alarm;
 mod group;

@@ -17,7 +17,7 @@ pub(in crate::launch) struct Birth<'a> {
     pub(in crate::launch) house: &'a House,
     /// The socket to the launcher.
     pub(in crate::launch) channel: OwnedFd,
-    /// Sampled where there are no groups.
+    /// Sampled if groups are unavailable.
     pub(in crate::launch) memory: MemoryWatch,
 }
 
