@@ -75,10 +75,15 @@ impl LimitInForce {
 /// The five capability sets of the tool's process, as bit masks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CapabilitySets {
+    /// `CapInh` of proc_pid_status(5).
     pub inheritable: u64,
+    /// `CapPrm`.
     pub permitted: u64,
+    /// `CapEff`.
     pub effective: u64,
+    /// `CapBnd`.
     pub bounding: u64,
+    /// `CapAmb`.
     pub ambient: u64,
 }
 
@@ -120,21 +125,27 @@ pub struct Confinement {
 pub struct Accounting {
     /// From exec to the end of the tool, microseconds.
     pub wall_us: Option<u64>,
+    /// User time, microseconds.
     pub cpu_user_us: Option<u64>,
+    /// System time, microseconds.
     pub cpu_system_us: Option<u64>,
     /// Highest memory use of the tree, bytes.
     pub memory_peak_bytes: Option<u64>,
     /// True if `memory_peak_bytes` was sampled and may miss a peak between two samples.
     pub memory_peak_sampled: bool,
+    /// Number of processes that the kernel's OOM killer ended.
     pub oom_kills: Option<u64>,
+    /// Highest number of processes and threads.
     pub pids_peak: Option<u64>,
     /// Number of forks and clones refused because of the pids limit.
     pub pids_refused: Option<u64>,
-    /// Context switches of processes that were waited for.
+    /// Voluntary context switches of processes that were waited for.
     pub switches_voluntary: Option<u64>,
+    /// Involuntary context switches of these processes.
     pub switches_forced: Option<u64>,
-    /// 512-byte blocks read and written by processes that were waited for.
+    /// 512-byte blocks read by processes that were waited for.
     pub blocks_in: Option<u64>,
+    /// 512-byte blocks written by these processes.
     pub blocks_out: Option<u64>,
     /// Bytes that `/out` held when the tool ended.
     pub out_bytes: Option<u64>,

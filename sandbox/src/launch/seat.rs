@@ -70,8 +70,7 @@ impl Remains {
     }
 }
 
-/// Runs the worker and never returns. Writing to `taken` signals the launcher that another worker is
-/// needed.
+/// Runs the worker and never returns. A write to `taken` asks the launcher for another worker.
 pub(super) fn live(
     options: &Options,
     seat: &Seat,
