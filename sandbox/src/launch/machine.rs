@@ -1,9 +1,9 @@
 //! The free memory of the host: the last safeguard where no control group counts a run's memory.
 //!
 //! A tool can make the kernel hold more memory (locks, mappings) than the sampler sees. The host's
-//! own figure misses nothing, but it includes all other programs. It must end a run only if the
-//! host is almost out of memory, and if more memory has gone since the start of the run than the
-//! run's limit plus its sampled usage.
+//! own figure misses nothing, but it includes all other programs. It must end a run only if two
+//! conditions hold: the host is almost out of memory, and since the start of the run it has lost
+//! more than the run's limit plus its sampled usage.
 
 use std::fs;
 use std::io;
