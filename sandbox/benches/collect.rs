@@ -1,9 +1,10 @@
-//! What collecting costs beside hashing alone: `cargo bench -p sandbox --bench collect`.
+//! The cost of collecting compared with hashing alone: `cargo bench -p sandbox --bench collect`.
 //!
-//! A tool leaves one file in `/out`, of 1 GiB of data and of 1 GiB with a hole in nearly all of it. What
-//! the daemon's side does with it lies inside a run, so each run is timed from the last word of the tool
-//! to the end. All rows come from one interleaved loop, because the machine is shared: the ratios within
-//! one run are the figures, and the times are not. `MIB` and `ROUNDS` change size and number of rounds.
+//! A tool leaves one file in `/out`: 1 GiB of data, or 1 GiB that is mostly a hole. The daemon's
+//! side processes it within the run, so each run is timed from the end of the script to the end of
+//! the run. All rows come from one interleaved loop, because the machine is shared: ratios within
+//! one run are meaningful, absolute times are not. `MIB` and `ROUNDS` set size and number of
+//! rounds.
 
 #![allow(
     clippy::unwrap_used,
@@ -64,13 +65,14 @@ struct Bench {
 }
 
 impl Bench {
-    /// Runs the script, which leaves `/out/data`; notes how long it took from the script's end.
+    /// Runs the script, which leaves `/out/data`, and adds the time from the script's end to
+    /// `times`.
     fn collect(&self, number: u64, script: &str, times: &mut Vec<Duration>) -> PathBuf {
         let id = format!("{:032x}", number + 1);
         let (slot, result) = (self.staging.join(&id), self.top.join(format!("result-{number}")));
         fs::create_dir(&slot).unwrap();
         fs::create_dir(&result).unwrap();
-        // The last thing that the script does; both sides read one clock.
+        // The script's last action; both sides read one clock.
         let script = format!("{script} && date +%s%N");
         let ready = self.launcher.build(self.plan(&id, &slot, &script)).unwrap();
         let directory = fs::File::open(&result).unwrap();
@@ -148,7 +150,7 @@ fn print(rows: &mut [(&str, Vec<Duration>)]) {
     }
 }
 
-/// The launcher of the same build profile: benches are built beside the programs.
+/// Returns the launcher of the same build profile: benches are built beside the programs.
 fn launcher_program() -> PathBuf {
     let mut directory = std::env::current_exe().unwrap();
     directory.pop();

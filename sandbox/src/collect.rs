@@ -1,8 +1,8 @@
-//! The daemon's side of collecting: descriptors in, private copies with digests out.
+//! The daemon's side of collecting: receives descriptors and makes private copies with digests.
 //!
-//! Names and types come from a process with the tool's own uid and are checked again here. A name is
-//! only ever created, component by component, in a directory of ours; it is never looked up anywhere
-//! the tool could have written.
+//! Names and types come from a process with the tool's uid, so this module checks them again. It
+//! only creates names, component by component, in a directory of its own. It never looks a name up
+//! in a directory that the tool could have written.
 
 use std::collections::HashSet;
 use std::io;
@@ -16,36 +16,36 @@ use crate::plan::Limits;
 use crate::pour::{Poured, pour};
 use crate::report::{Artifact, Collected, Rejected};
 
-/// More rejections than the collector tells of by itself, which stops after a thousand.
+/// Above the number of rejections that the collector itself reports: it stops after a thousand.
 const TOLD_MAX: u32 = 1024;
-/// Longest path of something rejected that is shown, bytes: what the collector tells of one.
+/// The longest path of a rejected object that is shown, bytes; the collector sends no longer one.
 const SHOWN_BYTES_MAX: usize = 512;
 
-/// Whether more is to be heard of the collector.
+/// The state of the collector: trusted, or its further messages are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Belief {
     Kept,
     Lost,
 }
 
-/// Where the files of one result go, and what has come so far.
+/// The collected files of one result so far, and their directory.
 pub(crate) struct Collection {
     /// `artifacts/` of the result.
     directory: OwnedFd,
     collected: Collected,
     seen: HashSet<String>,
-    /// Longest that one file may be, and whether one was.
+    /// The longest that one file may be; `file_full` says whether a file reached it.
     file_bytes_max: u64,
     file_full: bool,
     bytes_left: u64,
     files_left: u32,
-    /// Every file that is sent can be refused here; what comes beyond is nobody's honest word.
+    /// Every file can be rejected here. An honest collector never sends more rejections than this.
     rejections_left: u32,
     depth_max: u32,
 }
 
 impl Collection {
-    /// `result` is the directory that the result is gathered in; `artifacts/` is made there.
+    /// Creates `artifacts/` in `result`, the directory in which the result is gathered.
     pub(crate) fn new(result: BorrowedFd<'_>, limits: &Limits) -> io::Result<Self> {
         mkdirat(result, "artifacts", Mode::from_raw_mode(0o755))?;
         let directory = open_directory(result, "artifacts")?;
@@ -62,7 +62,7 @@ impl Collection {
         })
     }
 
-    /// Takes one file. Faults of the file are rejections; an error is one of our own disk.
+    /// Receives one file. A fault of the file becomes a rejection; an error is one of our own disk.
     pub(crate) fn file(&mut self, path: &[u8], mode: u32, file: &OwnedFd) -> io::Result<Belief> {
         let name = match self.accept(path, file) {
             Err(reason) => return Ok(self.reject(path, reason)),
@@ -80,7 +80,7 @@ impl Collection {
         Ok(Belief::Kept)
     }
 
-    /// One more than is kept ends the belief in whoever sends them.
+    /// Records a rejection. One above the maximum ends the trust in the collector.
     pub(crate) fn reject(&mut self, path: &[u8], reason: RejectReason) -> Belief {
         let Some(left) = self.rejections_left.checked_sub(1) else {
             return Belief::Lost;
@@ -95,7 +95,7 @@ impl Collection {
         self.collected.complete = complete;
     }
 
-    /// Whether one of the files was as long as the limit of one file lets it be.
+    /// Returns whether one of the files has the largest size that one file may have.
     pub(crate) fn file_full(&self) -> bool {
         self.file_full
     }
@@ -184,7 +184,7 @@ pub(crate) fn write_all(file: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()
     Ok(())
 }
 
-/// A name from inside the cell as text that is safe to show.
+/// Returns a name from the sandbox as text that is safe to show.
 fn printable(path: &[u8]) -> String {
     let mut text = String::new();
     for c in String::from_utf8_lossy(path).chars() {

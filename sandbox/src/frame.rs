@@ -1,20 +1,20 @@
-//! What the programs around a cell say to each other: every verb with its encoding.
+//! The messages between the processes of a run, with their encoding.
 //!
 //! | from | to | verbs | when |
 //! |---|---|---|---|
 //! | daemon | launcher | `Prepare` | once, first |
-//! | launcher | daemon | `Prepared` or `Unable` | once the cell is confined and empty |
-//! | daemon | launcher | `Order` | once, whether the cell is prepared yet or not |
-//! | launcher | daemon | `Ready` or `Unable` | once the order's limits are in force |
+//! | launcher | daemon | `Prepared` or `Unable` | once the sandbox is confined and empty |
+//! | daemon | launcher | `Order` | once, before or after `Prepared` |
+//! | launcher | daemon | `Ready` or `Unable` | once the limits are enforced |
 //! | daemon | launcher | `Go` | once, after the order |
 //! | launcher | daemon | `Started` or `Unable` | once, after `Go` |
-//! | launcher | daemon | `Used` | now and then between `Started` and `Ended` |
+//! | launcher | daemon | `Used` | about twice a second between `Started` and `Ended` |
 //! | daemon | launcher | `Kill` | any time after `Go` |
 //! | launcher | daemon | `Ended` | once, last |
 //!
-//! Each `Prepare` begins a conversation of its own, on a socket that was accepted or sent through the
-//! launcher's door. Anything else, or out of turn, ends the conversation and with it the cell. Between processes there
-//! is no proof, only bytes: each side checks what it is told.
+//! Each `Prepare` begins a session, on a socket that the launcher accepted or received through its
+//! control socket. An unknown or unexpected message ends the session and kills the sandbox. A
+//! message from another process proves nothing: each side checks what it receives.
 
 use crate::encode::{
     PATH_BYTES_MAX, put_accounting, put_cell_plan, put_confinement, put_ending, put_furnishings,
@@ -27,7 +27,8 @@ use crate::messages::{Evidence, FromInit, FromLauncher, ToInit, ToLauncher, Tool
 use crate::report::Usage;
 use crate::wire::{Reader, WireError, Writer};
 
-/// First bytes of every conversation: the protocol and its version. Both programs come from one build.
+/// The first bytes of every session: the protocol and its version. Both programs come from one
+/// build.
 const MAGIC: u32 = 0x5445_0006;
 
 impl ToLauncher {

@@ -1,22 +1,22 @@
-//! What the kernel of this host says of itself, for whoever looks at a host before anything is run on it.
-//! It must never change anything, and no cell is built on what it says: a cell is tried, not guessed.
+//! Kernel properties of this host, for checks before a run. It must never change anything. No
+//! sandbox is built on these answers: the launcher tries each layer instead.
 
 use std::io;
 
 use crate::sys;
 
-/// The version of Landlock that this kernel offers.
+/// Returns the Landlock ABI version of this kernel.
 ///
 /// # Errors
-/// There is none: the kernel was built without it (ENOSYS), or started without it (EOPNOTSUPP).
+/// Landlock is not available: not built into the kernel (ENOSYS) or disabled at boot (EOPNOTSUPP).
 pub fn landlock_abi() -> io::Result<u32> {
     sys::landlock_version()
 }
 
-/// Whether somebody keeps the wall clock right, as the kernel was told.
+/// Returns whether the kernel considers the wall clock synchronized (`STA_UNSYNC` is not set).
 ///
 /// # Errors
-/// It may not be asked here.
+/// adjtimex(2) is not allowed here.
 pub fn clock_is_kept() -> io::Result<bool> {
     sys::clock_is_kept()
 }

@@ -1,12 +1,13 @@
-//! One command, one cell: from a [`plan::Plan`] to an [`outcome::Outcome`].
+//! Runs one command in one sandbox: from a [`plan::Plan`] to an [`outcome::Outcome`].
 //!
-//! The library is the daemon's side: it starts or reaches a launcher, sends one order, reads what the
-//! tool wrote and collects what it left. The program `toolexec-launch` is the other side and lives in
-//! [`launch`]. Neither side ever parses a request, and nothing here decides whether a command may run.
-//! All `unsafe` of the workspace is in `sys.rs`.
+//! The library is the daemon's side. It starts or reaches a launcher, sends one plan, reads the
+//! tool's output and collects its files. The program `toolexec-launch` is the other side; its code
+//! is in [`launch`]. Neither side ever parses a request, and this crate never decides whether a
+//! command may run. All `unsafe` of the workspace is in `sys.rs`.
 //!
-//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
-//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
+//! Types that several files of a module share are in its `model.rs`, which imports only definitions
+//! and never a file that uses it. Every other file imports downwards, so that the modules have no
+//! cycle.
 
 pub mod client;
 mod collect;

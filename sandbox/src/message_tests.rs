@@ -1,5 +1,5 @@
-//! The texts of this crate's errors, compared with `tests/snapshots/messages/sandbox.txt`. It must never leave out
-//! an error that a test can make.
+//! Compares the texts of this crate's errors with `tests/snapshots/messages/sandbox.txt`. It must
+//! never leave out an error that a test can construct.
 
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;
@@ -19,7 +19,7 @@ fn the_errors_say_what_they_said() {
     assert_texts(
         "sandbox",
         vec![
-            // The two variants describe processes of this host.
+            // These two variants describe processes of this host.
             every!(BuildError:
                 Launcher(path(), denied()),
                 Unable(unable(13)),

@@ -1,5 +1,5 @@
-//! The messages between the programs around a sandbox, as values. They know nothing of their encoding, and
-//! each side checks what it receives.
+//! The messages between the processes of a run, as values. Their encoding is in `frame`. Each side
+//! checks what it receives.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,39 +10,39 @@ use crate::outcome::{Killed, ToolEnd};
 use crate::plan::{CellPlan, Order};
 use crate::report::{Accounting, Confinement, DeniedCall, LimitInForce, Mark, Usage};
 
-/// A message of the daemon to the launcher.
+/// A message from the daemon to the launcher.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ToLauncher {
-    /// With one descriptor: where the sandbox's streams and files are to be sent. The number is how long the
-    /// daemon waits for each answer before the start, milliseconds.
+    /// Carries one descriptor: the socket to which the sandbox sends its streams and files. The
+    /// number is how long the daemon waits for each answer before the start, in milliseconds.
     Prepare(Box<CellPlan>, u64),
     Order(Box<Order>),
     Go,
     Kill(Killed),
 }
 
-/// A message of the launcher to the daemon.
+/// A message from the launcher to the daemon.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FromLauncher {
-    /// Without the limits, which come with the order. A sandbox with a network comes with one descriptor:
-    /// the socket that listens at its proxy's port.
+    /// Lists no limits; they follow in `Ready`. A sandbox with a network adds one descriptor: the
+    /// listening socket at its proxy's port.
     Prepared(Box<Confinement>, Vec<Mark>),
     Ready(Vec<LimitInForce>),
     Unable(Unable),
     Started,
-    /// For people who look on; nothing hangs on it, and one that finds no room is not sent.
+    /// For display only; the launcher drops it if the socket is full.
     Used(Usage),
     Ended(Box<Ending>),
 }
 
-/// The reason why a sandbox, or the tool in it, does not exist.
+/// The reason why a sandbox, or the tool in it, could not be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unable {
-    /// The layer that the kernel does not give, if that is the reason.
+    /// The layer that the kernel does not provide, if that is the reason.
     pub layer: Option<Layer>,
-    /// The step that failed, in the launcher's words.
+    /// The step that failed.
     pub step: String,
-    /// The kernel's answer, 0 if the kernel had no part in it.
+    /// The errno, or 0 if the failure did not come from the kernel.
     pub errno: i32,
 }
 
@@ -53,12 +53,12 @@ impl fmt::Display for Unable {
             return Ok(());
         }
         let answer = std::io::Error::from_raw_os_error(self.errno).to_string();
-        // Some libraries repeat what the kernel said.
+        // Some libraries already include the kernel's message.
         if self.step.ends_with(&answer) { Ok(()) } else { write!(f, ": {answer}") }
     }
 }
 
-/// The launcher's last word about a run that started.
+/// The launcher's final report about a run that started.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ending {
     pub(crate) tool: Option<ToolEnd>,
@@ -70,36 +70,37 @@ pub(crate) struct Ending {
     pub(crate) accounting: Accounting,
 }
 
-/// A message of the sandbox's init to its launcher.
+/// A message from the sandbox's init to its launcher.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FromInit {
-    /// Confined and waiting. With the descriptors by which the launcher watches from outside: the
-    /// sandbox's `/proc`, `/out`, `/tmp` and `/dev/shm`.
+    /// Init is confined and waiting. Carries the descriptors by which the launcher watches from
+    /// outside: the sandbox's `/proc`, `/out`, `/tmp` and `/dev/shm`.
     Prepared(Box<Confinement>, Vec<Mark>),
-    /// With two descriptors: where the filter hands out the calls that it denies, and the sandbox's mount
-    /// table, in which nothing will change.
+    /// Carries two descriptors: the seccomp listener for denied calls, and the sandbox's mount
+    /// table, which no longer changes.
     Listener,
     Unable(Unable),
     Started,
     ToolEnded(Box<ToolReport>),
 }
 
-/// The tool as init knows it when the tree is dead.
+/// The tool's end and usage, as init sees them once the tree is dead.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ToolReport {
     pub(crate) end: ToolEnd,
     pub(crate) accounting: Accounting,
-    /// Processes that were there when the tool ended or the tree was killed, the tool's own among them.
+    /// Processes alive when the tool ended or the tree was killed, including the tool.
     pub(crate) processes_last: u32,
-    /// Init killed the tree because the wall limit was over and its launcher had not.
+    /// True if init killed the tree at the end of the wall limit, because its launcher had not.
     pub(crate) timed_out: bool,
 }
 
-/// A message of the launcher to the sandbox's init.
+/// A message from the launcher to the sandbox's init.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ToInit {
-    /// Make this sandbox. With descriptors: where the streams are to be sent, the inputs, for a sandbox with
-    /// a network the namespace to live in, and a mount for each runtime mount that is not a link.
+    /// Make this sandbox. Carries descriptors: the socket to the daemon, the inputs, the network
+    /// namespace to enter (for a sandbox with a network), and a mount for each runtime mount that
+    /// is not a link.
     Plan(Box<CellPlan>, Vec<Furnishing>),
     /// Start the tool.
     Go(Box<Order>),
@@ -107,7 +108,7 @@ pub(crate) enum ToInit {
     Kill,
 }
 
-/// Something of the runtime that is put into the sandbox's root, by its place there.
+/// A part of the runtime to put into the sandbox's root, at the path given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Furnishing {
     Directory(PathBuf),
@@ -115,17 +116,17 @@ pub(crate) enum Furnishing {
     Link { place: PathBuf, target: PathBuf },
 }
 
-/// The evidence that the sandbox's init and the collector send to the daemon past the launcher: descriptors
-/// and their names. It comes from processes with the tool's own uid and is believed in nothing.
+/// Evidence that the sandbox's init and the collector send directly to the daemon: descriptors and
+/// their names. It comes from processes with the tool's uid and must never be trusted.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Evidence {
-    /// From the slot, first: the process that serves this conversation. It only names it in messages.
+    /// The worker's pid, sent first. It is used in messages only.
     Taken {
         pid: u32,
     },
-    /// With two descriptors: the read ends of stdout and stderr.
+    /// Carries two descriptors: the read ends of stdout and stderr.
     Streams,
-    /// With one descriptor, opened read-only.
+    /// Carries one descriptor, opened read-only.
     File {
         path: Vec<u8>,
         mode: u32,

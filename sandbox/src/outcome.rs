@@ -1,11 +1,11 @@
-//! How a run ended: the facts of a run, and the one function that decides its outcome.
+//! The facts about the end of a run, and the function that derives the outcome from them.
 //!
-//! The decision is pure: it looks at facts that were gathered elsewhere and at nothing else, so that
-//! the same facts give the same outcome for ever.
+//! The decision is pure: it depends on these facts only, so that the same facts always give the
+//! same outcome.
 
 use model::Outcome;
 
-/// How the tool's own process ended, as its parent saw it.
+/// The end of the tool's own process, as its parent saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolEnd {
     Exited(u8),
@@ -13,7 +13,7 @@ pub enum ToolEnd {
 }
 
 impl ToolEnd {
-    /// Upstream's `exit_code`: the tool's own, 128+n after signal n.
+    /// Returns upstream's `exit_code`: the tool's own, or 128+n after signal n.
     #[must_use]
     pub fn exit_code(self) -> i32 {
         match self {
@@ -24,50 +24,51 @@ impl ToolEnd {
 }
 
 model::closed_set! {
-    /// Why the launcher or the daemon ended the tree before the tool did. The launcher tells it by its
-    /// position.
+    /// The reason why the launcher or the daemon ended the tree before the tool exited. Messages
+    /// encode it by position.
     pub enum Killed {
         /// It ran too long.
         Wall = "wall",
-        /// It used too much time on processors.
+        /// It used too much processor time.
         Cpu = "cpu",
         /// It used too much memory.
         Memory = "memory",
-        /// stdout or stderr went over its cap.
+        /// stdout or stderr exceeded its limit.
         Stream = "stream",
-        /// The daemon or its client asked for it.
+        /// The daemon or its client cancelled the run.
         Cancelled = "cancelled",
-        /// The tool called what only an attempt to leave the cell calls, or too much that is denied.
+        /// The tool made a call that only an escape attempt makes, or too many denied calls.
         Violation = "violation",
     }
 }
 
-/// What is known at the end of a run that started.
+/// The facts known at the end of a run that started.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
-    /// `None` when the launcher or the cell's init was lost.
+    /// `None` when the launcher or the sandbox's init was lost.
     pub tool: Option<ToolEnd>,
+    /// The reason if the tree was killed.
     pub killed: Option<Killed>,
-    /// Processes that the kernel's OOM killer ended in this cell.
+    /// Processes of this sandbox that the kernel's OOM killer ended.
     pub oom_kills: u64,
-    /// Whether a fork or clone was refused for the pids limit.
+    /// A fork or clone was refused because of the pids limit.
     pub pids_limit_hit: bool,
-    /// Whether `/out` was full, in bytes or in inodes, when the tool ended.
+    /// `/out` was full, in bytes or in inodes, when the tool ended.
     pub out_full: bool,
-    /// Whether a file that came out of `/out` was as long as one file may be.
+    /// A collected file had the largest size that one file may have.
     pub file_full: bool,
-    /// Whether something in `/out` was refused.
+    /// At least one object in `/out` was rejected.
     pub output_rejected: bool,
-    /// Whether `/out` was walked to its end.
+    /// The walk of `/out` reached its end.
     pub collected_all: bool,
 }
 
-/// SIGSYS: what a seccomp filter kills with.
+/// SIGSYS, the signal with which a seccomp filter kills.
 pub(crate) const SIGSYS: u8 = 31;
-/// SIGXFSZ: what the kernel sends to whoever writes beyond the limit of one file.
+/// SIGXFSZ, the signal for a write beyond the file size limit.
 const SIGXFSZ: u8 = 25;
 
-/// The outcome of a run that started. When several hold, the first of this order is it:
+/// Returns the outcome of a run that started. If several apply, the first in this order wins:
 /// `seccomp_violation`, `memory_limit`, `pids_limit`, `output_limit`, `cpu_limit`, `wall_limit`,
 /// `cancelled`, `signal`, `exit_nonzero`, `output_rejected`, `ok` (DESIGN section 5).
 #[must_use]
@@ -86,7 +87,7 @@ pub fn decide(facts: &Facts) -> Outcome {
     if failed && facts.pids_limit_hit {
         return Outcome::PidsLimit;
     }
-    // A program that ignores the signal is left with an error and with a file as long as can be.
+    // A program that ignores the signal gets EFBIG and leaves a file of the largest permitted size.
     let file_limit = signal == Some(SIGXFSZ) || (failed && facts.file_full);
     if facts.killed == Some(Killed::Stream) || (failed && facts.out_full) || file_limit {
         return Outcome::OutputLimit;

@@ -1,15 +1,15 @@
-//! What one run is allowed to be: the daemon's decision, in the launcher's words.
+//! The plan of one run: everything the launcher needs to know.
 //!
-//! A [`Plan`] is plain data in two halves, because a cell can be made before there is an order for it.
-//! Building one grants nothing: the launcher checks it against ceilings of its own. It must never carry
-//! a path that the request's author chose; the only paths here come from the policy.
+//! A [`Plan`] has two halves, because a sandbox can be built before it has a command. A plan grants
+//! nothing: the launcher checks it against its own limits. It must never carry a path that the
+//! request's author chose; every path here comes from the policy.
 
 use std::path::PathBuf;
 
 use model::Language;
 
-/// A staging slot: 32 lower-case hexadecimal digits, the name of a directory directly below the
-/// staging root. Orders name slots by this id and never by path.
+/// The id of a staging slot: 32 lower-case hexadecimal digits, the name of a directory directly
+/// below the staging root. Messages name slots by this id and never by path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotId(String);
 
@@ -21,115 +21,122 @@ impl SlotId {
         (text.len() == 32 && text.bytes().all(hex)).then(|| Self(text.to_owned()))
     }
 
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Which staging slot holds the inputs, and which directory it was when the daemon filled it.
+/// The staging slot with the inputs, and the identity of its directory when the daemon filled it.
 /// The launcher opens the slot by name beneath its staging root and compares device and inode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
+    /// The name of the directory.
     pub id: SlotId,
+    /// Its device number.
     pub device: u64,
+    /// Its inode number.
     pub inode: u64,
 }
 
 model::closed_set! {
-    /// How much of `/proc` the tool may see. Plans tell it by its position.
+    /// The part of `/proc` that the tool may see. Messages encode it by position.
     pub enum ProcView {
         /// No `/proc` at all.
         None = "none",
         /// The tool's own processes only (`subset=pid`, `hidepid=invisible`).
         Pid = "pid",
-        /// The same, and what the kernel says of processors, memory, load and itself; every other file
+        /// The same, plus kernel files about processors, memory, load and version; every other file
         /// is empty.
         Full = "full",
     }
 }
 
 model::closed_set! {
-    /// What `/tmp` holds. Plans tell it by its position.
+    /// The permitted use of `/tmp`. Messages encode it by position.
     pub enum TmpUse {
         /// Files to read and write; none is executed.
         Data = "data",
-        /// Also programs that the tool makes and executes: a compiler's.
+        /// Also programs that the tool builds and executes, such as a compiler's output.
         Programs = "programs",
     }
 }
 
 model::closed_set! {
-    /// Whether anything outside the cell can be reached. Plans tell it by its position.
+    /// The network access of a sandbox. Messages encode it by position.
     pub enum Network {
         /// Nothing: no interface is up.
         Nothing = "nothing",
-        /// Whatever listens at [`PROXY_PORT`] of the cell's own loopback: a socket that is made with the
-        /// cell and handed to whoever asked for it. There is no other way out.
+        /// [`PROXY_PORT`] of the sandbox's own loopback: a listening socket that is made with the
+        /// sandbox and passed to the caller. It has no other route.
         Proxy = "proxy",
     }
 }
 
-/// Where a cell with a network finds its proxy: this port of 127.0.0.1, in a network namespace where
-/// nothing else listens.
+/// The port of 127.0.0.1 at which a sandbox with a network reaches its proxy. Nothing else listens
+/// in its network namespace.
 pub const PROXY_PORT: u16 = 3128;
 
-/// The directory of the cell below which caches are bound; nothing else is there.
+/// The directory in the sandbox below which caches are mounted. It contains nothing else.
 pub const CACHES: &str = "/cache";
 
-/// A host directory with what was made once for all runs, bound read-only at a place of its own.
+/// A host directory that is built once for all runs and mounted read-only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cache {
-    /// On the host.
+    /// Path on the host.
     pub source: PathBuf,
-    /// In the cell, below [`CACHES`].
+    /// Path in the sandbox, below [`CACHES`].
     pub target: PathBuf,
 }
 
-/// Directories that hold programs and nothing private on any Linux host: what a launcher lets orders
-/// bind that was told nothing else.
+/// The default directories that a launcher allows as runtime mounts: they hold programs and nothing
+/// private on any Linux host.
 pub const MOUNTS_BY_DEFAULT: [&str; 9] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/var/cache/toolexec"];
 
 /// The interpreter and the read-only directories it needs, as the policy names them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runtime {
-    /// The kind of runtime, and so the list of system calls.
+    /// The kind of runtime, which selects the list of system calls.
     pub language: Language,
-    /// Absolute path of the program that is executed, as the cell sees it; without a root of its own
-    /// the same file as on the host.
+    /// Absolute path of the program in the sandbox; without `root` it is the same file as on the
+    /// host.
     pub binary: PathBuf,
-    /// A directory of the host that is a root file system of its own (an unpacked image): its `usr`,
-    /// `bin`, `lib` and their like are bound read-only where the host's would be.
+    /// A host directory that is a root file system of its own (an unpacked image). Its `usr`,
+    /// `bin`, `lib` and similar directories are mounted read-only in place of the host's.
     pub root: Option<PathBuf>,
-    /// Host directories bound read-only at the same path in the cell.
+    /// Host directories mounted read-only at the same path in the sandbox.
     pub mounts: Vec<PathBuf>,
+    /// Caches to mount.
     pub caches: Vec<Cache>,
+    /// The permitted use of `/tmp`.
     pub tmp: TmpUse,
+    /// The visible part of `/proc`.
     pub proc_view: ProcView,
 }
 
-/// Most files and directories that `/out` can be given: each costs kernel memory, and the time to walk it
-/// and to let it go.
+/// The largest `out_inodes_max`: each inode costs kernel memory, and time to walk and to free.
 pub const OUT_INODES_MAX: u32 = 65_536;
 
-/// Calls a macro with the registry of limits: one line for each, in the order in which they are sent.
+/// Calls a macro with the registry of limits, one line per limit, in wire order.
 macro_rules! each_limit {
     ($then:ident) => {
         $then! {
-            /// From the word to start the tool to the last breath of its tree, milliseconds of the monotonic clock.
+            /// From the start of the tool to the end of its tree, milliseconds of the monotonic
+            /// clock.
             wall_ms_max: u64,
             /// User plus system time of the whole tree, milliseconds.
             cpu_ms_max: u64,
             /// Processor bandwidth, thousandths of one core.
             cpu_milli: u32,
-            /// Memory of the whole tree with `/out`, `/tmp` and `/dev/shm` counted, bytes.
+            /// Memory of the whole tree, including `/out`, `/tmp` and `/dev/shm`, bytes.
             memory_bytes_max: u64,
             /// Processes and threads of the tool.
             pids_max: u32,
             /// Open files of each process.
             open_files_max: u32,
-            /// Size of one file, bytes, wherever it is.
+            /// Size of any one file, bytes.
             file_bytes_max: u64,
             /// Size of `/out`, bytes.
             out_bytes_max: u64,
@@ -139,11 +146,11 @@ macro_rules! each_limit {
             shm_bytes_max: u64,
             /// Files and directories in `/out`.
             out_inodes_max: u32,
-            /// Bytes kept of each of stdout and stderr; the run is ended when one is exceeded.
+            /// Bytes kept of each of stdout and stderr; exceeding it ends the run.
             stream_bytes_max: u64,
-            /// Files collected out of `/out`.
+            /// Files collected from `/out`.
             artifacts_max: u32,
-            /// Directory depth of what is collected out of `/out`.
+            /// Directory depth of the files collected from `/out`.
             artifact_depth_max: u32,
         }
     };
@@ -162,39 +169,46 @@ macro_rules! limits {
 
 each_limit!(limits);
 
-/// What the policy demands of the confinement.
+/// The policy's demands on the confinement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demands {
-    /// The lowest Landlock ABI that will do (1 or more: Landlock itself is never optional).
+    /// The lowest acceptable Landlock ABI, 1 or more: Landlock itself is never optional.
     pub landlock_abi_min: u32,
-    /// Whether the policy names `cgroup` as an exception: limits are then given by rlimits, a user
-    /// namespace and sampling where no cgroup can be written.
+    /// True if the policy names `cgroup` as an exception. Where no cgroup is writable, rlimits, a
+    /// user namespace and sampling then enforce the limits.
     pub cgroup_exception: bool,
 }
 
-/// What a cell is built from before anybody knows what will run in it.
+/// The specification of a sandbox, before its command is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellPlan {
+    /// The inputs.
     pub slot: Slot,
+    /// The interpreter and its mounts.
     pub runtime: Runtime,
+    /// The network access.
     pub network: Network,
+    /// The minimum confinement.
     pub demands: Demands,
 }
 
-/// What one run adds to a finished cell.
+/// The command of one run, with its environment and limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// The words of the command; the first is what the tool sees as its own name.
+    /// The arguments of the command; the first is the tool's own name.
     pub argv: Vec<String>,
-    /// The whole environment of the tool; nothing is inherited.
+    /// The whole environment of the tool; it inherits nothing.
     pub env: Vec<(String, String)>,
+    /// The limits to enforce.
     pub limits: Limits,
 }
 
-/// Everything that one run is given.
+/// The sandbox and the command of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
+    /// The sandbox to build.
     pub cell: CellPlan,
+    /// The command to run in it.
     pub order: Order,
 }
 

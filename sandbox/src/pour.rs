@@ -1,8 +1,9 @@
-//! A collected file on its way into a copy of ours: hashed beside the writing, holes left holes.
+//! Copies a collected file, hashing it at the same time and preserving its holes.
 //!
-//! The file was the tool's. It is read by position through its descriptor, never beyond the bound, and
-//! its holes are asked for instead of read; the digest is of what a reader of the copy will find. Hashing
-//! is the slow part, so it has a thread to itself; a file of one buffer is hashed where it was read.
+//! The tool wrote the source file. It is read by position through its descriptor, never beyond the
+//! limit, and holes are found by lseek(2) instead of being read. The digest is that of the copy's
+//! content. Hashing is the slow part, so it has a thread of its own; a file of up to one buffer is
+//! hashed in the reading thread.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -14,13 +15,13 @@ use rustix::io::{Errno, pread, pwrite};
 use sha2::{Digest, Sha256};
 
 const BUFFER_BYTES: u64 = 256 * 1024;
-/// Buffers between the two threads: enough that neither waits for the other's hiccups, few enough to
-/// stay in a processor's cache.
+/// Buffers shared by the two threads: enough that neither waits for short delays of the other, and
+/// few enough for the processor's cache.
 const BUFFERS: usize = 4;
-/// What a hole is hashed as.
+/// Bytes to hash for a hole.
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 
-/// How much there was, and its digest.
+/// The size of the copy and its digest.
 pub(crate) type Poured = (u64, [u8; 32]);
 
 /// A part of the file, in order.
@@ -29,14 +30,14 @@ enum Piece {
     Zeros(u64),
 }
 
-/// What the file has from a position on.
+/// The extent that begins at a position of the file.
 enum Extent {
     DataTo(u64),
     HoleTo(u64),
     End,
 }
 
-/// Copies at most one byte more than `bytes_max`, so that a file which grows is noticed.
+/// Copies at most one byte more than `bytes_max`, so that the caller notices a larger file.
 pub(crate) fn pour(from: BorrowedFd<'_>, to: BorrowedFd<'_>, bytes_max: u64) -> io::Result<Poured> {
     let end_max = bytes_max.saturating_add(1);
     let size = u64::try_from(fstat(from)?.st_size).unwrap_or(u64::MAX);
@@ -72,8 +73,8 @@ pub(crate) fn pour(from: BorrowedFd<'_>, to: BorrowedFd<'_>, bytes_max: u64) -> 
     })
 }
 
-/// Reads up to `end_max`, writes what is data, and gives every piece to `hash`. Returns how much there
-/// was, holes counted.
+/// Reads up to `end_max`, writes the data, and passes every piece to `hash`. Returns the total
+/// size, including holes.
 fn read_all(
     from: BorrowedFd<'_>,
     to: BorrowedFd<'_>,
@@ -90,7 +91,7 @@ fn read_all(
                 hash(Piece::Zeros(end - at))?;
                 at = end;
             }
-            // The question walks over all the data, so it is asked once for each stretch.
+            // SEEK_HOLE walks over all the data, so it is called once per extent.
             Extent::DataTo(end) => {
                 let end = end.min(end_max);
                 while at < end {
@@ -109,7 +110,7 @@ fn read_all(
             }
         }
     }
-    // A hole at the end is nothing that was written.
+    // A hole at the end was not written, so the size must be set.
     ftruncate(to, at)?;
     Ok(at)
 }
@@ -119,7 +120,7 @@ fn extent(file: BorrowedFd<'_>, at: u64) -> io::Result<Extent> {
         Ok(data) if data > at => Ok(Extent::HoleTo(data)),
         Ok(_) => match seek(file, SeekFrom::Hole(at)) {
             Ok(hole) if hole > at => Ok(Extent::DataTo(hole)),
-            // It was cut short between the two questions.
+            // The file was truncated between the two calls.
             Ok(_) | Err(Errno::NXIO) => Ok(Extent::End),
             Err(errno) => Err(errno.into()),
         },
@@ -127,7 +128,7 @@ fn extent(file: BorrowedFd<'_>, at: u64) -> io::Result<Extent> {
             let size = u64::try_from(fstat(file)?.st_size).unwrap_or(u64::MAX);
             Ok(if size > at { Extent::HoleTo(size) } else { Extent::End })
         }
-        // A file system without the question has no holes to tell.
+        // A file system without SEEK_DATA reports no holes.
         Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(Extent::DataTo(u64::MAX)),
         Err(errno) => Err(errno.into()),
     }
@@ -149,7 +150,7 @@ fn hash_all(to_hash: &Receiver<Piece>, hashed: &Sender<Vec<u8>>) -> [u8; 32] {
         if let Piece::Bytes(buffer) = piece
             && hashed.send(buffer).is_err()
         {
-            // The reader has all that it needs; what was sent is hashed to the end all the same.
+            // The reader needs no more buffers; the remaining pieces must still be hashed.
             continue;
         }
     }
@@ -185,7 +186,7 @@ mod tests {
         (file.unwrap(), path)
     }
 
-    /// Pours and compares with what reading would have found; returns the copy.
+    /// Copies and compares with a plain read; returns the copy.
     fn poured(name: &str, make: impl FnOnce(&File), bytes_max: u64) -> (u64, File) {
         let ((from, from_path), (to, to_path)) = (scratch(name), scratch(&format!("{name}-copy")));
         make(&from);

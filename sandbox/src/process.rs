@@ -1,5 +1,5 @@
-//! The state of a process as `/proc` shows it, for messages to people. Must never wait for that process:
-//! every file read here is answered by the kernel alone.
+//! The state of a process from `/proc`, for error messages. It must never wait for that process:
+//! the kernel alone answers every read here.
 
 use std::fmt;
 use std::fs;
@@ -11,28 +11,30 @@ use std::time::Instant;
 
 use crate::steps::SetupStep;
 
-/// Longest kernel stack kept, bytes.
+/// The most bytes of a kernel stack that are kept.
 const STACK_BYTES_MAX: usize = 4096;
 
-/// A process at one moment.
+/// A snapshot of one process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessState {
+    /// The process id.
     pub pid: u32,
     name: String,
-    /// The letter of proc_pid_stat(5).
+    /// The state letter of proc_pid_stat(5).
     state: char,
-    /// The kernel function that it sleeps in, where this user may read it.
+    /// The kernel function in which it sleeps, where this user may read it.
     wchan: Option<String>,
     stack: Option<String>,
 }
 
 impl ProcessState {
-    /// `None` if there is no such process.
+    /// Reads the state of a process. Returns `None` if it does not exist.
     #[must_use]
     pub fn read(pid: u32) -> Option<Self> {
         let file = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).ok();
         let stat = file("stat")?;
-        // The name is between the first and the last bracket, and may hold brackets itself.
+        // The name is between the first and the last parenthesis, and may contain parentheses
+        // itself.
         let (front, rest) = stat.rsplit_once(") ")?;
         let name = front.split_once('(')?.1;
         let printable = |c: char| if c.is_ascii_graphic() || c == ' ' { c } else { '?' };
@@ -47,7 +49,7 @@ impl ProcessState {
         })
     }
 
-    /// The processes that this one started and that still exist.
+    /// Returns the existing children of a process.
     #[must_use]
     pub fn children_of(pid: u32) -> Vec<Self> {
         let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
@@ -56,24 +58,24 @@ impl ProcessState {
         pids.filter_map(Self::read).collect()
     }
 
-    /// Whether it can do nothing by itself: it sleeps uninterruptibly, or is stopped or frozen.
+    /// Returns whether it cannot run: it sleeps uninterruptibly, or is stopped or frozen.
     #[must_use]
     pub fn is_stuck(&self) -> bool {
         matches!(self.state, 'D' | 'T' | 't')
     }
 
-    /// Whether it has ended and waits to be reaped.
+    /// Returns whether it has ended and waits to be reaped.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         matches!(self.state, 'Z' | 'X')
     }
 
-    /// The step of setting up a sandbox that it is at.
+    /// Returns the setup step that it is at.
     pub(crate) fn step(&self) -> Option<SetupStep> {
         SetupStep::of_name(&self.name)
     }
 
-    /// Its kernel stack, where this user may read it.
+    /// Returns its kernel stack, where this user may read it.
     #[must_use]
     pub fn stack(&self) -> Option<&str> {
         self.stack.as_deref()
@@ -101,7 +103,7 @@ impl fmt::Display for ProcessState {
     }
 }
 
-/// Waits until a process has ended, by its pidfd. False if it has not within this time.
+/// Waits until a process has ended, by its pidfd. Returns false after `time_max`.
 pub(crate) fn ends_within(pidfd: impl AsFd, time_max: Duration) -> bool {
     let deadline = Instant::now() + time_max;
     loop {
@@ -131,7 +133,7 @@ mod tests {
         assert!(!state.is_stuck() && !state.has_ended());
         assert!(state.to_string().starts_with(&format!("process {pid} (sleep) is asleep (S)")));
         let own = ProcessState::children_of(std::process::id());
-        // The thread of this test started it, and /proc lists children by thread.
+        // A thread of this test started it, and /proc lists children by thread.
         assert!(own.iter().all(|one| one.pid != 1));
         rustix::process::kill_process(
             rustix::process::Pid::from_child(&child),

@@ -1,45 +1,49 @@
-//! What a run used, and what really confined it: evidence read back, never what was asked for.
+//! The resources a run used and the confinement it had. Every value was read back from the kernel;
+//! none repeats what was requested.
 //!
-//! Everything here is data for the record. What the kernel cannot tell is `None`, never zero.
+//! The daemon puts these values into the record. A value that the kernel does not report is `None`,
+//! never zero.
 
 use model::{LimitName, Mechanism, Mode, Outcome, RejectReason};
 
 use crate::outcome::{Facts, decide};
 
 model::closed_set! {
-    /// A moment in the making of a cell, in the order in which they come. The launcher tells it by its
-    /// position.
+    /// A moment in the making of a sandbox, in chronological order. Messages encode it by position.
     pub enum Step {
-        /// The launcher has read the plan.
+        /// The launcher has read the sandbox spec.
         Asked = "asked",
-        /// What the plan names is opened, and init is told.
+        /// The launcher has opened everything that the spec names and sent it to init.
         Furnished = "furnished",
-        /// Init has read the plan.
+        /// Init has read the spec.
         Heard = "heard",
         /// Everything is mounted.
         Mounted = "mounted",
         /// Init is the tool's user and has no capability.
         Stripped = "stripped",
-        /// What is in force so far is read back.
+        /// Init has read back the confinement so far.
         Witnessed = "witnessed",
-        /// The Landlock rules are in force.
+        /// The Landlock rules are enforced.
         Landlocked = "landlocked",
         /// The filters are loaded.
         Filtered = "filtered",
-        /// All probes have run, and the launcher is told.
+        /// All probes have run, and init has reported to the launcher.
         Probed = "probed",
     }
 }
 
-/// When a step of making a cell was done, in nanoseconds of `CLOCK_MONOTONIC`: for benches, in no record.
+/// The time of a step, in nanoseconds of `CLOCK_MONOTONIC`. For benches only; no record contains
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
+    /// The step that is done.
     pub step: Step,
+    /// Nanoseconds of `CLOCK_MONOTONIC`.
     pub at_ns: u64,
 }
 
 impl Mark {
-    /// This moment.
+    /// Returns a mark with the current time.
     #[must_use]
     pub fn now(step: Step) -> Self {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
@@ -48,17 +52,21 @@ impl Mark {
     }
 }
 
-/// One limit in force: what was asked, and what was read back.
+/// One limit as requested and as read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitInForce {
+    /// The limit.
     pub name: LimitName,
+    /// The mechanism that enforces it.
     pub mechanism: Mechanism,
+    /// The requested value.
     pub asked: u64,
+    /// The value that was read back.
     pub in_force: u64,
 }
 
 impl LimitInForce {
-    /// A limit that holds exactly as asked.
+    /// Returns a limit whose effective value equals the requested one.
     pub(crate) fn exact(name: LimitName, mechanism: Mechanism, value: u64) -> Self {
         Self { name, mechanism, asked: value, in_force: value }
     }
@@ -67,85 +75,102 @@ impl LimitInForce {
 /// The five capability sets of the tool's process, as bit masks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CapabilitySets {
+    /// `CapInh` of proc_pid_status(5).
     pub inheritable: u64,
+    /// `CapPrm`.
     pub permitted: u64,
+    /// `CapEff`.
     pub effective: u64,
+    /// `CapBnd`.
     pub bounding: u64,
+    /// `CapAmb`.
     pub ambient: u64,
 }
 
-/// What was really in force when the tool's program was executed. Read by the cell's init from its
-/// own `/proc` entries after the last step, so it is inherited, unchanged, by the tool.
+/// The confinement that was effective when the tool's program was executed. The sandbox's init
+/// reads it from its own `/proc` entries after the last step, and the tool inherits it unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confinement {
+    /// System mode (root) or user mode.
     pub mode: Mode,
-    /// The tool's uid as the host sees it.
+    /// The tool's uid as seen from the host.
     pub uid: u32,
-    /// Its supplementary groups as the host sees them: none in system mode, the caller's in user mode, who
-    /// may not give them up.
+    /// Its supplementary groups as seen from the host: none in system mode. In user mode they are
+    /// the caller's own, because an ordinary user cannot drop groups.
     pub groups: Vec<u32>,
     /// Namespace kind and inode number: `("pid", 4026532281)`.
     pub namespaces: Vec<(String, u64)>,
+    /// The Landlock ABI in use.
     pub landlock_abi: u32,
-    /// Names of the Landlock rights that the ruleset handles, and so denies but for its rules.
+    /// Names of the Landlock rights that the ruleset handles: denied unless a rule allows them.
     pub landlock_handled: Vec<String>,
     /// SHA-256 of each seccomp program, in the order they were loaded.
     pub seccomp_sha256: Vec<[u8; 32]>,
-    /// The kernel's `Seccomp:` line (2 is filter).
+    /// The kernel's `Seccomp:` field (2 means filter mode).
     pub seccomp_mode: u32,
+    /// The `no_new_privs` flag.
     pub no_new_privs: bool,
+    /// The capability sets of the tool's process.
     pub capabilities: CapabilitySets,
-    /// SHA-256 of the cell's own `mountinfo`.
+    /// SHA-256 of the sandbox's own `mountinfo`.
     pub mounts_sha256: [u8; 32],
+    /// The limits with their effective values.
     pub limits: Vec<LimitInForce>,
-    /// Layers that the policy allowed to be missing and that were: named exceptions.
+    /// Layers that are missing because the policy allows it as a named exception.
     pub degraded: Vec<String>,
 }
 
-/// Resources used by the tool's whole tree. `None` where nobody can tell.
+/// Resources used by the tool's whole tree. `None` where the kernel does not report a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accounting {
     /// From exec to the end of the tool, microseconds.
     pub wall_us: Option<u64>,
+    /// User time, microseconds.
     pub cpu_user_us: Option<u64>,
+    /// System time, microseconds.
     pub cpu_system_us: Option<u64>,
     /// Highest memory use of the tree, bytes.
     pub memory_peak_bytes: Option<u64>,
-    /// Whether `memory_peak_bytes` was sampled, and so may have been higher between two looks.
+    /// True if `memory_peak_bytes` was sampled and may miss a peak between two samples.
     pub memory_peak_sampled: bool,
+    /// Number of processes that the kernel's OOM killer ended.
     pub oom_kills: Option<u64>,
+    /// Highest number of processes and threads.
     pub pids_peak: Option<u64>,
-    /// How often a fork or clone was refused for the pids limit.
+    /// Number of forks and clones refused because of the pids limit.
     pub pids_refused: Option<u64>,
-    /// Context switches of processes that were waited for.
+    /// Voluntary context switches of processes that were waited for.
     pub switches_voluntary: Option<u64>,
+    /// Involuntary context switches of these processes.
     pub switches_forced: Option<u64>,
-    /// 512-byte blocks read and written by processes that were waited for.
+    /// 512-byte blocks read by processes that were waited for.
     pub blocks_in: Option<u64>,
+    /// 512-byte blocks written by these processes.
     pub blocks_out: Option<u64>,
     /// Bytes that `/out` held when the tool ended.
     pub out_bytes: Option<u64>,
 }
 
-/// What the tool's whole tree uses at one moment of its run, for whoever looks on; no record is made of
-/// it. `None` where nobody can tell.
+/// Current resource usage of the tool's whole tree, for display only; no record contains it. `None`
+/// where the kernel does not report a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// As it counts against the limit.
+    /// Memory in bytes, counted as for the limit.
     pub memory_bytes: Option<u64>,
-    /// Time on processors since the start, microseconds.
+    /// Processor time since the start, microseconds.
     pub cpu_us: Option<u64>,
 }
 
-/// A system call that was answered with an error because the cell's filter denies it.
+/// A system call that the sandbox's filter denied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeniedCall {
+    /// The name of the call.
     pub name: String,
-    /// How often, by all processes of the run together.
+    /// Number of denials, over all processes of the run.
     pub count: u64,
 }
 
-/// One of the tool's two streams.
+/// The tool's stdout or stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
     /// Bytes kept in the file.
@@ -156,51 +181,61 @@ pub struct Stream {
     pub sha256: [u8; 32],
 }
 
-/// A file of `/out` that was kept.
+/// A collected file of `/out`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifact {
-    /// Relative to `/out`.
+    /// Path relative to `/out`.
     pub path: String,
+    /// Size in bytes.
     pub size_bytes: u64,
     /// Permission bits as the tool left them.
     pub mode: u32,
     pub sha256: [u8; 32],
 }
 
-/// An object of `/out` that was not kept.
+/// An object of `/out` that was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
-    /// Relative to `/out`, escaped to printable text.
+    /// Path relative to `/out`, escaped to printable text.
     pub path: String,
+    /// The reason.
     pub reason: RejectReason,
 }
 
-/// What came out of `/out`.
+/// The result of collecting `/out`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
+    /// The files that were kept.
     pub artifacts: Vec<Artifact>,
+    /// The objects that were rejected.
     pub rejected: Vec<Rejected>,
-    /// Whether the walk of `/out` came to its end; if not, files may be missing here.
+    /// True if the walk of `/out` reached its end; otherwise files may be missing here.
     pub complete: bool,
 }
 
-/// A run that started, from exec to the last file.
+/// A finished run, including its collected files.
 #[derive(Clone, Debug)]
 pub struct Finished {
+    /// The facts that decide the outcome.
     pub facts: Facts,
     /// Denied system calls, by name.
     pub denied: Vec<DeniedCall>,
-    /// The call, or what else, for which the run was ended as a violation.
+    /// The call or other reason for which the run was ended as a violation.
     pub violation: Option<String>,
+    /// The resources used.
     pub accounting: Accounting,
+    /// The tool's stdout.
     pub stdout: Stream,
+    /// The tool's stderr.
     pub stderr: Stream,
+    /// The files of `/out`.
     pub collected: Collected,
-    /// Why the end of the run is not known, if it is not.
+    /// The reason why the outcome of the run is unknown, if it is.
     pub lost: Option<String>,
 }
 
 impl Finished {
+    /// Returns the outcome that the facts decide.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         decide(&self.facts)

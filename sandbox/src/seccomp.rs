@@ -1,14 +1,14 @@
-//! The texts of `sandbox/seccomp`, as they are compiled into the launcher. A file of that directory
-//! that is not listed here would be in no filter, and in no digest of the filters.
+//! The texts of `sandbox/seccomp`, compiled into the launcher. A file of that directory that is not
+//! listed here would be missing from every filter and from the digest of the filters.
 
 use model::Language;
 
-/// One text on system calls.
+/// One text about system calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SeccompText {
-    /// The name of its file.
+    /// The file name.
     pub file: &'static str,
-    /// Its content.
+    /// The content.
     pub text: &'static str,
 }
 
@@ -22,7 +22,7 @@ macro_rules! common {
     ($($(#[$doc:meta])* $name:ident = $file:literal;)+) => {
         $($(#[$doc])* pub(crate) const $name: SeccompText = file!($file);)+
 
-        /// The texts that are not of one language.
+        /// The texts that do not belong to one language.
         const COMMON: &[SeccompText] = &[$($name),+];
     };
 }
@@ -30,15 +30,15 @@ macro_rules! common {
 common! {
     /// Calls that every program needs.
     BASE = "base.txt";
-    /// Calls that only an attempt to leave a cell makes.
+    /// Calls that only an escape attempt makes.
     ESCAPE = "escape.txt";
-    /// For runs with hosts.
+    /// For runs with network hosts.
     HOSTS = "hosts.txt";
     /// Calls that are refused.
     REFUSED = "refused.txt";
-    /// Where memory is limited by sampling.
+    /// For memory limits enforced by sampling.
     SAMPLED = "sampled.txt";
-    /// Calls that set a cell up.
+    /// Calls that set up a sandbox.
     SETUP = "setup.txt";
 }
 
@@ -46,7 +46,7 @@ macro_rules! of_language {
     ($(#[$about:meta])* pub enum $set:ident {
         $($(#[$doc:meta])* $name:ident = $text:literal $columns:tt,)+
     }) => {
-        /// The text of one language: the file with its name.
+        /// Returns the text of one language: the file with its name.
         pub(crate) const fn of(language: $set) -> SeccompText {
             match language {
                 $($set::$name => file!(concat!($text, ".txt")),)+
@@ -57,7 +57,7 @@ macro_rules! of_language {
 
 model::each_language!(of_language);
 
-/// Every text, by the name of its file. Digests of all texts go by this order.
+/// Returns every text, sorted by file name. Digests over all texts use this order.
 #[must_use]
 pub fn all() -> Vec<SeccompText> {
     let of_languages = Language::ALL.iter().map(|language| of(*language));

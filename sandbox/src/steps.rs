@@ -1,11 +1,12 @@
-//! The steps of setting up a sandbox. A process of the launcher carries the step that it is at as its own
-//! name (prctl(2), `PR_SET_NAME`), so that others can name the step of a process that answers nobody.
+//! The steps of setting up a sandbox. Each launcher process uses its current step as its process
+//! name (prctl(2), `PR_SET_NAME`), so that other processes can report the step of one that does not
+//! respond.
 
 use std::ffi::CStr;
 
 model::closed_set! {
-    /// One step; those of the launcher, of a slot and of the sandbox's init follow one another. The text
-    /// says what it does.
+    /// One step. The steps of the launcher, of a worker and of the sandbox's init follow one
+    /// another. The text describes the step.
     pub(crate) enum SetupStep {
         BaseRoot = "make the launcher's root",
         FindCgroups = "find the control groups",
@@ -29,11 +30,11 @@ model::closed_set! {
     }
 }
 
-/// The name of a process that is at none of them.
+/// The process name outside of any step.
 const AT_NO_STEP: &CStr = c"toolexec-launch";
 
 impl SetupStep {
-    /// The process name; the kernel keeps 15 bytes.
+    /// Returns the process name; the kernel keeps 15 bytes.
     fn name(self) -> &'static CStr {
         match self {
             Self::BaseRoot => c"tel-base-root",
@@ -62,12 +63,12 @@ impl SetupStep {
         Self::ALL.iter().copied().find(|step| step.name().to_bytes() == name.as_bytes())
     }
 
-    /// Names this process after the step. A kernel that refuses only costs the name.
+    /// Names this process after the step. If the kernel refuses, only the name is lost.
     pub(crate) fn begin(self) {
         nix::sys::prctl::set_name(self.name()).unwrap_or_default();
     }
 
-    /// Names this process as before the first step.
+    /// Restores the process name from before the first step.
     pub(crate) fn end() {
         nix::sys::prctl::set_name(AT_NO_STEP).unwrap_or_default();
     }

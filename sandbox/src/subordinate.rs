@@ -1,39 +1,39 @@
-//! The subordinate ids of the user who runs this program: ids that root has given this user beside its own
-//! (subuid(5), subgid(5)). Only files are read here; whether the kernel maps the ids is seen when they are used.
+//! The subordinate ids that root has assigned to the current user (subuid(5), subgid(5)). This
+//! module only reads files; whether the kernel maps the ids is known only when they are used.
 
 use std::fmt;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Most ids that are used: one for each sandbox that runs at the same time.
+/// The most ids that are used: one for each concurrent sandbox.
 const IDS_MAX: u32 = 256;
-/// Where distributions have the programs of the package `uidmap`.
+/// The directories where distributions install the programs of the package `uidmap`.
 const PROGRAM_DIRS: [&str; 3] = ["/usr/bin", "/bin", "/run/wrappers/bin"];
 
-/// Subordinate ids that this user may have the kernel map, and the programs that do it.
+/// Subordinate ids that the kernel may map for this user, and the programs that map them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subordinate {
     pub(crate) uid_first: u32,
     pub(crate) gid_first: u32,
-    /// How many of each, at least 1.
+    /// The number of each, at least 1.
     pub(crate) count: u32,
     pub(crate) newuidmap: PathBuf,
     pub(crate) newgidmap: PathBuf,
 }
 
 impl Subordinate {
-    /// How many sandboxes can have ids of their own at the same time; at least 1.
+    /// Returns how many concurrent sandboxes can have ids of their own; at least 1.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.count
     }
 }
 
-/// Why a user has no subordinate ids that can be used.
+/// The reason why a user has no usable subordinate ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoSubordinate {
-    /// This file names no range for the user, or only ranges that contain ids of accounts.
+    /// This file assigns no range to the user, or only ranges that contain ids of accounts.
     Range(&'static str),
     /// This program is not installed.
     Program(&'static str),
@@ -48,10 +48,10 @@ impl fmt::Display for NoSubordinate {
     }
 }
 
-/// The subordinate ids of the user who runs this program.
+/// Returns the subordinate ids of the user who runs this program.
 ///
 /// # Errors
-/// The first thing that is missing. A user who is not in `/etc/passwd` is found by the number only.
+/// The first missing part. A user who is not in `/etc/passwd` is looked up by number only.
 pub fn of_this_user() -> Result<Subordinate, NoSubordinate> {
     let uid = rustix::process::geteuid().as_raw();
     let accounts = read("/etc/passwd");
@@ -75,7 +75,7 @@ fn program(name: &'static str) -> Result<PathBuf, NoSubordinate> {
     places.find(executable).ok_or(NoSubordinate::Program(name))
 }
 
-/// A file that cannot be read gives this user nothing.
+/// A file that cannot be read assigns nothing.
 fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
@@ -87,13 +87,13 @@ struct Range {
 }
 
 impl Range {
-    /// The first of the last `count` ids. Other programs, such as container engines, use a range from its
-    /// beginning.
+    /// Returns the first of the last `count` ids. Other programs, such as container engines, use a
+    /// range from its start.
     fn last_of(self, count: u32) -> u32 {
         self.first + (self.count - count)
     }
 
-    /// The end of the range that is used.
+    /// Returns the part of the range that is used: its end.
     fn used(self) -> Self {
         let count = self.count.min(IDS_MAX);
         Self { first: self.last_of(count), count }
@@ -104,7 +104,8 @@ impl Range {
     }
 }
 
-/// The longest usable range that `file` gives this user. `owners` are the accounts whose ids must not be in it.
+/// Returns the longest usable range that `file` assigns to this user. It must not contain ids of
+/// `owners`.
 fn range(
     file: &'static str,
     accounts: &str,

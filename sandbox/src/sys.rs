@@ -1,7 +1,9 @@
-//! The system calls that no safe crate offers: the only file of the workspace with `unsafe` in it.
+//! The system calls that no safe crate offers. This is the only file of the workspace with
+//! `unsafe`.
 //!
-//! One function per call, errors name the call. Nothing here decides anything, and no function may be
-//! used by a program with more than one thread unless it says so.
+//! Each function makes one call, and its errors name the call. This file makes no decisions. A
+//! program with more than one thread must not use a function here unless its documentation allows
+//! it.
 
 #![allow(unsafe_code, reason = "the one file that may")]
 
@@ -10,13 +12,13 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// Which side of a fork this is.
+/// The two sides of a fork.
 pub(crate) enum Fork<P> {
     Child,
     Parent(P),
 }
 
-/// A child made by [`clone_process`]: its pid in our namespace and a descriptor for it.
+/// A child made by [`clone_process`]: its pid in our namespace and a pidfd.
 pub(crate) struct Cloned {
     pub(crate) pid: libc::pid_t,
     pub(crate) pidfd: OwnedFd,
@@ -30,7 +32,7 @@ fn check(call: &'static str, result: libc::c_long) -> io::Result<libc::c_long> {
     Ok(result)
 }
 
-/// A failed call with its name; keeps the errno reachable for [`errno_of`].
+/// A failed call with its name. [`errno_of`] reads the errno from it.
 #[derive(Debug)]
 struct CallFailed {
     call: &'static str,
@@ -45,7 +47,8 @@ impl std::fmt::Display for CallFailed {
 
 impl std::error::Error for CallFailed {}
 
-/// The errno behind an error of this module or of the standard library, 0 if there is none.
+/// Returns the errno behind an error of this module or of the standard library, or 0 if it has
+/// none.
 pub(crate) fn errno_of(error: &io::Error) -> i32 {
     if let Some(code) = error.raw_os_error() {
         return code;
@@ -56,18 +59,19 @@ pub(crate) fn errno_of(error: &io::Error) -> i32 {
 
 fn owned(raw: libc::c_long, call: &'static str) -> io::Result<OwnedFd> {
     let raw = RawFd::try_from(raw).map_err(|_| io::Error::other(call))?;
-    // SAFETY: the kernel has just returned this descriptor to us; nobody else owns it.
+    // SAFETY: the kernel has just returned this descriptor to us; nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(raw) })
 }
 
-/// clone(2) in the manner of fork(2): the child goes on with a copy of this process's memory, in the
-/// new namespaces that `namespaces` (`CLONE_NEW*`) names. The program must be single-threaded.
+/// Forks by clone(2): the child runs on with a copy of this process's memory, in the new namespaces
+/// that `namespaces` (`CLONE_NEW*`) names. The program must be single-threaded.
 pub(crate) fn clone_process(namespaces: libc::c_int) -> io::Result<Fork<Cloned>> {
     let mut pidfd: libc::c_int = -1;
     let flags = libc::c_long::from(namespaces | libc::CLONE_PIDFD | libc::SIGCHLD);
-    // SAFETY: without CLONE_VM the child has its own copy of everything, with a null stack it keeps
-    // the copied one, and this program has one thread, so no lock can be left held in the copy.
-    // CLONE_PIDFD makes the third argument the place of the descriptor, which outlives the call.
+    // SAFETY: without CLONE_VM the child has its own copy of everything; with a null stack it keeps
+    // the copied one. This program has one thread, so the copy contains no lock held by another
+    // thread. CLONE_PIDFD makes the third argument the location of the descriptor, which outlives
+    // the call.
     let pid = unsafe {
         libc::syscall(
             libc::SYS_clone,
@@ -95,34 +99,34 @@ fn which_side(
     }
 }
 
-/// The same by clone3(2), with the child born in a group of the cgroup v2 tree (`CLONE_INTO_CGROUP`,
-/// Linux 5.7), of which `group` is the open directory. The program must be single-threaded.
+/// Forks by clone3(2) into a cgroup v2 group (`CLONE_INTO_CGROUP`, Linux 5.7), whose open directory
+/// is `group`. The program must be single-threaded.
 pub(crate) fn clone_process_into(
     namespaces: libc::c_int,
     group: BorrowedFd<'_>,
 ) -> io::Result<Fork<Cloned>> {
     let wide = |number: libc::c_int| u64::from(number.unsigned_abs());
     let mut pidfd: libc::c_int = -1;
-    // SAFETY: a clone_args is plain integers, for all of which zero is a value and says "not asked for".
+    // SAFETY: a clone_args is plain integers; zero is valid for each and means "not requested".
     let mut args = unsafe { std::mem::zeroed::<libc::clone_args>() };
     args.flags = wide(namespaces) | wide(libc::CLONE_PIDFD) | INTO_CGROUP;
     args.pidfd = (&raw mut pidfd).expose_provenance() as u64;
     args.exit_signal = wide(libc::SIGCHLD);
     args.cgroup = wide(group.as_raw_fd());
-    // SAFETY: as in `clone_process`, the child has its own copy of everything and goes on with the copied
-    // stack, and this program has one thread. The kernel reads exactly the size given from `args` and
-    // writes the descriptor to `pidfd`; both outlive the call.
+    // SAFETY: as in `clone_process`, the child has its own copy of everything and runs on with the
+    // copied stack, and this program has one thread. The kernel reads exactly the given size from
+    // `args` and writes the descriptor to `pidfd`; both outlive the call.
     let pid =
         unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of::<libc::clone_args>()) };
     which_side("clone3", pid, pidfd)
 }
 
-/// `CLONE_INTO_CGROUP`, which does not fit libc's integers everywhere.
+/// `CLONE_INTO_CGROUP`, which does not fit libc's integer type on every architecture.
 const INTO_CGROUP: u64 = 0x2_0000_0000;
 
 /// fork(2). The program must be single-threaded.
 pub(crate) fn fork() -> io::Result<Fork<libc::pid_t>> {
-    // SAFETY: single-threaded by this module's contract, so the child may go on running Rust code.
+    // SAFETY: single-threaded by this module's contract, so the child may run on in Rust code.
     let pid = unsafe { libc::fork() };
     match check("fork", pid.into())? {
         0 => Ok(Fork::Child),
@@ -130,25 +134,26 @@ pub(crate) fn fork() -> io::Result<Fork<libc::pid_t>> {
     }
 }
 
-/// What [`vfork_exec`]'s child works with; all of it is the parent's memory.
+/// The inputs of [`vfork_exec`]'s child, all in the parent's memory.
 struct Embryo<'a> {
     prepare: &'a dyn Fn() -> io::Result<()>,
     path: &'a CStr,
     argv: *const *const libc::c_char,
     env: *const *const libc::c_char,
-    /// The errno of the step that failed; 0 while none has.
+    /// The errno of the step that failed; 0 if none failed.
     failed: AtomicI32,
 }
 
-/// Room for the few calls between clone and exec.
+/// Stack size for the few calls between clone and exec.
 const EMBRYO_STACK_BYTES: usize = 64 * 1024;
 
-/// Executes a program in a new process, in the manner of vfork(2): no memory is copied, and this process
-/// stands still until the program runs. `prepare` runs in the new process first; it must not end the
-/// process, and whatever it changes in memory stays changed here. The program must be single-threaded.
+/// Executes a program in a new process in the manner of vfork(2): no memory is copied, and this
+/// process is suspended until the program runs. `prepare` runs in the new process first. It must
+/// not end the process, and its changes to memory remain in this process. The program must be
+/// single-threaded.
 ///
 /// # Errors
-/// Of `clone`, of `prepare` or of execve(2); then there is no new process.
+/// An error of `clone`, of `prepare` or of execve(2); no new process exists then.
 pub(crate) fn vfork_exec(
     prepare: &dyn Fn() -> io::Result<()>,
     path: &CStr,
@@ -162,12 +167,12 @@ pub(crate) fn vfork_exec(
     let (argv, env) = (pointers(argv), pointers(env));
     let embryo =
         Embryo { prepare, path, argv: argv.as_ptr(), env: env.as_ptr(), failed: AtomicI32::new(0) };
-    // Of u128, because the ABIs want the top of a stack aligned to 16 bytes.
+    // Of u128, because the ABIs require a stack top aligned to 16 bytes.
     let mut stack = vec![0_u128; EMBRYO_STACK_BYTES / size_of::<u128>()];
     // SAFETY: the child runs `become_program` on a stack of its own whose top is one past the last
-    // element of `stack`. It shares our memory, and CLONE_VFORK keeps us from touching any of it until
-    // the child has executed or ended; so `stack`, `embryo` and all that it points to outlive the child's
-    // use of them, and nobody else runs in this memory meanwhile: this program has one thread.
+    // element of `stack`. It shares our memory, and CLONE_VFORK suspends us until the child has
+    // executed or ended; so `stack`, `embryo` and all that it points to outlive the child's use of
+    // them. Nothing else runs in this memory meanwhile: this program has one thread.
     let pid = unsafe {
         let top = stack.as_mut_ptr().add(stack.len());
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
@@ -178,7 +183,8 @@ pub(crate) fn vfork_exec(
     match embryo.failed.load(Ordering::SeqCst) {
         0 => Ok(pid),
         errno => {
-            // SAFETY: waits for our own child, which has ended or is about to; no status is wanted.
+            // SAFETY: waits for our own child, which has ended or is about to; the status is not
+            // needed.
             unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::__WALL) };
             Err(io::Error::from_raw_os_error(errno))
         }
@@ -196,22 +202,22 @@ extern "C" fn become_program(embryo: *mut libc::c_void) -> libc::c_int {
             io::Error::last_os_error()
         }
     };
-    // 0 would be taken for success: a failure without an errno becomes one with a telling one.
+    // 0 means success, so a failure without an errno is reported as EPROTO.
     let errno = match errno_of(&error) {
         0 => libc::EPROTO,
         errno => errno,
     };
     embryo.failed.store(errno, Ordering::SeqCst);
-    // SAFETY: ends this process at once and runs nothing of the parent's: its exit handlers and
-    // buffers are its own. Returning would do the same through libc's `exit`.
+    // SAFETY: ends this process at once and runs none of the parent's exit handlers and flushes
+    // none of its buffers. Returning would do the same through libc's `exit`.
     unsafe { libc::_exit(127) }
 }
 
-/// mount_setattr(2) on the whole tree below an open mount: adds `attributes` (`MOUNT_ATTR_*`).
+/// Adds `attributes` (`MOUNT_ATTR_*`) to the whole tree below an open mount, by mount_setattr(2).
 pub(crate) fn mount_setattr_tree(tree: BorrowedFd<'_>, attributes: u64) -> io::Result<()> {
     let attr = libc::mount_attr { attr_set: attributes, attr_clr: 0, propagation: 0, userns_fd: 0 };
-    // SAFETY: the path is an empty C string, as AT_EMPTY_PATH wants, and the kernel reads exactly the
-    // size given from `attr`, which lives until the call returns.
+    // SAFETY: the path is an empty C string, as AT_EMPTY_PATH requires, and the kernel reads
+    // exactly the given size from `attr`, which lives until the call returns.
     let result = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
@@ -225,10 +231,10 @@ pub(crate) fn mount_setattr_tree(tree: BorrowedFd<'_>, attributes: u64) -> io::R
     check("mount_setattr", result).map(drop)
 }
 
-/// Brings up the loopback interface of the network namespace that this socket was made in
+/// Brings up the loopback interface of the network namespace in which this socket was made
 /// (netdevice(7), `SIOCSIFFLAGS`).
 pub(crate) fn bring_loopback_up(socket: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: an ifreq is a name and a union of plain data, for all of which zero is a value.
+    // SAFETY: an ifreq is a name and a union of plain data; zero is valid for all of it.
     let mut request = unsafe { std::mem::zeroed::<libc::ifreq>() };
     for (place, byte) in request.ifr_name.iter_mut().zip(c"lo".to_bytes()) {
         *place = libc::c_char::from_ne_bytes([*byte]);
@@ -239,11 +245,11 @@ pub(crate) fn bring_loopback_up(socket: BorrowedFd<'_>) -> io::Result<()> {
     check("ioctl SIOCSIFFLAGS", result.into()).map(drop)
 }
 
-/// `IFF_UP` and `IFF_RUNNING` in the size that `ifreq` has them in.
+/// `IFF_UP` and `IFF_RUNNING`, in the integer type of `ifreq`.
 const UP: libc::c_short = 0x1 | 0x40;
 
-/// Marks every descriptor from `first` on close-on-exec (close_range(2), Linux 5.11): whatever this
-/// process has open, the program that it executes has not.
+/// Marks every descriptor from `first` on as close-on-exec (close_range(2), Linux 5.11), so that an
+/// executed program inherits none of them.
 pub(crate) fn close_on_exec_from(first: u32) -> io::Result<()> {
     // SAFETY: no memory is involved, and with CLOSE_RANGE_CLOEXEC no descriptor is closed here.
     let result =
@@ -251,9 +257,8 @@ pub(crate) fn close_on_exec_from(first: u32) -> io::Result<()> {
     check("close_range", result).map(drop)
 }
 
-/// Closes every descriptor from 3 on but these (close_range(2), Linux 5.9). What this program still
-/// believes to own among the others must never be used again: for a fresh fork that ends in exec or
-/// exit.
+/// Closes every descriptor from 3 on except these (close_range(2), Linux 5.9). Owners of the closed
+/// descriptors must never use them again: call this only in a fresh fork that ends in exec or exit.
 pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut kept: Vec<u32> = kept.iter().map(|fd| fd.as_raw_fd().unsigned_abs()).collect();
     kept.sort_unstable();
@@ -276,12 +281,12 @@ pub(crate) fn default_sigchld() {
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
-/// Sets every signal to its default and unblocks all of them. Rust's runtime ignores SIGPIPE and
-/// exec keeps what is ignored, which would change what tools do.
+/// Sets every signal to its default and unblocks all of them. Rust's runtime ignores SIGPIPE, and
+/// exec preserves ignored signals, which would change the behavior of tools.
 pub(crate) fn reset_signals() {
     for signal in 1..=64 {
         // SAFETY: SIG_DFL installs no handler; the calls that the kernel refuses (SIGKILL, SIGSTOP,
-        // the two that libc keeps) change nothing.
+        // the two that libc reserves) change nothing.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
     // SAFETY: `none` is filled by sigemptyset before it is read.
@@ -293,8 +298,8 @@ pub(crate) fn reset_signals() {
 }
 
 model::closed_set! {
-    /// A call that must be refused in a finished cell. The arguments are fixed here, so that an attempt
-    /// does no harm even where it is not refused: they name no memory and no other process.
+    /// A call that must be refused in a finished sandbox. The arguments are fixed here and name no
+    /// memory and no other process, so that an attempt does no harm even if it is not refused.
     pub(crate) enum Attempt {
         Netlink = "make a netlink socket",
         Vsock = "make a vsock socket",
@@ -306,8 +311,8 @@ model::closed_set! {
     }
 }
 
-/// Tries this call, with `sixth` in the argument that none of them has. What it would change is this
-/// process only, which is about to end or to exec.
+/// Makes this call, with `sixth` in the argument that none of them uses. It could only change this
+/// process, which is about to end or to exec.
 pub(crate) fn attempt(attempt: Attempt, sixth: u64) -> io::Result<()> {
     let raw = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
     let (number, [first, second, third]) = match attempt {
@@ -315,17 +320,17 @@ pub(crate) fn attempt(attempt: Attempt, sixth: u64) -> io::Result<()> {
             (libc::SYS_socket, [libc::AF_NETLINK, raw, libc::NETLINK_SOCK_DIAG].map(i64::from))
         }
         Attempt::Vsock => (libc::SYS_socket, [libc::AF_VSOCK, raw, 0].map(i64::from)),
-        // No such request, of nobody.
+        // An invalid request for an invalid pid.
         Attempt::Ptrace => (libc::SYS_ptrace, [-1, 0, 0]),
         // A null target: EFAULT before anything is mounted.
         Attempt::Mount => (libc::SYS_mount, [0; 3]),
-        // No such operation.
+        // An invalid operation.
         Attempt::Keyctl => (libc::SYS_keyctl, [-1, 0, 0]),
         // No entries and no parameters.
         Attempt::IoUring => (libc::SYS_io_uring_setup, [0; 3]),
         Attempt::UserNamespace => (libc::SYS_unshare, [libc::CLONE_NEWUSER.into(), 0, 0]),
     };
-    // SAFETY: the pointers among the arguments are null, which these calls answer with EFAULT; none
+    // SAFETY: the pointers among the arguments are null, for which these calls return EFAULT; none
     // of them reads or writes memory of this process.
     let result = unsafe { libc::syscall(number, first, second, third, 0, 0, sixth) };
     let made = check("an attempt", result)?;
@@ -335,24 +340,24 @@ pub(crate) fn attempt(attempt: Attempt, sixth: u64) -> io::Result<()> {
     }
 }
 
-/// Loads one seccomp program into this thread and all that it will execute. By prctl(2), which needs no
-/// call that a tool may not make.
+/// Loads one seccomp program into this thread and all that it will execute. It uses prctl(2), which
+/// every tool may call.
 pub(crate) fn load_seccomp(program: &[libc::sock_filter]) -> io::Result<()> {
     let len = u16::try_from(program.len()).map_err(|_| io::Error::other("seccomp: too long"))?;
     let fprog = libc::sock_fprog { len, filter: program.as_ptr().cast_mut() };
     // SAFETY: `fprog` points at `len` instructions that live until the call returns; the kernel
-    // copies them and checks them before it takes them.
+    // copies and checks them before it uses them.
     let result =
         unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const fprog) };
     check("prctl PR_SET_SECCOMP", result.into()).map(drop)
 }
 
-/// Loads one seccomp program and returns the listener that hears of the calls it notifies (seccomp(2),
-/// `SECCOMP_FILTER_FLAG_NEW_LISTENER`). One listener is all that a process and its ancestors may have:
-/// EBUSY for a second. With the listener closed a notified call is answered ENOSYS.
+/// Loads one seccomp program and returns the listener for the calls that it notifies (seccomp(2),
+/// `SECCOMP_FILTER_FLAG_NEW_LISTENER`). A process and its ancestors may have only one listener: a
+/// second one fails with EBUSY. After the listener is closed, a notified call returns ENOSYS.
 pub(crate) fn load_seccomp_listening(program: &[libc::sock_filter]) -> io::Result<OwnedFd> {
-    // A signal must not make the caller call, and be counted, twice (Linux 5.19); a kernel without
-    // the flag counts too many and lets nothing through.
+    // Without the flag (Linux 5.19), a signal makes the caller repeat the call, which is then
+    // counted twice. An older kernel counts too many calls and lets none through.
     let killable = libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
     match seccomp_listening(program, killable) {
         Err(error) if errno_of(&error) == libc::EINVAL => seccomp_listening(program, 0),
@@ -364,7 +369,7 @@ fn seccomp_listening(program: &[libc::sock_filter], flags: libc::c_ulong) -> io:
     let len = u16::try_from(program.len()).map_err(|_| io::Error::other("seccomp: too long"))?;
     let fprog = libc::sock_fprog { len, filter: program.as_ptr().cast_mut() };
     // SAFETY: `fprog` points at `len` instructions that live until the call returns; the kernel
-    // copies them and checks them before it takes them.
+    // copies and checks them before it uses them.
     let listener = unsafe {
         libc::syscall(
             libc::SYS_seccomp,
@@ -376,21 +381,22 @@ fn seccomp_listening(program: &[libc::sock_filter], flags: libc::c_ulong) -> io:
     owned(check("seccomp", listener)?, "seccomp")
 }
 
-/// A call that waits for its answer. Its arguments are not kept: those that are pointers could change
-/// after they are looked at, and no answer here depends on them.
+/// A call that waits for its answer. Its arguments are not kept: memory behind a pointer could
+/// change after a check, and no answer here depends on arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Notification {
     pub(crate) id: u64,
-    /// The thread that called, in our pid namespace; 0 if it is not in it.
+    /// The calling thread in our pid namespace; 0 if it is in another one.
     pub(crate) thread: u32,
-    /// The call's number on this architecture: the filter kills every other.
+    /// The call's number on this architecture: the filter kills calls of every other.
     pub(crate) call: u32,
 }
 
-/// Takes the next notification, and waits for one if there is none. `None` if its caller was killed
-/// meanwhile. A listener whose processes are all gone says so by POLLHUP.
+/// Receives the next notification; blocks until there is one. Returns `None` if its caller was
+/// killed meanwhile. A listener whose processes have all ended reports POLLHUP.
 pub(crate) fn receive_notification(listener: BorrowedFd<'_>) -> io::Result<Option<Notification>> {
-    // SAFETY: a notification is plain integers, for which zero is a value; the kernel wants zeroes.
+    // SAFETY: a notification is plain integers, for which zero is valid; the kernel requires
+    // zeroes.
     let mut told = unsafe { std::mem::zeroed::<libc::seccomp_notif>() };
     // SAFETY: the kernel writes one `seccomp_notif`, whose size is part of the request's number, to
     // `told`, which lives until the call returns.
@@ -407,8 +413,8 @@ pub(crate) fn receive_notification(listener: BorrowedFd<'_>) -> io::Result<Optio
     }
 }
 
-/// Has the call return -1 with this errno, which must not be 0: a notified call is never made. That its
-/// caller was killed meanwhile is no error.
+/// Makes the call return -1 with this errno, which must not be 0; the kernel never executes it. It
+/// is not an error if the caller was killed meanwhile.
 pub(crate) fn answer_notification(listener: BorrowedFd<'_>, id: u64, errno: i32) -> io::Result<()> {
     if errno <= 0 {
         return Err(io::Error::other("an answer of 0 would tell the caller that it succeeded"));
@@ -416,16 +422,16 @@ pub(crate) fn answer_notification(listener: BorrowedFd<'_>, id: u64, errno: i32)
     respond(listener, libc::seccomp_notif_resp { id, val: 0, error: -errno, flags: 0 })
 }
 
-/// Has the kernel make the call (`SECCOMP_USER_NOTIF_FLAG_CONTINUE`, Linux 5.5). Only for a call whose
-/// arguments are no pointers, or it could be another call by now.
+/// Lets the kernel execute the call (`SECCOMP_USER_NOTIF_FLAG_CONTINUE`, Linux 5.5). Only for a
+/// call without pointer arguments: otherwise its arguments could have changed.
 pub(crate) fn let_notified_pass(listener: BorrowedFd<'_>, id: u64) -> io::Result<()> {
     let flags = u32::try_from(libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE).map_err(io::Error::other)?;
     respond(listener, libc::seccomp_notif_resp { id, val: 0, error: 0, flags })
 }
 
 fn respond(listener: BorrowedFd<'_>, answer: libc::seccomp_notif_resp) -> io::Result<()> {
-    // SAFETY: the kernel reads one `seccomp_notif_resp`, whose size is part of the request's number,
-    // from `answer`, which lives until the call returns.
+    // SAFETY: the kernel reads one `seccomp_notif_resp`, whose size is part of the request's
+    // number, from `answer`, which lives until the call returns.
     let result = unsafe {
         libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw const answer)
     };
@@ -435,10 +441,11 @@ fn respond(listener: BorrowedFd<'_>, answer: libc::seccomp_notif_resp) -> io::Re
     }
 }
 
-/// landlock_create_ruleset(2) asked for the kernel's version of Landlock; it makes nothing.
+/// Returns the kernel's Landlock ABI version, by landlock_create_ruleset(2), which creates nothing
+/// here.
 pub(crate) fn landlock_version() -> io::Result<u32> {
     const VERSION: libc::c_uint = 1;
-    // SAFETY: with this flag the kernel takes no ruleset: a null pointer and no size are what it asks for.
+    // SAFETY: this flag requires a null pointer and a size of zero, and no ruleset is read.
     let said = unsafe {
         libc::syscall(
             libc::SYS_landlock_create_ruleset,
@@ -451,9 +458,10 @@ pub(crate) fn landlock_version() -> io::Result<u32> {
     u32::try_from(said).map_err(|_| io::Error::other("landlock_create_ruleset"))
 }
 
-/// adjtimex(2) that sets nothing: whether somebody keeps the wall clock right. Any program may use it.
+/// Returns whether the wall clock is synchronized, by adjtimex(2), which sets nothing here.
+/// Programs with several threads may use it.
 pub(crate) fn clock_is_kept() -> io::Result<bool> {
-    // SAFETY: a timex is plain integers, for all of which zero is a value; zero modes set nothing.
+    // SAFETY: a timex is plain integers; zero is valid for all of them, and zero modes set nothing.
     let mut clock = unsafe { std::mem::zeroed::<libc::timex>() };
     // SAFETY: the kernel reads and writes this one structure, which outlives the call.
     let said = unsafe { libc::adjtimex(&raw mut clock) };
@@ -461,7 +469,7 @@ pub(crate) fn clock_is_kept() -> io::Result<bool> {
     Ok(clock.status & libc::STA_UNSYNC == 0)
 }
 
-/// A call by another way in than this architecture's own, which every filter must answer with death.
+/// A system call entry other than this architecture's own. Every filter must kill the caller.
 #[cfg(all(test, target_arch = "x86_64"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WayIn {
@@ -469,16 +477,16 @@ pub(crate) enum WayIn {
     I386,
 }
 
-/// Asks for the own process id in this way. Returns what the kernel answered, if it did.
+/// Calls getpid by this entry. Returns the kernel's result, if there is one.
 #[cfg(all(test, target_arch = "x86_64"))]
 pub(crate) fn pid_by(way: WayIn) -> i64 {
     match way {
-        // SAFETY: getpid takes no argument and touches no memory, by whichever number it is called.
+        // SAFETY: getpid takes no argument and touches no memory, under either number.
         WayIn::X32 => unsafe { libc::syscall(0x4000_0000 | libc::SYS_getpid) },
         WayIn::I386 => {
             let mut register: i64 = 20;
-            // SAFETY: 20 is getpid of the 32-bit table, which takes no argument and touches no memory;
-            // the registers that the kernel clears on this way in are given up.
+            // SAFETY: 20 is getpid in the 32-bit table, which takes no argument and touches no
+            // memory; the registers that the kernel clears on this entry are declared as clobbered.
             unsafe {
                 std::arch::asm!(
                     "int 0x80", inlateout("rax") register,

@@ -1,5 +1,5 @@
-//! One stream of the tool on its way into a file: kept up to a ceiling, counted beyond it, hashed as it
-//! is kept. Must never hold more of it in memory than one buffer.
+//! Copies one stream of the tool into a file: keeps bytes up to a limit, counts beyond it, and
+//! hashes the kept bytes. It must never hold more than one buffer of the stream in memory.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::collect::write_all;
 use crate::report::Stream;
 
-/// One of the tool's streams on its way into a file.
+/// One of the tool's streams, being copied into a file.
 pub(crate) struct Tap {
     pub(crate) pipe: OwnedFd,
     file: OwnedFd,
@@ -24,8 +24,8 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// `pipe` is read without waiting from here on, whatever its maker says of it: a tool can open its own
-    /// stream for reading and take back what it wrote, after the daemon was told that there is something.
+    /// Makes `pipe` non-blocking, regardless of its creator's flags: a tool can open its own stream
+    /// for reading and take back its output after the daemon's poll has reported data.
     pub(crate) fn new(
         pipe: OwnedFd,
         result: BorrowedFd<'_>,

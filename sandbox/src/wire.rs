@@ -1,7 +1,8 @@
-//! Numbers, texts and descriptors over a seqpacket socket: the smallest encoding that will do.
+//! A minimal encoding of numbers, texts and descriptors over a seqpacket socket.
 //!
-//! Every frame has a fixed ceiling, every length is checked before anything is made of it, and what
-//! does not fit or does not end where the frame ends is an error. Never a format that outsiders see.
+//! Frames have a fixed maximum size. Every length is checked before it is used, and a value that
+//! does not fit or does not end with the frame is an error. The format must never be exposed to
+//! other programs.
 
 use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -15,18 +16,18 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, recv, recvmsg, sendmsg,
 };
 
-/// Largest frame, bytes. The default socket buffer takes one of up to about 212,900.
+/// The largest frame in bytes. The default socket buffer takes a frame of up to about 212,900.
 pub(crate) const FRAME_BYTES_MAX: usize = 192 * 1024;
-/// Most descriptors in one frame.
+/// The most descriptors in one frame.
 pub(crate) const FRAME_FDS_MAX: usize = 96;
 
-/// Why bytes are no frame.
+/// The reason why bytes are not a valid frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireError {
     Short,
     Trailing,
     NotUtf8,
-    /// A number or a length outside what is allowed there.
+    /// A number or a length outside its permitted range.
     Range,
 }
 
@@ -77,7 +78,7 @@ impl Writer {
         self.flag(value.is_some()).u64(value.unwrap_or(0))
     }
 
-    /// A length that does not fit is cut to the largest: the frame's own ceiling refuses it later.
+    /// Saturates a length that does not fit: the size limit of the frame rejects it later.
     pub(crate) fn count(&mut self, value: usize) -> &mut Self {
         self.u32(u32::try_from(value).unwrap_or(u32::MAX))
     }
@@ -150,7 +151,7 @@ impl<'a> Reader<'a> {
         Ok(known.then_some(value))
     }
 
-    /// A count of things that follow, at most `most`.
+    /// Reads the number of items that follow, at most `most`.
     pub(crate) fn count(&mut self, most: usize) -> Result<usize, WireError> {
         let count = usize::try_from(self.u32()?).map_err(|_| WireError::Range)?;
         if count > most { Err(WireError::Range) } else { Ok(count) }
@@ -175,12 +176,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Sends one frame with its descriptors, waiting for room.
+/// Sends one frame with its descriptors; blocks while the socket is full.
 pub(crate) fn send(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     send_with(socket, bytes, fds, SendFlags::empty())
 }
 
-/// The same to a peer that may have filled the socket and never read it: an error where there is no room.
+/// Sends one frame without blocking: fails if the peer has filled the socket and does not read.
 pub(crate) fn send_at_once(
     socket: impl AsFd,
     bytes: &[u8],
@@ -203,12 +204,12 @@ fn send_with(
     if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
         return Err(WireError::Range.into());
     }
-    // A peer that is gone is an error here, never a signal.
+    // A closed peer must give an error, not SIGPIPE.
     sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL | flags)?;
     Ok(())
 }
 
-/// Waits until a frame can be received, or the peer has closed. False if neither is so in time.
+/// Waits until a frame can be received or the peer has closed. Returns false after `time_max`.
 pub(crate) fn wait_to_receive(socket: impl AsFd, time_max: Duration) -> io::Result<bool> {
     let deadline = Instant::now() + time_max;
     loop {
@@ -221,7 +222,7 @@ pub(crate) fn wait_to_receive(socket: impl AsFd, time_max: Duration) -> io::Resu
     }
 }
 
-/// Receives one frame and its descriptors (close-on-exec). `None` when the peer has closed.
+/// Receives one frame and its descriptors (close-on-exec). Returns `None` when the peer has closed.
 pub(crate) fn receive(socket: impl AsFd) -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
     let mut bytes = vec![0; next_len(&socket)?.min(FRAME_BYTES_MAX + 1)];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FRAME_FDS_MAX))];
@@ -229,7 +230,8 @@ pub(crate) fn receive(socket: impl AsFd) -> io::Result<Option<(Vec<u8>, Vec<Owne
     let received = loop {
         let mut parts = [IoSliceMut::new(&mut bytes)];
         match recvmsg(&socket, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC) {
-            // A peer that closed with unread frames of ours is told once, before the frames it sent.
+            // If the peer closed with unread frames of ours, ECONNRESET is reported once, before
+            // its frames.
             Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNRESET) => {}
             other => break other?,
         }
@@ -250,7 +252,8 @@ pub(crate) fn receive(socket: impl AsFd) -> io::Result<Option<(Vec<u8>, Vec<Owne
     Ok(Some((bytes, fds)))
 }
 
-/// The length of the next frame, waiting for it: most are short, and room for the longest is dear.
+/// Waits for the next frame and returns its length. Most frames are short; a buffer of the largest
+/// size is expensive.
 fn next_len(socket: impl AsFd) -> io::Result<usize> {
     loop {
         match recv(&socket, &mut [0_u8; 0][..], RecvFlags::PEEK | RecvFlags::TRUNC) {

@@ -1,6 +1,6 @@
-//! What a runtime brings into its cell, on the real kernel: a root file system of its own, caches,
-//! programs in `/tmp`, and how much of `/proc`. As whoever runs the tests: system mode for root, user
-//! mode for everybody else.
+//! The parts of a sandbox that its runtime decides, on the real kernel: a root file system of its
+//! own, caches, programs in `/tmp`, and the visible part of `/proc`. Runs in system mode for root,
+//! in user mode for any other user.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +23,7 @@ use sandbox::plan::{
 
 const MIB: u64 = 1024 * 1024;
 
-/// A private directory that goes away with the test.
+/// A private directory that is removed with the test.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -36,7 +36,7 @@ impl Scratch {
         scratch
     }
 
-    /// A directory that every user may enter.
+    /// Returns a directory that every user may enter.
     fn dir(&self, name: &str) -> PathBuf {
         let path = self.0.join(name);
         fs::create_dir_all(&path).unwrap();
@@ -51,7 +51,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Debian's own shell, with nothing of `/proc`.
+/// Returns Debian's own shell as a runtime, without `/proc`.
 fn shell() -> Runtime {
     Runtime {
         language: Language::Python,
@@ -95,7 +95,8 @@ fn plan(staging: &Path, runtime: Runtime, script: &str) -> Plan {
     Plan { cell: CellPlan { slot, runtime, network: Network::Nothing, demands }, order }
 }
 
-/// What a script of the shell prints in such a cell; `allowed` beside the launcher's own directories.
+/// Returns the output of a shell script in such a sandbox. `allowed` extends the launcher's default
+/// directories.
 fn said(scratch: &Scratch, runtime: Runtime, allowed: &[&Path], script: &str) -> String {
     let (staging, result) = (scratch.dir("staging"), scratch.dir("result"));
     let usual = sandbox::plan::MOUNTS_BY_DEFAULT.iter().map(Path::new);
@@ -113,7 +114,7 @@ fn said(scratch: &Scratch, runtime: Runtime, allowed: &[&Path], script: &str) ->
     text("stdout")
 }
 
-/// A root file system with a shell, what it is linked to, and nothing else.
+/// Creates a root file system that contains only a shell and its libraries.
 fn small_root(scratch: &Scratch) -> PathBuf {
     let root = scratch.dir("root");
     let linked = Command::new("ldd").arg("/bin/sh").output().unwrap();
@@ -135,7 +136,7 @@ fn a_root_of_its_own_stands_in_for_the_hosts() {
     let root = small_root(&scratch);
     let outside = scratch.dir("outside");
     fs::write(outside.join("secret"), "secret\n").unwrap();
-    // What an image says of places outside itself is nothing that the host has to give.
+    // A link in an image to a path outside of it must not expose the host's file.
     symlink(&outside, root.join("opt")).unwrap();
     let runtime = Runtime {
         root: Some(root.clone()),
@@ -174,7 +175,7 @@ fn tmp_runs_programs_only_where_the_runtime_needs_it() {
     assert_eq!(said(&scratch, runtime, &[], script), "ran /tmp/made\n");
 }
 
-/// Two layers stand before what these mounts forbid, and either alone would hide a hole in the other.
+/// Two layers enforce these prohibitions, and either would hide a hole in the other.
 #[test]
 fn mounts_forbid_what_landlock_forbids() {
     let script = "while read -r _ _ _ _ place flags _; do echo $place $flags; \
@@ -255,7 +256,7 @@ fn what_the_launcher_was_not_told_is_not_bound() {
     }
 }
 
-/// In the launcher's own root there is more than the host's directories: what every run was given, and a
+/// The launcher's base root contains more than the host's directories: the staging root and a
 /// `/proc`. A link must lead where it leads on the host.
 #[test]
 fn a_link_in_an_allowed_directory_leads_to_nothing_of_the_launchers() {

@@ -1,11 +1,12 @@
-//! Bare starts: what is left of a start when nothing confines it. Must add nothing of its own to a figure.
+//! Bare starts: the time of a start without any confinement. Must add nothing of its own to a
+//! figure.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// A C program with a static copy of everything that it needs.
+/// Compiles a statically linked C program.
 pub(crate) fn compile(directory: &Path, name: &str, source: &str) -> PathBuf {
     let (from, to) = (directory.join(format!("{name}.c")), directory.join(name));
     std::fs::write(&from, source).unwrap();
@@ -15,12 +16,13 @@ pub(crate) fn compile(directory: &Path, name: &str, source: &str) -> PathBuf {
     to
 }
 
-/// The standard library's way, which is posix_spawn, and waiting for the end.
+/// Starts a program in the standard library's way, by posix_spawn, and waits for its end.
 pub(crate) fn spawn(command: &mut Command) {
     assert!(command.stdin(Stdio::null()).status().unwrap().success(), "{command:?}");
 }
 
-/// A process of `starter.c`: it starts and times by itself, so that the way to it is in no figure.
+/// A process of `starter.c`: it starts and times by itself, so that no figure includes the way to
+/// it.
 pub(crate) struct Starter(Child);
 
 impl Starter {
@@ -33,7 +35,8 @@ impl Starter {
         Duration::from_nanos(self.answer())
     }
 
-    /// Starts for so long without a pause; [`Self::answer`] has their count then.
+    /// Requests starts for this many milliseconds without a pause; [`Self::answer`] then returns
+    /// their count.
     pub(crate) fn ask(&mut self, ms: u32) {
         self.0.stdin.as_mut().unwrap().write_all(&ms.to_ne_bytes()).unwrap();
     }
@@ -47,7 +50,7 @@ impl Starter {
 
 impl Drop for Starter {
     fn drop(&mut self) {
-        // The end of its input is its end.
+        // The starter exits at the end of its input.
         drop(self.0.stdin.take());
         assert!(self.0.wait().is_ok());
     }

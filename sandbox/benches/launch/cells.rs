@@ -1,4 +1,4 @@
-//! Our own cells: cold ones, ready ones, and how long each step of one took as its client sees it.
+//! Our own sandboxes: cold and prewarmed starts, and the time of each step as the client sees it.
 
 use std::fs;
 use std::os::fd::AsFd;
@@ -16,7 +16,8 @@ use sandbox::report::{Mark, Step};
 
 const MIB: u64 = 1024 * 1024;
 
-/// The steps of a run: of the building as the launcher marks them, then as the client sees them.
+/// The steps of a run: building steps as the launcher marks them, then the steps that the client
+/// sees.
 pub(crate) const STEPS: [&str; BUILDING + 5] = [
     "  the plan's way to the launcher",
     "  opening what it names",
@@ -34,10 +35,10 @@ pub(crate) const STEPS: [&str; BUILDING + 5] = [
     "started to ended (the launcher's clock)",
     "ended to collected",
 ];
-/// From the plan to the first mark, between two marks, and from the last to `Prepared`.
+/// From the plan to the first mark, between two marks, and from the last one to `Prepared`.
 const BUILDING: usize = Step::ALL.len() + 1;
 
-/// How long each of [`STEPS`] took; a ready cell has none of the building.
+/// The time of each of [`STEPS`]; a prewarmed sandbox has no building steps.
 pub(crate) type Steps = [Duration; STEPS.len()];
 
 pub(crate) struct Cells {
@@ -48,7 +49,7 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// For one tool, below a directory that is the bench's own.
+    /// Uses one tool, and a directory of the bench's own.
     pub(crate) fn new(program: PathBuf, top: &Path, tool: &Path, seats_max: u32) -> Self {
         let staging = top.join("staging");
         fs::create_dir_all(&staging).unwrap();
@@ -58,7 +59,8 @@ impl Cells {
         Self { top, tool, launcher: Launcher::new(reach), count: AtomicUsize::new(0) }
     }
 
-    /// As the daemon runs a request for which nothing is ready: plan and order go out together.
+    /// Runs as the daemon does without a prewarmed sandbox: sandbox spec and command are sent
+    /// together.
     pub(crate) fn run_cold(&self) {
         let plan = Plan { cell: self.plan(), order: order() };
         self.finish(self.launcher.build(plan).unwrap());
@@ -78,7 +80,7 @@ impl Cells {
         steps
     }
 
-    /// The same from the plan on: one way to the launcher and back more than [`Self::run_cold`].
+    /// Runs in separate steps: one round trip to the launcher more than [`Self::run_cold`].
     pub(crate) fn run_in_steps(&self) -> Steps {
         let begun = Mark::now(Step::Asked);
         let cell = self.prepare();
@@ -93,7 +95,7 @@ impl Cells {
         steps
     }
 
-    /// From go on.
+    /// Runs from `Go` to the end.
     fn finish(&self, ready: ReadyCell) -> [Duration; 3] {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         let result = self.top.join(format!("result-{number}"));

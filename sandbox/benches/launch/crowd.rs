@@ -1,5 +1,5 @@
-//! Many at a time: bursts, and starts without a pause on as many threads as there are cores. Ours and bare
-//! take turns, because the machine's speed moves from second to second.
+//! Concurrent starts: bursts, and starts without a pause on as many threads as there are cores.
+//! Ours and bare starts alternate, because the machine's speed changes from second to second.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,11 +14,11 @@ use crate::table::{Bound, Times, goal, heading, line, median};
 
 const BURST: usize = 100;
 const BURSTS: usize = 5;
-/// Turns of each, and how long each is.
+/// The number of turns of each, and below it their length.
 const TURNS: usize = 7;
 const TURN: Duration = Duration::from_millis(1500);
 
-/// A hundred at the same moment, each timed from that moment on.
+/// Starts a hundred at the same moment, and times each from that moment.
 pub(crate) fn bursts(cells: &Cells, tool: &Path, bwrap: Option<&Elsewhere>) {
     let names = ["bare posix_spawn", "ours, ready cells", "ours, cold cells"];
     let mut rows: Vec<_> =
@@ -44,7 +44,7 @@ pub(crate) fn bursts(cells: &Cells, tool: &Path, bwrap: Option<&Elsewhere>) {
 }
 
 fn burst((_, each, all): &mut (&str, Times, Times), act: impl Fn(usize) + Sync) {
-    // All threads are there before the first begins.
+    // All threads exist before the first one begins.
     let (there, done) = (Barrier::new(BURST + 1), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for number in 0..BURST {
@@ -65,7 +65,7 @@ fn burst((_, each, all): &mut (&str, Times, Times), act: impl Fn(usize) + Sync) 
     each.extend(times);
 }
 
-/// Cold cells against bare vfork and exec, on one and on two threads.
+/// Compares cold sandboxes with bare vfork and exec, on one and on two threads.
 pub(crate) fn throughput(cells: &Cells, tool: &Path, starter: &Path) {
     for threads in [1, 2] {
         println!("\nstarts a second, {threads} at a time, {TURNS} turns of {TURN:?} each");

@@ -1,5 +1,5 @@
-//! The launchers of others, by their usual command lines; one that does not run here says why. Starts
-//! nothing that it does not see end.
+//! Other launchers, with their usual command lines. One that does not run here reports why. Must
+//! start no process that it does not wait for.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,30 +9,30 @@ use std::time::Duration;
 use crate::bare::{Starter, spawn};
 use crate::table::timed;
 
-/// One of them, found to work here.
+/// A launcher that works here.
 pub(crate) struct Elsewhere {
     pub(crate) name: &'static str,
-    /// In how many rounds it has its turn: those that take tens of milliseconds have fewer.
+    /// The rounds between its turns: launchers that take tens of milliseconds have fewer turns.
     pub(crate) every: usize,
     way: Way,
 }
 
 enum Way {
     Spawned(Vec<String>),
-    /// By a process that sees another file system than we do.
+    /// By a process that sees another file system than ours.
     Started(Starter),
 }
 
-/// The programs that the rows are made of.
+/// The programs that the rows run.
 pub(crate) struct Programs<'a> {
     pub(crate) tool: &'a Path,
     pub(crate) starter: &'a Path,
-    /// Where bundles are made.
+    /// The directory for bundles.
     pub(crate) top: &'a Path,
 }
 
 impl Elsewhere {
-    /// Every launcher that we know: it, or why not.
+    /// Returns every known launcher, or the reason why it cannot be used.
     pub(crate) fn all(programs: &Programs<'_>) -> Vec<(&'static str, Result<Self, String>)> {
         let tool = programs.tool.to_str().unwrap();
         let bwrap = "bwrap --unshare-all --ro-bind / / --proc /proc --dev /dev TOOL";
@@ -56,7 +56,7 @@ impl Elsewhere {
         }
     }
 
-    /// The command again, for as many at a time as wanted.
+    /// Returns a function that starts the command, for concurrent use.
     pub(crate) fn spawns(&self) -> Option<impl Fn() + Sync> {
         match &self.way {
             Way::Spawned(words) => {
@@ -78,7 +78,7 @@ impl Elsewhere {
         Self::spawned("runc run", 6, words)
     }
 
-    /// crun refuses a host with both kinds of control groups, so it is not shown the second.
+    /// crun refuses a host with both kinds of control groups, so the second is hidden from it.
     fn crun(programs: &Programs<'_>) -> Result<Self, String> {
         let crun = installed("crun")?;
         let words = container("crun", programs)?;
@@ -95,8 +95,8 @@ impl Elsewhere {
     }
 }
 
-/// What comes after the launcher's name to run its own specification, without a terminal, around a root
-/// file system that holds the tool and nothing else.
+/// Returns the arguments after the launcher's name, to run its default specification without a
+/// terminal, with a root file system that contains only the tool.
 fn container(launcher: &str, programs: &Programs<'_>) -> Result<Vec<String>, String> {
     installed(launcher)?;
     let bundle = programs.top.join(launcher);
@@ -116,7 +116,7 @@ fn container(launcher: &str, programs: &Programs<'_>) -> Result<Vec<String>, Str
     Ok(["run", "--bundle", bundle.to_str().unwrap(), &name].map(str::to_owned).to_vec())
 }
 
-/// Runs it once; the last that it said, if it fails.
+/// Runs it once; returns its last message if it fails.
 fn tried(command: &mut Command) -> Result<(), String> {
     let said = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&said.stderr);

@@ -1,9 +1,10 @@
-//! What a cell costs beside bare exec and beside other launchers: `cargo bench -p sandbox --bench launch`.
+//! The cost of a sandbox compared with bare exec and other launchers: `cargo bench -p sandbox
+//! --bench launch`.
 //!
-//! The tool is one static program that does nothing. All rows of a table come from one interleaved loop,
-//! because the machine is shared: the ratios within one run are the figures, and the times are not. The
-//! way to the launcher and back is in every figure of ours. `ROUNDS` changes the number of rounds, and
-//! `PAUSE_MS` how long each start is left alone by the one before. Must leave nothing behind.
+//! The tool is one static program that does nothing. All rows of a table come from one interleaved
+//! loop, because the machine is shared: ratios within one run are meaningful, absolute times are
+//! not. Every figure of ours includes the round trip to the launcher. `ROUNDS` sets the number of
+//! rounds, `PAUSE_MS` the pause before each start. Must leave nothing behind.
 
 #![allow(
     clippy::unwrap_used,
@@ -28,9 +29,9 @@ use cells::{Cells, STEPS, Steps};
 use elsewhere::{Elsewhere, Programs};
 use table::{Bound, Row, Times, goal, heading, line, timed};
 
-/// Enough that a whole burst can be ready at once.
+/// Enough for a whole burst of prewarmed sandboxes.
 const SEATS: u32 = 128;
-/// The first of them warm what can be warmed, and are not counted.
+/// The first rounds warm caches and are not counted.
 const WARM_UP: usize = 10;
 
 fn main() {
@@ -39,10 +40,10 @@ fn main() {
     };
     let rounds = usize::try_from(number("ROUNDS", 300)).unwrap();
     let pause = Duration::from_millis(number("PAUSE_MS", 5));
-    // In memory: what disks cost is not what is asked here.
+    // In memory: the cost of disks is not measured here.
     let top = PathBuf::from(format!("/dev/shm/toolexec-launch-bench-{}", std::process::id()));
     fs::create_dir_all(&top).unwrap();
-    // Not there: a cell has a /dev/shm of its own.
+    // Not below /dev/shm: a sandbox has its own.
     let tools = launcher_program().parent().unwrap().join("launch-bench");
     fs::create_dir_all(&tools).unwrap();
     let tool = compile(&tools, "true", "int main(void) { return 0; }\n");
@@ -113,7 +114,7 @@ fn sequential(
     }
 }
 
-/// Every row once a round, or less often, in another order each time.
+/// Runs every row once a round, or less often, in another order each time.
 fn interleave(rows: &mut [Row<'_>], rounds: usize, pause: Duration) {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     let mut random = 1;
@@ -122,7 +123,7 @@ fn interleave(rows: &mut [Row<'_>], rounds: usize, pause: Duration) {
         for row in &order {
             let row = &mut rows[*row];
             if round % row.every == 0 {
-                // What the one before left behind is the kernel's work and ours, and not this one's.
+                // Lets the kernel and the launcher finish the cleanup of the previous start.
                 std::thread::sleep(pause);
                 let took = (row.run)();
                 if round >= WARM_UP {
@@ -155,7 +156,8 @@ fn steps(what: &str, kept: &[Steps]) {
     }
 }
 
-/// Another order in each round, the same in each run: no row always follows the same one.
+/// Shuffles differently in each round and equally in each run, so that no row always follows the
+/// same one.
 fn shuffle(order: &mut [usize], random: &mut u64) {
     for last in (1..order.len()).rev() {
         *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -164,7 +166,7 @@ fn shuffle(order: &mut [usize], random: &mut u64) {
     }
 }
 
-/// The launcher of the same build profile: benches are built beside the programs.
+/// Returns the launcher of the same build profile: benches are built beside the programs.
 fn launcher_program() -> PathBuf {
     env!("CARGO_BIN_EXE_toolexec-launch").into()
 }

@@ -1,11 +1,12 @@
 /*
- * Starts one program over and over, as barely as the kernel allows, and says how long each start took:
- * from the call that makes the process until its end has been seen. Must do nothing else in that time.
+ * Starts one program repeatedly, with as few calls as the kernel allows, and reports the time of each
+ * start: from the call that makes the process until its end is seen. Must do nothing else in that time.
  *
  *   starter vfork|namespaces PROGRAM [ARGUMENT...]
  *
- * Each command on standard input is four bytes, a number of milliseconds: 0 asks for one start, answered
- * with its nanoseconds; any other for as many as fit, answered with their count. Answers are eight bytes.
+ * Each command on standard input is four bytes, a number of milliseconds. 0 requests one start, and the
+ * answer is its nanoseconds. Any other number requests as many starts as fit, and the answer is their
+ * count. Answers are eight bytes.
  */
 #define _GNU_SOURCE
 #include <sched.h>

@@ -1,8 +1,8 @@
-//! Times, and how they are told: percentiles, ratios, and whether a goal was met.
+//! Times and their output: percentiles, ratios, and goals.
 
 use std::time::{Duration, Instant};
 
-/// One way to run the tool, and how long each time took.
+/// One way to run the tool, and the time of each run.
 pub(crate) struct Row<'a> {
     pub(crate) name: String,
     pub(crate) every: usize,
@@ -24,7 +24,7 @@ impl Times {
         self.0.push(took);
     }
 
-    /// Microseconds, by nearest rank.
+    /// Returns the percentile in microseconds, by nearest rank.
     pub(crate) fn at(&self, percent: usize) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort();
@@ -44,13 +44,13 @@ pub(crate) fn heading(what: &str, last: &str) {
     println!("{:<44} {:>9} {:>9} {:>9} {last:>10}", "", "p50", "p90", "p99");
 }
 
-/// A line with what the caller knows beside it.
+/// Prints a line, with the caller's text in the last column.
 pub(crate) fn line(name: &str, times: &Times, last: &str) {
     let [p50, p90, p99] = [50, 90, 99].map(|percent| times.at(percent));
     println!("{name:<44} {p50:>9.0} {p90:>9.0} {p99:>9.0} {last:>10}");
 }
 
-/// Whether `ratio` is within its goal: at most that, or at least.
+/// Prints whether `ratio` is within its goal.
 pub(crate) fn goal(what: &str, ratio: f64, bound: Bound) {
     let (met, words) = match bound {
         Bound::AtMost(goal) => (ratio <= goal, format!("at most {goal}")),

@@ -1,4 +1,4 @@
-//! A sandbox that a launcher was asked for, until it is built.
+//! A sandbox that was requested from a launcher and is not built yet.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::plan::Network;
 use crate::report::{Confinement, Mark};
 use crate::wire;
 
-/// A cell that is being built, or is waiting already.
+/// A sandbox that the launcher is building or has already built.
 #[must_use = "a cell that nobody waits for is ended when it is dropped"]
 pub struct AskedCell {
     pub(super) peer: Peer,
@@ -24,7 +24,7 @@ impl AskedCell {
     /// Waits until it is built.
     ///
     /// # Errors
-    /// [`BuildError`], and then nothing has run; with what is known of the other side.
+    /// [`BuildError`]; nothing has run. The [`Peer`] holds what is known of the launcher.
     pub(super) fn prepared(
         mut self,
         limit: &mut StartLimit<'_>,
@@ -47,10 +47,10 @@ impl AskedCell {
         }
     }
 
-    /// Waits until it is built, within a bound of the caller's.
+    /// Waits until it is built, within the caller's limit.
     ///
     /// # Errors
-    /// [`BuildError`], and then nothing has run; what is left is stuck in the kernel, and is named.
+    /// [`BuildError`]; nothing has run. The error names processes that remain stuck in the kernel.
     pub fn prepared_within(self, limit: &mut StartLimit<'_>) -> Result<PreparedCell, BuildError> {
         self.prepared(limit).map_err(|(error, _)| error)
     }
@@ -69,7 +69,7 @@ impl AskedCell {
             return Err(lost("the cell has another network than was asked for"));
         }
         peer.look(evidence);
-        // They were sent before it was said that the cell is prepared.
+        // Init sends the streams before the launcher reports that the sandbox is prepared.
         let streams = match wire::wait_to_receive(&*evidence, Duration::ZERO) {
             Ok(true) => wire::receive(&*evidence).map_err(BuildError::Lost)?,
             Ok(false) => None,
@@ -87,6 +87,5 @@ impl AskedCell {
     }
 }
 
-/// What is known of a cell once it is built: its confinement, the times of its steps, the streams and the
-/// socket of its proxy.
+/// The parts of a built sandbox: confinement, times of its steps, streams and the proxy's socket.
 type Built = (Confinement, Vec<Mark>, [OwnedFd; 2], Option<OwnedFd>);

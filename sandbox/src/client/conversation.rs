@@ -1,4 +1,4 @@
-//! A conversation with a launcher: its sockets, its first words and the answers. It never waits without end.
+//! A session with a launcher: its sockets, first message and replies. No wait here is unbounded.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -10,7 +10,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use crate::messages::FromLauncher;
 use crate::wire;
 
-/// The first words of a conversation, and where its evidence is to be sent.
+/// The first message of a session, and the socket for its evidence.
 pub(super) struct First<'a> {
     pub(super) frame: Vec<u8>,
     pub(super) evidence: BorrowedFd<'a>,
@@ -22,10 +22,10 @@ impl First<'_> {
     }
 }
 
-/// Makes a send that waits for room in this socket fail at the deadline.
+/// Makes a blocking send on this socket fail at the deadline.
 pub(super) fn limit_sending(control: &OwnedFd, deadline: Instant) -> io::Result<()> {
     let left = deadline.saturating_duration_since(Instant::now());
-    // 0 would mean: without a limit.
+    // 0 would mean no limit.
     set_socket_timeout(control, Timeout::Send, Some(left.max(Duration::from_millis(1))))?;
     Ok(())
 }
@@ -34,7 +34,7 @@ pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }
 
-/// A verb with its descriptors.
+/// A message with its descriptors.
 pub(super) type Heard = (FromLauncher, Vec<OwnedFd>);
 
 pub(super) fn hear(control: &OwnedFd) -> io::Result<Option<Heard>> {

@@ -1,4 +1,4 @@
-//! The reasons why a sandbox does not exist. A reason must say whether the tool may have run.
+//! The errors of building a sandbox. Each must show whether the tool may have run.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,23 +7,23 @@ use std::{fmt, io};
 use crate::messages::Unable;
 use crate::process::ProcessState;
 
-/// Most processes named in one message.
+/// The most processes named in one message.
 const NAMED_MAX: usize = 4;
 
-/// The reason why a sandbox does not exist.
+/// The reason why a sandbox could not be built or started.
 #[derive(Debug)]
 pub enum BuildError {
     /// The launcher could not be started or reached.
     Launcher(PathBuf, io::Error),
-    /// It said why not.
+    /// The launcher reported the reason.
     Unable(Unable),
-    /// It died or sent nonsense before the order to start the tool.
+    /// The launcher died or sent an invalid message before the start of the tool was requested.
     Lost(io::Error),
-    /// It did not answer in time.
+    /// The launcher did not answer in time.
     Stuck(Box<Standstill>),
-    /// The caller did not want to wait any longer.
+    /// The caller cancelled the wait.
     GivenUp(Box<Standstill>),
-    /// The same between the word to start and the answer: the tool may have run.
+    /// The launcher was lost between the start request and its answer: the tool may have run.
     Unknown(io::Error),
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for BuildError {
 
 impl std::error::Error for BuildError {}
 
-/// A launcher that has not answered: the step that it is at, and its processes in the kernel.
+/// A launcher that has not answered: its current step, and the state of its processes.
 #[derive(Clone, Debug)]
 pub struct Standstill {
     pub(super) for_time: Duration,
@@ -53,7 +53,7 @@ pub struct Standstill {
 }
 
 impl Standstill {
-    /// The processes that do not move on.
+    /// Returns the processes that make no progress.
     #[must_use]
     pub fn processes(&self) -> &[ProcessState] {
         &self.processes
@@ -74,7 +74,7 @@ impl fmt::Display for Standstill {
     }
 }
 
-/// The launcher broke off, or said what it may not.
+/// Returns the error for a launcher that disconnected or violated the protocol.
 pub(super) fn lost(why: &'static str) -> BuildError {
     BuildError::Lost(io::Error::new(io::ErrorKind::UnexpectedEof, why))
 }

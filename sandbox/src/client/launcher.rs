@@ -1,4 +1,5 @@
-//! The launcher: reached or started, asked for sandboxes, and replaced where it does not answer.
+//! The launcher client: connects to a launcher or starts one, requests sandboxes, and replaces a
+//! launcher that does not respond.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -19,28 +20,28 @@ use crate::messages::ToLauncher;
 use crate::plan::{CellPlan, Plan};
 use crate::wire;
 
-/// Most launchers of our own that are waited for beside the present one.
+/// The most retired launchers that are kept besides the current one.
 const RETIRED_MAX: usize = 3;
-/// How often it is tried to have the launchers that are our children.
+/// The interval between attempts to lock the launchers that are our children.
 const LOCK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// How to reach a launcher.
+/// The way to reach a launcher.
 #[derive(Clone, Debug)]
 pub enum Reach {
-    /// Start one of our own, when it is needed first.
+    /// Start a launcher as a child, on first use.
     Spawn {
         program: PathBuf,
         staging: PathBuf,
-        /// Directories that runtimes may need; the launcher's own list if there are none.
+        /// Directories that runtimes may need; the launcher's default list if empty.
         mounts_allowed: Vec<PathBuf>,
-        /// Cells at one time.
+        /// The most concurrent sandboxes.
         seats_max: u32,
     },
-    /// Ask the one behind a socket unit.
+    /// Connect to the launcher behind a socket unit.
     Socket(PathBuf),
 }
 
-/// A launcher, running or to be started with the first cell.
+/// A launcher that is running or will be started with the first sandbox.
 #[derive(Debug)]
 pub struct Launcher {
     reach: Reach,
@@ -51,18 +52,18 @@ pub struct Launcher {
 #[derive(Debug, Default)]
 struct Own {
     present: Option<OwnLauncher>,
-    /// Those that did not answer: they take no more conversations, and end with their last cell.
+    /// Launchers that did not respond. They get no more sessions and end with their last sandbox.
     retired: Vec<OwnLauncher>,
 }
 
 impl Launcher {
-    /// Nothing is started or reached yet.
+    /// Returns a client; no launcher is started or reached yet.
     #[must_use]
     pub fn new(reach: Reach) -> Self {
         Self { reach, own: Mutex::default() }
     }
 
-    /// Begins a conversation, and says which launcher it is with if that is our child.
+    /// Begins a session. Returns its socket and the launcher's pid if it is our child.
     fn converse(
         &self,
         first: &First<'_>,
@@ -75,7 +76,7 @@ impl Launcher {
                     let kind = SocketType::SEQPACKET;
                     let control =
                         socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)?;
-                    // A launcher that accepts nobody has a queue that is full one day.
+                    // The queue of a launcher that accepts no connection eventually fills up.
                     limit_sending(&control, deadline)?;
                     connect(&control, &SocketAddrUnix::new(path)?)?;
                     Ok(control)
@@ -89,7 +90,7 @@ impl Launcher {
                 let failed = |error| BuildError::Launcher(program.clone(), error);
                 let mut own = self.own(limit)?;
                 own.retired.retain_mut(|retired| !retired.has_ended());
-                // One that has ended meanwhile (somebody killed it) is replaced.
+                // A launcher that has ended meanwhile, for example by a kill, is replaced.
                 let present = own.present.as_ref();
                 let begun = present.map(|own| (own.converse(first, deadline), own.pid()));
                 if let Some((Ok(control), pid)) = begun {
@@ -103,7 +104,7 @@ impl Launcher {
                 };
                 let started = OwnLauncher::start(program, limit)?;
                 let pid = started.pid();
-                // It may have ended before the first word.
+                // It may have ended before the first message.
                 let control = started.converse(first, deadline).map_err(|error| {
                     failed(
                         end_of_child(pid)
@@ -116,7 +117,8 @@ impl Launcher {
         }
     }
 
-    /// The launchers that are our children, unless another caller has them for too long.
+    /// Locks the launchers that are our children, unless another caller holds the lock for too
+    /// long.
     fn own(&self, limit: &mut StartLimit<'_>) -> Result<MutexGuard<'_, Own>, BuildError> {
         loop {
             if let Some(own) = self.own_now() {
@@ -135,14 +137,14 @@ impl Launcher {
         }
     }
 
-    /// After a conversation that no slot took in time: a launcher of our own gets no more of them. The next one
-    /// starts another, and what runs in this one may end.
+    /// Retires our own launcher after a session that no worker took in time. The next session
+    /// starts another launcher, and the sandboxes of this one may finish.
     fn retire_untaken(&self, failed: &BuildError, peer: Peer) {
         if !matches!(failed, BuildError::Stuck(_)) || peer.slot.is_some() {
             return;
         }
         let Some(mut own) = self.own_now() else { return };
-        // Where every launcher hangs, no more of them are left behind than this.
+        // If every launcher hangs, no more than this many remain.
         if own.retired.len() >= RETIRED_MAX {
             return;
         }
@@ -153,39 +155,39 @@ impl Launcher {
         }
     }
 
-    /// Has a cell built. When this returns every layer of confinement is in force, nothing of a tool's
-    /// has run, and the cell waits for its order for at most a quarter of an hour.
+    /// Builds a sandbox without a command. When this returns, every layer of confinement is active
+    /// and no code of the tool has run. The sandbox waits for its command for at most 15 minutes.
     ///
     /// # Errors
-    /// [`BuildError`], and then nothing has run and nothing is left.
+    /// [`BuildError`]; nothing has run and nothing remains.
     pub fn prepare(&self, plan: CellPlan) -> Result<PreparedCell, BuildError> {
         let go_on = &mut |_: &Waiting| Wait::GoOn;
         let mut limit = StartLimit::new(START_TIME_MAX, go_on);
         self.ask_within(plan, &mut limit)?.prepared_within(&mut limit)
     }
 
-    /// Has a cell built for this plan, with the order's limits in force, within half a minute.
+    /// Builds a sandbox for this plan and enforces its limits, within 30 seconds.
     ///
     /// # Errors
-    /// [`BuildError`], and then nothing has run and nothing is left.
+    /// [`BuildError`]; nothing has run and nothing remains.
     pub fn build(&self, plan: Plan) -> Result<ReadyCell, BuildError> {
         self.build_within(plan, &mut StartLimit::new(START_TIME_MAX, &mut |_| Wait::GoOn))
     }
 
-    /// The same within a bound of the caller's.
+    /// Like [`Self::build`], within the caller's limit.
     ///
     /// # Errors
-    /// [`BuildError`], and then nothing has run; what is left is stuck in the kernel, and is named.
+    /// [`BuildError`]; nothing has run. The error names processes that remain stuck in the kernel.
     pub fn build_within(
         &self,
         plan: Plan,
         limit: &mut StartLimit<'_>,
     ) -> Result<ReadyCell, BuildError> {
         let asked = self.ask_within(plan.cell, limit)?;
-        // The order waits at the launcher until the cell is there: one way less to go.
+        // The command waits at the launcher until the sandbox is built, which saves a round trip.
         let limits = plan.order.limits;
         let order = ToLauncher::Order(Box::new(plan.order)).encode();
-        // A launcher that has refused already has closed, and its answer is still to be read.
+        // A launcher that has already refused has closed the socket; its answer must still be read.
         let sent = wire::send(&asked.control, &order, &[]);
         let prepared = asked.prepared(limit).map_err(|(error, peer)| {
             self.retire_untaken(&error, peer);
@@ -195,11 +197,10 @@ impl Launcher {
         prepared.ready(limits, limit)
     }
 
-    /// Asks for a cell and does not wait for it: the launcher builds it meanwhile. `time_max` is how long it
-    /// has for that.
+    /// Requests a sandbox without waiting for it. The launcher has `time_max` to build it.
     ///
     /// # Errors
-    /// [`BuildError`]: no launcher could be asked.
+    /// [`BuildError`]; no launcher could be reached.
     pub fn ask(&self, plan: CellPlan, time_max: Duration) -> Result<AskedCell, BuildError> {
         self.ask_within(plan, &mut StartLimit::new(time_max, &mut |_| Wait::GoOn))
     }

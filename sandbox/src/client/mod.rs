@@ -1,9 +1,10 @@
-//! The daemon's side of a run: `Launcher` → `PreparedCell` → `ReadyCell` → `RunningCell` → `Finished`,
-//! each consumed by the next.
+//! The daemon's side of a run: `Launcher` → `PreparedCell` → `ReadyCell` → `RunningCell` →
+//! `Finished`, each consumed by the next.
 //!
-//! A cell can be prepared before there is anything to run in it. A [`ReadyCell`] is confined and waiting; nothing of the tool's has run. The caller makes its intent
-//! durable and only then calls [`ReadyCell::start`]. Everything read here was written by a tool or a
-//! process with the tool's uid: it is bounded, kept, hashed and believed in nothing.
+//! A sandbox can be prepared before its command is known. A [`ReadyCell`] is confined and waiting,
+//! and no code of the tool has run. The caller makes its intent durable and only then calls
+//! [`ReadyCell::start`]. A tool or a process with the tool's uid wrote everything that is read
+//! here: it is bounded, kept and hashed, and must never be trusted.
 
 mod asked;
 mod conversation;

@@ -1,5 +1,5 @@
-//! A launcher that is our child: starting it, talking to it, and letting it go. Every wait here has an end,
-//! because a launcher can be stuck in the kernel, where not even a kill reaches it.
+//! A launcher that is our child: starting it, talking to it and stopping it. Every wait here is
+//! bounded, because a launcher can be stuck in the kernel, where even SIGKILL has no effect.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -16,13 +16,13 @@ use super::start::{ASK_INTERVAL, Peer, StartLimit};
 use crate::process::ProcessState;
 use crate::wire;
 
-/// How long our own launcher may take to end when it is not needed any more.
+/// The most time that our own launcher may take to exit when no longer needed.
 const EXIT_TIME_MAX: Duration = Duration::from_secs(5);
-/// The same for one that is found stuck, and for one that was killed.
+/// The same for a launcher that is stuck, and for one that was killed.
 const STUCK_TIME_MAX: Duration = Duration::from_secs(1);
 const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// How to start one.
+/// The arguments to start a launcher.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     pub(super) path: PathBuf,
@@ -34,21 +34,22 @@ pub(super) struct Program {
 /// A launcher that is our child.
 #[derive(Debug)]
 pub(super) struct OwnLauncher {
-    /// Conversations go in here; closing it is the word to end.
+    /// The control socket, to which new sessions are sent. Closing it asks the launcher to exit.
     door: Option<OwnedFd>,
     process: Child,
-    /// It did not answer, and is not waited for.
+    /// It did not respond; do not wait for it.
     is_retired: bool,
 }
 
 impl OwnLauncher {
-    /// Starts one. Executing a program can hang on its file system, so another thread does it.
+    /// Starts a launcher on another thread, because exec can hang on the program's file system.
     pub(super) fn start(program: Program, limit: &mut StartLimit<'_>) -> Result<Self, BuildError> {
         let path = program.path.clone();
         let failed = |error| BuildError::Launcher(path.clone(), error);
         let (told, started) = channel();
         let start = move || {
-            // Whoever waited no longer has no use for it; it ends with its door.
+            // If the caller no longer waits, the launcher is not needed; it exits with its control
+            // socket.
             told.send(Self::spawn(&program)).unwrap_or_default();
         };
         thread::Builder::new().name("start-launcher".to_owned()).spawn(start).map_err(failed)?;
@@ -72,8 +73,7 @@ impl OwnLauncher {
         command.arg("--staging").arg(staging).env_clear();
         command.arg("--seats-max").arg(seats_max.to_string());
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null());
-        // A Ctrl-C is the caller's to answer: the launcher must outlive it, or nobody would know how
-        // the run ended.
+        // The caller handles Ctrl-C. The launcher must survive it to report the end of the run.
         command.process_group(0);
         for mount in mounts_allowed {
             command.arg("--allow-mount").arg(mount);
@@ -81,8 +81,8 @@ impl OwnLauncher {
         Ok(Self { door: Some(door), process: command.spawn()?, is_retired: false })
     }
 
-    /// Begins a conversation with these words. They are there before anybody listens, who then need not
-    /// be woken twice.
+    /// Begins a session. The first message is sent before the launcher has the socket, so that the
+    /// worker wakes up only once.
     pub(super) fn converse(&self, first: &First<'_>, deadline: Instant) -> io::Result<OwnedFd> {
         let (control, theirs) = pair()?;
         limit_sending(&control, deadline)?;
@@ -96,18 +96,18 @@ impl OwnLauncher {
         self.process.id()
     }
 
-    /// What it is, as long as it has not ended.
+    /// Returns its process state unless it has ended.
     pub(super) fn state(&self) -> Option<ProcessState> {
         ProcessState::read(self.pid()).filter(|state| !state.has_ended())
     }
 
-    /// Lets it end with its last cell, and takes no more conversations to it.
+    /// Sends it no more sessions, and lets it exit with its last sandbox.
     pub(super) fn retire(&mut self) {
         self.is_retired = true;
         self.door = None;
     }
 
-    /// Whether it has ended and was reaped.
+    /// Returns whether it has ended and was reaped.
     pub(super) fn has_ended(&mut self) -> bool {
         !matches!(self.process.try_wait(), Ok(None))
     }
@@ -127,9 +127,9 @@ impl OwnLauncher {
 }
 
 impl Drop for OwnLauncher {
-    /// The launcher ends when its door is closed and its last cell is gone; it must not stay a zombie. One
-    /// that hangs takes its cells with it when it is killed; one that cannot be killed is left behind. Who
-    /// lets it go has no cell in it any more.
+    /// Closes the control socket, so that the launcher exits with its last sandbox, and reaps it. A
+    /// launcher that hangs is killed, and its sandboxes end with it. One that cannot be killed is
+    /// left behind. The caller has no sandbox in it any more.
     fn drop(&mut self) {
         self.door = None;
         if !self.is_retired && self.ends_within(EXIT_TIME_MAX) {

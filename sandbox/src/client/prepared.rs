@@ -1,5 +1,5 @@
-//! A sandbox that is built: without an order it is a [`PreparedCell`], with one a [`ReadyCell`], which starts the
-//! tool.
+//! A sandbox that is built: a [`PreparedCell`] without a command, a [`ReadyCell`] with one. The
+//! latter starts the tool.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -15,11 +15,11 @@ use crate::report::{Confinement, Mark};
 use crate::tap::Tap;
 use crate::wire;
 
-/// How long the launcher may take to say that the tool was started. Its slot says so sooner, even of a tool
-/// whose start it did not see.
+/// The most time until the launcher reports the start of the tool. Its worker reports earlier, even
+/// if it did not see the tool start.
 const STARTED_TIME_MAX: Duration = Duration::from_secs(15);
 
-/// A cell that is built, confined and empty: it has no order yet.
+/// A sandbox that is built, confined and empty: it has no command yet.
 #[must_use = "a cell without an order is ended when it is dropped"]
 pub struct PreparedCell {
     pub(super) peer: Peer,
@@ -32,7 +32,7 @@ pub struct PreparedCell {
     pub(super) marks: Vec<Mark>,
 }
 
-/// A cell that is built, confined and waiting, with its order's limits in force.
+/// A sandbox that is built, confined and waiting, with its limits enforced.
 #[must_use = "a cell that is not started is ended when it is dropped"]
 pub struct ReadyCell {
     peer: Peer,
@@ -46,30 +46,31 @@ pub struct ReadyCell {
 }
 
 impl PreparedCell {
-    /// What is in force, as the cell read it back; the limits come with the order.
+    /// Returns the confinement that the sandbox read back, without limits: they follow with the
+    /// command.
     #[must_use]
     pub fn confinement(&self) -> &Confinement {
         &self.confinement
     }
 
-    /// When each step of making it was done.
+    /// Returns the time of each step of building it.
     #[must_use]
     pub fn marks(&self) -> &[Mark] {
         &self.marks
     }
 
-    /// Gives the cell its order.
+    /// Assigns the command and enforces its limits.
     ///
     /// # Errors
-    /// [`BuildError`], and then nothing has run and nothing is left.
+    /// [`BuildError`]; nothing has run and nothing remains.
     pub fn order(self, order: Order) -> Result<ReadyCell, BuildError> {
         self.order_within(order, &mut StartLimit::new(START_TIME_MAX, &mut |_| Wait::GoOn))
     }
 
-    /// The same within a bound of the caller's.
+    /// Like [`Self::order`], within the caller's limit.
     ///
     /// # Errors
-    /// [`BuildError`], and then nothing has run; what is left is stuck in the kernel, and is named.
+    /// [`BuildError`]; nothing has run. The error names processes that remain stuck in the kernel.
     pub fn order_within(
         self,
         order: Order,
@@ -98,24 +99,24 @@ impl PreparedCell {
 }
 
 impl ReadyCell {
-    /// What is in force, as the cell read it back.
+    /// Returns the confinement that the sandbox read back.
     #[must_use]
     pub fn confinement(&self) -> &Confinement {
         &self.confinement
     }
 
-    /// The socket that listens at the proxy's port inside the cell, once; only a cell whose plan asked
-    /// for a network has one. Whoever accepts there is all that the tool can reach.
+    /// Takes the listening socket at the proxy's port inside the sandbox. Only a sandbox whose plan
+    /// requests a network has one. The tool can reach nothing except what accepts on this socket.
     #[must_use]
     pub fn take_proxy(&mut self) -> Option<OwnedFd> {
         self.proxy.take()
     }
 
-    /// Lets the tool start. `result` is the directory that the result is gathered in: `stdout`,
-    /// `stderr` and `artifacts/` are made there.
+    /// Starts the tool. `result` is the directory of the result, in which `stdout`, `stderr` and
+    /// `artifacts/` are created.
     ///
     /// # Errors
-    /// [`BuildError`] when the tool was not started, or, for [`BuildError::Unknown`], may have been.
+    /// [`BuildError`]: the tool was not started. After [`BuildError::Unknown`] it may have been.
     pub fn start(self, result: BorrowedFd<'_>) -> Result<RunningCell, BuildError> {
         let Self { mut peer, control, evidence, stdout, stderr, limits, .. } = self;
         let prepared = || -> io::Result<_> {

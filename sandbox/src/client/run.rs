@@ -1,5 +1,5 @@
-//! A run from its start to its last file: reads what the tool writes, what the collector sends and what the
-//! launcher says, and gives up a launcher that says nothing when the run should have ended.
+//! A run from its start to its last file. Reads the tool's streams, the collector's files and the
+//! launcher's messages. It gives up on a launcher that is silent after the run should have ended.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -18,18 +18,18 @@ use crate::report::{Finished, Usage};
 use crate::tap::Tap;
 use crate::wire;
 
-/// How often the caller is asked whether the run is to be cancelled.
+/// The interval at which the caller is asked whether to cancel the run.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(100);
-/// What the launcher may need beyond the wall limit: to end the tree and to collect.
+/// The time that the launcher may need beyond the wall limit, to end the tree and to collect.
 const LAUNCHER_TIME_MAX: Duration = Duration::from_secs(180);
-/// A launcher that says nothing for so long when the run should have ended will not.
+/// A launcher that is silent for this long after the run should have ended is considered lost.
 const SILENCE_TIME_MAX: Duration = Duration::from_secs(10);
-/// After so long a silence during the run it is looked at where the launcher stands: it speaks twice a second.
+/// The launcher sends usage twice a second. After this much silence its process state is checked.
 const QUIET_TIME_MAX: Duration = Duration::from_millis(1500);
-/// After the launcher's last word, how long the streams and the last files may still take.
+/// The most time that streams and files may take after the launcher's final message.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// A tool that is running.
+/// A running tool.
 #[must_use = "a running cell that is dropped is killed"]
 pub struct RunningCell {
     pub(super) peer: Peer,
@@ -39,20 +39,20 @@ pub struct RunningCell {
     pub(super) stderr: Tap,
     pub(super) collection: Collection,
     pub(super) asked_to_kill: Option<(Killed, Instant)>,
-    /// How long the tool may run.
+    /// The wall limit of the run.
     pub(super) wall: Duration,
 }
 
-/// What is told of a run while it lasts.
+/// An event of a run in progress.
 #[derive(Debug)]
 pub enum RunNews {
-    /// What its tool uses.
+    /// The current resource usage.
     Used(Usage),
-    /// The launcher cannot watch the run; told once. The wall limit holds all the same.
+    /// The launcher cannot watch the run; reported once. The wall limit is enforced all the same.
     Stuck(ProcessState),
 }
 
-/// What the streams, the collector and the launcher still owe.
+/// The state of a source (the collector or the launcher): it can send more, or has ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owed {
     More,
@@ -60,15 +60,16 @@ enum Owed {
 }
 
 impl RunningCell {
-    /// Reads until everything has ended. `cancelled` is asked a few times a second.
+    /// Reads until everything has ended. Calls `cancelled` several times a second.
     ///
     /// # Errors
-    /// Only of our own disk: what the tool or the launcher does ends in the [`Finished`].
+    /// Only errors of our own disk. Faults of the tool or the launcher are part of the
+    /// [`Finished`].
     pub fn finish(self, cancelled: impl FnMut() -> bool) -> io::Result<Finished> {
         self.finish_told(cancelled, |_| {})
     }
 
-    /// The same, and what is known of the run is told now and then, for people who look on.
+    /// Like [`Self::finish`], and passes progress events to `news`, for display.
     ///
     /// # Errors
     /// As [`Self::finish`].
@@ -89,8 +90,8 @@ impl RunningCell {
             if !open(control) && !open(evidence) && !self.stdout.open() && !self.stderr.open() {
                 break;
             }
-            // A process that fled its cell could hold a pipe open for ever: there is none, but the
-            // daemon does not wait on that belief.
+            // A process that escaped its sandbox could keep a pipe open for ever. None can escape,
+            // but the daemon must not rely on that.
             if Instant::now() >= deadline.unwrap_or(lost_at) {
                 break;
             }
@@ -109,7 +110,7 @@ impl RunningCell {
             }
             if ready.evidence {
                 evidence = self.take_evidence()?;
-                // Files still come: the drain begins when they stop.
+                // The collector is still sending: the drain period restarts with each file.
                 deadline = deadline.map(|_| Instant::now() + DRAIN_TIME_MAX);
             }
             if ready.control {
@@ -128,7 +129,7 @@ impl RunningCell {
         self.close(ending)
     }
 
-    /// Receives one message of the launcher.
+    /// Receives one message from the launcher.
     fn hear_launcher(&self, ending: &mut Option<Ending>, news: &mut impl FnMut(RunNews)) -> Owed {
         match hear(&self.control) {
             Ok(Some((FromLauncher::Used(usage), _))) => {
@@ -149,8 +150,8 @@ impl RunningCell {
         is_stuck
     }
 
-    /// Whether the run should have ended by now, and a launcher that could say so would have. The tool itself
-    /// was ended by the sandbox's init, or will be when this is dropped.
+    /// Returns whether the run should have ended, and a working launcher would have reported it.
+    /// The sandbox's init has ended the tool, or will when this value is dropped.
     fn is_overdue(&self, begun: Instant, heard: Instant) -> bool {
         let asked = self.asked_to_kill.map(|(_, at)| at);
         let should_end = asked.map_or(begun + self.wall, |at| at.min(begun + self.wall));
@@ -197,17 +198,18 @@ impl RunningCell {
                 self.collection.end(complete);
                 return Ok(Owed::Nothing);
             }
-            // Nonsense from inside the cell ends what is believed of it.
+            // Invalid evidence ends the trust in the sandbox.
             _ => Belief::Lost,
         };
-        // Without its end the walk is not complete.
+        // Without `Evidence::End` the walk counts as incomplete.
         Ok(match belief {
             Belief::Kept => Owed::More,
             Belief::Lost => Owed::Nothing,
         })
     }
 
-    /// Once; a launcher that is gone already has ended the cell.
+    /// Asks the launcher once to kill the run. A launcher that is gone has already ended the
+    /// sandbox.
     fn ask_to_kill(&mut self, why: Killed) {
         if self.asked_to_kill.is_none() {
             self.asked_to_kill = Some((why, Instant::now()));
@@ -218,13 +220,13 @@ impl RunningCell {
     }
 
     fn close(self, ending: Option<Ending>) -> io::Result<Finished> {
-        // A launcher that was lost after the start leaves a run that nobody knows the end of.
+        // If the launcher was lost after the start, the outcome of the run is unknown.
         let lost = ending.is_none().then(|| match self.peer.stuck_slot() {
             Some(state) => format!("the launcher was lost after the start: {state}"),
             None => "the launcher was lost after the start".to_owned(),
         });
         let ending = ending.unwrap_or_default();
-        // A tool may have ended before the word to kill it came; what it wrote was too much all the same.
+        // The tool may have ended before it was killed; the stream limit is exceeded all the same.
         let too_much = self.stdout.over() || self.stderr.over();
         let (stdout, stderr) = (self.stdout.close()?, self.stderr.close()?);
         let file_full = self.collection.file_full();

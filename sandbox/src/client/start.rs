@@ -1,5 +1,5 @@
-//! Waiting for a sandbox: how long, who is asked meanwhile whether to go on, and what is known of a launcher
-//! that does not answer.
+//! Waiting for a sandbox: the time limit, the caller's decision to continue, and the diagnosis of a
+//! launcher that does not respond.
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -14,22 +14,23 @@ use crate::process::ProcessState;
 use crate::steps::SetupStep;
 use crate::wire;
 
-/// How often the caller is asked whether to go on.
+/// The interval at which the caller is asked whether to continue.
 pub(super) const ASK_INTERVAL: Duration = Duration::from_millis(100);
-/// How long a sandbox may take where the caller names no bound.
+/// The time limit if the caller sets none.
 pub(super) const START_TIME_MAX: Duration = Duration::from_secs(30);
-/// How often, and how far apart, a child is looked at whose connection is closed.
+/// The number of checks whether a child has exited after its connection closed; below, their
+/// interval.
 const CHILD_END_LOOKS: u32 = 20;
 const CHILD_END_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What a caller who waits wants.
+/// A waiting caller's decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wait {
     GoOn,
     GiveUp,
 }
 
-/// A bound on the wait for a sandbox, and who is asked while it lasts.
+/// A time limit for building a sandbox, with a callback to the caller.
 pub struct StartLimit<'a> {
     begun: Instant,
     time_max: Duration,
@@ -37,7 +38,7 @@ pub struct StartLimit<'a> {
 }
 
 impl<'a> StartLimit<'a> {
-    /// From now on. `ask` is called a few times a second while there is no answer.
+    /// Starts the limit now. `ask` is called several times a second until there is an answer.
     pub fn new(time_max: Duration, ask: &'a mut dyn FnMut(&Waiting) -> Wait) -> Self {
         Self { begun: Instant::now(), time_max, ask }
     }
@@ -50,7 +51,7 @@ impl<'a> StartLimit<'a> {
         self.begun + self.time_max
     }
 
-    /// Waits for the launcher's next answer.
+    /// Waits for the launcher's next message.
     pub(super) fn hear(
         &mut self,
         control: &OwnedFd,
@@ -70,7 +71,7 @@ impl<'a> StartLimit<'a> {
         }
     }
 
-    /// Asks whether to go on, unless the time is over.
+    /// Asks the caller whether to continue, unless the time is over.
     pub(super) fn go_on(&mut self, peer: Peer, what: &'static str) -> Result<(), BuildError> {
         let waiting = Waiting { for_time: self.begun.elapsed(), what, peer };
         if waiting.for_time >= self.time_max {
@@ -83,8 +84,8 @@ impl<'a> StartLimit<'a> {
     }
 }
 
-/// How a child ended, if it has within a moment: its connections are closed before it can be waited for.
-/// It stays to be reaped by whoever started it.
+/// Returns how a child ended, if it ends within a moment: its connections close before it can be
+/// waited for. It is not reaped here.
 pub(super) fn end_of_child(pid: u32) -> Option<String> {
     let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
@@ -99,17 +100,17 @@ pub(super) fn end_of_child(pid: u32) -> Option<String> {
     None
 }
 
-/// Who is on the other side of a conversation, as far as that is known.
+/// The other side of a session, as far as it is known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Peer {
-    /// A launcher that is our child.
+    /// The pid of a launcher that is our child.
     pub(super) launcher: Option<u32>,
-    /// The slot that serves the conversation, once it has said so.
+    /// The pid of the worker that serves the session, once it has sent it.
     pub(super) slot: Option<u32>,
 }
 
 impl Peer {
-    /// Takes in that a slot serves the conversation, if it has said so by now. It says nothing before that.
+    /// Receives the worker's pid if it has arrived. It is always the first evidence.
     pub(super) fn look(&mut self, evidence: &OwnedFd) {
         if self.slot.is_none() && wire::wait_to_receive(evidence, Duration::ZERO).unwrap_or(false) {
             self.slot = match wire::receive(evidence) {
@@ -122,7 +123,7 @@ impl Peer {
         }
     }
 
-    /// The connection was closed: with how a launcher that is our child ended, if it did.
+    /// Returns the error for a closed connection, with the exit of a launcher that is our child.
     pub(super) fn closed(self) -> BuildError {
         let why = match self.launcher.and_then(end_of_child) {
             Some(end) => format!("it {end}"),
@@ -131,23 +132,23 @@ impl Peer {
         BuildError::Lost(io::Error::new(io::ErrorKind::UnexpectedEof, why))
     }
 
-    /// The process of the slot, if it can do nothing by itself.
+    /// Returns the worker's process if it is stuck.
     pub(super) fn stuck_slot(self) -> Option<ProcessState> {
         ProcessState::read(self.slot?).filter(ProcessState::is_stuck)
     }
 }
 
-/// A wait that is not over.
+/// A wait in progress.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting {
-    /// How long it has lasted.
+    /// The time waited so far.
     pub for_time: Duration,
     what: &'static str,
     peer: Peer,
 }
 
 impl Waiting {
-    /// Where the launcher stands now.
+    /// Returns the launcher's current step and its stuck processes.
     #[must_use]
     pub fn stands(&self) -> Standstill {
         let (step, processes) = match self.peer.slot {
@@ -182,7 +183,7 @@ impl Waiting {
     }
 }
 
-/// Everything of a launcher's own that is stuck: itself, those that wait in its slots, and their inits.
+/// Returns all stuck processes of a launcher: itself, its workers, and their inits.
 fn stuck_below(pid: u32) -> Vec<ProcessState> {
     let slots = ProcessState::children_of(pid);
     let inits = slots.iter().flat_map(|slot| ProcessState::children_of(slot.pid));

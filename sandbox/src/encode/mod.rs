@@ -1,7 +1,7 @@
-//! How the things that frames carry are written and read: plans, what is in force, what was used.
+//! The codec of the values in frames: sandbox specs, commands, confinement and usage.
 //!
-//! Every list has a ceiling and every name of a closed set is its place in that set. What is not
-//! exactly as written here is an error; nothing is skipped or defaulted.
+//! Every list has a maximum length, and a value of a closed set is encoded as its position in the
+//! set. Input that does not match exactly is an error; nothing is skipped or defaulted.
 
 mod plan;
 mod report;

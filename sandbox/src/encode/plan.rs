@@ -1,17 +1,17 @@
-//! The codec of plans and orders. Every list has a ceiling.
+//! The codec of sandbox specs and commands. Every list has a maximum length.
 
 use super::value::{NAME_BYTES_MAX, PATH_BYTES_MAX, put_path, put_value, take_path, take_value};
 use crate::messages::Furnishing;
 use crate::plan::{Cache, CellPlan, Demands, Limits, Order, Runtime, Slot, SlotId, each_limit};
 use crate::wire::{Reader, WireError, Writer};
 
-/// Most words of a command, and most variables of an environment.
+/// The most arguments of a command; below it, the most variables of an environment.
 const WORDS_MAX: usize = 16_384;
 const VARIABLES_MAX: usize = 256;
 const MOUNTS_MAX: usize = 32;
-/// Mounts, caches, and the parts of a root file system.
+/// Mounts, caches, and the directories of a root file system.
 const FURNISHINGS_MAX: usize = 96;
-/// execve(2) refuses a word of 131,072 bytes.
+/// execve(2) refuses an argument of 131,072 bytes.
 const WORD_BYTES_MAX: usize = 131_071;
 
 pub(crate) fn put_cell_plan(writer: &mut Writer, plan: &CellPlan) {

@@ -1,4 +1,4 @@
-//! The codec of reports: confinement, use of resources, the end of a run.
+//! The codec of reports: confinement, resource usage, the end of a run.
 
 use super::value::{NAME_BYTES_MAX, PATH_BYTES_MAX, put_value, take_value};
 use crate::messages::{Ending, Unable};
@@ -9,7 +9,7 @@ use crate::report::{
 use crate::wire::{Reader, WireError, Writer};
 
 const NAMES_MAX: usize = 64;
-/// Far more than anybody has; Linux has room for 65,536, which would be no frame and no record.
+/// Far more than any user has. Linux allows 65,536, which would fit neither a frame nor a record.
 pub(crate) const GROUPS_MAX: usize = 4096;
 /// There are fewer system calls than this.
 const DENIED_MAX: usize = 1024;

@@ -1,9 +1,10 @@
-//! What came out: walks `/out` and hands each plain file to the daemon as a read-only descriptor.
+//! The collector: walks `/out` and sends each regular file to the daemon as a read-only descriptor.
 //!
-//! A process of its own, forked by the launcher when the cell's tree is dead: under the tool's own uid,
-//! without a capability, inside Landlock and the tool's filters, with a deadline, and outside the cell's
-//! control group, which the tool may have left full. It looks at a type before it opens anything, follows no
-//! link, and is bounded in entries, depth and bytes. The daemon believes nothing of what is said here.
+//! It is a process of its own, which the launcher forks when the sandbox's tree is dead. It has the
+//! tool's uid, no capability, Landlock restrictions, the tool's filters and a deadline. It is
+//! outside the sandbox's control group, which the tool may have left full. It checks a type before
+//! it opens a file, follows no link, and limits entries, depth and bytes. The daemon trusts nothing
+//! that it sends.
 
 use std::ffi::CStr;
 use std::io;
@@ -25,12 +26,12 @@ use crate::plan::Limits;
 use crate::sys::{self, Cloned, Fork};
 use crate::wire;
 
-/// Longest path below `/out`, bytes.
+/// The longest path below `/out`, bytes.
 const PATH_BYTES_MAX: usize = 512;
-/// Rejections told one by one; after that the walk ends and says that it is not complete.
+/// The most rejections that are sent; the walk then ends as incomplete.
 const REJECTED_MAX: u32 = 1000;
 
-/// Forks the collector. It ends by itself when it has sent everything.
+/// Forks the collector, which ends by itself when it has sent everything.
 pub(super) fn fork(
     out: BorrowedFd<'_>,
     evidence: &OwnedFd,
@@ -53,7 +54,7 @@ pub(super) fn fork(
     }
 }
 
-/// Becomes the tool's user for good, with nothing left but the two descriptors.
+/// Becomes the tool's user permanently, with only the two descriptors open.
 fn give_up_rights(
     out: BorrowedFd<'_>,
     evidence: &OwnedFd,
@@ -70,7 +71,7 @@ fn give_up_rights(
     filters.load_for_collector()
 }
 
-/// Walks `/out` and sends what it finds, ending with `Evidence::End`.
+/// Walks `/out` and sends its files, ending with `Evidence::End`.
 fn collect(out: BorrowedFd<'_>, evidence: &OwnedFd, limits: &Limits) -> io::Result<()> {
     let mut walk = Walk { evidence, limits, files: 0, rejected: 0 };
     let complete = match open_top(out) {
@@ -80,18 +81,18 @@ fn collect(out: BorrowedFd<'_>, evidence: &OwnedFd, limits: &Limits) -> io::Resu
     wire::send(evidence, &Evidence::End { complete }.encode(), &[])
 }
 
-/// For a `/out` in which there is nothing: what the collector would say of it. The launcher says it itself,
-/// and waits for nobody.
+/// Sends what the collector would send for an empty `/out`. The launcher calls it itself and does
+/// not block.
 pub(super) fn nothing(evidence: &OwnedFd) -> io::Result<()> {
     wire::send_at_once(evidence, &Evidence::End { complete: true }.encode(), &[])
 }
 
 const DIRECTORY: OFlags = OFlags::DIRECTORY;
-/// Nothing that turns out to be no file can make us wait.
+/// Opening a file that turns out not to be regular must not block.
 const FILE: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 
-/// Opens a name for reading, in this directory and nowhere else: no link of any kind is followed, and
-/// another mount is not entered (openat2(2)).
+/// Opens a name for reading, only in this directory: follows no link of any kind and enters no
+/// other mount (openat2(2)).
 fn open_in(parent: impl AsFd, name: &CStr, kind: OFlags) -> rustix::io::Result<OwnedFd> {
     let resolve = ResolveFlags::BENEATH
         | ResolveFlags::NO_SYMLINKS
@@ -101,7 +102,7 @@ fn open_in(parent: impl AsFd, name: &CStr, kind: OFlags) -> rustix::io::Result<O
     openat2(parent, name, flags, Mode::empty(), resolve)
 }
 
-/// `/out` itself; the tool may have closed it to everybody, its owner included.
+/// Opens `/out` itself; the tool may have removed all permissions, including the owner's.
 fn open_top(out: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     open_in(out, c".", DIRECTORY).or_else(|_| {
         fchmod(out, FileMode::S_IRWXU)?;
@@ -117,7 +118,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// False when the walk had to stop before its end.
+    /// Returns false if the walk had to stop before its end.
     fn directory(&mut self, opened: OwnedFd, path: &mut Vec<u8>, depth: u32) -> io::Result<bool> {
         let mut names = Vec::new();
         let mut listing = Dir::from_fd(opened.try_clone()?)?;
@@ -127,7 +128,7 @@ impl Walk<'_> {
                 names.push(name);
             }
         }
-        // The file system's order is no order; the record's is the same every time.
+        // The order of the file system is arbitrary; the record's order must be reproducible.
         names.sort();
         for name in names {
             let before = path.len();
@@ -221,7 +222,8 @@ enum Object {
     Rejected(RejectReason),
 }
 
-/// Opens; if the mode forbids it, the owner (which we are) gives itself the right first.
+/// Opens an object. If its mode forbids that, its owner, which this process is, adds the permission
+/// first.
 fn open_own(
     parent: &OwnedFd,
     name: &CStr,

@@ -1,7 +1,7 @@
-//! Giving up rights, in the one order that works, and reading back what is left.
+//! Drops rights, in the one order that works, and reads back the result.
 //!
-//! Every step is final for this process and all it will execute. Nothing here can be undone, and a step
-//! that does not take effect ends the cell before the tool exists.
+//! Every step is final for this process and all it will execute. A step that does not take effect
+//! ends the sandbox before the tool starts.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -24,26 +24,26 @@ use super::{Failed, probe, programs};
 use crate::plan::{CellPlan, Limits, Network, PROXY_PORT, ProcView, TmpUse};
 use crate::report::{CapabilitySets, LimitInForce};
 
-/// The newest Landlock that the crate knows; the kernel's own ABI decides what of it is in force.
+/// The newest Landlock ABI that the crate supports; the kernel's own ABI decides what is enforced.
 const NEWEST: ABI = ABI::V9;
 
-/// Room for the files of `/proc` that are read here, a few thousand bytes each.
+/// Buffer size for the files of `/proc` that are read here, a few thousand bytes each.
 const PROC_FILE_BYTES: usize = 32 * 1024;
 
-/// What Landlock really does here.
+/// The Landlock restrictions that the kernel enforces.
 pub(super) struct LandlockInForce {
     pub(super) abi: u32,
     pub(super) handled: Vec<String>,
 }
 
-/// Resource limits that are the same for every tool. Lowered, never raised.
+/// Sets the resource limits that are the same for every tool. They are lowered, never raised.
 pub(super) fn fixed_rlimits() -> Result<(), Failed> {
-    // 1 and not 0: a `|pipe` core_pattern ignores 0 and stops at exactly 1 (coredump.c).
+    // 1 and not 0: a `|pipe` core_pattern ignores 0 and is disabled by exactly 1 (coredump.c).
     let table = [
         (Resource::RLIMIT_CORE, 1),
         (Resource::RLIMIT_MEMLOCK, 64 * 1024),
         (Resource::RLIMIT_MSGQUEUE, 800 * 1024),
-        // Timers count too.
+        // Timers count as well.
         (Resource::RLIMIT_SIGPENDING, 256),
         (Resource::RLIMIT_RTPRIO, 0),
         (Resource::RLIMIT_NICE, 0),
@@ -54,7 +54,7 @@ pub(super) fn fixed_rlimits() -> Result<(), Failed> {
     Ok(())
 }
 
-/// As much of it as the host's own limit leaves.
+/// Returns `wanted`, or the hard limit if that is lower.
 fn allowed(resource: Resource, wanted: u64) -> io::Result<u64> {
     let (_, hard) = getrlimit(resource)?;
     Ok(wanted.min(hard))
@@ -69,32 +69,33 @@ fn lower(resource: Resource, wanted: u64) -> io::Result<()> {
     }
 }
 
-/// Most open files of a tool that has the uid of whoever started it. That user's descriptors in flight can
-/// then be so many and what one message holds (253), which is below the 1,024 that other programs have.
+/// The most open files of a tool that has its caller's uid. That user can then have as many
+/// descriptors in flight, plus those of one message (253): together fewer than the 1,024 that other
+/// programs have.
 pub(super) const SHARED_USER_FILES_MAX: u64 = 512;
 
-/// Lets this process open, and have in flight, as many descriptors as it may.
+/// Raises this process's limit of open descriptors, also of those in flight, to its hard limit.
 pub(super) fn raise_open_files() -> io::Result<()> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     Ok(setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?)
 }
 
-/// Resource limits of the order; in the tool's own process, because descriptors that init has in flight
-/// to the daemon are counted against init's limit.
+/// Sets the resource limits of the plan. It runs in the tool's own process, because descriptors
+/// that init has in flight to the daemon count against init's limit.
 pub(super) fn order_rlimits(limits: &Limits, mode: Mode, memory: MemoryWatch) -> io::Result<()> {
     for (_, resource, wanted) in of_each_process(limits) {
         lower(resource, held(resource, mode, wanted)?)?;
     }
     if memory == MemoryWatch::Sampled {
         lower(Resource::RLIMIT_NPROC, u64::from(limits.pids_max) + OF_INIT)?;
-        // Behind the sampling, for a process that it would see too late.
+        // A backup for sampling, against a process that exceeds its time between two samples.
         lower(Resource::RLIMIT_CPU, limits.cpu_ms_max.div_ceil(1000) + 1)?;
     }
     Ok(())
 }
 
-/// Limits of each process of the tool. A file that would grow beyond its limit is SIGXFSZ for whoever
-/// writes, and EFBIG for those that ignore the signal.
+/// Returns the limits of each process of the tool. A write beyond the file size limit raises
+/// SIGXFSZ, or fails with EFBIG if the process ignores the signal.
 fn of_each_process(limits: &Limits) -> [(LimitName, Resource, u64); 2] {
     [
         (LimitName::OpenFiles, Resource::RLIMIT_NOFILE, u64::from(limits.open_files_max)),
@@ -102,7 +103,7 @@ fn of_each_process(limits: &Limits) -> [(LimitName, Resource, u64); 2] {
     ]
 }
 
-/// What of it each process of the tool is held to.
+/// Returns the value that is enforced for each process of the tool.
 fn held(resource: Resource, mode: Mode, wanted: u64) -> io::Result<u64> {
     let value = allowed(resource, wanted)?;
     if (resource, mode) != (Resource::RLIMIT_NOFILE, Mode::User) {
@@ -112,7 +113,7 @@ fn held(resource: Resource, mode: Mode, wanted: u64) -> io::Result<u64> {
     Ok(value.min(SHARED_USER_FILES_MAX).min(hard / 2))
 }
 
-/// What each process of the tool will be held to, or it is not started.
+/// Returns the per-process limits that will be enforced; otherwise the tool is not started.
 pub(super) fn limits_in_force(limits: &Limits, mode: Mode) -> io::Result<Vec<LimitInForce>> {
     let row = |(name, resource, asked)| {
         let mechanism = Mechanism::Rlimit;
@@ -121,17 +122,17 @@ pub(super) fn limits_in_force(limits: &Limits, mode: Mode) -> io::Result<Vec<Lim
     of_each_process(limits).into_iter().map(row).collect()
 }
 
-/// Init has the tool's uid, and is counted with the tool's processes.
+/// Init has the tool's uid and counts with the tool's processes.
 const OF_INIT: u64 = 1;
 
-/// How many processes the tool will be able to have where nothing but a resource limit holds them: no more
-/// than the launcher itself may, whose soft limit becomes that of the cell's user namespace.
+/// Returns the most processes that the tool can have where only a resource limit counts them. It is
+/// at most the launcher's own limit, whose soft value becomes that of the sandbox's user namespace.
 pub(super) fn processes(limits: &Limits) -> io::Result<u64> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NPROC)?;
     Ok(soft.min(hard).min(u64::from(limits.pids_max) + OF_INIT).saturating_sub(OF_INIT))
 }
 
-/// Empties the bounding set: nothing that is executed can gain a capability again.
+/// Empties the bounding set, so that no executed program can gain a capability again.
 pub(super) fn drop_bounding_set() -> Result<(), Failed> {
     for capability in caps::runtime::thread_all_supported() {
         caps::drop(None, CapSet::Bounding, capability)
@@ -141,7 +142,7 @@ pub(super) fn drop_bounding_set() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Empties the sets that are in force now.
+/// Empties the other capability sets.
 pub(super) fn drop_capabilities() -> Result<(), Failed> {
     for set in [CapSet::Ambient, CapSet::Effective, CapSet::Permitted, CapSet::Inheritable] {
         caps::clear(None, set)
@@ -151,16 +152,16 @@ pub(super) fn drop_capabilities() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Rules of Landlock: every right that kernel and crate know is handled, and given back only beneath the
-/// directories of the view.
+/// A Landlock ruleset. It handles every right that both kernel and crate know, and grants them only
+/// beneath the directories of the view.
 pub(super) struct LandlockRules(RulesetCreated);
 
 impl LandlockRules {
-    /// What every cell has, whatever its plan; in the cell's root.
+    /// Creates the rules of every sandbox, independent of its plan; runs in the sandbox's root.
     pub(super) fn begin() -> Result<Self, Failed> {
         let begun = || -> Result<_, landlock::RulesetError> {
-            // Rights that an older kernel lacks are left out here and named in the record: what they
-            // would give is given by the cell's own mounts and namespaces (DESIGN section 7).
+            // Rights that an older kernel lacks are omitted here and named in the record. The
+            // sandbox's mounts and namespaces give the same protection (DESIGN section 7).
             let mut rules = Ruleset::default()
                 .set_compatibility(CompatLevel::BestEffort)
                 .handle_access(AccessFs::from_all(NEWEST))?
@@ -180,7 +181,7 @@ impl LandlockRules {
         begun().map(Self).map_err(unable_to_restrict)
     }
 
-    /// Adds what the plan asks for, and confines this process.
+    /// Adds the rules of the plan, and confines this process.
     pub(super) fn enforce(self, plan: &CellPlan) -> Result<LandlockInForce, Failed> {
         let status = self.restrict(plan).map_err(unable_to_restrict)?;
         let missing = |step: &str, errno| {
@@ -236,7 +237,7 @@ fn write() -> BitFlags<AccessFs> {
     AccessFs::from_all(NEWEST) & !(nodes | AccessFs::IoctlDev | AccessFs::Execute)
 }
 
-/// Leaves this process nothing of any file system but reading beneath one directory.
+/// Removes every right to any file system, except reading beneath one directory.
 pub(super) fn landlock_only(directory: BorrowedFd<'_>) -> Result<(), Failed> {
     let restrict = || {
         let rules = Ruleset::default()
@@ -257,7 +258,7 @@ fn beneath(
 ) -> Result<RulesetCreated, landlock::RulesetError> {
     match PathFd::new(path) {
         Ok(opened) => rules.add_rule(PathBeneath::new(opened, access)),
-        // A rule that cannot be made grants nothing; the tool then sees EACCES there.
+        // A missing rule grants nothing; the tool then gets EACCES there.
         Err(_) => Ok(rules),
     }
 }
@@ -284,15 +285,15 @@ fn handled(abi: ABI) -> Vec<String> {
     fs.chain(net).chain(scope).collect()
 }
 
-/// What `/proc/self/status` says of this process.
+/// The fields of `/proc/self/status` that prove confinement.
 pub(super) struct Status {
     pub(super) seccomp_mode: u32,
     pub(super) no_new_privs: bool,
     pub(super) capabilities: CapabilitySets,
 }
 
-/// This process's own entries in `/proc`, opened while it may and read when it is confined: a tool
-/// that may not see `/proc` has an init that may not either.
+/// This process's own entries in `/proc`, opened while permitted and read after confinement: if a
+/// tool may not see `/proc`, its init may not either.
 pub(super) struct Witness {
     status: File,
     mounts: File,
@@ -309,8 +310,8 @@ impl Witness {
         Ok(Self { status, mounts, namespaces })
     }
 
-    /// Kind and inode of every namespace of this process. Those are looked at anew that a cell may have
-    /// entered since it settled: its own network, and as its last a user namespace.
+    /// Returns kind and inode of every namespace of this process. Those that the sandbox may have
+    /// entered after `settle` are read again: its own network, and finally a user namespace.
     pub(super) fn namespaces(&mut self) -> Result<Vec<(String, u64)>, Failed> {
         let mut namespaces = std::mem::take(&mut self.namespaces);
         namespaces.retain(|(kind, _)| ![NETWORK, USER].contains(&kind.as_str()));
@@ -320,12 +321,12 @@ impl Witness {
         Ok(namespaces)
     }
 
-    /// The mount table at any later moment, for the launcher to read.
+    /// Returns the mount table, readable by the launcher at any later time.
     pub(super) fn mounts(&self) -> BorrowedFd<'_> {
         self.mounts.as_fd()
     }
 
-    /// The state at this moment, whenever the file was opened.
+    /// Reads the current status, independent of when the file was opened.
     pub(super) fn status(&mut self) -> Result<Status, Failed> {
         let text = read_at_once(&mut self.status).map_err(Failed::at("read /proc/self/status"))?;
         let text = String::from_utf8_lossy(&text);
@@ -351,7 +352,7 @@ impl Witness {
     }
 }
 
-/// Fails unless the kernel itself says that nothing is left to gain.
+/// Fails unless the kernel confirms that no right can be gained again.
 pub(super) fn insist(status: &Status) -> Result<(), Failed> {
     let missing = |layer, what: &str| {
         Err(Failed { layer: Some(layer), step: format!("{what} did not take effect"), errno: 0 })
@@ -372,7 +373,7 @@ const NETWORK: &str = "net";
 const USER: &str = "user";
 const KINDS: [&str; 7] = ["cgroup", "ipc", "mnt", NETWORK, "pid", USER, "uts"];
 
-/// One namespace of this process: its kind and inode.
+/// Returns kind and inode of one namespace of this process.
 fn namespace(kind: &str) -> Result<(String, u64), Failed> {
     let step = format!("read /proc/self/ns/{kind}");
     let link = fs::read_link(format!("/proc/self/ns/{kind}"))
@@ -383,14 +384,15 @@ fn namespace(kind: &str) -> Result<(String, u64), Failed> {
     Ok((kind.to_owned(), inode))
 }
 
-/// A file of `/proc`, which says it is empty and is written anew at each read: in as few reads as can be.
+/// Reads a file of `/proc` in as few reads as possible: its size is reported as 0, and each read
+/// generates it anew.
 fn read_at_once(file: &mut File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(PROC_FILE_BYTES);
     file.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// SHA-256 of the mount table of the process that opened this file.
+/// Returns the SHA-256 of the mount table of the process that opened this file.
 pub(super) fn mounts_digest(mut table: File) -> Result<[u8; 32], Failed> {
     let table = read_at_once(&mut table).map_err(Failed::at("read the cell's mount table"))?;
     probe::no_cgroupfs(&table)?;

@@ -1,8 +1,9 @@
-//! What the tool tried and was denied: answers the calls that the filter hands out, and counts them.
+//! The denied calls of the tool: answers the calls that the filter notifies, and counts them.
 //!
-//! The answer depends on nothing but the call's number, and on how many there were of a rationed one:
-//! arguments that are pointers could change after they are looked at. Every other answer is an error.
-//! Whoever answers must be outside the cell, and must never stand in a vfork(2) of what it answers.
+//! An answer depends only on the call's number, and for a rationed call on its count: memory behind
+//! pointer arguments could change after a check. Every other answer is an error. The answering
+//! process must be outside the sandbox, and must never wait in a vfork(2) for a process that it
+//! answers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,14 +14,14 @@ use super::filter::{Denial, Policy};
 use crate::report::DeniedCall;
 use crate::sys;
 
-/// Denied calls of one run; a tool that goes on after so many is not asking, it is probing.
+/// The most denied calls of one run; a tool that makes more is probing the sandbox.
 const DENIED_MAX: u64 = 10_000;
 
-/// How many runs of one user may use their whole ration of epoll watches at the same time.
+/// The number of runs of one user that may use their whole ration of epoll watches concurrently.
 const RUNS_MAX: u64 = 64;
-/// What a program needs on the smallest host.
+/// The watches that a program needs on the smallest host.
 const WATCHES_MIN: u64 = 1024;
-/// More than any program needs that may have a few hundred descriptors.
+/// More than a program with a few hundred descriptors needs.
 const WATCHES_MAX: u64 = 32_768;
 
 pub(super) struct Denials<'a> {
@@ -29,15 +30,15 @@ pub(super) struct Denials<'a> {
     caller: Caller,
     counts: BTreeMap<&'static str, u64>,
     total: u64,
-    /// How many more rationed calls are made.
+    /// The rationed calls that remain.
     ration_left: u64,
     violation: Option<String>,
 }
 
-/// Who is denied.
+/// The process whose calls are denied.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Caller {
-    /// The cell's own probe, which asks for what must be denied.
+    /// The sandbox's own probe, which makes calls that must be denied.
     Probe,
     Tool,
 }
@@ -53,7 +54,7 @@ impl<'a> Denials<'a> {
         self.listener.as_fd()
     }
 
-    /// From here on it is the tool that calls.
+    /// Attributes further calls to the tool.
     pub(super) fn begin(&mut self) {
         self.caller = Caller::Tool;
     }
@@ -63,7 +64,7 @@ impl<'a> Denials<'a> {
         let Some(told) = sys::receive_notification(self.listener.as_fd())? else {
             return Ok(());
         };
-        // No program of ours tells of a call that has no name here.
+        // Our filters notify no call without a name.
         let (name, denial) = self.policy.denied(told.call).unwrap_or(("?", Denial::Escape));
         if let (Denial::Rationed(_), Some(left)) = (denial, self.ration_left.checked_sub(1)) {
             self.ration_left = left;
@@ -89,7 +90,7 @@ impl<'a> Denials<'a> {
         }
     }
 
-    /// The first call, or what else, for which the run must end.
+    /// Returns the first call or other reason for which the run must end.
     pub(super) fn violation(&self) -> Option<&str> {
         self.violation.as_deref()
     }
@@ -101,7 +102,7 @@ impl<'a> Denials<'a> {
     }
 }
 
-/// A run's share of the epoll watches that the kernel gives its user.
+/// Returns one run's share of the epoll watches that the kernel grants its user.
 fn ration() -> u64 {
     let told = fs::read_to_string("/proc/sys/fs/epoll/max_user_watches").unwrap_or_default();
     share_of(told.trim().parse().unwrap_or(0))
@@ -120,7 +121,7 @@ mod tests {
         for of_user in [100_000, 5_491_533] {
             assert!(share_of(of_user) * RUNS_MAX <= of_user);
         }
-        // A limit that cannot be read, or is tiny, leaves a run what a program needs.
+        // If the limit cannot be read or is tiny, a run still gets what a program needs.
         assert_eq!((share_of(0), share_of(u64::MAX)), (WATCHES_MIN, WATCHES_MAX));
     }
 }

@@ -1,8 +1,8 @@
-//! Where conversations come in: a listening socket (from a socket unit) or one connection through which
-//! our own parent sends the ends of others.
+//! The control socket, on which sessions arrive. It is a listening socket (from a socket unit), or
+//! one connection through which our own parent sends the ends of other connections.
 //!
-//! Several processes wait here at once; each conversation reaches exactly one of them. Only the kernel's
-//! word counts for who is at the other end.
+//! Several processes wait here at once, and each session reaches exactly one of them. Only the
+//! kernel's peer credentials identify a client.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -18,7 +18,7 @@ pub(super) enum Door {
 }
 
 impl Door {
-    /// Takes over this process's standard input, which is the door.
+    /// Takes over standard input, which is the control socket.
     pub(super) fn from_stdin(options: &Options) -> io::Result<Self> {
         let socket = io::stdin().as_fd().try_clone_to_owned()?;
         let null = std::fs::File::open("/dev/null")?;
@@ -30,7 +30,7 @@ impl Door {
         Ok(Self::Connected(socket))
     }
 
-    /// The next conversation; `None` when there will be no other.
+    /// Waits for the next session. Returns `None` after the last one.
     pub(super) fn next(&self, options: &Options) -> io::Result<Option<OwnedFd>> {
         loop {
             let conversation = match self {

@@ -1,4 +1,4 @@
-//! The error of a step. It must keep the answer of the kernel, and name the layer that is missing.
+//! The error of a step. It must keep the kernel's errno and name the missing layer.
 
 use std::{fmt, io};
 
@@ -6,7 +6,7 @@ use model::Layer;
 
 use crate::messages::Unable;
 
-/// A step of the set-up that failed, or that the kernel does not offer.
+/// A setup step that failed, or that the kernel does not support.
 #[derive(Clone, Debug)]
 pub(super) struct Failed {
     pub(super) layer: Option<Layer>,
@@ -15,24 +15,25 @@ pub(super) struct Failed {
 }
 
 impl Failed {
-    /// For a step that the kernel must be able to do: its failure is a missing layer.
+    /// Builds the error of a step that every suitable kernel supports: its failure is a missing
+    /// layer.
     pub(super) fn without<E: Into<io::Error>>(layer: Layer, step: &str) -> impl FnOnce(E) -> Self {
         let step = step.to_owned();
         move |error| Self { layer: Some(layer), ..Self::at(&step)(error) }
     }
 
-    /// For what is wrong without the kernel having said so.
+    /// Builds an error that did not come from the kernel.
     pub(super) fn here(step: &str) -> Self {
         Self { layer: None, step: step.to_owned(), errno: 0 }
     }
 
-    /// For a step whose failure says nothing about the kernel.
+    /// Builds the error of a step whose failure says nothing about the kernel.
     pub(super) fn at<E: Into<io::Error>>(step: &str) -> impl FnOnce(E) -> Self {
         let step = step.to_owned();
         move |error| {
             let error = error.into();
             let errno = errno_behind(&error);
-            // A bare errno says all there is to say; a library or a check of ours says more.
+            // A bare errno is complete; the message of a library or of our own check adds detail.
             let step = match error.raw_os_error() {
                 Some(_) => step,
                 None => format!("{step}: {error}"),
@@ -52,7 +53,7 @@ impl fmt::Display for Failed {
     }
 }
 
-/// The kernel's answer behind an error, however many libraries have wrapped it; 0 if there is none.
+/// Returns the errno behind an error, however deeply it is wrapped; 0 if it has none.
 fn errno_behind(error: &io::Error) -> i32 {
     let direct = crate::sys::errno_of(error);
     let mut cause = error.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static));

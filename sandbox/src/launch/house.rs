@@ -1,8 +1,10 @@
-//! The launcher's own view of the host: a small root with nothing in it but what cells are made of.
+//! The base root: the launcher's minimal root file system, which contains only what sandboxes are
+//! made of.
 //!
-//! A cell's mount namespace is a copy of this one, and copying a few mounts is cheap where copying the
-//! host's is not. Everything that orders may name lies here read-only, so that a cell need only take a
-//! copy. It must never hold a directory that the unit or the parent did not allow.
+//! A sandbox's mount namespace is a copy of this one. Copying a few mounts is cheap, copying the
+//! host's is not. Every directory that a plan may name is mounted here read-only, so that a sandbox
+//! only clones it. The base root must never contain a directory that the unit or the parent did not
+//! allow.
 
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
@@ -33,34 +35,33 @@ pub(super) const NO_DEVICES: u64 = libc::MOUNT_ATTR_NODEV;
 pub(super) const NO_EXEC: u64 = libc::MOUNT_ATTR_NOEXEC;
 pub(super) const NO_LINKS: u64 = libc::MOUNT_ATTR_NOSYMFOLLOW;
 
-/// Directories below those that orders may name which hold the settings and sources of this host, which no
-/// program needs: empty in every cell.
+/// Directories with the host's settings and sources, below directories that plans may name. No
+/// program needs them: they are empty in every sandbox.
 const COVERED: [&str; 3] = ["/usr/etc", "/usr/local/etc", "/usr/local/src"];
-/// Where merged-/usr hosts have links in the root directory.
+/// Names that are links in the root directory of merged-/usr hosts.
 const ROOT_LINKS: [&str; 6] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 const CGROUPS: &str = "/sys/fs/cgroup";
 
-/// What is known of the host once its files are out of sight.
+/// Properties of the host that are read before its files become invisible.
 pub(super) struct House {
     /// Links in the host's root directory: name and target.
     pub(super) root_links: Vec<(String, String)>,
-    /// Where cells' control groups are made, or why there can be none.
+    /// The parent of the sandboxes' control groups, or the reason why there are none.
     pub(super) cgroups: Result<Home, Failed>,
-    /// Supplementary groups that tools keep because nobody here may take them: the launcher's own in user
-    /// mode, as the host sees them.
+    /// Supplementary groups that tools keep because an ordinary user cannot drop them: in user mode
+    /// the launcher's own, as seen from the host.
     pub(super) groups: Vec<u32>,
     pub(super) filters: Filters,
 }
 
 impl House {
-    /// Builds the root and makes it this process's own. In user mode this is also where the process
-    /// enters the user namespace that all its cells lie in.
-    /// `uids` are then those that it could have mapped.
+    /// Builds the base root and pivots into it. In user mode, this process also enters the user
+    /// namespace of all its sandboxes here. `uids` become `None` if they could not be mapped.
     pub(super) fn enter(options: &Options, uids: &mut Option<Uids>) -> Result<Self, Failed> {
         SetupStep::BaseRoot.begin();
         let mut groups = Vec::new();
         if options.mode == Mode::User {
-            // Inside the namespace they have no numbers.
+            // Inside the namespace these groups have no numbers.
             groups = identity::supplementary_groups()?;
             if !subordinate::enter(Identity::own(), uids.as_ref())? {
                 *uids = None;
@@ -95,7 +96,7 @@ impl House {
         }
         cover(options, base)?;
         change_root(base)?;
-        // Once for all cells, and not for the last user namespace of some, which has a set of its own.
+        // Once for all sandboxes. A sandbox's own last user namespace has another set.
         confine::drop_bounding_set()?;
         SetupStep::FindCgroups.begin();
         let cgroups = Home::find(options.cgroup_parent)
@@ -108,7 +109,7 @@ impl House {
     }
 }
 
-/// An operator who allows one of them by name has it shown.
+/// Covers these directories, except those that an operator allows by name.
 fn cover(options: &Options, base: &Path) -> Result<(), Failed> {
     let named = |path: &Path| options.mounts_allowed.iter().any(|it| it.starts_with(path));
     for path in COVERED.iter().map(Path::new).filter(|path| !named(path)) {
@@ -124,10 +125,10 @@ fn cover(options: &Options, base: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Copies of everything of the host that is needed, each with the place where it goes.
+/// Clones everything that is needed from the host, each with its target path.
 fn trees(options: &Options, has_loader_cache: bool) -> Result<Vec<(OwnedFd, PathBuf)>, Failed> {
     let mut trees = Vec::new();
-    // With the attributes of `/in`: a cell's copy of a slot has them then.
+    // With the attributes of `/in`, which a sandbox's clone of a slot then inherits.
     let inputs = READ_ONLY | NO_SETUID | NO_DEVICES | NO_EXEC | NO_LINKS;
     trees.push((host_tree(&options.staging, Some(inputs))?, PathBuf::from(STAGING)));
     let programs = READ_ONLY | NO_SETUID | NO_DEVICES;
@@ -145,7 +146,7 @@ fn trees(options: &Options, has_loader_cache: bool) -> Result<Vec<(OwnedFd, Path
     for path in CERTIFICATES.iter().map(Path::new).filter(|path| path.exists()) {
         trees.push((host_tree(path, Some(programs | NO_EXEC))?, path.to_owned()));
     }
-    // A user namespace may mount a /proc of its own only where it can see a whole one.
+    // A user namespace may mount a /proc of its own only where it sees a complete one.
     trees.push((host_tree(Path::new("/proc"), None)?, "/proc".into()));
     if Path::new(CGROUPS).is_dir() {
         trees.push((host_tree(Path::new(CGROUPS), None)?, CGROUPS.into()));
@@ -174,7 +175,7 @@ fn is_directory(tree: &OwnedFd) -> Result<bool, Failed> {
     Ok(rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir())
 }
 
-/// `/bin`, `/lib64` and their like, as the host has them.
+/// Returns the host's links `/bin`, `/lib64` and similar.
 fn root_links() -> Vec<(String, String)> {
     let link = |name: &&str| {
         let target = fs::read_link(Path::new("/").join(name)).ok()?;

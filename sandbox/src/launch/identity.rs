@@ -1,6 +1,6 @@
-//! Which uid a cell's tool has: in system mode, and for a user with subordinate ids, one that no other running
-//! cell has. In system mode nothing on the host belongs to it. Must never give root's, or one without the lock
-//! that keeps it, but for the user's own.
+//! The uid of a sandbox's tool. In system mode, and for a user with subordinate ids, no other
+//! running sandbox has the same uid; in system mode it owns nothing on the host. It must never be
+//! root's. Except for the user's own uid, it must never be used without the lock that reserves it.
 
 use std::fs::{DirBuilder, File};
 use std::os::fd::OwnedFd;
@@ -14,13 +14,13 @@ use super::Failed;
 use crate::encode::GROUPS_MAX;
 use crate::subordinate::Subordinate;
 
-/// First of the uids of cells in system mode; owning nothing on the host.
+/// The first uid of sandboxes in system mode; these uids own nothing on the host.
 const UID_FIRST: u32 = 2_000_000_000;
-/// Cells of this host that can run at once in system mode.
+/// The number of uids, and so of concurrent sandboxes of this host in system mode.
 const UIDS: u32 = 256;
 const UID_LOCKS: &str = "/run/toolexec-launch";
 
-/// Who the tool is.
+/// The uid and gid of the tool.
 #[derive(Clone, Copy)]
 pub(super) struct Identity {
     pub(super) uid: u32,
@@ -28,13 +28,13 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// This process's own: what the tool has where nobody is root.
+    /// Returns this process's own ids, which the tool has when the launcher is not root.
     pub(super) fn own() -> Self {
         let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
         Self { uid: uid.as_raw(), gid: gid.as_raw() }
     }
 
-    /// Makes these ids all that this process has, for good. In user mode the supplementary groups stay.
+    /// Sets all ids of this process permanently. In user mode the supplementary groups remain.
     pub(super) fn take_on(self, mode: Mode) -> Result<(), Failed> {
         let layer = Layer::Capabilities;
         let (uid, gid) = (Uid::from_raw(self.uid), Gid::from_raw(self.gid));
@@ -49,21 +49,21 @@ impl Identity {
     }
 }
 
-/// Uids for cells, each behind a lock that other launchers see.
+/// Uids for sandboxes, each reserved by a lock that other launchers see.
 pub(super) struct Uids {
     locks: OwnedFd,
     of: Whose,
 }
 
 enum Whose {
-    /// This host's, in system mode.
+    /// The uids of this host, in system mode.
     Host,
-    /// One user's.
+    /// The subordinate uids of one user.
     User(Subordinate),
 }
 
 impl Uids {
-    /// Those of this host, in system mode.
+    /// Returns the uids of this host, in system mode.
     pub(super) fn of_host() -> Result<Self, Failed> {
         let made = DirBuilder::new().mode(0o700).recursive(true).create(UID_LOCKS);
         made.map_err(Failed::at(&format!("make the directory of uid locks {UID_LOCKS}")))?;
@@ -73,12 +73,12 @@ impl Uids {
         Ok(Self { locks, of: Whose::Host })
     }
 
-    /// A user's, with the directory of that user's locks.
+    /// Returns the uids of a user, with the directory of that user's locks.
     pub(super) fn of_user(locks: OwnedFd, ids: Subordinate) -> Self {
         Self { locks, of: Whose::User(ids) }
     }
 
-    /// What has to be mapped for them.
+    /// Returns the subordinate ids that must be mapped.
     pub(super) fn subordinate(&self) -> Option<&Subordinate> {
         match &self.of {
             Whose::Host => None,
@@ -86,8 +86,8 @@ impl Uids {
         }
     }
 
-    /// One that nobody has, ours for as long as the lock is open anywhere. A user who has none left shares
-    /// the own one.
+    /// Reserves a free uid for as long as the lock file is open in any process. If a user has none
+    /// left, returns the user's own uid.
     pub(super) fn take(&self) -> Result<(Identity, Option<File>), Failed> {
         let (uid_first, gid_first, count) = match &self.of {
             Whose::Host => (UID_FIRST, UID_FIRST, UIDS),
@@ -108,7 +108,7 @@ impl Uids {
         }
     }
 
-    /// `None` if another launcher, or another slot of this one, has it.
+    /// Locks one uid. Returns `None` if another launcher, or another slot of this one, has it.
     fn lock(&self, Identity { uid, .. }: Identity) -> Result<Option<File>, Failed> {
         let name = match self.of {
             Whose::Host => format!("uid-{}", uid - UID_FIRST),
@@ -125,7 +125,7 @@ impl Uids {
     }
 }
 
-/// The supplementary groups of this process, in order and each once.
+/// Returns the supplementary groups of this process, sorted and without duplicates.
 pub(super) fn supplementary_groups() -> Result<Vec<u32>, Failed> {
     let groups = nix::unistd::getgroups().map_err(Failed::at("read the supplementary groups"))?;
     let mut groups: Vec<u32> = groups.into_iter().map(|group| group.as_raw()).collect();

@@ -1,13 +1,14 @@
-//! How much memory the host has: the last brake where nothing of the kernel's counts what a run uses.
+//! The free memory of the host: the last safeguard where no control group counts a run's memory.
 //!
-//! What a tool has the kernel keep for it can be more than the sampler sees (locks, mappings). The host's
-//! own figure misses nothing, but it is everybody's: it must end a run only when the host is almost out of
-//! memory, and more has gone since the run began than the run may have and is seen to have.
+//! A tool can make the kernel hold more memory (locks, mappings) than the sampler sees. The host's
+//! own figure misses nothing, but it includes all other programs. It must end a run only if two
+//! conditions hold: the host is almost out of memory, and since the start of the run it has lost
+//! more than the run's limit plus its sampled usage.
 
 use std::fs;
 use std::io;
 
-/// Below one part in so many of its memory a host is almost out of it.
+/// A host is almost out of memory below this fraction (one in 16) of its total.
 const LITTLE: u64 = 16;
 
 /// `MemTotal` and `MemAvailable` at one moment.
@@ -23,7 +24,7 @@ impl Machine {
         Self::of(&text).ok_or_else(|| io::Error::other("/proc/meminfo: no MemAvailable"))
     }
 
-    /// proc_meminfo(5).
+    /// Parses proc_meminfo(5).
     fn of(text: &str) -> Option<Self> {
         let bytes = |name: &str| {
             let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
@@ -32,7 +33,8 @@ impl Machine {
         Some(Self { total_bytes: bytes("MemTotal")?, available_bytes: bytes("MemAvailable")? })
     }
 
-    /// Whether a run that began at `self`, is seen to have `seen` bytes and may have `most` must end.
+    /// Returns whether a run must end that began at `self`, has `seen` sampled bytes and a limit of
+    /// `most`.
     pub(super) fn lost(self, now: Self, seen: u64, most: u64) -> bool {
         let gone = self.available_bytes.saturating_sub(now.available_bytes);
         now.available_bytes < now.total_bytes / LITTLE && gone > seen.saturating_add(most)
@@ -51,10 +53,11 @@ mod tests {
 
     #[test]
     fn only_a_host_almost_out_of_memory_ends_a_run() {
-        // In quarters of a GiB: from 40 to 20, to 4 (the last that is not little) and to 3.
+        // In quarters of a GiB: from 40 to 20, to 4 (the last that is not too little) and to 3.
         let lost = |now| with(40).lost(with(now), GIB / 4, GIB / 4);
         assert_eq!([20, 4, 3].map(lost), [false, false, true]);
-        // Of a host that had little to begin with; and by what the run is seen to have, and may.
+        // A host that had little memory from the start; then with the run's sampled usage and
+        // limit.
         assert!(!with(3).lost(with(2), GIB / 4, GIB / 4));
         assert!(!with(40).lost(with(3), 9 * GIB, GIB));
         assert!(!with(40).lost(with(3), u64::MAX, u64::MAX));

@@ -1,10 +1,20 @@
-//! The launcher: conversations in, one cell each, one report each.
+//! The launcher: serves sessions, with one sandbox and one report for each.
 //!
-//! A run walks this folder as the kernel sees it: `options` (what the launcher itself allows) → `zygote`
-//! (the long-lived process, in its `house`) → `seat` (one waiting process per cell, at the `door`) → `shell`
-//! (the cell's namespaces and groups, with nothing in them) → `network` (for a cell that has one) → `cell` (watch, end, report) → `init` (pid 1 of the cell) → `view` (what files there are) → `confine`
-//! and `filter` (what may be done) → `probe` (whether it holds) → `collector` (what came out).
-//! Single-threaded throughout: everything here forks.
+//! In the order of a run, the modules are:
+//!
+//! - `options`: what the launcher itself allows.
+//! - `zygote`: the long-lived process, in its base root (`house`).
+//! - `seat`: one worker process per sandbox, waiting at the control socket (`door`).
+//! - `shell`: the sandbox's init in its namespaces and groups, before its command is known.
+//! - `network`: the network of a sandbox that has one.
+//! - `cell`: watches the sandbox, ends it, reports it.
+//! - `init`: pid 1 of the sandbox.
+//! - `view`: the files in the sandbox.
+//! - `confine` and `filter`: the rights in the sandbox.
+//! - `probe`: tests the confinement.
+//! - `collector`: sends the files of `/out`.
+//!
+//! Every process here forks and must be single-threaded throughout.
 
 mod affinity;
 mod cell;
@@ -43,17 +53,17 @@ use door::Door;
 use error::Failed;
 use options::Options;
 
-/// Runs the launcher on the door that is its standard input.
+/// Runs the launcher on standard input as its control socket.
 #[must_use]
 pub fn main() -> ExitCode {
-    // Modes are given in full where they matter; the caller's umask must not take from them.
+    // Modes are given in full where they matter; the caller's umask must not reduce them.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
-    // Descriptors in flight are counted for each user, against the limit of whoever passes one: a tool's
-    // limit must be the lower.
+    // The kernel counts descriptors in flight per user, against the limit of the sender: a tool's
+    // limit must be lower than ours.
     if let Err(error) = confine::raise_open_files() {
         eprintln!("toolexec-launch: raise the limit of open files: {error}");
     }
-    // Whoever ignores SIGCHLD has exec hand that down, and then no child can be waited for.
+    // exec preserves an ignored SIGCHLD, with which no child can be waited for.
     crate::sys::default_sigchld();
     let mut words = std::env::args_os().skip(1).peekable();
     if words.next_if(|word| word == "--version").is_some() {

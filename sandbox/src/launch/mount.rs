@@ -1,5 +1,5 @@
-//! Mounts, the places of files inside and outside of a sandbox, and the small steps that both views share.
-//! A step here acts on exactly the path that it is given.
+//! Mounts, paths inside and outside of a sandbox, and helpers that both views share. Every helper
+//! acts on exactly the path that it is given.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
@@ -13,25 +13,27 @@ use rustix::mount::{MoveMountFlags, OpenTreeFlags, UnmountFlags, move_mount, ope
 
 use super::Failed;
 
-/// The staging root, read-only and with nothing executable.
+/// The staging root, read-only and without executable files.
 pub(super) const STAGING: &str = "/staging";
-/// Below it the host's directories that orders may name, each at its own path.
+/// Contains the host's directories that plans may name, each at its own path.
 pub(super) const HOST: &str = "/host";
-/// The place where a sandbox's root is mounted.
+/// The mount point of a sandbox's root.
 pub(super) const CELL: &str = "/cell";
 pub(super) const LOADER_CACHE: &str = "/etc/ld.so.cache";
-/// The certificates that a sandbox with a network knows servers by, and the library's own settings, in each
-/// place where a distribution keeps them. Never `/etc/ssl` as a whole: it has keys beside them.
+/// The CA certificates and library settings for a sandbox with a network, at the paths of each
+/// distribution. Never `/etc/ssl` as a whole: it contains private keys as well.
 pub(super) const CERTIFICATES: [&str; 4] =
     ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"];
-/// The device nodes of a sandbox, bound from the host: mknod is not allowed in a user namespace.
+/// The device nodes of a sandbox, bind-mounted from the host: a user namespace does not permit
+/// mknod.
 pub(super) const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
-/// A file that exists, that file modes allow, and that no Landlock rule grants: see `probe`.
+/// An existing file that file modes allow but no Landlock rule grants: see `probe`.
 pub(super) const CANARY: &str = "/.canary";
-/// The tool's own places, each a tmpfs: its sizes come with the order, and until then nothing fits.
+/// The tool's writable directories, each a tmpfs. Their sizes are set with the limits; until then
+/// they are full.
 pub(super) const WRITABLE: [&str; 3] = ["out", "tmp", "dev/shm"];
 
-/// A mount of this root once more, with the attributes that it has here.
+/// Clones a mount of this root, with its attributes.
 pub(super) fn copy_of(path: &Path) -> Result<OwnedFd, Failed> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
@@ -45,7 +47,7 @@ pub(super) fn attach(tree: &OwnedFd, target: &Path) -> Result<(), Failed> {
         .map_err(Failed::without(Layer::Mounts, &format!("attach {}", target.display())))
 }
 
-/// An absolute path at its place below another directory.
+/// Returns the location of an absolute path below another directory.
 pub(super) fn below(base: &Path, absolute: &Path) -> PathBuf {
     base.join(absolute.strip_prefix("/").unwrap_or(absolute))
 }
@@ -61,12 +63,12 @@ pub(super) fn make_file(path: &Path, content: &[u8]) -> Result<(), Failed> {
     written.map_err(Failed::at(&format!("make {}", path.display())))
 }
 
-/// Makes `base` the root and lets everything else go.
+/// Makes `base` the root and detaches everything else.
 pub(super) fn change_root(base: &Path) -> Result<(), Failed> {
     let layer = Layer::Mounts;
     rustix::process::chdir(base).map_err(Failed::without(layer, "enter the root"))?;
     rustix::process::pivot_root(".", ".").map_err(Failed::without(layer, "pivot_root"))?;
-    // The old root is on top of the new one now; "." is still the new one below it.
+    // The old root is mounted over the new one now; "." is still the new one below it.
     unmount(".", UnmountFlags::DETACH).map_err(Failed::without(layer, "let the old root go"))?;
     rustix::process::chdir("/").map_err(Failed::without(layer, "enter /"))
 }

@@ -1,9 +1,10 @@
-//! The network of a cell that may reach its proxy: a namespace of its own in which loopback is up, and
-//! the one socket that listens there.
+//! The network of a sandbox that may reach its proxy: a network namespace of its own with loopback
+//! up, and the one socket that listens there.
 //!
-//! A cell gets a fresh one, made when it is asked for and given to no other cell: with loopback up, even
-//! Landlock's newest ABI leaves UDP between two cells. The launcher needs no right over networks for it:
-//! a helper process makes the namespace inside a user namespace of its own, where it has every right.
+//! The namespace is created on request and must never be used by a second sandbox: with loopback
+//! up, even the newest Landlock ABI permits UDP between two sandboxes in it. The launcher needs no
+//! network privileges. A helper process creates the namespace inside a user namespace of its own,
+//! where it has all of them.
 
 use std::fs::File;
 use std::io;
@@ -26,17 +27,17 @@ use crate::process::ends_within;
 use crate::sys::{self, Fork};
 use crate::wire;
 
-/// Connections that wait until the proxy takes them.
+/// Backlog of connections for the proxy.
 const WAITING_MAX: i32 = 64;
-/// How long the helper may take to answer, and then to end.
+/// The most time that the helper may take to answer, and then to end.
 const HELPER_TIME_MAX: Duration = Duration::from_secs(5);
 
 pub(super) struct Network {
-    /// For the cell's init to move into.
+    /// The network namespace, for the sandbox's init to enter.
     pub(super) namespace: OwnedFd,
-    /// Of that namespace, wherever it is used.
+    /// The listening socket; it belongs to that namespace in every process that uses it.
     pub(super) listener: OwnedFd,
-    /// Of that namespace too: asks what lies in its sockets.
+    /// A sock_diag socket of that namespace, which reports the data queued in its sockets.
     pub(super) diag: OwnedFd,
 }
 
@@ -53,7 +54,8 @@ impl Network {
     }
 }
 
-/// What a helper process had to say, and what it sent; it has ended when this returns.
+/// Runs a helper process and returns its message with descriptors. The helper has ended when this
+/// returns.
 fn ask_helper() -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
     let (ours, helpers) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
@@ -69,7 +71,7 @@ fn ask_helper() -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
                 Errno::SRCH => Ok(()),
                 errno => Err(errno),
             })?;
-            // One that cannot be killed is left behind: it holds nothing but its own namespaces.
+            // A helper that cannot be killed is left behind: it holds only its own namespaces.
             if ends_within(&helper.pidfd, HELPER_TIME_MAX) {
                 waitpid(Pid::from_raw(helper.pid), Some(WaitPidFlag::__WALL))?;
             }
@@ -78,7 +80,7 @@ fn ask_helper() -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
     }
 }
 
-/// What the helper said instead of sending what it had made: an errno, and the step that had it.
+/// Decodes the helper's error: an errno and the step that failed.
 fn refused(words: &[u8]) -> Failed {
     let (errno, step) = words.split_first_chunk().unwrap_or((&[0; 4], b"a helper spoke nonsense"));
     Failed {
@@ -88,7 +90,7 @@ fn refused(words: &[u8]) -> Failed {
     }
 }
 
-/// The helper's whole life.
+/// Runs the helper; never returns.
 fn help(launcher: &OwnedFd) -> ! {
     let said = match made() {
         Ok(Network { namespace, listener, diag }) => {

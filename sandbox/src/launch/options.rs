@@ -1,7 +1,7 @@
-//! What the launcher is told when it is started, and the ceilings it holds against any order.
+//! The launcher's command-line options, and the limits it enforces on every request.
 //!
-//! These come from the unit file or from the parent process, never from an order: a daemon that has
-//! been taken over still gets no more than this.
+//! Options come from the unit file or from the parent process, never from a message: a daemon that
+//! has been taken over still gets no more than they allow.
 
 use std::ffi::OsString;
 use std::io;
@@ -39,11 +39,11 @@ others through it; when the parent closes it, the launcher ends. There is nothin
   --cores-max N          (by default 1024)
 ";
 
-/// What no option can allow: it would show the host, or everybody's files, to a tool.
+/// Directories that no option can allow: they would show the host, or users' files, to a tool.
 const NEVER_BOUND: [&str; 3] = ["/", "/home", "/root"];
 
 model::closed_set! {
-    /// Below which group on cgroup v2 the cells' own groups are made.
+    /// The parent group of the sandboxes' groups on cgroup v2.
     pub(super) enum CgroupParent {
         /// The root of the tree.
         Root = "root",
@@ -67,7 +67,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// `None` asks for the usage text.
+    /// Parses the arguments. Returns `None` if they request the usage text.
     pub(super) fn from_words(
         words: impl Iterator<Item = OsString>,
     ) -> Result<Option<Self>, String> {
@@ -138,7 +138,8 @@ impl Options {
         Ok(())
     }
 
-    /// The peer must be the user that the unit names; where none is named, the launcher's own user.
+    /// Checks that the peer is the user that the unit names, or the launcher's own user if it names
+    /// none.
     pub(super) fn check_client(&self, control: BorrowedFd<'_>) -> io::Result<()> {
         let peer = socket_peercred(control)?.uid.as_raw();
         let expected = self.client_uid.unwrap_or(rustix::process::geteuid().as_raw());
@@ -149,9 +150,9 @@ impl Options {
         }
     }
 
-    /// What limits the tree; `None` where the plan's policy names the exception and there is nothing.
-    /// The exception is for people without root on their own machine; behind a unit there are cgroups,
-    /// and a daemon that was taken over must not talk them away.
+    /// Returns the control group's files, or `None` without a group, if the policy names the
+    /// exception. The exception is for users without root on their own machine. Behind a unit,
+    /// cgroups exist, and a daemon that was taken over must not be able to disable them.
     pub(super) fn without_cgroup<K>(
         &self,
         plan: &CellPlan,
@@ -210,7 +211,7 @@ impl Options {
             && limits.pids_max > 0
             && limits.open_files_max > 2
             && limits.file_bytes_max > 0
-            // tmpfs takes 0 for no limit at all.
+            // tmpfs treats 0 as no limit.
             && limits.out_bytes_max.min(limits.tmp_bytes_max).min(limits.shm_bytes_max) > 0
             && (1..=OUT_INODES_MAX).contains(&limits.out_inodes_max)
             && limits.stream_bytes_max > 0

@@ -1,9 +1,10 @@
-//! The last look before the tool: canaries inside the finished cell, each aimed at one layer.
+//! The self-test before the tool starts: probes inside the finished sandbox, each aimed at one
+//! layer.
 //!
-//! What a layer reports of itself can be wrong; what the kernel answers to an attempt cannot. Each canary
-//! names the one errno that its layer gives, so that a call that fails for another reason (a path that is
-//! not there, an argument that is bad) is no proof. An attempt must do no harm where it succeeds, and the
-//! tool must never be started after a wrong answer.
+//! A layer's own status can be wrong; the kernel's answer to an attempt cannot. Each probe names
+//! the one errno that its layer returns, so that a call that fails for another reason (a missing
+//! path, a bad argument) proves nothing. An attempt must do no harm if it succeeds, and the tool
+//! must never be started after a wrong answer.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -19,10 +20,10 @@ use super::mount::CANARY;
 use crate::plan::Network;
 use crate::sys::{Attempt, attempt, errno_of};
 
-/// The first ABI of Landlock that knows TCP.
+/// The first Landlock ABI that covers TCP.
 const ABI_WITH_TCP: u32 = 4;
 
-/// An attempt, the layer that must refuse it, and the errno by which that layer is known.
+/// An attempt, the layer that must refuse it, and the errno of that layer.
 struct Canary {
     layer: Layer,
     attempt: &'static str,
@@ -30,7 +31,7 @@ struct Canary {
     answer: io::Result<()>,
 }
 
-/// Tries every way out that this process knows. A wrong answer names its layer.
+/// Makes every known attempt. A wrong answer names its layer.
 pub(super) fn probe(
     identity: Identity,
     landlock_abi: u32,
@@ -47,7 +48,7 @@ fn canaries(landlock_abi: u32, network: Network, word: Word) -> impl Iterator<It
     let canary =
         |layer, attempt, refused_with, answer| Canary { layer, attempt, refused_with, answer };
     let fixed = [
-        // It exists and file modes allow it: nothing but Landlock stands before it.
+        // It exists and file modes allow it, so that only Landlock can refuse it.
         canary(Layer::Landlock, "open /.canary", libc::EACCES, File::open(CANARY).map(drop)),
         canary(
             Layer::Mounts,
@@ -61,12 +62,12 @@ fn canaries(landlock_abi: u32, network: Network, word: Word) -> impl Iterator<It
         canary(Layer::Seccomp, it.as_str(), refused_with(it), attempt(it, word))
     };
     let at_once = Attempt::ALL.iter().copied().map(move |it| filtered(it, word.value()));
-    // And one as the tool will make it: somebody must be there who answers.
+    // One call without the token, as a tool would make it: the listener must answer.
     let told = std::iter::once_with(move || filtered(Attempt::Keyctl, 0));
     fixed.into_iter().chain(datagrams(network)).chain(at_once).chain(told)
 }
 
-/// How the filter refuses it.
+/// Returns the errno with which the filter refuses an attempt.
 fn refused_with(attempt: Attempt) -> i32 {
     match attempt {
         Attempt::Netlink | Attempt::Vsock => libc::EAFNOSUPPORT,
@@ -78,18 +79,18 @@ fn refused_with(attempt: Attempt) -> i32 {
     }
 }
 
-/// A cell with loopback up must still have no route that leads out of it. Asked before Landlock and the
-/// last filter are there, which refuse the question.
+/// Checks that a sandbox with loopback up has no route out. It runs before Landlock and the last
+/// filter, which would refuse the attempt.
 pub(super) fn no_route(network: Network) -> Result<(), Failed> {
     match network {
-        // Loopback itself cannot be reached there.
+        // There, even loopback is unreachable.
         Network::Nothing => Ok(()),
         Network::Proxy => judge(&beyond()),
     }
 }
 
 fn beyond() -> Canary {
-    // Of an address for documentation; connecting UDP asks for a route and sends nothing.
+    // An address for documentation; connecting a UDP socket looks up a route and sends nothing.
     let address = std::net::SocketAddrV4::new(std::net::Ipv4Addr::new(192, 0, 2, 1), 9);
     let answer = socket(AddressFamily::INET, SocketType::DGRAM, Some(ipproto::UDP))
         .and_then(|made| connect(&made, &address))
@@ -98,7 +99,8 @@ fn beyond() -> Canary {
     Canary { layer, attempt: "find a route out of the cell", refused_with, answer }
 }
 
-/// Where loopback is up, what nobody reads could lie in a datagram socket past every limit.
+/// Returns the probe for datagram sockets. With loopback up, unread data in one would escape every
+/// limit.
 fn datagrams(network: Network) -> Option<Canary> {
     if network == Network::Nothing {
         return None;
@@ -110,8 +112,8 @@ fn datagrams(network: Network) -> Option<Canary> {
     Some(Canary { layer, attempt: "make a datagram socket", refused_with, answer })
 }
 
-/// Landlock says it first where it knows TCP; elsewhere the cell's own network has no route, or nobody
-/// who listens but at the proxy's port.
+/// Returns the probe for loopback. Landlock refuses it if it covers TCP. Otherwise the sandbox's
+/// network has no route, or no listener except at the proxy's port.
 fn loopback(landlock_abi: u32, network: Network) -> Canary {
     let (layer, refused_with) = match network {
         _ if landlock_abi >= ABI_WITH_TCP => (Layer::Landlock, libc::EACCES),
@@ -136,8 +138,8 @@ fn judge(canary: &Canary) -> Result<(), Failed> {
     Err(wrong(format!("probe of {word}: to {} {got}", canary.attempt), errno))
 }
 
-/// A layer that is there and does not work is a broken cell, not a host without that layer: the run
-/// ends as a set-up error, and no exception of a policy lets it pass.
+/// Builds the error for a layer that exists but does not work. That is a broken sandbox, not a host
+/// without the layer: the run ends as a set-up error, and no policy exception permits it.
 fn wrong(step: String, errno: i32) -> Failed {
     Failed { layer: None, step, errno }
 }
@@ -154,8 +156,8 @@ fn own_ids(identity: Identity) -> Result<(), Failed> {
     Err(wrong("probe of capabilities: the ids are not the tool's".to_owned(), 0))
 }
 
-/// The supplementary groups that the tool really has. In system mode there must be none: they would be the
-/// launcher's, and root's.
+/// Returns the supplementary groups that the tool has. In system mode there must be none: they
+/// would be those of the launcher, which is root.
 pub(super) fn groups(mode: Mode, kept: &[u32]) -> Result<Vec<u32>, Failed> {
     match mode {
         Mode::User => Ok(kept.to_vec()),
@@ -164,9 +166,9 @@ pub(super) fn groups(mode: Mode, kept: &[u32]) -> Result<Vec<u32>, Failed> {
     }
 }
 
-/// A cell that can see control groups could look for the way to its limits.
+/// Fails if control groups are mounted: a tool that sees them could try to change its limits.
 pub(super) fn no_cgroupfs(mount_table: &[u8]) -> Result<(), Failed> {
-    // mountinfo: the file system's type follows the ` - ` (proc_pid_mountinfo(5)).
+    // mountinfo: the file system type follows ` - ` (proc_pid_mountinfo(5)).
     let table = String::from_utf8_lossy(mount_table);
     let kinds = table.lines().filter_map(|line| line.split_once(" - ")?.1.split(' ').next());
     if kinds.into_iter().any(|kind| kind == "cgroup" || kind == "cgroup2") {
@@ -209,7 +211,7 @@ mod tests {
 
     #[test]
     fn outside_a_cell_the_canaries_live() {
-        // This test runs unconfined: a probe that passes here would prove nothing there.
+        // This test runs unconfined: a probe that passes here would prove nothing in a sandbox.
         let canaries = canaries(9, Network::Nothing, Word::new(0));
         let wrong = canaries.filter(|canary| judge(canary).is_err()).count();
         assert!(wrong >= 5, "{wrong}");

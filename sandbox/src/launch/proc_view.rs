@@ -1,9 +1,9 @@
-//! The cell's `/proc`: the tool's own processes, and where the policy says so what the kernel tells of
-//! the machine.
+//! The sandbox's `/proc`: the tool's own processes, and the kernel's view of the machine if the
+//! policy allows it.
 //!
-//! The whole of `/proc` is a view of the host: its command line, its symbols, its disks and interrupts.
-//! What is shown of it is listed here by name and everything else is covered, so that a file of a later
-//! kernel is hidden until somebody decides otherwise.
+//! The whole of `/proc` shows the host: its command line, its symbols, its disks and interrupts.
+//! The visible files are listed here by name and all others are covered, so that a new file of a
+//! later kernel stays hidden until this list allows it.
 
 use std::fs::{DirEntry, read_dir};
 use std::path::Path;
@@ -14,21 +14,21 @@ use rustix::mount::{MountFlags, mount};
 use super::Failed;
 use super::mount::{attach, copy_of};
 
-/// What runtimes ask the machine: how many processors and how busy, how much memory, which kernel.
-/// `sys` is readable and, behind Landlock and without capabilities, never writable.
+/// Files that runtimes read about the machine: number and load of processors, memory, kernel
+/// version. `sys` is readable, and never writable because of Landlock and missing capabilities.
 const SHOWN: [&str; 8] =
     ["cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "sys", "uptime", "version"];
 
 const FLAGS: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV).union(MountFlags::NOEXEC);
 
-/// Mounts the processes of this pid namespace and nothing else. Init reads its own state there; whether
-/// the tool may is Landlock's to say.
+/// Mounts a `/proc` with only the processes of this pid namespace. Init reads its own state there;
+/// Landlock decides whether the tool may.
 pub(super) fn mount_processes(place: &Path) -> Result<(), Failed> {
     mount("proc", place, "proc", FLAGS, c"hidepid=invisible,subset=pid")
         .map_err(Failed::without(Layer::Mounts, "mount /proc"))
 }
 
-/// Mounts, over that, the processes with what runtimes ask of the machine.
+/// Mounts over it a `/proc` that also has the files about the machine.
 pub(super) fn show_machine(place: &Path) -> Result<(), Failed> {
     mount("proc", place, "proc", FLAGS, c"hidepid=invisible")
         .map_err(Failed::without(Layer::Mounts, "mount /proc"))?;

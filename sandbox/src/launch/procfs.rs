@@ -1,8 +1,8 @@
-//! The cell's processes, seen through the cell's own `/proc`.
+//! The sandbox's processes, read from the sandbox's own `/proc`.
 //!
-//! The directory was opened inside the cell's pid namespace, so it lists exactly the cell's processes.
-//! Read from outside, by descriptor; nothing a tool writes ends up in these files but its own name,
-//! which is skipped.
+//! The directory was opened inside the sandbox's pid namespace, so that it lists exactly its
+//! processes. It is read from outside, by descriptor. The only text from a tool in these files is
+//! its name, which is skipped.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Read};
@@ -14,29 +14,29 @@ use rustix::io::Errno;
 
 use super::confine::SHARED_USER_FILES_MAX;
 
-/// Linux lets a process have 65,536 supplementary groups, a number of up to ten digits each.
+/// Linux allows a process 65,536 supplementary groups, each a number of up to ten digits.
 const STATUS_BYTES_MAX: usize = 1024 * 1024;
 
-/// What one look at all processes found.
+/// A snapshot of all processes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Look {
-    /// Anonymous pages of each process, summed: too much where processes share pages after a fork,
-    /// and never too little.
+    /// Anonymous pages of each process, summed: too high if processes share pages after a fork,
+    /// never too low.
     pub(super) anonymous_bytes: u64,
-    /// User plus system time of each live process by itself, microseconds, by pid.
+    /// User plus system time of each live process, microseconds, by pid.
     pub(super) own_cpu_us: BTreeMap<u32, u64>,
-    /// The same of processes that live ones have waited for, summed.
+    /// The same for children that live processes have waited for, summed.
     pub(super) waited_cpu_us: u64,
     /// Processes and threads.
     pub(super) tasks: u64,
 }
 
-/// Looks at every process below `proc_dir`. Processes that end meanwhile are left out.
+/// Takes a snapshot of every process below `proc_dir`. Processes that end meanwhile are omitted.
 pub(super) fn look(proc_dir: &OwnedFd) -> io::Result<Look> {
     let tick_us = 1_000_000 / rustix::param::clock_ticks_per_second().max(1);
     let page_bytes = u64::try_from(rustix::param::page_size()).unwrap_or(4096);
     let mut sum = Look::default();
-    // Listed before anything is read: a tree at its limit may be gone before all of it was looked at.
+    // Listed first: a tree at its limit may have ended before every process was read.
     let pids = pids(proc_dir)?;
     for pid in &pids {
         if let Some(statm) = read_small(proc_dir, &format!("{pid}/statm"))? {
@@ -52,7 +52,7 @@ pub(super) fn look(proc_dir: &OwnedFd) -> io::Result<Look> {
     Ok(sum)
 }
 
-/// Every process but our own init.
+/// Returns every process except our own init.
 fn pids(proc_dir: &OwnedFd) -> io::Result<Vec<u32>> {
     let mut pids = Vec::new();
     for entry in Dir::read_from(proc_dir)? {
@@ -62,7 +62,7 @@ fn pids(proc_dir: &OwnedFd) -> io::Result<Vec<u32>> {
     Ok(pids)
 }
 
-/// `None` if the process has gone.
+/// Returns `None` if the process has ended.
 fn read_small(dir: impl AsFd, path: &str) -> io::Result<Option<String>> {
     let file = match openat(dir, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
         Ok(file) => file,
@@ -77,8 +77,8 @@ fn read_small(dir: impl AsFd, path: &str) -> io::Result<Option<String>> {
     }
 }
 
-/// The whole of a process's `status`, whose line of supplementary groups can be the longest by far.
-/// False if the process has gone.
+/// Reads the whole `status` of a process; its line of supplementary groups can be by far the
+/// longest. Returns false if the process has ended.
 fn read_status(proc_dir: &OwnedFd, pid: u32, status: &mut Vec<u8>) -> io::Result<bool> {
     status.clear();
     let path = format!("{pid}/status");
@@ -92,7 +92,7 @@ fn read_status(proc_dir: &OwnedFd, pid: u32, status: &mut Vec<u8>) -> io::Result
         match rustix::io::read(&file, &mut part) {
             Ok(len) => {
                 status.extend_from_slice(&part[..len]);
-                // It is written at once, so that a part which is not full is the last.
+                // The kernel writes it at once, so that a partial read is the last.
                 if len < part.len() || status.len() >= STATUS_BYTES_MAX {
                     return Ok(true);
                 }
@@ -103,16 +103,16 @@ fn read_status(proc_dir: &OwnedFd, pid: u32, status: &mut Vec<u8>) -> io::Result
     }
 }
 
-/// Memory of all processes that is no page of theirs in memory.
+/// Memory of all processes outside their resident pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Elsewhere {
-    /// Anonymous pages that were swapped out; too much where processes share them.
+    /// Anonymous pages that were swapped out; too high if processes share them.
     pub(super) swapped_bytes: u64,
-    /// Page tables, and huge pages, of which nothing tells who else has them.
+    /// Page tables, and huge pages, for which the kernel reports no sharing.
     pub(super) fixed_bytes: u64,
 }
 
-/// What [`look`] leaves out, because it takes several times as long to ask.
+/// Returns the memory that [`look`] omits, because it takes several times as long to read.
 pub(super) fn elsewhere(proc_dir: &OwnedFd) -> io::Result<Elsewhere> {
     let (mut sum, mut status) = (Elsewhere::default(), Vec::new());
     for pid in pids(proc_dir)? {
@@ -126,8 +126,8 @@ pub(super) fn elsewhere(proc_dir: &OwnedFd) -> io::Result<Elsewhere> {
 /// More than 30,000 sockets.
 const SOCKETS_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// A list of the cell's sockets (`unix`, `tcp`, `tcp6`), as its init has it: its network is the tool's.
-/// Empty where the kernel has no such sockets.
+/// Returns the list of the sandbox's sockets (`unix`, `tcp`, `tcp6`) from its init, whose network
+/// is the tool's. It is empty if the kernel has no such sockets.
 pub(super) fn sockets(proc_dir: &OwnedFd, name: &str) -> io::Result<String> {
     let path = format!("1/net/{name}");
     let file = match openat(proc_dir, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
@@ -143,21 +143,22 @@ pub(super) fn sockets(proc_dir: &OwnedFd, name: &str) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&list).into_owned())
 }
 
-/// What the kernel keeps for an open file, whatever it is.
+/// Kernel memory for an open file of any kind.
 const FILE_BYTES: u64 = 1024;
-/// What a pipe can hold that nobody made larger.
+/// The capacity of a pipe that was not enlarged.
 const PIPE_BYTES: u64 = 64 * 1024;
-/// So many descriptors are looked at; what there is beyond is taken for pipes.
+/// The most descriptors that are read; further ones count as pipes.
 const DESCRIPTORS_MAX: u64 = 4096;
 
-/// Most that the kernel can keep for the descriptors of all processes; what waits in sockets is not in it.
+/// Returns the most kernel memory that the descriptors of all processes can hold, without data
+/// queued in sockets.
 pub(super) fn descriptors_bytes(proc_dir: &OwnedFd) -> io::Result<u64> {
     let (mut looked_at, mut beyond, mut pipes) = (0, 0, HashSet::new());
     for pid in pids(proc_dir)? {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = match openat(proc_dir, format!("{pid}/fd"), flags, Mode::empty()) {
             Ok(directory) if looked_at < DESCRIPTORS_MAX => directory,
-            // A process that hides what it has open by being undumpable.
+            // A process that is undumpable, and so hides its descriptors.
             Ok(_) | Err(Errno::ACCESS) => {
                 beyond += descriptors_of(proc_dir, pid)?;
                 continue;
@@ -180,9 +181,10 @@ pub(super) fn descriptors_bytes(proc_dir: &OwnedFd) -> io::Result<u64> {
     Ok((looked_at + beyond) * FILE_BYTES + pipes.saturating_mul(PIPE_BYTES))
 }
 
-/// How many descriptors a process has, or at most has where the kernel does not tell.
+/// Returns the number of descriptors of a process, or an upper bound if the kernel does not report
+/// it.
 fn descriptors_of(proc_dir: &OwnedFd, pid: u32) -> io::Result<u64> {
-    // One that is ending has no memory, and cannot be looked into either.
+    // A process that is ending has no memory, and its descriptors cannot be read either.
     let statm = read_small(proc_dir, &format!("{pid}/statm"))?.unwrap_or_default();
     if statm.is_empty() || statm.starts_with("0 ") {
         return Ok(0);
@@ -197,7 +199,8 @@ fn descriptors_of(proc_dir: &OwnedFd, pid: u32) -> io::Result<u64> {
 }
 
 impl Elsewhere {
-    /// proc_pid_status(5). A process that is ending has none of these lines, and nothing of this.
+    /// Adds proc_pid_status(5). A process that is ending has none of these lines and no such
+    /// memory.
     fn add(&mut self, status: &str) {
         for line in status.lines() {
             let mut words = line.split_ascii_whitespace();
@@ -218,17 +221,17 @@ fn private_pages(statm: &str) -> u64 {
     resident.saturating_sub(numbers.next().unwrap_or(0))
 }
 
-/// The sum of some fields of proc_pid_stat(5): 14 and 15 are a process's own times, 16 and 17 those of
-/// the children it has waited for, 20 is threads. The name in field 2 may hold anything, so counting
-/// starts after its last bracket.
+/// Returns the sum of some fields of proc_pid_stat(5): 14 and 15 are a process's own times, 16 and
+/// 17 those of the children it has waited for, 20 is threads. The name in field 2 may contain
+/// anything, so counting starts after its last parenthesis.
 fn stat_fields(stat: &str, fields: RangeInclusive<usize>) -> u64 {
     let after = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     let numbers = after.split_ascii_whitespace().map(|n| n.parse::<u64>().unwrap_or(0));
     numbers.skip(fields.start() - 3).take(fields.end() - fields.start() + 1).sum()
 }
 
-/// Anonymous memory of all processes together, each shared page counted once and swapped ones too: exact,
-/// and too slow to ask every few milliseconds. Pages of the tmpfs are counted by their mounts.
+/// Returns the anonymous memory of all processes, including swap, counting each shared page once.
+/// It is exact, but too slow for every sample. Pages of the tmpfs are counted through their mounts.
 pub(super) fn proportional_bytes(proc_dir: &OwnedFd) -> io::Result<u64> {
     let mut kib = 0;
     for pid in pids(proc_dir)? {

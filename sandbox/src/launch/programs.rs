@@ -1,9 +1,10 @@
-//! Where the programs in the cell come from: directories of the host, or a root file system of the
-//! runtime's own, and caches that were made once for all runs.
+//! The programs in the sandbox: directories of the host, or a root file system of the runtime's
+//! own, and caches that are built once for all runs.
 //!
-//! All of it is read-only and none of it is the request's choice. A root of its own was unpacked from
-//! somebody's image: a link in it must never lead to the host, so its directories are opened without
-//! following any, and of its `/etc` only what the loader needs is taken.
+//! All of them are read-only, and the request chooses none of them. A root of its own may be
+//! unpacked from a third party's image: a link in it must never lead to the host. Its directories
+//! are therefore opened without following links, and of its `/etc` only the loader's files are
+//! used.
 
 use std::ffi::OsString;
 use std::fs::symlink_metadata;
@@ -23,22 +24,23 @@ use super::mount::{
 use crate::messages::Furnishing;
 use crate::plan::{CellPlan, Network, Runtime};
 
-/// What is taken of a root file system: where distributions and images keep programs.
+/// The directories of a root file system that are used: distributions and images keep programs
+/// there.
 const TOPS: [&str; 8] = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "opt"];
-/// What programs find each other by: Debian's chosen alternatives, and the loader's cache.
+/// Files by which programs find each other: Debian's alternatives, and the loader's cache.
 const OF_ETC: [&str; 2] = ["etc/alternatives", "etc/ld.so.cache"];
 
-/// How often a path is resolved before the host is too busy to tell where it leads.
+/// The most attempts to resolve a path while mounts or renames on the host interfere.
 const RESOLVED_AGAIN_MAX: u32 = 256;
 
-/// One thing in the cell, by its place there.
+/// An entry of the sandbox's root.
 enum Part {
     Directory(OwnedFd),
     File(OwnedFd),
     Link(PathBuf),
 }
 
-/// Everything of one runtime: copies of the launcher's own mounts, for the cell's init to attach.
+/// Clones the launcher's own mounts for one runtime, for the sandbox's init to attach.
 pub(super) fn furnishings(
     plan: &CellPlan,
     root_links: &[(String, String)],
@@ -74,7 +76,7 @@ pub(super) fn furnishings(
     Ok((furnishings, trees))
 }
 
-/// Puts everything in its place; this process's root is the cell's.
+/// Attaches everything at its path; this process's root is the sandbox's.
 pub(super) fn furnish(furnishings: &[Furnishing], trees: &[OwnedFd]) -> Result<(), Failed> {
     let mut trees = trees.iter();
     let missing = || Failed::here("the launcher sent fewer mounts than it named");
@@ -89,7 +91,7 @@ pub(super) fn furnish(furnishings: &[Furnishing], trees: &[OwnedFd]) -> Result<(
                 make_file(place, b"")?;
                 attach(trees.next().ok_or_else(missing)?, place)?;
             }
-            // A host with real directories there has them among the mounts.
+            // On hosts where this is a real directory, it is among the mounts.
             Furnishing::Link { place, .. } if symlink_metadata(place).is_ok() => {}
             Furnishing::Link { place, target } => make_link(target, place)?,
         }
@@ -97,20 +99,20 @@ pub(super) fn furnish(furnishings: &[Furnishing], trees: &[OwnedFd]) -> Result<(
     Ok(())
 }
 
-/// The directories of the finished cell that the tool may read and execute files in.
+/// Returns the directories of the finished sandbox in which the tool may read and execute files.
 pub(super) fn places(runtime: &Runtime) -> Vec<PathBuf> {
     let caches = runtime.caches.iter().map(|cache| cache.target.clone());
     let mut places: Vec<PathBuf> = runtime.mounts.iter().cloned().chain(caches).collect();
     if runtime.root.is_some() {
         let tops = TOPS.iter().map(|name| Path::new("/").join(name));
-        // Not a link: it leads into one of the others, or out of what was meant.
+        // Links are skipped: they lead into one of the others, or outside.
         places.extend(tops.filter(|top| symlink_metadata(top).is_ok_and(|found| found.is_dir())));
     }
     places
 }
 
-/// `/bin`, `/lib64` and their like, as the host has them, where they are links into what is mounted,
-/// and where the host's loader finds libraries that lie in no default directory.
+/// Adds the host's links `/bin`, `/lib64` and similar if they lead into mounted directories, and
+/// the loader cache, by which the host's loader finds libraries outside the default directories.
 fn host_root(
     root_links: &[(String, String)],
     parts: &mut Vec<(PathBuf, Part)>,
@@ -125,7 +127,7 @@ fn host_root(
     Ok(())
 }
 
-/// What TLS knows servers by: the host's, whatever root the runtime has.
+/// Adds the CA certificates for TLS: always the host's, even for a runtime with its own root.
 fn certificates(parts: &mut Vec<(PathBuf, Part)>) -> Result<(), Failed> {
     for path in CERTIFICATES.iter().map(Path::new).filter(|path| path.exists()) {
         let tree = copy_of(path)?;
@@ -135,25 +137,26 @@ fn certificates(parts: &mut Vec<(PathBuf, Part)>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A directory of the host once more, with the attributes that it has in the launcher's own root.
+/// Clones a directory of the host, with the attributes that it has in the launcher's own root.
 fn host_copy(path: &Path) -> Result<OwnedFd, Failed> {
     let step = format!("clone {}", path.display());
     let opened = host_directory(path).map_err(Failed::without(Layer::Mounts, &step))?;
     tree_of(&opened, &step)
 }
 
-/// A directory of the host, which the launcher's own root has below a place of its own. A link in it leads
-/// where it leads on the host, if that is there, and never to what only the launcher has.
+/// Opens a directory of the host, which is mounted below `HOST` in the base root. Links in it
+/// resolve as on the host, if the target is there, and never to files that only the launcher has.
 fn host_directory(path: &Path) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let host = open(HOST, flags, Mode::empty())?;
     let within = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
     let opened = (0..RESOLVED_AGAIN_MAX)
         .map(|_| openat2(&host, path, flags, Mode::empty(), within))
-        // openat2(2): a mount or a rename anywhere came between it and a `..` in a link.
+        // openat2(2): a mount or a rename anywhere interfered with a `..` in a link.
         .find(|opened| opened.as_ref().err() != Some(&Errno::AGAIN))
         .unwrap_or(Err(Errno::AGAIN))?;
-    // A link can also lead up, to what only holds the allowed directories and is the launcher's own.
+    // A link can also lead to a parent that only holds the allowed directories and belongs to the
+    // base root.
     if fstat(&opened)?.st_dev == fstat(&host)?.st_dev {
         return Err(Errno::NOENT);
     }
@@ -171,7 +174,7 @@ fn own_root(root: &Path, parts: &mut Vec<(PathBuf, Part)>) -> Result<(), Failed>
     Ok(())
 }
 
-/// One entry of a root file system, without following any link.
+/// Opens one entry of a root file system, without following any link.
 fn part_of(top: &OwnedFd, name: &str) -> Result<Option<Part>, Failed> {
     let step = format!("open {name} of the root file system");
     let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
@@ -190,7 +193,7 @@ fn part_of(top: &OwnedFd, name: &str) -> Result<Option<Part>, Failed> {
             let target = OsString::from_vec(target.into_bytes());
             Ok(Some(Part::Link(PathBuf::from(target))))
         }
-        // Nothing that a root file system has there.
+        // The root file system has no such entry.
         _ => Ok(None),
     }
 }

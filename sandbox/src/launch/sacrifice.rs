@@ -1,8 +1,10 @@
-//! Whom the kernel kills first when the whole host is out of memory: a tool before any program of the user
-//! who started it, where nothing of the kernel's counts what the tool uses.
+//! Makes a tool the first victim of the kernel's OOM killer when the whole host is out of memory,
+//! before any other program of its user. Only needed where no control group counts the tool's
+//! memory.
 //!
-//! The kernel goes by the size of processes, and what a tool has it hold for it (sockets, locks) is in no
-//! process's size. Init itself keeps the value that it was born with, or nobody could tell how the run ended.
+//! The kernel selects by process size, which does not include kernel memory held for a tool
+//! (sockets, locks). Init keeps its own score, because it must survive to report the end of the
+//! run.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -11,14 +13,14 @@ use super::Failed;
 use super::filter::MemoryWatch;
 
 const SCORE: &str = "/proc/self/oom_score_adj";
-/// proc_pid_oom_score_adj(5): the highest there is.
+/// proc_pid_oom_score_adj(5): the maximum.
 const FIRST: &[u8] = b"1000";
 
-/// This process's own score, opened while it may.
+/// This process's own score file, opened while permitted.
 pub(super) struct Sacrifice(Option<(File, String)>);
 
 impl Sacrifice {
-    /// Does nothing where a control group limits memory.
+    /// Opens the file. Does nothing where a control group limits memory.
     pub(super) fn open(memory: MemoryWatch) -> Result<Self, Failed> {
         if memory == MemoryWatch::Kernel {
             return Ok(Self(None));
@@ -32,7 +34,7 @@ impl Sacrifice {
         opened().map(Some).map(Self).map_err(Failed::at("open the score for the OOM killer"))
     }
 
-    /// What is started meanwhile keeps the score.
+    /// Runs `start` with the highest score, which a process started by it inherits.
     pub(super) fn during<T>(self, start: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> {
         let Some((mut file, own)) = self.0 else { return start() };
         let mut set = |score: &[u8]| {

@@ -1,8 +1,9 @@
-//! Limits where no cgroup can be written: the launcher looks every few milliseconds.
+//! Limits where no cgroup is writable: the launcher samples usage every few milliseconds.
 //!
-//! Weaker than a cgroup and said to be: between two looks memory can overshoot, and CPU time of
-//! processes that nobody waited for is lost. The one named exception of the embedded policy rests on
-//! this; it must never be used where a cgroup can be had.
+//! Sampling is weaker than a cgroup, and the record says so. Memory can exceed its limit between
+//! two samples, and the CPU time of processes that are never waited for is lost. The one named
+//! exception of the embedded policy relies on it. It must never be used where a cgroup is
+//! available.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,15 +18,16 @@ use super::{Failed, confine};
 use crate::plan::Limits;
 use crate::report::{Accounting, LimitInForce};
 
-/// In how many looks once what is slow to ask is asked: page tables cannot grow much faster than pages.
+/// Sample the slow sources once in this many samples: page tables cannot grow much faster than
+/// pages.
 const ELSEWHERE_EVERY: u64 = 4;
 
-/// What was seen so far, and what may not be exceeded.
+/// The samples so far, and the limits.
 pub(super) struct Sampler {
     memory_bytes_max: u64,
     pids_max: u64,
     looks: u64,
-    /// As it was when it was asked last.
+    /// The value of the last slow sample.
     elsewhere: Elsewhere,
     descriptors_bytes: u64,
     sockets: Sockets,
@@ -36,29 +38,30 @@ pub(super) struct Sampler {
     cpu: CpuTime,
 }
 
-/// CPU time of a tree whose processes come and go between two looks.
+/// CPU time of a tree whose processes start and end between two samples.
 #[derive(Default)]
 struct CpuTime {
-    /// Of the processes seen last, each by itself.
+    /// Time of each process in the last sample.
     seen_us: BTreeMap<u32, u64>,
-    /// What processes had used when they were seen for the last time.
+    /// Time of ended processes, as of their last sample.
     gone_us: u64,
     total_us: u64,
 }
 
 impl CpuTime {
-    /// Two counts that each miss something: what was seen of every process by itself misses those too
-    /// short to be seen, and what live processes waited for misses orphans. The larger is nearer.
+    /// Combines two counts, both of which are too low. Sums over single processes miss those too
+    /// short to be sampled; times of waited-for children miss orphans. The larger count is more
+    /// accurate.
     fn add(&mut self, own_us: BTreeMap<u32, u64>, waited_us: u64) {
         for (pid, before) in &self.seen_us {
-            // A pid that is used again begins anew.
+            // A reused pid starts anew.
             if own_us.get(pid).is_none_or(|now| now < before) {
                 self.gone_us += before;
             }
         }
         let own: u64 = own_us.values().sum();
         self.seen_us = own_us;
-        // It never counts backwards.
+        // The total never decreases.
         self.total_us = self.total_us.max(self.gone_us + own).max(own + waited_us);
     }
 }
@@ -81,7 +84,7 @@ impl Sampler {
         })
     }
 
-    /// One look. True when memory is over its limit.
+    /// Takes one sample. Returns true if memory is over its limit.
     pub(super) fn over_memory(&mut self, windows: &Windows) -> io::Result<bool> {
         let Look { anonymous_bytes, own_cpu_us, waited_cpu_us, tasks } =
             procfs::look(windows.proc_dir())?;
@@ -98,12 +101,12 @@ impl Sampler {
         let mut memory =
             anonymous_bytes + swapped_bytes + fixed_bytes + nobodys + self.descriptors_bytes;
         if memory > self.memory_bytes_max {
-            // Of processes that are gone by now it would be too much.
+            // The last slow sample may include processes that have ended.
             self.elsewhere = procfs::elsewhere(windows.proc_dir())?;
             self.descriptors_bytes = procfs::descriptors_bytes(windows.proc_dir())?;
             memory = self.elsewhere.fixed_bytes + nobodys + self.descriptors_bytes;
-            // The cheap sum counts a page once for each process that forked with it; the exact one takes
-            // long where the page tables are large, and they can be too much alone.
+            // The cheap sum counts a shared page once for each process after a fork. The exact sum
+            // is slow where page tables are large, and those alone can exceed the limit.
             if memory <= self.memory_bytes_max {
                 memory += procfs::proportional_bytes(windows.proc_dir())?;
             }
@@ -116,7 +119,8 @@ impl Sampler {
         Ok(memory > self.memory_bytes_max || unseen)
     }
 
-    /// What init counted when it killed the tree: a fork that failed may be over before the next look.
+    /// Adds init's count from when it killed the tree: a failed fork may be over before the next
+    /// sample.
     pub(super) fn see_processes(&mut self, count: u32) {
         self.tasks_peak = self.tasks_peak.max(count.into());
     }
@@ -125,12 +129,12 @@ impl Sampler {
         self.cpu.total_us
     }
 
-    /// As it was at the last look.
+    /// Returns the memory of the last sample.
     pub(super) fn memory_bytes(&self) -> u64 {
         self.memory_now
     }
 
-    /// A fork that was refused leaves no trace; having stood at the limit is the next best witness.
+    /// Returns whether the tree reached its process limit: a refused fork leaves no other trace.
     pub(super) fn pids_limit_hit(&self) -> bool {
         self.tasks_peak >= self.pids_max
     }
@@ -161,8 +165,8 @@ impl Sampler {
     }
 }
 
-/// A limit that cannot be read here cannot be lowered in the tool's process either, which then never runs:
-/// no record says 0.
+/// Returns 0 for a limit that cannot be read. It cannot be lowered in the tool's process either, so
+/// the tool never runs, and no record contains the 0.
 fn processes(limits: &Limits) -> u64 {
     confine::processes(limits).unwrap_or(0)
 }

@@ -1,9 +1,10 @@
-//! One seat's process: waits at the door with everything made that the next cell needs and no order
-//! decides, serves one conversation, and ends.
+//! The process of one worker slot. It prepares everything that needs no plan, waits at the control
+//! socket, serves one session, and ends.
 //!
-//! It is the only process that reads what a client sends, and it reads for one client only: whatever a
-//! client could do to it ends with this process. It must tell by its exit status what it leaves behind,
-//! and that nothing is left only when its cell's tree was seen dead, because then the seat is used again.
+//! Only a worker reads what a client sends, and only from one client: any damage that a client
+//! could do ends with this process. Its exit status must report what it leaves behind. It must
+//! report that nothing is left only if it saw its sandbox's tree dead, because the slot is then
+//! used again.
 
 use std::fs;
 use std::io;
@@ -30,21 +31,22 @@ use crate::plan;
 use crate::steps::SetupStep;
 use crate::wire;
 
-/// How long a client may take to say what it connected for.
+/// The most time that a client may take to send its first message.
 const FIRST_WORDS_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// No client waits longer for a sandbox, milliseconds.
+/// The longest that a client may wait for a sandbox, milliseconds.
 const START_MS_MAX: u64 = 3_600_000;
 
-/// What a seat's process leaves behind, told by its exit status; any other status is the worst of them.
+/// The state that a worker leaves behind, as its exit status. Any other status counts as the worst
+/// of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remains {
     Nothing,
-    /// Counts in the network namespace, by which a later cell could know of this one.
+    /// Counters in the network namespace, from which a later sandbox could learn about this one.
     NetworkTraces,
-    /// A tree that could not be seen to end.
+    /// A tree that was not seen to end.
     PerhapsProcesses,
-    /// Nothing, and no sandbox could be made: this launcher's view of the host lacks a layer.
+    /// Nothing, but no sandbox could be made: this launcher's view of the host lacks a layer.
     BrokenHost,
 }
 
@@ -68,7 +70,7 @@ impl Remains {
     }
 }
 
-/// Lives and never returns. `taken` tells the launcher that the next process is needed.
+/// Runs the worker and never returns. A write to `taken` asks the launcher for another worker.
 pub(super) fn live(
     options: &Options,
     seat: &Seat,
@@ -83,7 +85,7 @@ pub(super) fn live(
     std::process::exit(remains.status())
 }
 
-/// Tells the next client why there is no cell for anybody, and ends.
+/// Reports to the next client why no sandbox can be made, and ends.
 pub(super) fn refuse(options: &Options, door: &Door, failed: Failed) -> ! {
     let told = settle_down().and_then(|()| match door.next(options)? {
         Some(control) => tell_unable(&control, failed),
@@ -100,7 +102,8 @@ fn settle_down() -> io::Result<()> {
     Ok(SigSet::all().thread_unblock()?)
 }
 
-/// An error is one of this process before it had a shell.
+/// Waits for a session and serves it. An error is one of this process before its sandbox's init
+/// existed.
 fn wait_and_serve(
     options: &Options,
     seat: &Seat,
@@ -147,7 +150,7 @@ fn wait_and_serve(
     })
 }
 
-/// A shell, and what limits and counts its tree or why nothing does.
+/// A sandbox's init, with its control group or the reason why it has none.
 type Raised = (Shell, Result<Knobs, Failed>);
 
 fn raise_shell(options: &Options, seat: &Seat, house: &House) -> Result<Raised, Failed> {
@@ -170,8 +173,8 @@ fn raise_shell(options: &Options, seat: &Seat, house: &House) -> Result<Raised, 
     Shell::raise(options.mode, seat.identity, house, group)
 }
 
-/// What the seat's network namespace has counted, as a tool can read it: even calls that fail are counted,
-/// and a tool of the next cell could read what this one wrote in them.
+/// Reads the counters of the slot's network namespace that a tool can read. Even failing calls are
+/// counted, so a tool could leave a message in them for the next sandbox.
 fn network_traces() -> io::Result<Vec<Vec<u8>>> {
     const COUNTERS: [&str; 3] = ["snmp", "snmp6", "netstat"];
     let read = |name: &str| match fs::read(format!("/proc/self/net/{name}")) {
@@ -182,14 +185,14 @@ fn network_traces() -> io::Result<Vec<Vec<u8>>> {
     COUNTERS.into_iter().map(read).collect()
 }
 
-/// What a conversation met.
+/// The result of a session.
 enum Met {
     Client,
-    /// No client's sandbox can be limited here.
+    /// This host lacks a layer for every client.
     BrokenHost,
 }
 
-/// One conversation. An error is the client's or the connection's, and has hurt nobody else.
+/// Serves one session. An error concerns only this client or its connection.
 fn converse(
     options: &Options,
     house: &House,
@@ -212,7 +215,7 @@ fn converse(
     };
     let taken = Evidence::Taken { pid: std::process::id() }.encode();
     if wire::send_at_once(&evidence, &taken, &[]).is_err() {
-        // The client has changed its mind: there is no cell to make.
+        // The client has disconnected: no sandbox is needed.
         return Ok(Met::Client);
     }
     if let Err(failed) = options.check_cell(&plan) {
@@ -229,7 +232,7 @@ fn converse(
             Network::make().map(Some)
         }
     };
-    // Less than the client waits, so that it is answered in time.
+    // Shorter than the client's own limit, so that it is answered in time.
     let start_ms_max = start_ms_max.min(START_MS_MAX);
     let answer_time_max = Duration::from_millis(start_ms_max - start_ms_max / 8);
     let build_until = asked_at + answer_time_max;
@@ -238,7 +241,7 @@ fn converse(
         cell::live_through(options, house, shell, knobs.as_ref(), asked, control)
     });
     let told = lived.or_else(|failed| match tell_unable(control, failed) {
-        // A client that is gone need not be told.
+        // A client that is gone needs no report.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         told => told,
     });

@@ -1,8 +1,7 @@
-//! A cell's shell: its init in its namespaces and control groups, made before anybody knows what will
-//! run in it.
+//! A sandbox's init in its namespaces and control groups, started before its command is known.
 //!
-//! It is used for one cell and never for a second. Nothing of its tree outlives it, and its groups go when
-//! the tree has gone.
+//! It serves one sandbox and must never serve a second. No process of its tree outlives it, and its
+//! groups are removed when the tree is dead.
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -22,18 +21,18 @@ use super::init::{Birth, live};
 use crate::process::{ProcessState, ends_within};
 use crate::sys::{self, Cloned, Fork};
 
-/// How long init may take to end.
+/// The most time that init may take to end.
 const END_TIME_MAX: Duration = Duration::from_secs(2);
-/// Time between two looks at a group that should be empty.
+/// The interval between checks of a group that should be empty.
 const EMPTY_LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
 pub(super) struct Shell {
     cloned: Cloned,
-    /// To init.
+    /// The socket to init.
     pub(super) channel: OwnedFd,
     pub(super) identity: Identity,
     pub(super) mode: Mode,
-    /// Removed when the tree has gone.
+    /// Removed when the tree is dead.
     group: Option<Group>,
     life: Life,
 }
@@ -42,12 +41,12 @@ pub(super) struct Shell {
 enum Life {
     Alive,
     Ended,
-    /// Killed, and not seen to end.
+    /// Killed, but not seen to end.
     Unknown,
 }
 
 impl Shell {
-    /// With what limits and counts the tree, or why nothing does.
+    /// Starts init. Returns it with the control group's files, or the reason why it has no group.
     pub(super) fn raise(
         mode: Mode,
         identity: Identity,
@@ -85,18 +84,18 @@ impl Shell {
         }
     }
 
-    /// Init's pid in the launcher's namespace.
+    /// Returns init's pid in the launcher's namespace.
     pub(super) fn init(&self) -> Pid {
         Pid::from_raw(self.cloned.pid)
     }
 
-    /// Readable when init has ended.
+    /// Returns a descriptor that becomes readable when init has ended.
     pub(super) fn pidfd(&self) -> &OwnedFd {
         &self.cloned.pidfd
     }
 
-    /// Kills the whole tree by every means there is: its group, and init, with which its pid namespace
-    /// dies.
+    /// Kills the whole tree in every way possible: through its group, and through init, with which
+    /// its pid namespace ends.
     pub(super) fn kill(&self) {
         if let Some(group) = &self.group
             && let Err(error) = group.kill()
@@ -113,11 +112,12 @@ impl Shell {
         }
     }
 
-    /// Sees init end, with it everything in its pid namespace, and its groups empty. False if that
-    /// cannot be seen.
+    /// Waits until init, and with it its pid namespace, has ended and its groups are empty. Returns
+    /// false if that could not be seen.
     pub(super) fn end(&mut self) -> bool {
         if self.life == Life::Alive {
-            // One that has said its last word ends by itself; any other has nothing left to do.
+            // An init that has sent its final report ends by itself; any other has nothing left to
+            // do.
             self.kill_init();
             let ended = self.wait_and_reap() && self.is_empty();
             self.life = if ended { Life::Ended } else { Life::Unknown };
@@ -125,8 +125,8 @@ impl Shell {
         self.life == Life::Ended
     }
 
-    /// Sees the groups empty. The end of a pid namespace leaves nobody in them; this is the kernel's other
-    /// word for it, and what it does not say is not taken for granted.
+    /// Waits until the groups are empty. The end of the pid namespace already implies it; this
+    /// check of the kernel's second source must not be skipped.
     fn is_empty(&self) -> bool {
         let Some(group) = &self.group else { return true };
         let deadline = Instant::now() + END_TIME_MAX;
@@ -165,7 +165,7 @@ impl Shell {
     }
 }
 
-/// A host that is short of memory or processes has namespaces all the same.
+/// Builds the error of a clone. A host that is short of memory or processes still has namespaces.
 fn no_clone(layer: Layer, step: &str) -> impl FnOnce(std::io::Error) -> Failed {
     move |error| match sys::errno_of(&error) {
         libc::EPERM | libc::EINVAL | libc::ENOSYS | libc::ENOSPC | libc::EUSERS => {
@@ -176,7 +176,7 @@ fn no_clone(layer: Layer, step: &str) -> impl FnOnce(std::io::Error) -> Failed {
 }
 
 impl Drop for Shell {
-    /// Before the group, which cannot be removed with processes in it.
+    /// Runs before the group is dropped, which cannot be removed while it contains processes.
     fn drop(&mut self) {
         self.end();
     }

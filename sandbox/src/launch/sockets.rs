@@ -1,8 +1,8 @@
-//! Memory of the kernel that waits in a cell's sockets, as the kernel itself tells it (sock_diag(7)).
+//! Kernel memory queued in a sandbox's sockets, as the kernel reports it (sock_diag(7)).
 //!
-//! Where no control group counts it nothing else would. Every socket of a network namespace that has a
-//! descriptor anywhere is in the answer, also one that is in flight. A kernel that cannot load the modules
-//! `unix_diag` and `tcp_diag` only lists sockets, in `/proc`: each is then taken to be full.
+//! Without a control group nothing else counts it. The answer includes every socket of a network
+//! namespace that has a descriptor anywhere, even one in flight. A kernel that cannot load the
+//! modules `unix_diag` and `tcp_diag` only lists sockets, in `/proc`; each then counts as full.
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,9 +15,9 @@ use rustix::net::{
 
 use super::procfs;
 
-/// What a socket costs with nothing in it: `struct unix_sock` with its file and inode.
+/// The cost of an empty socket: `struct unix_sock` with its file and inode.
 const SOCKET_BYTES: u64 = 2048;
-/// Most that one byte waiting by itself costs: the kernel's own record of it with a block to hold it.
+/// The most that one queued byte costs: the kernel's record of it and a block to hold it.
 const BYTE_ALONE_BYTES: u64 = 1024;
 /// Answers come in parts of up to 32 KiB.
 const PART_BYTES: usize = 64 * 1024;
@@ -35,37 +35,37 @@ const UNIX_QUEUE: u16 = 4;
 const UNIX_MEMORY: u16 = 5;
 const UNIX_DATAGRAMS: u8 = 2;
 const UNIX_LISTENS: u8 = 10;
-/// So many datagrams can wait in one socket: `net.unix.max_dgram_qlen` of a new network, and one.
+/// The most datagrams in one socket: `net.unix.max_dgram_qlen` of a new network, plus one.
 const DATAGRAMS_MAX: u64 = 11;
 const INET_MESSAGE_BYTES: usize = 72;
 const INET_MEMORY: u16 = 7;
 const INET_SHOW_MEMORY: u8 = 1 << (INET_MEMORY - 1);
 const TCP: u8 = 6;
-/// Numbers of what a socket's memory is made of: `SK_MEMINFO_*`.
+/// Indexes of a socket's memory values: `SK_MEMINFO_*`.
 const RECEIVED: usize = 0;
 const SENT: usize = 2;
 const SEND_MAX: usize = 3;
 const FORWARD: usize = 4;
 const QUEUED: usize = 5;
 
-/// A way to ask about the sockets of the network namespace that it was opened in.
+/// Opens a socket that reports on the sockets of the current network namespace.
 pub(super) fn open_diag() -> io::Result<OwnedFd> {
     let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
     Ok(socket_with(family, kind, SocketFlags::CLOEXEC, Some(netlink::SOCK_DIAG))?)
 }
 
-/// Which sockets can hold anything.
+/// The socket kinds that can hold data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kinds {
-    /// Nothing is up that TCP could reach.
+    /// No interface is up, so that TCP reaches nothing.
     Unix,
     UnixAndTcp,
 }
 
-/// How it is known what waits.
+/// The source of the queued amount.
 pub(super) enum Sockets {
     Told(Told),
-    /// The most that a connected socket of Unix can hold, where sockets are only listed.
+    /// The most that a connected Unix socket can hold, where sockets are only listed.
     Listed(u64),
 }
 
@@ -79,7 +79,7 @@ impl Sockets {
         Ok(Self::Listed(2 * send_max.trim().parse::<u64>().map_err(io::Error::other)?))
     }
 
-    /// `proc_dir` is the cell's `/proc`.
+    /// Returns the queued memory; `proc_dir` is the sandbox's `/proc`.
     pub(super) fn memory_bytes(&mut self, proc_dir: &OwnedFd) -> io::Result<u64> {
         match self {
             Self::Told(told) => told.memory_bytes(),
@@ -111,7 +111,7 @@ impl Told {
         Ok(bytes)
     }
 
-    /// Asks, and hands on each message of the answer.
+    /// Sends a request and passes on each message of the answer.
     fn dump(&mut self, question: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
         send(&self.diag, question, SendFlags::empty())?;
         loop {
@@ -133,12 +133,12 @@ impl Told {
     }
 }
 
-/// Unix sockets of one answer.
+/// The Unix sockets of one answer.
 #[derive(Default)]
 struct UnixSockets {
     inodes: HashSet<u32>,
     sent_bytes: u64,
-    /// Of sockets in which something waits: the peer's inode, how much, and the most that it can cost.
+    /// Sockets with queued data: the peer's inode, the amount, and the most that it can cost.
     waiting: Vec<(u32, u64, u64)>,
 }
 
@@ -161,17 +161,19 @@ impl UnixSockets {
             }
         }
         if fixed[2] == UNIX_LISTENS {
-            // So many connections wait, each of which can be full; none of them is in the answer.
+            // `waits` connections are queued, each possibly full; the answer lists none of them.
             self.sent_bytes += waits * (SOCKET_BYTES + most);
         } else if waits > 0 && fixed[1] == UNIX_DATAGRAMS {
-            // It tells of the first alone, and each can have been sent by another that has closed.
+            // The kernel reports only the first datagram, and each may come from another sender
+            // that has closed.
             self.sent_bytes += DATAGRAMS_MAX * most;
         } else if waits > 0 {
             self.waiting.push((peer, waits, most));
         }
     }
 
-    /// The kernel charges what waits to its sender; a sender that has closed is not in the answer.
+    /// Returns the memory. The kernel charges queued data to its sender; a sender that has closed
+    /// is not in the answer.
     fn memory_bytes(&self) -> u64 {
         let orphaned = self.waiting.iter().filter(|(peer, ..)| !self.inodes.contains(peer));
         let of_orphaned = orphaned.map(|(_, waits, most)| (waits * BYTE_ALONE_BYTES).min(*most));
@@ -187,7 +189,7 @@ fn tcp_bytes(message: &[u8]) -> u64 {
     SOCKET_BYTES + parts.iter().sum::<u64>()
 }
 
-/// proc_net_unix(5): the fifth word is the type, the sixth the state, 01 of a socket that is not connected.
+/// proc_net_unix(5): the fifth field is the type, the sixth the state; 01 means not connected.
 fn unix_listed(list: &str, full_bytes: u64) -> u64 {
     let bytes = |line: &str| {
         let mut words = line.split_ascii_whitespace().skip(4);
@@ -201,8 +203,8 @@ fn unix_listed(list: &str, full_bytes: u64) -> u64 {
     list.lines().skip(1).map(bytes).sum()
 }
 
-/// proc_net_tcp(5): the fifth word is what waits to be sent and what to be read, in hexadecimal; it lies in
-/// blocks that can be half empty.
+/// proc_net_tcp(5): the fifth field holds the bytes to send and to read, in hexadecimal. Their
+/// blocks can be half empty.
 fn tcp_listed(list: &str) -> u64 {
     let bytes = |line: &str| {
         let queues = line.split_ascii_whitespace().nth(4)?.split(':');
@@ -213,7 +215,7 @@ fn tcp_listed(list: &str) -> u64 {
 
 fn unix_question() -> Vec<u8> {
     let mut body = vec![family(AddressFamily::UNIX), 0, 0, 0];
-    // Every state, and no socket in particular.
+    // Every state, and no particular socket.
     for word in [u32::MAX, 0, SHOW_PEER_QUEUE_MEMORY, 0, 0] {
         body.extend(word.to_ne_bytes());
     }
@@ -223,7 +225,7 @@ fn unix_question() -> Vec<u8> {
 fn tcp_question(asked: AddressFamily) -> Vec<u8> {
     let mut body = vec![family(asked), TCP, INET_SHOW_MEMORY, 0];
     body.extend(u32::MAX.to_ne_bytes());
-    // `struct inet_diag_sockid`: no socket in particular.
+    // `struct inet_diag_sockid`: no particular socket.
     body.extend([0; 48]);
     question(&body)
 }
@@ -237,13 +239,13 @@ fn question(body: &[u8]) -> Vec<u8> {
     let mut bytes = len.to_ne_bytes().to_vec();
     bytes.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
     bytes.extend(REQUEST_DUMP.to_ne_bytes());
-    // Neither numbered nor from a port of our choosing.
+    // Neither numbered nor from a chosen port.
     bytes.extend([0; 8]);
     bytes.extend(body);
     bytes
 }
 
-/// Kind and content of each message.
+/// Returns the kind and content of each message.
 fn messages(part: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     pieces(part, HEADER_BYTES, |head| {
         let len = usize::try_from(number(head, 0)?).ok()?;
@@ -251,13 +253,13 @@ fn messages(part: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
-/// Kind and value of each attribute.
+/// Returns the kind and value of each attribute.
 fn attributes_of(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     pieces(bytes, 4, |head| Some((short(head, 0)?.into(), short(head, 1)?)))
 }
 
-/// Pieces that begin with a head which tells their length with it, each at a multiple of four bytes. What
-/// does not fit ends them.
+/// Splits into pieces, each at a multiple of four bytes, whose head contains their length. A piece
+/// that does not fit ends the sequence.
 fn pieces(
     mut bytes: &[u8],
     head_bytes: usize,
@@ -271,7 +273,7 @@ fn pieces(
     })
 }
 
-/// The 32-bit number at this place, counted in such numbers.
+/// Returns the 32-bit number at this index.
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.as_chunks::<4>().0.get(at).map(|it| u32::from_ne_bytes(*it))
 }
@@ -324,7 +326,8 @@ mod tests {
     fn what_waits_is_counted_once() {
         let (sender, receiver) = (unix(1, 7, 8, 0, 5000), unix(1, 8, 7, 4000, 0));
         assert_eq!(bytes_of(&[sender, receiver.clone()]), 5000);
-        // The sender has closed: as much as so many bytes can cost, and no more than it could have sent.
+        // The sender has closed: the most that so many bytes can cost, up to what it could have
+        // sent.
         assert_eq!(bytes_of(std::slice::from_ref(&receiver)), 200_000);
         assert_eq!(bytes_of(&[unix(1, 8, 7, 3, 0)]), 3 * 1024);
         assert_eq!(bytes_of(&[datagrams(0)]), 0);

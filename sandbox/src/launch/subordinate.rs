@@ -1,6 +1,6 @@
-//! The user namespace that all sandboxes of an ordinary user lie in, with that user's subordinate ids where
-//! there are some: each worker slot then has a uid of its own, and what the kernel counts for each user it
-//! counts for each run. Without them the namespace has the user's own ids and nothing else.
+//! The user namespace of all sandboxes of an ordinary user, with that user's subordinate ids if
+//! there are any. Each worker slot then has a uid of its own, and the kernel's per-user counts
+//! apply to each run. Without subordinate ids the namespace maps only the user's own ids.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -24,19 +24,19 @@ use crate::process::ends_within;
 use crate::subordinate::{self, Subordinate};
 use crate::sys::{self, Cloned, Fork};
 
-/// How long `newuidmap` and `newgidmap` may take together.
+/// The most time that `newuidmap` and `newgidmap` may take together.
 const MAP_TIME_MAX: Duration = Duration::from_secs(10);
-/// How long the process that starts them may take to end when it was killed.
+/// The most time that the process that starts them may take to end after it is killed.
 const KILL_TIME_MAX: Duration = Duration::from_secs(2);
-/// What to do when the ids cannot be mapped.
+/// Help for the case that the ids cannot be mapped.
 const HELP: &str =
     "check that setuid programs work here (no `NoNewPrivileges=`), and /etc/subuid and /etc/subgid";
-/// Everybody may enter a directory and list it.
+/// Permission of others to enter a directory and to list it.
 const OTHERS_READ: u32 = 0o005;
 
-/// The uids of this user's worker slots; `None` where there are no subordinate ids that a tool could use.
+/// Returns the uids of this user's worker slots, or `None` without usable subordinate ids.
 pub(super) fn uids(options: &Options) -> Option<Uids> {
-    // Without them is how most hosts are; `toolexec doctor` says so.
+    // Most hosts have none; `toolexec doctor` reports that.
     let ids = subordinate::of_this_user().ok()?;
     if let Some(path) = options.mounts_allowed.iter().find(|path| is_private(path)) {
         let path = path.display();
@@ -62,13 +62,14 @@ fn warn(why: &str, help: &str) {
     );
 }
 
-/// A directory that only its owner can read cannot be a runtime of another uid.
+/// Returns whether only its owner can read the directory: it then cannot be a runtime of another
+/// uid.
 fn is_private(path: &Path) -> bool {
     let found = fs::metadata(path).ok().filter(fs::Metadata::is_dir);
     found.is_some_and(|it| it.permissions().mode() & OTHERS_READ != OTHERS_READ)
 }
 
-/// The path of this user's uid locks, which all launchers of the user share.
+/// Returns the path of this user's uid locks, which all launchers of the user share.
 fn lock_directory() -> PathBuf {
     let uid = rustix::process::geteuid().as_raw();
     let session = PathBuf::from(format!("/run/user/{uid}"));
@@ -78,7 +79,7 @@ fn lock_directory() -> PathBuf {
     }
 }
 
-/// Makes the directory of uid locks if it is missing, and opens it.
+/// Opens the directory of uid locks; creates it if it is missing.
 fn locks(path: &Path) -> io::Result<OwnedFd> {
     match fs::DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -93,8 +94,9 @@ fn locks(path: &Path) -> io::Result<OwnedFd> {
     Ok(opened)
 }
 
-/// Enters a new user namespace with this process's own ids, each as itself, and the subordinate ids of
-/// `uids`. False if the subordinate ids could not be mapped; then there are only the own ones.
+/// Enters a new user namespace. It maps this process's own ids to themselves, and the subordinate
+/// ids of `uids`. Returns false if the subordinate ids could not be mapped; only the own ids are
+/// mapped then.
 pub(super) fn enter(own: Identity, uids: Option<&Uids>) -> Result<bool, Failed> {
     let mapper = match uids.and_then(Uids::subordinate) {
         Some(ids) => Some(Mapper::start(own, ids)?),
@@ -102,10 +104,10 @@ pub(super) fn enter(own: Identity, uids: Option<&Uids>) -> Result<bool, Failed> 
     };
     unshare(CloneFlags::CLONE_NEWUSER)
         .map_err(Failed::without(Layer::UserNamespace, "unshare the user namespace"))?;
-    // The supplementary groups stay: they may be there to forbid something.
+    // The supplementary groups stay: they may exist to deny access.
     write("setgroups", "deny")?;
     let mapped = mapper.is_some_and(Mapper::map);
-    // A map can be written once; what is there already is right, and stays.
+    // A map can be written only once; one that is already written is correct and stays.
     for (map, id) in [("uid_map", own.uid), ("gid_map", own.gid)] {
         if !is_written(map)? {
             write(map, &format!("{id} {id} 1"))?;
@@ -125,7 +127,7 @@ fn write(name: &str, text: &str) -> Result<(), Failed> {
     written.map_err(Failed::without(Layer::UserNamespace, &format!("write {name}")))
 }
 
-/// A process outside the new namespace, which has the ids mapped when it is told.
+/// A process outside the new namespace, which runs the mapping programs on request.
 struct Mapper {
     process: Cloned,
     go: OwnedFd,
@@ -145,7 +147,7 @@ impl Mapper {
         }
     }
 
-    /// Has the ids of this process's user namespace mapped. False if that did not succeed, or not in time.
+    /// Maps the ids in this process's user namespace. Returns false on failure or timeout.
     fn map(self) -> bool {
         if let Err(errno) = rustix::io::write(&self.go, b"m") {
             eprintln!("toolexec-launch: tell the process that maps ids: {errno}");
@@ -166,9 +168,10 @@ impl Mapper {
     }
 }
 
-/// The group ids first: with those alone the tool's uid stays the user's own.
+/// Maps the ids on request. Group ids come first: if only those can be mapped, the tool's uid stays
+/// the user's own.
 fn map_when_told(told: &OwnedFd, target: u32, own: Identity, ids: &Subordinate) -> bool {
-    // The end of the pipe without a word: there is no namespace.
+    // The pipe was closed without a request: the namespace does not exist.
     if rustix::io::read(told, &mut [0; 1]) != Ok(1) {
         return false;
     }

@@ -1,11 +1,11 @@
-//! What files there are in the cell: a root built from nothing.
+//! The files in the sandbox: a root file system built from nothing.
 //!
-//! Everything that the tool can name is put here by hand; there is nothing to mask because nothing
-//! else is mounted. The part that is the same for every cell is made by the seat ahead of time, the rest
-//! by the cell's init in its own mount namespace, before any right is given up. Init gets mounts and never
-//! looks for them: it has left the launcher's root before it hears a plan. Nobody follows a name that an
-//! order or a tool made: the staging slot is opened by id beneath the staging root and compared with the
-//! directory that the daemon filled.
+//! Only what is mounted here exists in the sandbox, so that nothing has to be hidden. The worker
+//! makes the part that is the same for every sandbox in advance. The sandbox's init adds the rest
+//! in its own mount namespace, before it drops any right. Init receives mounts and must never look
+//! them up by path: it has left the launcher's root before it receives a plan. A name from a plan
+//! or a tool is never followed. The staging slot is opened by id beneath the staging root and
+//! compared with the directory that the daemon filled.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -26,7 +26,8 @@ use super::programs::furnish;
 use crate::messages::Furnishing;
 use crate::plan::{CellPlan, ProcView, Slot, TmpUse};
 
-/// The part that is the same for every cell of this identity, in the seat's mount namespace.
+/// Builds the part that is the same for every sandbox of this identity, in the worker's mount
+/// namespace.
 pub(super) fn lay_foundation(identity: Identity, memory: MemoryWatch) -> Result<(), Failed> {
     let base = Path::new(CELL);
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
@@ -48,8 +49,8 @@ pub(super) fn lay_foundation(identity: Identity, memory: MemoryWatch) -> Result<
     Ok(())
 }
 
-/// The mounts that belong to one cell whatever runs in it, in the cell's own namespaces. Then the cell's
-/// root is this process's, and nothing else of the launcher's can be seen.
+/// Mounts everything that needs no plan, in the sandbox's own namespaces, and makes the sandbox's
+/// root this process's root. After that, nothing else of the launcher's root is visible.
 pub(super) fn settle(identity: Identity) -> Result<(), Failed> {
     let base = Path::new(CELL);
     writable_mounts(base, identity)?;
@@ -57,7 +58,7 @@ pub(super) fn settle(identity: Identity) -> Result<(), Failed> {
     change_root(base)
 }
 
-/// What the plan adds. After this the root is read-only.
+/// Adds the mounts of the plan, and makes the root read-only.
 pub(super) fn complete(
     plan: &CellPlan,
     furnishings: &[Furnishing],
@@ -79,8 +80,8 @@ pub(super) fn complete(
         .map_err(Failed::without(Layer::Mounts, "make / read-only"))
 }
 
-/// Opens the slot by id beneath the staging root and takes a read-only tree of it, for the cell's init to
-/// attach.
+/// Opens the slot by id beneath the staging root and clones it as a read-only tree, for the
+/// sandbox's init to attach.
 pub(super) fn inputs(slot: &Slot) -> Result<OwnedFd, Failed> {
     let directory = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let staging =
@@ -108,7 +109,7 @@ fn device_links(base: &Path) -> Result<(), Failed> {
     make_link("/proc/self/fd/2", &dev.join("stderr"))
 }
 
-/// The few files without which runtimes cannot say who and where they are.
+/// Writes the few files of `/etc` from which runtimes learn their user and host name.
 fn account_files(base: &Path, Identity { uid, gid }: Identity) -> Result<(), Failed> {
     let etc = base.join("etc");
     let root = if uid == 0 { "" } else { "root:x:0:0:root:/:/usr/sbin/nologin\n" };
@@ -123,7 +124,7 @@ fn account_files(base: &Path, Identity { uid, gid }: Identity) -> Result<(), Fai
 }
 
 fn writable_mounts(base: &Path, Identity { uid, gid }: Identity) -> Result<(), Failed> {
-    // A page and the root directory: the order's own sizes replace these from outside.
+    // A page and the root directory. The launcher later sets the sizes of the plan from outside.
     let options = format!("size=4k,nr_inodes=1,mode=0700,uid={uid},gid={gid}\0");
     let options = std::ffi::CStr::from_bytes_with_nul(options.as_bytes())
         .map_err(std::io::Error::other)

@@ -1,8 +1,8 @@
-//! Windows into the cell: descriptors opened inside it by which the launcher watches from outside.
+//! Descriptors opened inside the sandbox, by which the launcher watches it from outside.
 //!
-//! They are used as they are; no name beneath them is ever resolved here but the kernel's own in `/proc`.
-//! The sizes of the tool's places are set through them, because they come with the order, when nothing
-//! inside the cell may mount any more.
+//! They are used as they are. The only names that are resolved beneath them are the kernel's own in
+//! `/proc`. The sizes of the tool's directories are set through them, because they are known only
+//! with the command, when no process inside the sandbox may mount any more.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,7 +14,7 @@ use rustix::mount::{FsPickFlags, fsconfig_reconfigure, fsconfig_set_string, fspi
 use crate::plan::Limits;
 use crate::report::LimitInForce;
 
-/// What a file with nothing in it costs the kernel.
+/// Kernel memory for an empty file.
 const INODE_BYTES: u64 = 1024;
 
 pub(super) struct Windows {
@@ -24,16 +24,16 @@ pub(super) struct Windows {
     shm: OwnedFd,
 }
 
-/// How full `/out` is.
+/// The usage of `/out`.
 pub(super) struct OutUse {
     pub(super) bytes: u64,
     pub(super) full: bool,
-    /// Nothing in it, not even a directory.
+    /// `/out` contains nothing, not even a directory.
     pub(super) empty: bool,
 }
 
 impl Windows {
-    /// The paths of these windows inside the cell, in the order in which init sends them.
+    /// The paths of these descriptors inside the sandbox, in the order in which init sends them.
     pub(super) const PATHS: [&str; 4] = ["/proc", "/out", "/tmp", "/dev/shm"];
 
     pub(super) fn from_fds(fds: Vec<OwnedFd>) -> Option<Self> {
@@ -49,7 +49,7 @@ impl Windows {
         self.out.as_fd()
     }
 
-    /// Sets the sizes of the tool's places and reads them back.
+    /// Sets the sizes of the tool's directories and reads them back.
     pub(super) fn set_sizes(&self, limits: &Limits) -> io::Result<Vec<LimitInForce>> {
         let inodes = u64::from(limits.out_inodes_max);
         let places = [
@@ -79,7 +79,7 @@ impl Windows {
         ])
     }
 
-    /// Bytes of memory that the tool's files hold, with what the kernel keeps of each.
+    /// Returns the memory of the tool's files, including kernel memory for each, in bytes.
     pub(super) fn memory_bytes(&self) -> io::Result<u64> {
         let mut sum = 0;
         for place in [&self.out, &self.tmp, &self.shm] {
@@ -94,7 +94,7 @@ impl Windows {
         let stat = fstatvfs(&self.out)?;
         Ok(OutUse {
             bytes: stat.f_blocks.saturating_sub(stat.f_bfree) * stat.f_frsize,
-            // tmpfs fails a write before its last page is used up: one page free is full.
+            // tmpfs fails a write before its last page is used: one free page means full.
             full: stat.f_bfree <= 1 || stat.f_ffree == 0,
             // The directory itself has an inode.
             empty: stat.f_files.saturating_sub(stat.f_ffree) <= 1,

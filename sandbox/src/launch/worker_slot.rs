@@ -1,4 +1,4 @@
-//! A worker slot: the identity and the network of one sandbox at a time, and the state of its process.
+//! A worker slot: the identity and network of one sandbox at a time, and the state of its process.
 //! Only the long-lived launcher changes the state.
 
 use std::fs::File;
@@ -10,18 +10,18 @@ use nix::unistd::Pid;
 use super::Failed;
 use super::identity::Identity;
 
-/// Looks in a row that must find a process stuck before it counts as stuck.
+/// The number of consecutive checks that must find a process stuck before it counts as stuck.
 pub(super) const STUCK_LOOKS: u32 = 2;
 
-/// The host's part for one sandbox at a time.
+/// The host resources of one sandbox at a time.
 pub(super) struct Seat {
     pub(super) identity: Identity,
-    /// Keeps the uid ours for as long as any process of ours holds it.
+    /// Reserves the uid while any process of ours holds the file open.
     pub(super) _uid_lock: Option<File>,
-    /// A network namespace of the slot's own; `lo` in it is down and was never up.
+    /// A network namespace of the slot; its `lo` is down and was never up.
     pub(super) network: OwnedFd,
     pub(super) state: SeatState,
-    /// Looks in a row that found its process stuck.
+    /// The number of consecutive checks that found its process stuck.
     pub(super) stuck_looks: u32,
 }
 
@@ -30,13 +30,13 @@ pub(super) enum SeatState {
     Free,
     /// Its process waits at the control socket.
     Waiting(Pid),
-    /// Its process has a conversation.
+    /// Its process serves a session.
     Busy(Pid),
-    /// Its process was killed because the launcher ends.
+    /// Its process was killed because the launcher is ending.
     Ending(Pid),
-    /// Its network has counted something; it wants another one.
+    /// Its network namespace has counted something and must be replaced.
     Traced,
-    /// Its last process did not end cleanly: something of its sandbox may live.
+    /// Its last process did not end cleanly: a process of its sandbox may be alive.
     Retired,
 }
 
@@ -63,8 +63,8 @@ impl Seat {
     }
 }
 
-/// A network namespace with nothing in it but `lo`, which is down. This process moves into it and, with
-/// the next one, out of it again; it has no use for a network itself.
+/// Makes a network namespace that contains only `lo`, which is down. This process stays in it until
+/// it makes the next one; it uses no network itself.
 pub(super) fn new_network() -> Result<OwnedFd, Failed> {
     let layer = Layer::Namespaces;
     nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNET)

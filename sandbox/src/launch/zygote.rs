@@ -1,9 +1,10 @@
-//! The long-lived launcher: keeps what is slow to make, and one waiting process for the next cell.
+//! The long-lived launcher: keeps what is slow to make, and worker processes that wait for
+//! sessions.
 //!
-//! It holds the *seats*: a seat is what one cell at a time needs from the host (a uid, a network
-//! namespace), and each seat in use has one process, forked ahead of the conversation it will serve.
-//! This process reads nothing that a client sends, so nothing that a client sends can hurt the next
-//! cell. A seat whose process did not end cleanly is never used again.
+//! It manages the worker slots. A slot is what one sandbox needs from the host (a uid, a network
+//! namespace), used by one sandbox at a time. Each slot in use has one process, forked before the
+//! session it will serve. This process reads nothing that a client sends, so that no client can
+//! affect a later sandbox. A slot whose process did not end cleanly must never be used again.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -28,29 +29,29 @@ use crate::process::ProcessState;
 use crate::steps::SetupStep;
 use crate::sys::{self, Fork};
 
-/// What ended a sleep.
+/// The event that ended a sleep.
 enum Woken {
     Something,
     DoorClosed,
-    /// Its time was up.
+    /// The time is up.
     Nothing,
 }
 
-/// What signals asked of us.
+/// The action that signals requested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Nothing,
     ToEnd,
 }
 
-/// How long nobody is seated after somebody could not be, unless a seat becomes free.
+/// The pause after a worker could not be started, unless a slot becomes free earlier.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
-/// How long a taken seat's replacement may wait while another one still waits at the door.
+/// The delay before replacing a worker that took a session, while another one still waits.
 const BREATHING_SPACE: Duration = Duration::from_millis(3);
 
-/// How often the processes of the seats are looked at.
+/// The interval between checks for stuck workers.
 const STUCK_LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// How long the processes of the seats may take to end once they were killed.
+/// The most time that workers may take to end after they are killed.
 const KILLED_TIME_MAX: Duration = Duration::from_secs(3);
 
 struct Zygote<'a> {
@@ -59,22 +60,22 @@ struct Zygote<'a> {
     house: Result<House, Failed>,
     uids: Option<Uids>,
     seats: Vec<Seat>,
-    /// A process that tells one client why nobody could be seated.
+    /// A process that reports to one client why no worker could be started.
     teller: Option<Pid>,
-    /// Nobody is seated before this.
+    /// No worker is started before this time.
     not_before: Instant,
     next_look: Instant,
-    /// Seats that were killed must have ended by then.
+    /// The time by which killed workers must have ended.
     killed_until: Option<Instant>,
-    /// Seat processes write the number of their seat here when they are taken.
+    /// Workers write the number of their slot here when they take a session.
     taken: (OwnedFd, OwnedFd),
     signals: SignalFd,
-    /// No sandbox could be made in this process's view of the host. Another launcher has another view: once the
-    /// host is repaired, the next one that is started can make them.
+    /// No sandbox could be made in this process's view of the host. Another launcher has another
+    /// view: after the host is repaired, a newly started launcher can make sandboxes.
     broken_host: bool,
 }
 
-/// Serves conversations until the door is closed.
+/// Serves sessions until the control socket is closed.
 pub(super) fn live(options: &Options, door: Door) -> io::Result<()> {
     let mut watched = SigSet::empty();
     watched.add(Signal::SIGCHLD);
@@ -82,14 +83,15 @@ pub(super) fn live(options: &Options, door: Door) -> io::Result<()> {
     watched.thread_block()?;
     let signals = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
     let taken = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-    // Before the host's files go out of sight.
+    // Before the host's files become invisible.
     let uids = open_uids(options);
-    // What fails here is every client's answer; it must not look like a launcher that is not there.
+    // A failure here must be reported to every client; otherwise the launcher would seem not to
+    // run.
     let (house, uids) = match uids {
         Ok(mut uids) => (House::enter(options, &mut uids), uids),
         Err(failed) => (Err(failed), None),
     };
-    // A step that failed is over, too.
+    // A failed step has ended, too.
     SetupStep::end();
     let (seats, teller, now) = (Vec::new(), None, Instant::now());
     let (not_before, next_look, killed_until) = (now, now, None);
@@ -110,7 +112,8 @@ pub(super) fn live(options: &Options, door: Door) -> io::Result<()> {
     zygote.tend()
 }
 
-/// Opens the uids of sandboxes. `None` where one uid is for all: in user mode without subordinate ids.
+/// Opens the uids of sandboxes. Returns `None` in user mode without subordinate ids, where all
+/// sandboxes share one uid.
 fn open_uids(options: &Options) -> Result<Option<Uids>, Failed> {
     match options.mode {
         Mode::User => Ok(subordinate::uids(options)),
@@ -138,7 +141,7 @@ impl Zygote<'_> {
                 break;
             }
         }
-        // The waiting ones see the same end; the busy ones finish what they have.
+        // Waiting workers see the closed socket as well; busy ones finish their session.
         while self.may_still_end() {
             let mut waited = [PollFd::new(&self.signals, PollFlags::IN)];
             wait_for(&mut waited, Timespec::try_from(STUCK_LOOK_INTERVAL).ok())?;
@@ -158,16 +161,16 @@ impl Zygote<'_> {
         Ok(())
     }
 
-    /// Whether a process of ours is worth waiting for: it has not ended, is not stuck, and if it was killed
-    /// that was a moment ago.
+    /// Returns whether a child is worth waiting for: it is not stuck, and if it was killed, that
+    /// was recently.
     fn may_still_end(&self) -> bool {
         let in_time = self.killed_until.is_none_or(|until| Instant::now() < until);
         let mut seats = self.seats.iter().filter(|seat| seat.pid().is_some());
         in_time && (self.teller.is_some() || seats.any(|seat| !seat.is_stuck()))
     }
 
-    /// Looks at the processes of the seats, now and then. One that is stuck in the kernel, or stopped, is
-    /// not counted for as long as it is: another takes its place.
+    /// Checks the workers for stuck ones at an interval. A worker that is stuck in the kernel, or
+    /// stopped, is not counted until it recovers: another takes its place.
     fn look_for_stuck(&mut self) {
         let now = Instant::now();
         if now < self.next_look {
@@ -192,7 +195,8 @@ impl Zygote<'_> {
         }
     }
 
-    /// Whoever asks us to end cannot wait for tools: their cells end with us, and what they leave is swept.
+    /// Kills the workers, because a launcher that must end cannot wait for tools. Their sandboxes
+    /// end with them, and their leftovers are swept.
     fn kill_seats(&mut self) -> io::Result<()> {
         self.killed_until.get_or_insert_with(|| Instant::now() + KILLED_TIME_MAX);
         for pid in self.pids() {
@@ -213,14 +217,14 @@ impl Zygote<'_> {
         self.seats.iter().filter_map(Seat::pid).chain(self.teller)
     }
 
-    /// Sees to it that as many processes wait at the door as were asked for. What cannot be done now is
-    /// tried again later: cells that run must not end because there is no room for another.
+    /// Starts workers until the requested number waits. A failure is retried later: running
+    /// sandboxes must not end because no other can be added.
     fn fill(&mut self) {
         while self.wants_more() {
             let Err(failed) = self.seat_one() else { continue };
             self.not_before = Instant::now() + RETRY_AFTER;
             eprintln!("toolexec-launch: no worker slot could be made: {failed}");
-            // With nobody at the door, and nobody who will be back, the next client must be told why.
+            // With no worker waiting or due to return, the next client must learn the reason.
             let expected = |state: &SeatState| state.waits() || state.works();
             if self.count(expected) == 0
                 && let Err(error) = self.fork_teller(failed)
@@ -230,7 +234,7 @@ impl Zygote<'_> {
         }
     }
 
-    /// Has one more process wait at the door.
+    /// Starts one more worker.
     fn seat_one(&mut self) -> Result<(), Failed> {
         let house = self.house.as_ref().map_err(Clone::clone)?;
         let in_state = |wanted: SeatState| self.seats.iter().position(|seat| seat.state == wanted);
@@ -278,17 +282,18 @@ impl Zygote<'_> {
         }
     }
 
-    /// How long to sleep at most.
+    /// Returns the longest time to sleep.
     fn pause(&self) -> Option<Timespec> {
         if self.lacks_one() && self.teller.is_none() {
-            // Making the next one at once would compete with the cell that is being built.
+            // Starting the next worker at once would compete with the sandbox being built.
             let left = self.not_before.saturating_duration_since(Instant::now());
             return Timespec::try_from(left.max(BREATHING_SPACE)).ok();
         }
         Timespec::try_from(self.next_look.saturating_duration_since(Instant::now())).ok()
     }
 
-    /// As many may be stuck as may work, so that what is stuck uses up a bounded part of the host.
+    /// Returns whether a worker is missing. At most as many may be stuck as may be busy, so that
+    /// stuck workers use a bounded part of the host.
     fn lacks_one(&self) -> bool {
         let (waiting, busy) = (self.count(SeatState::waits), self.count(SeatState::works));
         let stuck = self.seats.iter().filter(|seat| seat.pid().is_some() && seat.is_stuck());
@@ -305,12 +310,12 @@ impl Zygote<'_> {
         self.seats.iter().filter(|seat| wanted(&seat.state) && !seat.is_stuck()).count()
     }
 
-    /// Until somebody was taken, has ended, or the door is closed.
+    /// Sleeps until a worker took a session, a child has ended, or the control socket is closed.
     fn sleep(&self, at_most: Option<Timespec>) -> io::Result<Woken> {
         let mut waited = [
             PollFd::new(&self.taken.0, PollFlags::IN),
             PollFd::new(&self.signals, PollFlags::IN),
-            // What arrives there is the seats' to take; only its end is told to us.
+            // Sessions are for the workers; this process only watches for the socket's end.
             PollFd::from_borrowed_fd(self.door.as_fd(), PollFlags::empty()),
         ];
         let woken = wait_for(&mut waited, at_most)?;
@@ -324,7 +329,7 @@ impl Zygote<'_> {
         if poll(&mut waited, Some(&Timespec::default()))? == 0 {
             return Ok(());
         }
-        // Words of four bytes are written whole (pipe(7)), and the space is a multiple of it.
+        // Writes of four bytes are atomic (pipe(7)), and the buffer's size is a multiple of four.
         let len = rustix::io::read(&self.taken.0, &mut words)?;
         for word in words[..len].as_chunks::<4>().0 {
             let seat = usize::try_from(u32::from_le_bytes(*word)).unwrap_or(usize::MAX);
@@ -357,7 +362,7 @@ impl Zygote<'_> {
                 Err(errno) => return Err(errno.into()),
             };
             let Some(pid) = status.pid() else { continue };
-            // Whoever comes next is worth another attempt, and what has ended makes room.
+            // The ended child makes room, so the next client is worth another attempt.
             self.not_before = Instant::now();
             if self.teller == Some(pid) {
                 self.teller = None;

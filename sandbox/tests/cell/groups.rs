@@ -1,5 +1,5 @@
-//! The control groups of a cell as the host sees them. Root's alone: where nobody may make groups the cell is
-//! sampled, and the record says so.
+//! The control groups of a sandbox as seen from the host, for root only. Where no groups can be
+//! made, limits are sampled, and the record says so.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,8 @@ use sandbox::plan::Plan;
 
 use crate::stand::*;
 
-/// Every `cell-*` group of this launcher's processes that has somebody in it, with its pids.
+/// Returns every `cell-*` group of this launcher's processes that contains processes, with their
+/// pids.
 fn groups(service: &Service) -> Vec<(PathBuf, Vec<u32>)> {
     let pids = children(service.process.id());
     let names: BTreeSet<_> = pids.iter().map(|pid| format!("cell-{pid}")).collect();
@@ -48,12 +49,12 @@ fn can_be_run_here(test: &str) -> bool {
     root
 }
 
-/// Whether the group of this directory is on a v2 tree.
+/// Returns whether this group is on a v2 tree.
 fn is_v2(group: &Path) -> bool {
     group.join("cgroup.kill").exists()
 }
 
-/// Whether each cell has as many groups, so many of them v2, with the same pids in each.
+/// Returns whether each sandbox has `all` groups, `v2` of them on v2, with the same pids in each.
 fn all_in(groups: &[(PathBuf, Vec<u32>)], all: usize, v2: usize) -> bool {
     let of_one = |group: &Path| group.file_name().unwrap().to_owned();
     let cells: BTreeSet<_> = groups.iter().map(|(group, _)| of_one(group)).collect();
@@ -83,7 +84,7 @@ fn the_cell_is_in_the_groups_that_the_record_names() {
         Mechanism::CgroupV2 => (1, 1),
         other => panic!("{other:?}"),
     };
-    // Those of a seat that is being made are not all joined yet.
+    // A slot that is being prepared has not joined all of its groups yet.
     let begun = Instant::now();
     let mut found = groups(&service);
     while !all_in(&found, all, v2) && begun.elapsed() < Duration::from_secs(10) {
@@ -91,7 +92,7 @@ fn the_cell_is_in_the_groups_that_the_record_names() {
         found = groups(&service);
     }
     assert!(all_in(&found, all, v2), "{mechanism:?}: {found:?}");
-    // What can be had beside v1 is had.
+    // Every function that exists beside v1 is used.
     let offered = fs::read_to_string("/proc/self/mountinfo").unwrap().contains(" - cgroup2 ");
     assert_eq!(offered, mechanism != Mechanism::CgroupV1, "{mechanism:?}");
 }
@@ -109,7 +110,7 @@ fn groups_go_with_their_cell_and_are_not_given_out_again() {
         let before: BTreeSet<_> = groups(&service).into_iter().collect();
         drop(prepared);
         let begun = Instant::now();
-        // The one that was taken is gone with its tree; the waiting ones are the same as before.
+        // The group in use is removed with its tree; the waiting ones are unchanged.
         let gone = loop {
             let now: BTreeSet<_> = groups(&service).into_iter().collect();
             let gone: Vec<_> = before.difference(&now).map(|(group, _)| group.clone()).collect();

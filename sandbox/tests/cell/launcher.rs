@@ -1,4 +1,5 @@
-//! The launcher itself: many clients, bad ones among them, and what goes from one cell to the next.
+//! The launcher itself: many clients, including invalid ones, and isolation between consecutive
+//! sandboxes.
 
 use std::fs;
 use std::os::fd::AsFd;
@@ -19,7 +20,7 @@ fn behind_a_listening_socket_it_serves_many() {
     }
 }
 
-/// More of them than there are seats, so that each must have been given back.
+/// More sessions than slots, so that each slot must have been reused.
 #[test]
 fn bad_conversations_use_nothing_up() {
     let service = Service::start(&["--seats-max", "2"]);
@@ -35,7 +36,7 @@ fn bad_conversations_use_nothing_up() {
 
 #[test]
 fn what_a_network_counted_is_not_handed_on() {
-    // One seat: both cells have it.
+    // One slot, which both sandboxes use.
     let service = Service::start(&["--seats-max", "1"]);
     let used = "import socket
 for _ in range(99):
@@ -48,11 +49,11 @@ print(open('/proc/self/net/snmp').read().replace(chr(10), ' '))";
     let third = service.line("print(open('/proc/self/net/snmp').read().replace(chr(10), ' '))");
     assert!(first.starts_with("Ip: "), "{first}");
     assert_eq!(second, third);
-    // Or nothing was counted, and nothing proven.
+    // Otherwise nothing was counted, and the test proves nothing.
     assert_ne!(first, second);
 }
 
-/// So little memory that a cell's init may die of it, at any step.
+/// So little memory that a sandbox's init may die of it, at any step.
 #[test]
 fn who_may_have_run_was_not_refused() {
     let scratch = Scratch::new();
@@ -91,7 +92,8 @@ fn who_may_have_run_was_not_refused() {
                 let expected = [Outcome::Ok, Outcome::MemoryLimit, Outcome::Indeterminate];
                 assert!(expected.contains(&outcome), "{pages} pages: {outcome:?}");
             }
-            // Of execve, which init has seen; or the launcher had not passed the word on yet.
+            // An error of execve that init has seen, or the launcher had not yet passed on the
+            // start request.
             Err(BuildError::Unable(unable)) => {
                 let before = unable.to_string().contains("wait for the word to go");
                 assert!(before || unable.errno != 0, "{pages}: {unable}");
@@ -107,7 +109,7 @@ fn who_may_have_run_was_not_refused() {
 fn a_quick_tool_took_time() {
     let ran = run("pass");
     let (wall, cpu) = (ran.finished.accounting.wall_us, ran.finished.accounting.cpu_user_us);
-    // No python starts in less.
+    // Python needs more time than that to start.
     assert!(wall.unwrap() > 1000, "{wall:?} {cpu:?}");
 }
 
@@ -131,12 +133,12 @@ fn a_prepared_cell_waits_for_its_order_and_its_inputs() {
     assert_eq!(fs::read(result.join("stdout")).unwrap(), b"given late\n");
 }
 
-/// The network namespace of a prepared cell, from what is in force.
+/// Returns the network namespace of a prepared sandbox.
 fn network_of(confinement: &Confinement) -> u64 {
     confinement.namespaces.iter().find(|(kind, _)| kind == "net").unwrap().1
 }
 
-/// The launcher has two seats at the door, which are used again and again; a network with a proxy is not.
+/// The launcher has two waiting slots, which are reused; a network with a proxy is not.
 #[test]
 fn a_network_with_a_proxy_is_one_cells_only() {
     let scratch = Scratch::new();
@@ -149,7 +151,7 @@ fn a_network_with_a_proxy_is_one_cells_only() {
             let plan = plan(&staging, "", LIMITS);
             launcher.prepare(CellPlan { network, ..plan.cell }).unwrap()
         };
-        // At the same time, so that inode numbers cannot be given twice either.
+        // At the same time, so that inode numbers cannot be reused either.
         let cells = [Network::Proxy, Network::Proxy, Network::Nothing].map(prepare);
         let [one, other, without] = cells.each_ref().map(|cell| network_of(cell.confinement()));
         assert_ne!(one, other);
@@ -157,7 +159,7 @@ fn a_network_with_a_proxy_is_one_cells_only() {
         assert_ne!(other, without);
         seen.push((without, [one, other]));
     }
-    // What was up once is in no seat.
+    // A network that was once up is not in any slot.
     let seats: Vec<u64> = seen.iter().map(|(without, _)| *without).collect();
     assert!(seen.iter().all(|(_, up)| up.iter().all(|it| !seats.contains(it))), "{seen:?}");
 }
@@ -177,6 +179,6 @@ fn only_a_cell_with_a_proxy_has_a_socket_for_it() {
     let place = socket.local_addr().unwrap();
     assert!(place.ip().is_loopback() && place.port() == sandbox::plan::PROXY_PORT, "{place}");
     assert!(with.take_proxy().is_none());
-    // It listens in the cell and not here.
+    // It listens inside the sandbox only.
     assert!(std::net::TcpStream::connect(place).is_err());
 }

@@ -1,4 +1,4 @@
-//! Each limit by itself: that it holds, that it was read back, and that the outcome tells it from the others.
+//! Each limit alone: it is enforced, read back, and distinguished from the others by the outcome.
 
 use std::fs;
 use std::os::fd::AsFd;
@@ -11,7 +11,7 @@ use sandbox::report::LimitInForce;
 
 use crate::stand::*;
 
-/// What is in force of this limit.
+/// Returns the mechanism and value that enforce this limit.
 #[track_caller]
 fn in_force(ran: &Ran, name: LimitName) -> (Mechanism, u64) {
     let row = ran.confinement.limits.iter().find(|limit| limit.name == name);
@@ -47,7 +47,7 @@ fn a_tool_can_raise_none_of_its_own() {
 
 #[test]
 fn the_signal_of_a_file_too_long_is_output_limit() {
-    // Python ignores the signal; what it executes need not.
+    // Python ignores the signal; a program that it executes need not.
     let script = "import os, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n\
         f = os.open('/tmp/f', os.O_WRONLY | os.O_CREAT)\n\
         while True: os.write(f, b'x' * (1 << 20))";
@@ -65,7 +65,7 @@ fn a_file_too_long_is_output_limit_without_the_signal() {
     assert!(ran.stderr.contains("File too large"), "{}", ran.stderr);
     assert!(!ran.finished.facts.out_full);
     assert_eq!(ran.finished.collected.artifacts[0].size_bytes, 5 * MIB);
-    // It is the failure that makes it one: as long as may be is not too long.
+    // Only the failure makes it this outcome: the maximum length itself is permitted.
     let script = "open('/out/f', 'wb').write(b'x' * (5 << 20))";
     check(script, limits, Outcome::Ok);
 }
@@ -90,7 +90,7 @@ fn a_tool_out_of_inodes_is_output_limit() {
     let script = "for n in range(5000): open('/out/%d' % n, 'w').close()";
     let ran = check(script, LIMITS, Outcome::OutputLimit);
     assert!(ran.stderr.contains("No space left"), "{}", ran.stderr);
-    // A full /out that nobody minded is none.
+    // A full /out without a failure is not this outcome.
     let script = "try:\n  for n in range(5000): open('/out/%d' % n, 'w').close()\n\
         except OSError: pass\nimport os\nfor n in range(4000): os.unlink('/out/%d' % n)";
     check(script, LIMITS, Outcome::Ok);
@@ -126,7 +126,7 @@ fn a_spinner_whose_parent_will_not_wait_meets_the_cpu_limit() {
 
 #[test]
 fn memory_in_files_is_memory() {
-    // 48 MiB of files and as much of memory: each has room, both together have not.
+    // 48 MiB of files and as much of memory: each fits alone, both together do not.
     let script = "b = b'x' * (1 << 20)\nf = open('/out/f', 'wb')\n\
         for _ in range(48): f.write(b)\nf.flush()\nkeep = bytearray(48 << 20)\nprint('had it all')";
     let limits = Limits { memory_bytes_max: 80 * MIB, ..LIMITS };
@@ -136,7 +136,7 @@ fn memory_in_files_is_memory() {
 
 #[test]
 fn a_tree_dies_with_the_one_that_memory_ran_out_for() {
-    // The parent only waits; it would be left alive by a killer that takes one process.
+    // The parent only waits; an OOM killer that kills one process would leave it alive.
     let script = "import os, time\nif os.fork() == 0: x = bytearray(1 << 30)\n\
         try: os.wait()\nexcept OSError: pass\ntime.sleep(0.2)\nprint('outlived it')";
     let ran = check(script, LIMITS, Outcome::MemoryLimit);
@@ -159,8 +159,8 @@ fn an_order_for_more_inodes_than_there_may_be_is_no_cell() {
     }
 }
 
-/// What the tool's user may have at all is less than the order asks for: the record says what there is, and
-/// running into it is the limit that it is.
+/// The tool's user is allowed less than the plan requests: the record states the lower value, and
+/// reaching it counts as the limit.
 #[test]
 fn a_launcher_with_fewer_processes_says_so() {
     let scratch = Scratch::new();

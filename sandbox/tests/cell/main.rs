@@ -1,5 +1,5 @@
-//! Cells on the real kernel, through the built launcher. As whoever runs the tests: system mode for root,
-//! user mode for everybody else.
+//! Sandboxes on the real kernel, through the built launcher. Runs in system mode for root, in user
+//! mode for any other user.
 
 #![allow(
     clippy::unwrap_used,

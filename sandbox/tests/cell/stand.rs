@@ -1,4 +1,4 @@
-//! What the tests of cells stand on: a launcher, a plan, a run.
+//! Test support: a launcher, a plan, a run.
 
 use std::fs;
 use std::io::Write;
@@ -20,7 +20,7 @@ use sandbox::report::{Confinement, Finished};
 
 pub(crate) const MIB: u64 = 1024 * 1024;
 
-/// A private directory that goes away with the test.
+/// A private directory that is removed with the test.
 pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
@@ -134,7 +134,7 @@ pub(crate) fn check(script: &str, limits: Limits, expected: Outcome) -> Ran {
     ran
 }
 
-/// A launcher behind a socket of the file system, as its unit starts it.
+/// A launcher behind a socket in the file system, as its unit starts it.
 pub(crate) struct Service {
     scratch: Scratch,
     pub(crate) process: Child,
@@ -175,7 +175,7 @@ impl Service {
         connection
     }
 
-    /// The first line of what a script of python's prints.
+    /// Returns the first line of output of a Python script.
     pub(crate) fn line(&self, script: &str) -> String {
         let ready = self.launcher().build(plan(&self.staging(), script, LIMITS)).unwrap();
         let result = self.scratch.0.join("result");
@@ -197,7 +197,7 @@ impl Drop for Service {
     }
 }
 
-/// A test that this host cannot run says so, and is no test that passed (`tests/run`).
+/// Reports a test that this host cannot run, so that it does not count as passed (`tests/run`).
 pub(crate) fn skip(test: &str, reason: &str) {
     println!("SKIPPED {test}: {reason}");
     if let Some(path) = std::env::var_os("TOOLEXEC_SKIP_LOG") {

@@ -1,4 +1,4 @@
-//! What a tool inside can see and do, and how a run ends.
+//! The tool's view and rights inside a sandbox, and the outcomes of its run.
 
 use std::fs;
 use std::os::fd::AsFd;
@@ -112,7 +112,7 @@ fn a_violation_always_has_a_cause() {
 fn ten_thousand_denied_calls_are_enough() {
     let script = "import ctypes\nlibc = ctypes.CDLL(None)\n\
                   for _ in range(20000): libc.syscall(425, 8, None)\nprint('on')";
-    // An emulated machine needs its time for ten thousand answers.
+    // An emulated machine needs more time for ten thousand answers.
     let limits = Limits { wall_ms_max: 300_000, cpu_ms_max: 300_000, ..LIMITS };
     let ran = check(script, limits, Outcome::SeccompViolation);
     assert_eq!(ran.finished.violation.as_deref(), Some("more than 10000 denied calls"));

@@ -1,4 +1,4 @@
-/* Every way in which a tool ends or is ended, by the word it is given. Caps itself where it can. */
+/* Ends in the way that its argument names. Limits itself where it can. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static void file(const char *path)
     close(fd);
 }
 
-/* So many children in sessions of their own, that wait for ever. */
+/* Forks this many children in sessions of their own, which wait for ever. */
 static void children(int count)
 {
     for (; count > 0; count--) {
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
         children(5);
     } else if (is(word, "forks")) {
         children(1000);
-        /* Where limits are sampled, the sampler needs a moment to see it. */
+        /* With sampled limits, the sampler needs a moment to notice. */
         usleep(30000);
         return 1;
     } else if (is(word, "waits")) {

@@ -1,9 +1,11 @@
-//! Many runs through one launcher leave nothing: in the launcher, in the kernel, or on the host.
+//! Checks that many runs through one launcher leak nothing: in the launcher, in the kernel, or on
+//! the host.
 //!
-//! `TOOLEXEC_LEAK_RUNS` says how many; what is there afterwards is compared with what was there after the
-//! first few hundred, and in the end with what was there before the launcher. In both modes: root's cells,
-//! and an ordinary user's by a copy of this program that gives root's rights up. `TOOLEXEC_BIN` names the
-//! directory of the launcher; by default it is the one that was built with this test.
+//! `TOOLEXEC_LEAK_RUNS` sets their number. The state at the end is compared with that after the
+//! first few hundred runs, and finally with that before the launcher was started. Both modes are
+//! tested: root's sandboxes, and an ordinary user's through a copy of this program that drops
+//! root's rights. `TOOLEXEC_BIN` names the directory of the launcher; the default is the one that
+//! was built with this test.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,7 +13,8 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
-// The suite of black-box tests imports nothing and is imported by nobody: what it asserts is the same here.
+// The black-box test suite imports no crate and no crate imports it: these files are shared by
+// path.
 #[path = "../../../tests/src/patience.rs"]
 pub mod patience;
 #[path = "../../../tests/src/hostile/remains.rs"]
@@ -34,14 +37,14 @@ use skip::skip;
 use standing::Standing;
 
 const RUNS: &str = "TOOLEXEC_LEAK_RUNS";
-/// In a suite that runs everything else too.
+/// The number for a suite that also runs all other tests.
 const RUNS_BY_DEFAULT: usize = 3000;
-/// After these every seat, page and cache is there that a launcher keeps.
+/// After these runs, a launcher has every slot, page and cache that it keeps.
 const FIRST_RUNS: usize = 400;
-/// Nobody's user on this host.
+/// A uid without a user on this host.
 const ORDINARY: &str = "65533";
 
-/// Each looks at the whole host.
+/// Each test inspects the whole host.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -70,13 +73,13 @@ fn many_runs_of_an_ordinary_user_leave_nothing() {
     by_an_ordinary_user(test);
 }
 
-/// The test by a copy of this program that is not root any more, told by this one.
+/// Runs the test in a copy of this program without root's rights, and prints its output.
 fn by_an_ordinary_user(test: &str) {
     let before = Remains::now();
     let place = Place::new("copy");
     let own = place.copy(&std::env::current_exe().unwrap(), "leaks");
     place.copy(&launcher_program(), "toolexec-launch");
-    // The suite's own log is out of reach for this user.
+    // This user cannot write to the suite's own log.
     let skipped = place.0.join("skipped");
     fs::write(&skipped, "").unwrap();
     fs::set_permissions(&skipped, fs::Permissions::from_mode(0o666)).unwrap();
@@ -84,7 +87,7 @@ fn by_an_ordinary_user(test: &str) {
     command.args(["--exact", test, "--nocapture"]);
     command.env("TOOLEXEC_BIN", &place.0).env("TOOLEXEC_SKIP_LOG", &skipped);
     let said = command.output().unwrap();
-    // Set off, or whoever counts results would count that test's as well.
+    // Indented, so that a result counter does not count that test's results as well.
     for line in [said.stdout, said.stderr].iter().flat_map(|text| text.split(|it| *it == b'\n')) {
         println!("  | {}", String::from_utf8_lossy(line));
     }
@@ -99,7 +102,8 @@ fn by_an_ordinary_user(test: &str) {
 
 fn many_runs_leave_nothing(test: &str) {
     {
-        // What the first launcher of a host makes and every other one uses again is no leak.
+        // Files that the first launcher of a host creates, and every later one reuses, are not
+        // leaks.
         let place = Place::new("first");
         let Some(tool) = place.tool() else { return skip(test, "no C compiler") };
         Runs::new(&launcher_program(), &place.0, tool).go(1);
@@ -130,7 +134,7 @@ fn many_runs_leave_nothing(test: &str) {
     assert_eq!(Remains::left_since(&before), Vec::<String>::new(), "left behind");
 }
 
-/// A directory that everybody may enter, of this test's own. Not below `/tmp`: a cell has one of its own.
+/// A directory of this test that every user may enter. Not below `/tmp`: a sandbox has its own.
 struct Place(PathBuf);
 
 impl Place {
@@ -148,7 +152,7 @@ impl Place {
         to
     }
 
-    /// The program that ends in every way; none without a compiler.
+    /// Compiles the program that ends in every way. Returns `None` without a compiler.
     fn tool(&self) -> Option<PathBuf> {
         let tools = self.0.join("tools");
         fs::create_dir(&tools).unwrap();
@@ -169,7 +173,7 @@ impl Drop for Place {
     }
 }
 
-/// A program as this user, or as an ordinary one where this is root.
+/// Returns a program run as this user, or as an ordinary one if this is root.
 fn as_ordinary_user(program: &str) -> Command {
     let mut command = Command::new(program);
     if rustix::process::geteuid().is_root() {

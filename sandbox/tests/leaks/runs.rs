@@ -1,5 +1,5 @@
-//! Runs of every kind through one launcher, from the first word to the last or broken off between any two.
-//! Whatever a run's client made is gone when it returns, so that what is left is the launcher's.
+//! Runs of every kind through one launcher, completed or aborted between any two messages. Each run
+//! removes what its client made, so that the rest belongs to the launcher.
 
 use std::fs;
 use std::os::fd::AsFd;
@@ -15,30 +15,30 @@ use sandbox::plan::{
 };
 
 const MIB: u64 = 1024 * 1024;
-/// Cells at one time, and so seats that are made once and kept.
+/// Concurrent sandboxes, and so the worker slots that are created once and kept.
 pub(crate) const SEATS: usize = 4;
 
-/// How one run goes.
+/// The course of one run.
 #[derive(Clone, Copy)]
 enum Course {
-    /// To the end, with this word for the tool and this outcome.
+    /// Complete, with this argument for the tool and this outcome.
     Whole(&'static str, &'static str),
-    /// The same in a cell with a network of its own.
+    /// Complete, in a sandbox with a network of its own.
     Networked,
-    /// The client is gone before the cell is there.
+    /// The client disconnects before the sandbox exists.
     Asked,
-    /// A cell that nobody orders anything of.
+    /// A sandbox that never gets a command.
     Prepared,
-    /// An order without the word to go.
+    /// A command that is never started.
     Ordered,
-    /// The client is gone while the tool runs.
+    /// The client disconnects while the tool runs.
     Running,
     Cancelled,
     /// A plan that the launcher refuses.
     Refused,
 }
 
-/// What is done over and over: mostly runs that end by themselves, and each other course once or more.
+/// The repeated sequence: mostly runs that end by themselves, and each other course at least once.
 const COURSES: [Course; 36] = {
     use Course::{Asked, Cancelled, Networked, Ordered, Prepared, Refused, Running, Whole};
     const OK: Course = Whole("ends", "ok");
@@ -109,7 +109,7 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    /// With everything below `top`, which is this test's own.
+    /// Puts all files below `top`, this test's own directory.
     pub(crate) fn new(launcher: &Path, top: &Path, tool: PathBuf) -> Self {
         let (staging, results) = (top.join("staging"), top.join("results"));
         fs::create_dir(&staging).unwrap();
@@ -127,7 +127,7 @@ impl Runs {
         Self { top, tool, launcher, count: AtomicUsize::new(0) }
     }
 
-    /// So many runs, two at a time.
+    /// Makes `count` runs, two at a time.
     pub(crate) fn go(&self, count: usize) {
         let next = AtomicUsize::new(0);
         std::thread::scope(|scope| {
@@ -145,7 +145,7 @@ impl Runs {
         });
     }
 
-    /// Takes every seat at once. It cannot if one was given up.
+    /// Takes every slot at once, which fails if one was given up.
     pub(crate) fn take_all_seats(&self) {
         let slots: Vec<_> = (0..SEATS).map(|_| self.slot()).collect();
         let cells: Vec<PreparedCell> = slots
@@ -156,7 +156,7 @@ impl Runs {
         slots.iter().for_each(|slot| self.remove(slot));
     }
 
-    /// What the launcher has complained of. That a client was gone is what some courses are about.
+    /// Returns the launcher's complaints, except that a client was gone: some courses cause that.
     pub(crate) fn complaints(&self) -> Vec<String> {
         let log = fs::read_to_string(self.top.join("log")).unwrap();
         let expected = |line: &str| {
@@ -166,7 +166,7 @@ impl Runs {
         log.lines().filter(|line| !expected(line)).map(str::to_owned).collect()
     }
 
-    /// What lies in the staging directory.
+    /// Returns the number of entries in the staging directory.
     pub(crate) fn staged(&self) -> usize {
         fs::read_dir(self.top.join("staging")).unwrap().count()
     }
@@ -211,7 +211,7 @@ impl Runs {
         let finished = self.in_result(slot, |result| {
             ready.start(result.as_fd()).unwrap().finish(|| false).unwrap()
         });
-        // Where limits are sampled, a tool that fails between two looks has just failed.
+        // With sampled limits, a tool that fails between two samples may only have a nonzero exit.
         let sampled = finished.accounting.memory_peak_sampled && outcome == "pids_limit";
         let expected = if sampled { &["pids_limit", "exit_nonzero"][..] } else { &[outcome] };
         assert!(expected.contains(&finished.outcome().as_str()), "{word}: {finished:?}");
@@ -223,7 +223,7 @@ impl Runs {
         self.in_result(slot, |result| then(ready.start(result.as_fd()).unwrap()));
     }
 
-    /// With a directory for the result, which goes again.
+    /// Calls `act` with a directory for the result, and removes it.
     fn in_result<T>(&self, slot: &Path, act: impl FnOnce(fs::File) -> T) -> T {
         let result = self.top.join("results").join(slot.file_name().unwrap());
         fs::create_dir(&result).unwrap();
@@ -240,7 +240,7 @@ impl Runs {
         slot
     }
 
-    /// Nothing of the launcher's may hold or fill it.
+    /// Fails if the launcher still uses or has filled the directory.
     fn remove(&self, slot: &Path) {
         fs::remove_dir(slot).unwrap();
     }

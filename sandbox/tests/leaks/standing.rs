@@ -1,23 +1,23 @@
-//! What a launcher that waits for work has: its processes, and of each its descriptors, namespaces and
-//! mounts; its control groups and its memory. Must never change any of it.
+//! The resources of an idle launcher: its processes with their descriptors, namespaces and mounts,
+//! its control groups and its memory. It must never change any of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long what a run leaves may take to go.
+/// The most time that leftovers of a run may take to disappear.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Pages that the allocator takes now and then, and keeps.
+/// Memory that the allocator occasionally takes and keeps.
 const MEMORY_KIB: u64 = 256;
-/// Kernel objects that no cell may leave one of. What others on the host do is in these counts too, so
-/// what is called a leak is a good part of one for each run.
+/// Kernel objects that no sandbox may leave behind. The counts include the whole host's, so a leak
+/// is an increase of a considerable fraction of one per run.
 const OBJECTS: [&str; 5] =
     ["net_namespace", "pid_namespace", "uts_namespace", "mnt_cache", "nsproxy"];
-/// The same, too busy with everybody's work to be judged.
+/// Further objects, which the host uses too much for a verdict; they are only printed.
 const TOLD: [&str; 4] = ["filp", "task_struct", "cred_jar", "shmem_inode_cache"];
 
-/// Processes whose descriptors we may not look at.
+/// Processes whose descriptors we may not read.
 const UNSEEN: &str = "unseen";
 
 pub(crate) struct Standing {
@@ -28,7 +28,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// When it has come to rest: two looks that see the same.
+    /// Returns the state at rest: two consecutive equal snapshots.
     pub(crate) fn at_rest(launcher: u32) -> Self {
         let begun = Instant::now();
         let mut before = Self::now(launcher);
@@ -52,7 +52,7 @@ impl Standing {
         for (pid, depth) in &family {
             let place = PathBuf::from(format!("/proc/{pid}"));
             count(format!("processes, generation {depth}"), 1);
-            // One that has just ended is gone at the next look.
+            // A process that has just ended is missing from the next snapshot.
             let fds = fs::read_dir(place.join("fd"));
             count(UNSEEN.to_owned(), usize::from(fds.is_err()));
             for fd in fds.into_iter().flatten().flatten() {
@@ -61,7 +61,7 @@ impl Standing {
             }
             let mounts = fs::read_to_string(place.join("mountinfo")).unwrap_or_default();
             count(format!("mounts, generation {depth}"), mounts.lines().count());
-            // The launcher itself is in whichever network namespace it made last.
+            // The launcher itself is in the network namespace that it made last.
             if *depth > 0 {
                 let links = fs::read_dir(place.join("ns")).into_iter().flatten().flatten();
                 namespaces.extend(links.filter_map(|link| fs::read_link(link.path()).ok()));
@@ -75,7 +75,7 @@ impl Standing {
         Self { launcher, counts, memory_kib: memory_kib(launcher), objects: objects() }
     }
 
-    /// What there is more or less of, after so many runs, and does not become as it was.
+    /// Returns the counts that changed over so many runs and do not return to their earlier value.
     pub(crate) fn changed_since(before: &Self, runs: usize) -> Vec<String> {
         let begun = Instant::now();
         loop {
@@ -136,7 +136,7 @@ impl Standing {
     }
 }
 
-/// The launcher that this process has started.
+/// Returns the launcher that this process has started.
 pub(crate) fn launcher() -> u32 {
     let me = std::process::id();
     let mut ours = parents()
@@ -147,7 +147,7 @@ pub(crate) fn launcher() -> u32 {
     pid
 }
 
-/// A process and its descendants, with how far each is from it.
+/// Returns a process and its descendants, each with its distance.
 fn family(first: u32) -> Vec<(u32, usize)> {
     let parents = parents();
     let mut family = vec![(first, 0)];
@@ -160,7 +160,7 @@ fn family(first: u32) -> Vec<(u32, usize)> {
     family
 }
 
-/// Every process's parent and name.
+/// Returns every process's parent and name.
 fn parents() -> BTreeMap<u32, (u32, String)> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
@@ -168,7 +168,8 @@ fn parents() -> BTreeMap<u32, (u32, String)> {
             continue;
         };
         let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        // proc_pid_stat(5): the name is in brackets and may hold anything; the parent is second behind it.
+        // proc_pid_stat(5): the name is in parentheses and may contain anything; the parent is the
+        // second field after it.
         let (Some((before, rest)), Some(begin)) = (stat.rsplit_once(')'), stat.find('(')) else {
             continue;
         };
@@ -179,12 +180,13 @@ fn parents() -> BTreeMap<u32, (u32, String)> {
     found
 }
 
-/// What a link of `/proc` leads to, without what is another one in each process.
+/// Returns the target of a `/proc` link without the numbers that differ between processes.
 fn kind(target: &Path) -> String {
     target.to_string_lossy().chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
-/// Groups of cells of these processes. One whose process is gone is seen when all is over.
+/// Counts the groups of these processes' sandboxes. Groups of ended processes are checked at the
+/// end.
 fn groups(directory: &Path, family: &BTreeSet<u32>) -> usize {
     let mut count = 0;
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -199,14 +201,14 @@ fn groups(directory: &Path, family: &BTreeSet<u32>) -> usize {
     count
 }
 
-/// Of the launcher alone, without what it shares with its program's file.
+/// Returns the launcher's own memory, without pages shared with its program file.
 fn memory_kib(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
     line.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// Of the whole host; only root may know.
+/// Returns counts of the whole host; only root may read them.
 fn objects() -> BTreeMap<String, usize> {
     let slabs = fs::read_to_string("/proc/slabinfo").unwrap_or_default();
     let wanted = |name: &str| OBJECTS.contains(&name) || TOLD.contains(&name);

@@ -1,4 +1,4 @@
-//! Has `/out` walked when the tree is dead.
+//! Runs the collector on `/out` after the tree is dead.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -16,9 +16,9 @@ use crate::plan::Limits;
 use crate::process::{ProcessState, ends_within};
 use crate::sys::Cloned;
 
-/// How long collecting may take.
+/// The most time that collecting may take.
 const COLLECT_TIME_MAX: Duration = Duration::from_secs(120);
-/// How long a collector that was killed may take to end.
+/// The most time that a killed collector may take to end.
 const KILL_TIME_MAX: Duration = Duration::from_secs(2);
 
 impl Cell<'_> {
@@ -42,14 +42,14 @@ impl Cell<'_> {
         }
         waitpid(Pid::from_raw(pid), Some(WaitPidFlag::__WALL))?;
         match waited {
-            // Nobody is there to miss anything.
+            // After a hangup the daemon no longer receives files.
             First::Process | First::Hangup => Ok(()),
             First::Neither => Err(io::Error::other("took too long and was ended")),
         }
     }
 }
 
-/// What ended first.
+/// The event that came first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum First {
     Process,

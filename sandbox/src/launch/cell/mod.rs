@@ -1,8 +1,9 @@
-//! The launcher's side of one cell: make it, watch it, end it, report it.
+//! The launcher's side of one sandbox: makes it, watches it, ends it, and reports on it.
 //!
-//! This process holds every limit that the kernel does not, and three ways to end a tree: it asks init,
-//! it kills init (and the kernel with it the whole pid namespace), and its own death does the same.
-//! If the daemon's connection breaks the cell is killed at once: nothing runs that nobody will record.
+//! This process enforces every limit that the kernel does not. It has three ways to end a tree: it
+//! asks init, it kills init (and thereby the whole pid namespace), and its own death has the same
+//! effect. If the daemon's connection breaks, the sandbox is killed at once: no tool may run that
+//! will not be recorded.
 
 mod collecting;
 mod model;
@@ -36,26 +37,26 @@ use crate::report::{LimitInForce, Mark, Step};
 use crate::steps::SetupStep;
 use crate::wire;
 
-/// From the order to start to the tool's first instruction; the daemon waits longer.
+/// The most time from the start request to the tool's first instruction; the daemon waits longer.
 const START_TIME_MAX: Duration = Duration::from_secs(10);
-/// How long a cell may wait for an order.
+/// The most time that a sandbox may wait for a command.
 const PREPARED_TIME_MAX: Duration = Duration::from_secs(900);
-/// How long a cell with an order waits for its word to go: the daemon's intent must become durable.
+/// The most time that a ready sandbox waits for `Go`, while the daemon's intent becomes durable.
 const READY_TIME_MAX: Duration = Duration::from_secs(120);
 
-/// What a conversation began with.
+/// The first message of a session.
 pub(super) struct Asked {
     pub(super) plan: Box<CellPlan>,
-    /// Where streams and files are to be sent.
+    /// The socket to which streams and files are sent.
     pub(super) evidence: OwnedFd,
-    /// Made for this cell, where its plan asks for one.
+    /// Made for this sandbox, if its plan requests a network.
     pub(super) network: Option<Network>,
-    /// By then the cell is built or the daemon is told why not.
+    /// The deadline for building the sandbox or reporting why it failed.
     pub(super) build_until: Instant,
 }
 
-/// Runs one conversation to its end. An error means that the tool was never started, and is told to the
-/// daemon by the caller; from the word to start it on, everything that goes wrong is part of the ending.
+/// Serves one session to its end. An error means that the tool was never started; the caller
+/// reports it to the daemon. After the start request, every failure is part of the ending.
 pub(super) fn live_through(
     options: &Options,
     house: &House,
@@ -70,16 +71,16 @@ pub(super) fn live_through(
     cell.serve(options, plan, (network, build_until), knobs)
 }
 
-/// A cell that is confined and empty, and what is to be said of it.
+/// A sandbox that is confined and empty, with the message that reports it.
 struct Built {
     windows: Windows,
     prepared: FromLauncher,
     network: Option<Network>,
-    /// An order that came early.
+    /// A command that arrived before the sandbox was built.
     taken: Option<Taken>,
 }
 
-/// An order, with those of its limits in force that need no cell.
+/// A command, and its enforced limits that need no sandbox.
 struct Taken {
     order: Box<Order>,
     in_force: Vec<LimitInForce>,
@@ -120,7 +121,7 @@ impl Cell<'_> {
             Err(Stopped::Failed(failed)) => return Err(failed),
         };
         let ending = self.watch(&started, &windows, &mut watch);
-        // With the tool's end known the tree is dead, and an empty `/out` will stay so.
+        // Once the tool's end is known the tree is dead, and an empty `/out` stays empty.
         let nothing_left = ending.tool.is_some() && windows.out_use().is_ok_and(|out| out.empty);
         let frame = FromLauncher::Ended(Box::new(ending)).encode();
         if wire::send_at_once(self.control, &frame, &[]).is_err() {
@@ -134,14 +135,14 @@ impl Cell<'_> {
         } else {
             Err(io::Error::other("the tree may still be alive"))
         };
-        // The walk is then left without its end, which the daemon sees.
+        // The daemon then sees a walk without its end.
         if let Err(error) = collected {
             eprintln!("toolexec-launch: collecting: {error}");
         }
         Ok(())
     }
 
-    /// Until the cell is confined and empty.
+    /// Waits until the sandbox is confined and empty.
     fn build(
         &mut self,
         options: &Options,
@@ -158,20 +159,20 @@ impl Cell<'_> {
         fds.extend(network.as_ref().map(|network| network.namespace.as_fd()));
         fds.extend(trees.iter().map(AsFd::as_fd));
         let verb = ToInit::Plan(plan, furnishings).encode();
-        // Before init can have heard: marks stand in their order.
+        // Before init can receive the plan, so that marks are in order.
         marks.push(Mark::now(Step::Furnished));
         wire::send_at_once(&self.shell.channel, &verb, &fds)
             .map_err(Failed::at("tell the cell's init"))?;
         SetupStep::AwaitInit.begin();
         let (mut taken, mut mounts_sha256) = (None, None);
         let (mut confinement, fds) = loop {
-            // An order that is there already is put in force while init builds.
+            // Limits of a command that has already arrived are set while init builds.
             match self.wake_until(build_until, Listening::ToBoth) {
                 Woken::Init(FromInit::Listener, fds) => {
                     let few = |_| Failed::here("init sent no listener");
                     let [listener, mounts] = <[OwnedFd; 2]>::try_from(fds).map_err(few)?;
                     self.denials = Some(Denials::new(self.house.filters.policy(), listener));
-                    // While init probes.
+                    // In parallel with init's probes.
                     mounts_sha256 = Some(confine::mounts_digest(File::from(mounts))?);
                 }
                 Woken::Daemon(ToLauncher::Order(order)) if taken.is_none() => {
@@ -181,7 +182,7 @@ impl Cell<'_> {
                     marks.extend(more);
                     break (confinement, fds);
                 }
-                // Should init die of it, that is heard next.
+                // If init dies of it, its end is the next event.
                 Woken::Alarm => {}
                 Woken::Nothing => return Err(self.init_is_late().into()),
                 other => return Err(stopped(other, "build the cell")),
@@ -195,7 +196,7 @@ impl Cell<'_> {
         Ok(Built { windows, prepared: FromLauncher::Prepared(confinement, marks), network, taken })
     }
 
-    /// Until an order is there and every limit of it in force.
+    /// Waits for the command and sets all its limits.
     fn make_ready<'k>(
         &mut self,
         options: &Options,
@@ -210,7 +211,7 @@ impl Cell<'_> {
             wire::send_at_once(self.control, &prepared, &listener).map_err(|_| Stopped::Abandoned)
         };
         let (order, mut watch, in_force) = match taken {
-            // Both answers together, or the daemon would be woken twice.
+            // Both messages together, so that the daemon wakes up only once.
             Some(taken) => {
                 let ready = self.put_in_force(taken, &windows, network.as_ref(), knobs)?;
                 tell_prepared()?;
@@ -225,10 +226,11 @@ impl Cell<'_> {
                 self.put_in_force(taken, &windows, network.as_ref(), knobs)?
             }
         };
-        // The daemon's is the only one: were a copy kept here, the tool would wait for a proxy that is gone.
+        // The daemon must have the only copy: with another one open here, the tool would wait for a
+        // proxy that has exited.
         drop(network);
         self.tell_daemon(&FromLauncher::Ready(in_force))?;
-        // While the daemon makes its intent durable.
+        // In parallel with the daemon making its intent durable.
         watch.begin();
         Ok((windows, order, watch))
     }
@@ -256,7 +258,7 @@ impl Cell<'_> {
         Ok((order, watch, in_force))
     }
 
-    /// From the word to go until the tool's program runs, or may have run.
+    /// Waits from `Go` until the tool's program runs, or may have run.
     fn start(&mut self, order: Box<Order>) -> Result<Started, Stopped> {
         let limits = order.limits;
         self.denials.iter_mut().for_each(Denials::begin);
@@ -268,19 +270,19 @@ impl Cell<'_> {
         self.tell_init(&ToInit::Go(order))?;
         let woken = loop {
             match self.wake_until(at + START_TIME_MAX, Listening::ToInit) {
-                // Looked into once the tool is watched.
+                // Handled when the watch begins.
                 Woken::Alarm => {}
                 other => break other,
             }
         };
         match woken {
             Woken::Init(FromInit::Started, _) => {}
-            // Only init knows that there is no tool.
+            // Only init knows that the tool was not started.
             Woken::Init(FromInit::Unable(unable), _) => return Err(Failed::from(unable).into()),
             Woken::DaemonGone => return Err(Stopped::Abandoned),
-            // A tool can be quicker than the word that it runs.
+            // A tool can be faster than the message that it was started.
             Woken::Violation => {}
-            // It may run, or have run: a limit so tight that init dies of it is met like this.
+            // The tool may run or have run: a limit so low that it kills init appears like this.
             Woken::InitGone => {}
             Woken::Init(..)
             | Woken::Daemon(_)
@@ -296,11 +298,11 @@ impl Cell<'_> {
     }
 
     fn tell_daemon(&self, verb: &FromLauncher) -> Result<(), Stopped> {
-        // A daemon that is gone, or does not read, is no failure of this cell.
+        // A daemon that is gone or does not read is not a failure of this sandbox.
         wire::send_at_once(self.control, &verb.encode(), &[]).map_err(|_| Stopped::Abandoned)
     }
 
-    /// What is said of an init that has not built the cell in time: its step, and where it stands.
+    /// Returns the error for an init that is late: its step and process state.
     fn init_is_late(&self) -> Failed {
         let pid = self.shell.init().as_raw().unsigned_abs();
         let Some(init) = ProcessState::read(pid) else {
@@ -314,7 +316,8 @@ impl Cell<'_> {
     }
 }
 
-/// The sockets of the cell: of its own network, or of the seat's, in which this process is.
+/// Opens the sockets of the sandbox's own network, or of the slot's network, in which this process
+/// is.
 fn sockets_of(network: Option<&Network>) -> Result<Sockets, Failed> {
     let opened = match network {
         Some(network) => network.diag.try_clone().map(|diag| (diag, Kinds::UnixAndTcp)),

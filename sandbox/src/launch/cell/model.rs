@@ -1,4 +1,4 @@
-//! One sandbox as its launcher sees it, and the ends of a conversation before a tool runs.
+//! One sandbox as its launcher sees it, and the errors of a session before a tool runs.
 
 use std::os::fd::OwnedFd;
 use std::time::Instant;
@@ -24,15 +24,15 @@ pub(super) struct Cell<'a> {
     pub(super) shell: &'a mut Shell,
     pub(super) control: &'a OwnedFd,
     pub(super) evidence: OwnedFd,
-    /// Once the sandbox's filter is loaded.
+    /// Present after the sandbox's filter is loaded.
     pub(super) denials: Option<Denials<'a>>,
-    /// The kernel reports here that memory is out.
+    /// The kernel's notification that memory is exhausted.
     pub(super) alarm: Option<&'a Alarm>,
 }
 
-/// Why a conversation ended before the tool was started.
+/// The reason why a session ended before the tool was started.
 pub(super) enum Stopped {
-    /// The daemon changed its mind or is gone; there is nothing to report.
+    /// The daemon cancelled or is gone; there is nothing to report.
     Abandoned,
     Failed(Failed),
 }
@@ -44,7 +44,8 @@ impl From<Failed> for Stopped {
 }
 
 impl Cell<'_> {
-    /// Never waits for room: an init that reads nothing has none, and must not keep this process busy.
+    /// Sends a message to init without blocking: an init that does not read must not block this
+    /// process.
     pub(super) fn tell_init(&self, verb: &ToInit) -> Result<(), Failed> {
         wire::send_at_once(&self.shell.channel, &verb.encode(), &[])
             .map_err(Failed::at("tell the cell's init"))

@@ -1,7 +1,7 @@
-//! What wakes the launcher while a cell lives, and in which order it listens.
+//! The events of a running sandbox, and their priority.
 //!
-//! Denied calls are answered here. Nothing that a tool can do as often as it likes may keep the launcher
-//! from hearing init, the daemon or the clock.
+//! Denied calls are answered here. No action that a tool can repeat at will may keep the launcher
+//! from init's or the daemon's messages, or from a deadline.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -16,28 +16,28 @@ use super::model::{Cell, Stopped};
 use crate::messages::{FromInit, ToLauncher};
 use crate::wire;
 
-/// Whose words are taken; the end of either is always heard.
+/// The peers whose messages are accepted; the end of either is always noticed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Listening {
     ToInit,
     ToBoth,
 }
 
-/// What woke the launcher.
+/// The event that woke the launcher.
 pub(super) enum Woken {
     Init(FromInit, Vec<OwnedFd>),
     Daemon(ToLauncher),
-    /// The tool was denied something for which its run must end.
+    /// A denied call for which the run must end.
     Violation,
-    /// Memory may be out: the counters know.
+    /// Memory may be exhausted; the counters decide.
     Alarm,
     /// The daemon's connection is gone.
     DaemonGone,
     /// Init has ended.
     InitGone,
-    /// What happens in the cell can no longer be known; its tree may be alive.
+    /// Events of the sandbox can no longer be observed; its tree may be alive.
     Blind(io::Error),
-    /// Nothing within the time given.
+    /// No event within the given time.
     Nothing,
 }
 
@@ -46,8 +46,8 @@ impl Cell<'_> {
         self.wake_until(Instant::now() + patience, listening)
     }
 
-    /// Waits for the next event until `deadline`. Denied calls are answered meanwhile, and never at the
-    /// cost of anything else: a tool can make as many as it likes.
+    /// Waits for the next event until `deadline`. Denied calls are answered meanwhile, but never at
+    /// the expense of another event: a tool can make any number of them.
     pub(super) fn wake_until(&mut self, deadline: Instant, listening: Listening) -> Woken {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -55,7 +55,7 @@ impl Cell<'_> {
                 Listening::ToBoth => PollFlags::IN,
                 Listening::ToInit => PollFlags::empty(),
             };
-            // Without a filter yet there is nobody to answer, and init's end stands in its place.
+            // Without a filter no listener exists; init's pidfd fills its place in the list.
             let listener = self.denials.as_ref().map(Denials::listener);
             let end = PollFd::new(self.shell.pidfd(), PollFlags::IN);
             let mut waited = [
@@ -71,7 +71,7 @@ impl Cell<'_> {
             match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
                 Ok(0) => return Woken::Nothing,
                 Err(rustix::io::Errno::INTR) => continue,
-                // A poll that fails is no reason to leave a tree alone.
+                // After a failed poll the tree must still be ended.
                 Err(errno) => return Woken::Blind(errno.into()),
                 Ok(_) => {}
             }
@@ -81,7 +81,7 @@ impl Cell<'_> {
             {
                 return woken;
             }
-            // What init said before it ended is heard first.
+            // Init's messages are handled before its end.
             if init.contains(PollFlags::IN) {
                 return self.hear_init(daemon.contains(PollFlags::HUP));
             }
@@ -91,7 +91,8 @@ impl Cell<'_> {
                 self.silence(alarm);
                 return Woken::Alarm;
             }
-            // What it said before it hung up is not acted upon: nobody would record what came of it.
+            // A daemon's messages before its hangup are ignored: their effect would not be
+            // recorded.
             if daemon.intersects(PollFlags::HUP | PollFlags::ERR) {
                 return Woken::DaemonGone;
             }
@@ -113,7 +114,7 @@ impl Cell<'_> {
                 Ok(verb) => Woken::Init(verb, fds),
                 Err(error) => Woken::Blind(error.into()),
             },
-            // Init ends when the daemon is gone, too.
+            // Init also ends when the daemon is gone.
             Ok(None) if daemon_gone => Woken::DaemonGone,
             Ok(None) => Woken::InitGone,
             Err(error) => Woken::Blind(error),
@@ -130,7 +131,8 @@ impl Cell<'_> {
         }
     }
 
-    /// One that cannot be silenced would be heard for ever; the looks are enough without it.
+    /// Drops an alarm that cannot be reset: it would fire for ever. The regular checks are
+    /// sufficient.
     fn silence(&mut self, alarm: &Alarm) {
         if let Err(error) = alarm.silence() {
             eprintln!("toolexec-launch: hearing that memory is out: {error}");
@@ -138,19 +140,19 @@ impl Cell<'_> {
         }
     }
 
-    /// Something only where the run must end for it.
+    /// Answers one denied call. Returns an event only if the run must end for it.
     fn answer_denied(&mut self) -> Option<Woken> {
         let denials = self.denials.as_mut()?;
         if let Err(error) = denials.answer() {
             eprintln!("toolexec-launch: answering a denied call: {error}");
-            // Evidence that cannot be had ends the run.
+            // Missing evidence ends the run.
             return Some(Woken::Blind(error));
         }
         denials.violation().map(|_| Woken::Violation)
     }
 }
 
-/// What it means when this woke the launcher before the tool was started.
+/// Returns the reason why the session stopped, for an event before the start of the tool.
 pub(super) fn stopped(woken: Woken, doing: &str) -> Stopped {
     let failed = |why: &str| Stopped::Failed(Failed::here(&format!("{doing}: {why}")));
     match woken {

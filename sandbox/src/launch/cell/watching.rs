@@ -1,6 +1,7 @@
-//! From the start of the tool to the death of its tree: every limit held, and the books closed.
+//! Watches the tool from its start to the death of its tree, enforces every limit, and does the
+//! final accounting.
 //!
-//! A limit that nobody can see is no limit: where looks fail, or nobody can be heard, the tree ends.
+//! A limit that cannot be checked is not enforced: if checks or messages fail, the tree is ended.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -18,38 +19,38 @@ use crate::plan::Limits;
 use crate::report::Usage;
 use crate::wire;
 
-/// How long init may take to end the tree, and then itself, before it is killed.
+/// The most time that init may take to end the tree and itself before it is killed.
 const END_TIME_MAX: Duration = Duration::from_secs(2);
-/// Looks in a row that may fail before the tree is ended: a limit nobody can see is no limit.
+/// The most consecutive checks that may fail before the tree is ended.
 const BLIND_LOOKS_MAX: u32 = 20;
-/// Time between two looks at the counters.
+/// The interval between checks of the counters.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
-/// The same after an alarm, which may come before what it warns of is counted.
+/// The same after an alarm, which can come before the kernel counts the event.
 const ALARMED_LOOK_INTERVAL: Duration = Duration::from_micros(200);
 
-/// How often the daemon is told what the run uses, for whoever looks on; a shorter run is not told of.
+/// The interval of usage messages to the daemon, for display; a shorter run sends none.
 const TELL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// What holds memory, pids and CPU time to their limits.
+/// The mechanism that limits memory, pids and CPU time.
 pub(super) enum Watch<'a> {
     Kernel {
         knobs: &'a Knobs,
-        /// What building the cell cost: it is in the group's count, and is not the tool's.
+        /// CPU time of building the sandbox: the group counts it, but the tool did not use it.
         before: CpuTimes,
     },
     Sampled(Sampler),
 }
 
 impl Watch<'_> {
-    /// From here on time is the tool's. Where it cannot be read nothing is taken off, which is the
-    /// stricter side.
+    /// Starts the tool's CPU time. If the counter cannot be read, nothing is subtracted, which is
+    /// the stricter choice.
     pub(super) fn begin(&mut self) {
         if let Self::Kernel { knobs, before } = self {
             *before = knobs.times().unwrap_or_default();
         }
     }
 
-    /// What the tool's tree uses now.
+    /// Returns the current usage of the tool's tree.
     fn usage(&self) -> Usage {
         match self {
             Self::Kernel { knobs, before } => Usage {
@@ -64,7 +65,7 @@ impl Watch<'_> {
 }
 
 impl Cell<'_> {
-    /// From `Started` to the death of the tree, with every limit held.
+    /// Watches from `Started` to the death of the tree and enforces every limit.
     pub(super) fn watch(
         &mut self,
         started: &Started,
@@ -80,8 +81,8 @@ impl Cell<'_> {
         ending
     }
 
-    /// Waits until the tree has ended, or ends it where a limit says so. Returns what init reported of the
-    /// tool.
+    /// Waits until the tree has ended, or ends it because of a limit. Returns init's report about
+    /// the tool.
     fn hold_limits(
         &mut self,
         &Started { ref limits, at: started }: &Started,
@@ -104,7 +105,7 @@ impl Cell<'_> {
             }
             let over = match woken {
                 Woken::Init(FromInit::ToolEnded(told), _) => {
-                    // This process was kept from looking, and init was not.
+                    // This process was stopped or stuck, and init enforced the limit.
                     if told.timed_out {
                         ending.killed = Some(Killed::Wall);
                     }
@@ -112,7 +113,7 @@ impl Cell<'_> {
                 }
                 Woken::Daemon(ToLauncher::Kill(killed)) => Some(killed),
                 Woken::Violation => Some(Killed::Violation),
-                // Said late, because the tool was quicker.
+                // A late message, because the tool was faster.
                 Woken::Init(FromInit::Started, _) => None,
                 Woken::Init(..)
                 | Woken::InitGone
@@ -126,8 +127,8 @@ impl Cell<'_> {
                 Woken::Nothing | Woken::Alarm => look(limits, windows, watch, &mut blind),
             };
             if let Some(killed) = over {
-                // The wall limit wins a tie with the CPU limit: whoever asks for N seconds of one
-                // core and spins meets both in the same moment, which is one look long.
+                // The wall limit wins a tie with the CPU limit. A tool that spins on one core, with
+                // equal limits, reaches both within one interval.
                 let tie = killed == Killed::Cpu && started.elapsed() + 2 * LOOK_INTERVAL >= wall;
                 ending.killed = Some(if tie { Killed::Wall } else { killed });
                 return self.end_tree();
@@ -135,7 +136,7 @@ impl Cell<'_> {
         }
     }
 
-    /// The next event until it is time for a look, or for the end.
+    /// Waits for the next event, the next check, or the end of the wall limit.
     fn next_event(&mut self, alarmed_until: Instant, wall_ends: Instant) -> Woken {
         let now = Instant::now();
         let interval = if now < alarmed_until { ALARMED_LOOK_INTERVAL } else { LOOK_INTERVAL };
@@ -145,10 +146,11 @@ impl Cell<'_> {
         self.wake_until((now + interval).min(wall_ends), Listening::ToBoth)
     }
 
-    /// The denied calls, and the violation among them that ended the run.
+    /// Names the denied calls and the violation that ended the run.
     fn name_violation(&self, ending: &mut Ending) {
         if let Some(ToolEnd::Signaled { signal: SIGSYS, .. }) = ending.tool {
-            // The filter names no call that it kills for, and the signal does not name its sender.
+            // The filter does not report which call it killed for, and SIGSYS does not name its
+            // sender.
             ending.violation = Some(
                 "SIGSYS: a call of another architecture, or a signal that the tool sent".to_owned(),
             );
@@ -157,26 +159,26 @@ impl Cell<'_> {
             ending.denied = denials.counted();
             if let Some(violation) = denials.violation() {
                 ending.violation = Some(violation.to_owned());
-                // Whatever else ended the run: it comes first (DESIGN section 5).
+                // A violation has priority over every other reason (DESIGN section 5).
                 ending.killed = Some(Killed::Violation);
             }
         }
     }
 
-    /// Only where there is more room than the last word could need: a daemon that does not read must
-    /// still be told of the end.
+    /// Sends usage, but only while the socket has room to spare: a daemon that does not read must
+    /// still receive the final message.
     fn tell_usage(&self, watch: &Watch<'_>) {
         let mut room = [PollFd::new(self.control, PollFlags::OUT)];
         let has_room = poll(&mut room, Some(&Timespec::default())).is_ok()
             && room[0].revents().contains(PollFlags::OUT);
         if has_room {
             let frame = FromLauncher::Used(watch.usage()).encode();
-            // Whether the daemon is gone is heard elsewhere.
+            // A daemon that is gone is noticed elsewhere.
             wire::send_at_once(self.control, &frame, &[]).unwrap_or_default();
         }
     }
 
-    /// Asks init to end the tree; kills init with everything else if it does not answer in time.
+    /// Asks init to end the tree. Kills init, and with it the tree, if it does not answer in time.
     fn end_tree(&mut self) -> Option<Box<ToolReport>> {
         let deadline = Instant::now() + END_TIME_MAX;
         if self.tell_init(&ToInit::Kill).is_ok() {
@@ -184,9 +186,9 @@ impl Cell<'_> {
                 match self.wake_until(deadline, Listening::ToBoth) {
                     Woken::Init(FromInit::ToolEnded(report), _) => return Some(report),
                     Woken::Init(FromInit::Started, _) => {}
-                    // The daemon may go on asking for what is already happening.
+                    // The daemon may repeat a kill that is in progress.
                     Woken::Daemon(ToLauncher::Kill(_)) => {}
-                    // What is about to die may try more.
+                    // A dying tool may try further calls.
                     Woken::Violation | Woken::Alarm => {}
                     _ => break,
                 }
@@ -197,7 +199,7 @@ impl Cell<'_> {
     }
 }
 
-/// The limit that is exceeded now. `blind` counts the looks in a row that failed.
+/// Returns the limit that is exceeded now. `blind` counts consecutive failed checks.
 fn look(
     limits: &Limits,
     windows: &Windows,
@@ -215,7 +217,7 @@ fn look(
     if *blind < BLIND_LOOKS_MAX {
         return None;
     }
-    // Limits that cannot be watched are not kept: the tree ends.
+    // A limit that cannot be checked is not enforced, so the tree is ended.
     eprintln!("toolexec-launch: watching the limits: {error}");
     Some(Killed::Cancelled)
 }
@@ -240,7 +242,7 @@ fn over_limit(
     })
 }
 
-/// Everything that is counted, now that nothing counts any more.
+/// Completes the accounting after the tree is dead.
 fn close_books(
     ending: &mut Ending,
     report: Option<Box<ToolReport>>,

@@ -1,8 +1,10 @@
-//! What tells the launcher that memory is out, so that it need not wait for its next look.
+//! The kernel's notification that memory is exhausted, so that the launcher need not wait for its
+//! next check.
 //!
-//! An alarm says only that something happened: whether the OOM killer was at work stands in the counters,
-//! and nothing may be ended for an alarm alone. On v1 it comes a moment before the kill; on v2 also
-//! when a limit was merely met, and at most every 10 ms. A kernel without it leaves the regular looks.
+//! An alarm only means that something happened. The counters show whether the OOM killer ran, and a
+//! run must never be ended for an alarm alone. On v1 the alarm comes shortly before the kill. On v2
+//! it also comes when a limit was merely reached, and at most every 10 ms. On a kernel without it,
+//! the regular checks remain.
 
 use std::fs::File;
 use std::io;
@@ -16,19 +18,20 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
 use super::model::FILE_BYTES_MAX;
 use super::write;
 
-/// How long the kernel may take from its warning to the kill, as far as anybody hurries for it.
+/// The most time from the kernel's warning to the kill during which the counters are checked more
+/// often.
 const KILL_TIME_MAX: Duration = Duration::from_millis(5);
 
 pub(in crate::launch) enum Alarm {
-    /// Counted up by the kernel (memory.txt of cgroup v1, section 10).
+    /// An eventfd that the kernel increments (memory.txt of cgroup v1, section 10).
     V1(OwnedFd),
-    /// `memory.events`: pollable for a change since it was last read through this descriptor.
+    /// `memory.events`: pollable for a change since the last read through this descriptor.
     V2(File),
 }
 
 impl Alarm {
-    /// `oom_control` is the open `memory.oom_control` of the group at `memory`. `None` where the kernel has
-    /// no such events.
+    /// Opens the alarm of the group at `memory`; `oom_control` is its open `memory.oom_control`.
+    /// Returns `None` if the kernel has no such events.
     pub(super) fn open_v1(memory: &Path, oom_control: &File) -> io::Result<Option<Self>> {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let wanted = format!("{} {}", bell.as_raw_fd(), oom_control.as_raw_fd());
@@ -41,21 +44,21 @@ impl Alarm {
 
     pub(super) fn open_v2(group: &Path) -> io::Result<Self> {
         let alarm = Self::V2(File::open(group.join("memory.events"))?);
-        // It rings until it was read once.
+        // It fires until it is read once.
         alarm.silence()?;
         Ok(alarm)
     }
 
-    /// How long after it the counters may not know yet.
+    /// Returns how long after the alarm the counters may lag behind.
     pub(in crate::launch) fn leads_by(&self) -> Duration {
         match self {
             Self::V1(_) => KILL_TIME_MAX,
-            // Counted first, told afterwards.
+            // The kernel counts before it notifies.
             Self::V2(_) => Duration::ZERO,
         }
     }
 
-    /// What to wait for.
+    /// Returns the descriptor to poll.
     pub(in crate::launch) fn poll_fd(&self) -> PollFd<'_> {
         let (fd, flags): (BorrowedFd<'_>, _) = match self {
             Self::V1(bell) => (bell.as_fd(), PollFlags::IN),
@@ -64,7 +67,7 @@ impl Alarm {
         PollFd::from_borrowed_fd(fd, flags)
     }
 
-    /// Until the next event.
+    /// Resets the alarm until the next event.
     pub(in crate::launch) fn silence(&self) -> io::Result<()> {
         match self {
             Self::V1(bell) => match rustix::io::read(bell, &mut [0; 8]) {

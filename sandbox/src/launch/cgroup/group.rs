@@ -1,7 +1,9 @@
-//! One cell's groups: one on v2; on v1 one for each controller, and one more on the v2 tree beside them.
+//! The control groups of one sandbox: one on v2; on v1 one for each controller, and one on a v2
+//! tree beside them.
 //!
-//! They are new when the cell is made, and go with it: nothing that an earlier cell was charged for can
-//! count against this one. A directory that is there already is somebody else's and must never be used.
+//! They are created with the sandbox and removed with it, so that no charge of an earlier sandbox
+//! counts against this one. A directory that already exists belongs to another process and must
+//! never be used.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -26,7 +28,7 @@ use crate::launch::Failed;
 /// A group of the v2 tree, with or without controllers.
 pub(super) struct Tree {
     directory: File,
-    /// Kills everything in it at once (Linux 5.14).
+    /// Kills every process of the group at once (Linux 5.14).
     kill: Option<File>,
 }
 
@@ -40,19 +42,19 @@ impl Tree {
         self.kill.is_some()
     }
 
-    /// What `CLONE_INTO_CGROUP` wants to be told.
+    /// Returns the open directory for `CLONE_INTO_CGROUP`.
     pub(super) fn directory(&self) -> BorrowedFd<'_> {
         self.directory.as_fd()
     }
 }
 
-/// Directories that were made, and are removed in the end.
+/// Directories that were created here; dropping removes them.
 enum Places {
     V1 {
         controllers: V1Places,
         bare: Option<PathBuf>,
     },
-    /// One for all.
+    /// One directory for all controllers.
     V2(PathBuf),
 }
 
@@ -64,7 +66,7 @@ impl Places {
         }
     }
 
-    /// Who counts tasks.
+    /// Returns the directory of the controller that counts tasks.
     fn pids(&self) -> &Path {
         match self {
             Self::V1 { controllers, .. } => &controllers.pids,
@@ -87,12 +89,12 @@ pub(in crate::launch) struct Group {
     places: Places,
     tree: Option<Tree>,
     joining: Joining,
-    /// How many tasks are in it, those included that are dead and not reaped.
+    /// The file with the tasks of the group, including dead ones that are not reaped.
     tasks: File,
 }
 
 impl Group {
-    /// `bare` is on a v2 tree where processes can be born in groups.
+    /// Creates the groups on v1. `bare` is a group on a v2 tree into which processes can be cloned.
     pub(super) fn make_v1(controllers: V1Places, bare: Option<PathBuf>) -> Result<Self, Failed> {
         let wanted: Vec<_> = controllers.all().into_iter().chain(&bare).collect();
         for directory in wanted {
@@ -112,12 +114,12 @@ impl Group {
         Self::open(places, Joining::ByClone)
     }
 
-    /// `path` is relative to the root of the tree.
+    /// Creates the group on v2. `path` is relative to the root of the tree.
     pub(super) fn make_v2(path: &Path, joining: Joining) -> Result<Self, Failed> {
         let directory = Path::new(V2_ROOT).join(path);
         insist_on_new(&directory)?;
         let places = Places::V2(directory);
-        // The parent is ours too below the root of the tree.
+        // Below the root of the tree, the parent is ours, too.
         places.all().into_iter().try_for_each(|directory| make(directory))?;
         let wanted = ["memory", "cpu", "pids"].map(str::to_owned).to_vec();
         Cgroup::new_with_specified_controllers(Box::new(V2::new()), path, Some(wanted))
@@ -141,7 +143,7 @@ impl Group {
         Ok(Self { places, tree, joining, tasks })
     }
 
-    /// The files that limit and count.
+    /// Opens the files that limit and count.
     pub(in crate::launch) fn knobs(&self) -> io::Result<Knobs> {
         match &self.places {
             Places::V1 { controllers, bare: None } => {
@@ -154,14 +156,15 @@ impl Group {
         }
     }
 
-    /// The group that the cell's init is to be born in, where that can be.
+    /// Returns the directory of the group into which init is cloned, if that is possible.
     pub(in crate::launch) fn birthplace(&self) -> Option<BorrowedFd<'_>> {
         let born = self.joining == Joining::ByClone;
         self.tree.as_ref().filter(|_| born).map(Tree::directory)
     }
 
-    /// Files into which a process writes `0` to join what it was not born in. Opened here, because the
-    /// cell's init has another view of the file system by then, and may have another uid.
+    /// Opens the files into which a process writes `0` to join the groups that it was not cloned
+    /// into. They are opened here because the sandbox's init has another view of the file system
+    /// and possibly another uid.
     pub(in crate::launch) fn doors(&self) -> Result<Vec<File>, Failed> {
         let opened: io::Result<_> = match &self.places {
             Places::V1 { controllers, .. } => controllers.all().into_iter().map(door).collect(),
@@ -171,7 +174,8 @@ impl Group {
         opened.map_err(Failed::without(Layer::Cgroup, "open the cell's cgroup"))
     }
 
-    /// Kills all that is in it, and what is being forked, at once. Nothing where there is no such thing.
+    /// Kills every process in the group at once, including those being forked. Does nothing without
+    /// `cgroup.kill`.
     pub(in crate::launch) fn kill(&self) -> io::Result<()> {
         let kill = self.tree.as_ref().and_then(|tree| tree.kill.as_ref());
         kill.map_or(Ok(()), |kill| kill.write_all_at(b"1", 0))
@@ -182,13 +186,13 @@ impl Group {
         self.tree.as_ref().is_some_and(Tree::can_be_killed)
     }
 
-    /// Those that nobody is born behind, too.
+    /// Also opens the files of groups that processes are cloned into.
     #[cfg(test)]
     pub(super) fn every_door(&self) -> io::Result<Vec<File>> {
         self.places.all().into_iter().map(door).collect()
     }
 
-    /// How many tasks are left in it.
+    /// Returns the number of tasks in the group.
     pub(in crate::launch) fn tasks(&self) -> io::Result<u64> {
         knobs::number(&self.tasks)
     }
@@ -198,7 +202,7 @@ fn door(directory: impl AsRef<Path>) -> io::Result<File> {
     OpenOptions::new().write(true).open(directory.as_ref().join("cgroup.procs"))
 }
 
-/// Whatever is there already counts somebody else's tasks and memory.
+/// Fails if the directory exists: it counts the tasks and memory of another process.
 fn insist_on_new(directory: &Path) -> Result<(), Failed> {
     sweep_beside(directory);
     match directory.symlink_metadata() {
@@ -208,7 +212,7 @@ fn insist_on_new(directory: &Path) -> Result<(), Failed> {
     }
 }
 
-/// Makes a group's directory here, because cgroups-rs drops the reason why it could not.
+/// Creates the directory of a group. cgroups-rs would drop the reason of a failure.
 fn make(directory: &Path) -> Result<(), Failed> {
     match fs::create_dir_all(directory) {
         Ok(()) => Ok(()),
@@ -216,7 +220,7 @@ fn make(directory: &Path) -> Result<(), Failed> {
     }
 }
 
-/// Names the parent: the group's own name is another one for every sandbox.
+/// Builds an error that names the parent: the group's own name differs for every sandbox.
 fn not_made(directory: &Path) -> impl FnOnce(io::Error) -> Failed {
     let parent = directory.parent().unwrap_or(directory).display();
     let step = format!("make a control group in {parent}");

@@ -1,7 +1,8 @@
-//! Where cells' groups are made: found once, because it takes reading the mount table and trying.
+//! The parent of the sandboxes' groups. It is determined once, by reading the mount table and by
+//! trying.
 //!
-//! What this kernel and this host can do with the v2 tree is tried when the launcher starts and never
-//! guessed from a version: containers, mount options and old kernels all have a say.
+//! The launcher tries at its start what this kernel and host can do with the v2 tree. It never
+//! infers that from a version, because containers, mount options and old kernels affect it as well.
 
 use std::collections::HashMap;
 use std::fs;
@@ -23,13 +24,13 @@ use crate::launch::options::CgroupParent;
 use crate::process::ends_within;
 use crate::sys::{self, Fork};
 
-/// How long a process may take to be born in a group and to end.
+/// The most time that a process may take to be cloned into a group and to end.
 const TRY_TIME_MAX: Duration = Duration::from_secs(2);
 
 pub(in crate::launch) enum Home {
     V1 {
         parents: V1Places,
-        /// Beside them on the v2 tree, which has no controllers then: where one is mounted that gives
+        /// A group on a v2 tree beside v1, without controllers, where that tree supports
         /// `CLONE_INTO_CGROUP` and `cgroup.kill`.
         bare: Option<PathBuf>,
     },
@@ -56,7 +57,8 @@ impl Home {
         Ok(Self::V1 { parents, bare })
     }
 
-    /// Removes groups whose process is no more; those that were killed could not.
+    /// Removes groups whose launcher process no longer exists: a killed one could not remove its
+    /// own.
     pub(in crate::launch) fn sweep(&self) {
         let parents = match self {
             Self::V1 { parents, bare } => {
@@ -69,7 +71,8 @@ impl Home {
         }
     }
 
-    /// A group of this process's cell, without limits yet. Failing is a missing layer.
+    /// Creates a group for this process's sandbox, without limits yet. A failure is a missing
+    /// layer.
     pub(in crate::launch) fn make_group(&self) -> Result<Group, Failed> {
         let name = own_name();
         match self {
@@ -82,7 +85,8 @@ impl Home {
     }
 }
 
-/// Below the groups that this process is in, so that the host's own limits on us hold too.
+/// Returns the directories below the groups of this process, so that the host's limits on it apply
+/// as well.
 pub(super) fn v1_places(own: &HashMap<String, String>) -> io::Result<V1Places> {
     let hierarchy = V1::new();
     let place = |controller: Controllers, key: &str| {
@@ -99,7 +103,7 @@ pub(super) fn v1_places(own: &HashMap<String, String>) -> io::Result<V1Places> {
     })
 }
 
-/// The same on a v2 tree beside v1, if one is mounted.
+/// Returns the same on a v2 tree beside v1, if one is mounted.
 pub(super) fn bare_place(own: &HashMap<String, String>) -> io::Result<Option<PathBuf>> {
     // proc_pid_cgroup(5): the line of the v2 tree names no controller.
     let beside = own.get("").zip(v2_mount_point()?);
@@ -114,9 +118,10 @@ fn no_controller(name: &str) -> io::Error {
     io::Error::other(format!("no {name} controller on this host"))
 }
 
-/// Where the v2 tree is mounted.
+/// Returns the mount point of the v2 tree.
 fn v2_mount_point() -> io::Result<Option<PathBuf>> {
-    // proc_pid_mountinfo(5): the type of the file system follows a lone dash, the place is the fifth word.
+    // proc_pid_mountinfo(5): the file system type follows a separate dash; the mount point is the
+    // fifth field.
     let table = fs::read_to_string("/proc/self/mountinfo")?;
     let place = |line: &str| {
         let (mount, file_system) = line.split_once(" - ")?;
@@ -126,9 +131,9 @@ fn v2_mount_point() -> io::Result<Option<PathBuf>> {
     Ok(table.lines().find_map(place))
 }
 
-/// Has a process be born in a group below `parent` and end, where the tree can also be killed at once.
+/// Tries to clone a process into a group below `parent`. The tree must also support `cgroup.kill`.
 fn try_v2(parent: &Path) -> io::Result<()> {
-    // Ours below the root of the tree may not be there yet.
+    // Below the root of the tree, our own group may not exist yet.
     match fs::create_dir(parent) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
@@ -143,7 +148,7 @@ fn try_v2(parent: &Path) -> io::Result<()> {
         match sys::clone_process_into(0, tree.directory())? {
             Fork::Child => std::process::exit(0),
             Fork::Parent(cloned) => {
-                // A tree that is frozen lets nobody end.
+                // In a frozen tree no process can end.
                 if !ends_within(&cloned.pidfd, TRY_TIME_MAX) {
                     return Err(io::ErrorKind::TimedOut.into());
                 }
@@ -156,10 +161,10 @@ fn try_v2(parent: &Path) -> io::Result<()> {
     tried
 }
 
-/// Where on v2 cells' groups go, relative to the root of the tree. In a delegated unit that is the
-/// unit's own group, after the launcher has moved itself out of the way into a group of its own: a
-/// group with processes in it can have no controllers for its children. Elsewhere it is a group of
-/// ours directly below the root.
+/// Returns the parent of the sandboxes' groups on v2, relative to the root of the tree. In a
+/// delegated unit it is the unit's own group, after the launcher has moved itself into a child
+/// group: a group that contains processes cannot enable controllers for its children. Elsewhere it
+/// is a group of ours directly below the root.
 fn v2_parent(parent: CgroupParent) -> io::Result<PathBuf> {
     if parent == CgroupParent::Root {
         return Ok(PathBuf::from("toolexec"));

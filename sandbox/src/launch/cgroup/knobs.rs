@@ -1,7 +1,7 @@
 //! The files of a control group that limit and count, opened once and used often.
 //!
-//! A limit that was written is not yet a limit that holds: each is read back, and one that is not in force
-//! ends the cell before the tool exists. What the kernel does not tell stays unknown, never zero.
+//! Every limit is read back after it is written. One that is not effective ends the sandbox before
+//! the tool starts. A value that the kernel does not report stays unknown, never zero.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -15,7 +15,7 @@ use super::{Alarm, if_there};
 use crate::plan::Limits;
 use crate::report::{Accounting, LimitInForce};
 
-/// Time of a tree on processors, microseconds.
+/// Processor time of a tree, microseconds.
 #[derive(Clone, Copy, Default)]
 pub(in crate::launch) struct CpuTimes {
     pub(in crate::launch) total_us: u64,
@@ -23,25 +23,25 @@ pub(in crate::launch) struct CpuTimes {
     system_us: Option<u64>,
 }
 
-/// Period over which processor bandwidth is measured, microseconds: the kernel's default, or the longest
-/// there is where the share of the default one would be below the least quota, 1 ms.
+/// Returns the period for processor bandwidth, microseconds: the kernel's default, or the longest
+/// possible one where the share of the default would be below the minimum quota of 1 ms.
 fn cpu_period_us(cpu_milli: u32) -> u64 {
     if cpu_milli < 10 { 1_000_000 } else { 100_000 }
 }
 
-/// One group's files.
+/// The files of one group.
 pub(in crate::launch) struct Knobs {
     limits: LimitKnobs,
     counts: CountKnobs,
     alarm: Option<Alarm>,
-    /// What the record calls it all.
+    /// The mechanism's name in the record.
     mechanism: Mechanism,
 }
 
 enum LimitKnobs {
     V1 {
         memory: File,
-        /// Memory and swap together; not there on a kernel without swap accounting.
+        /// Limit of memory plus swap; absent on a kernel without swap accounting.
         memory_and_swap: Option<File>,
         cpu_period: File,
         cpu_quota: File,
@@ -49,7 +49,7 @@ enum LimitKnobs {
     },
     V2 {
         memory: File,
-        /// Swap apart; not there on a kernel without swap accounting.
+        /// Limit of swap alone; absent on a kernel without swap accounting.
         swap: Option<File>,
         cpu: File,
         pids: File,
@@ -59,10 +59,10 @@ enum LimitKnobs {
 struct CountKnobs {
     memory_now: Option<File>,
     memory_peak: Option<File>,
-    /// Has a line `oom_kill N`.
+    /// Contains a line `oom_kill N`.
     oom: File,
     cpu: CpuKnobs,
-    /// Has a line `max N`: forks refused.
+    /// Contains a line `max N`: the number of refused forks.
     pids_events: File,
     pids_peak: Option<File>,
 }
@@ -117,21 +117,21 @@ impl Knobs {
         Ok(Self { limits, counts, alarm, mechanism: Mechanism::CgroupV2 })
     }
 
-    /// Sets the order's limits and reads them back; fails if one is not in force afterwards.
+    /// Sets the limits of the plan and reads them back; fails if one is not effective.
     pub(in crate::launch) fn limit(&self, limits: &Limits) -> io::Result<Vec<LimitInForce>> {
         let period_us = cpu_period_us(limits.cpu_milli);
         let quota_us = u64::from(limits.cpu_milli) * period_us / 1000;
         let memory_bytes = limits.memory_bytes_max;
-        // One more for the cell's init.
+        // One more for the sandbox's init.
         let tasks = u64::from(limits.pids_max) + 1;
-        // No memory.oom.group on v2: it would take the cell's init along, and with it the tool's exit
-        // status and its files. The launcher sees the kill and ends the tree, as on v1.
+        // memory.oom.group of v2 stays off: it would also kill the sandbox's init, and with it lose
+        // the tool's exit status and files. The launcher sees the kill and ends the tree, as on v1.
         let (memory_bytes, quota_us, tasks) = match &self.limits {
             LimitKnobs::V1 { memory, memory_and_swap, cpu_period, cpu_quota, pids } => {
                 set(memory, memory_bytes)?;
-                // No swap: never more of both together than of memory alone.
+                // No swap: the limit of both together equals the limit of memory.
                 set_at_most(memory_and_swap.as_ref(), memory_bytes)?;
-                // The period first: the quota that is there must fit the new period.
+                // The period first: the present quota must fit the new period.
                 set(cpu_period, period_us)?;
                 set(cpu_quota, quota_us)?;
                 set(pids, tasks)?;
@@ -159,22 +159,22 @@ impl Knobs {
         Ok(table.map(in_force).to_vec())
     }
 
-    /// Rings when the counters of memory are worth a look, where the kernel has such a thing.
+    /// Returns the alarm for the memory counters, where the kernel supports one.
     pub(in crate::launch) fn alarm(&self) -> Option<&Alarm> {
         self.alarm.as_ref()
     }
 
-    /// Processes that the kernel's OOM killer has ended in this group.
+    /// Returns the number of processes that the kernel's OOM killer has ended in this group.
     pub(in crate::launch) fn oom_kills(&self) -> io::Result<u64> {
         keyed(&self.counts.oom, "oom_kill")
     }
 
-    /// Memory that is charged to this group now, bytes.
+    /// Returns the memory currently charged to this group, bytes.
     pub(in crate::launch) fn memory_bytes(&self) -> Option<u64> {
         self.counts.memory_now.as_ref().and_then(|knob| number(knob).ok())
     }
 
-    /// User plus system time of the whole tree, microseconds.
+    /// Returns user plus system time of the whole tree, microseconds.
     pub(in crate::launch) fn cpu_us(&self) -> io::Result<u64> {
         match &self.counts.cpu {
             CpuKnobs::V1 { usage_ns, .. } => Ok(number(usage_ns)? / 1000),
@@ -182,13 +182,13 @@ impl Knobs {
         }
     }
 
-    /// What the tree has used until now.
+    /// Returns the processor times of the tree so far.
     pub(in crate::launch) fn times(&self) -> io::Result<CpuTimes> {
         let (user_us, system_us) = self.split_times();
         Ok(CpuTimes { total_us: self.cpu_us()?, user_us, system_us })
     }
 
-    /// Where the kernel tells them apart.
+    /// Returns user and system time, where the kernel reports them separately.
     fn split_times(&self) -> (Option<u64>, Option<u64>) {
         let us =
             |knob: &Option<File>| knob.as_ref().and_then(|ns| number(ns).ok()).map(|n| n / 1000);
@@ -200,7 +200,8 @@ impl Knobs {
         }
     }
 
-    /// What the kernel counted for this group, without the time that was used `before` the tool.
+    /// Fills in the kernel's counts for this group, without the time used `before` the tool
+    /// started.
     pub(in crate::launch) fn account(&self, accounting: &mut Accounting, before: &CpuTimes) {
         let (user, system) = self.split_times();
         let since = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
@@ -212,7 +213,7 @@ impl Knobs {
         accounting.cpu_system_us = system.or(accounting.cpu_system_us);
         accounting.oom_kills = self.oom_kills().ok();
         accounting.pids_refused = keyed(&self.counts.pids_events, "max").ok();
-        // Without the cell's init.
+        // Without the sandbox's init.
         accounting.pids_peak = peak(&self.counts.pids_peak).map(|peak| peak.saturating_sub(1));
     }
 }
@@ -225,7 +226,8 @@ fn set(knob: &File, value: u64) -> io::Result<()> {
     knob.write_all_at(value.to_string().as_bytes(), 0)
 }
 
-/// For what is no row of its own: swap. What a kernel does not have needs no limit.
+/// Sets a limit that the record does not list: swap. A missing file means that there is nothing to
+/// limit.
 fn set_at_most(knob: Option<&File>, value: u64) -> io::Result<()> {
     let Some(knob) = knob else { return Ok(()) };
     set(knob, value)?;
@@ -235,7 +237,7 @@ fn set_at_most(knob: Option<&File>, value: u64) -> io::Result<()> {
     }
 }
 
-/// The file as it is now: each read from the beginning asks the kernel anew.
+/// Reads the current content: a read from the start makes the kernel generate it anew.
 fn text(knob: &File) -> io::Result<String> {
     let mut bytes = [0; FILE_BYTES_MAX];
     let len = knob.read_at(&mut bytes, 0)?;
@@ -247,12 +249,12 @@ fn first_number(text: &str) -> io::Result<u64> {
     word.parse().map_err(|_| io::Error::other(format!("'{word}' is no number")))
 }
 
-/// The number that the file begins with.
+/// Returns the number at the start of the file.
 pub(super) fn number(knob: &File) -> io::Result<u64> {
     first_number(&text(knob)?)
 }
 
-/// The number behind `key` in a file of `key number` lines.
+/// Returns the number of `key` in a file of `key number` lines.
 fn keyed(knob: &File, key: &str) -> io::Result<u64> {
     let text = text(knob)?;
     let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));

@@ -1,11 +1,11 @@
-//! The cell's own control groups: memory, cpu and pids, on cgroup v1 and v2.
+//! The control groups of a sandbox: memory, cpu and pids, on cgroup v1 and v2.
 //!
-//! `home` is where groups are made, `group` one cell's, created through cgroups-rs ahead of any plan;
-//! `knobs` has the files that limit and count, `alarm` what tells that memory is out. v1 and v2 are not
-//! one thing under two names: v1 kills one process when memory is out and knows no group kill, so the
-//! launcher watches the counters and ends the tree itself; where a v2 tree without controllers lies beside
-//! v1, a group in it gives the rest. A group is made for one cell and is never used for a second: nothing
-//! here may give one out again.
+//! `home` is the parent of the groups. `group` is one sandbox's group, created through cgroups-rs
+//! before the plan is known. `knobs` has the files that limit and count, `alarm` the notification
+//! of exhausted memory. v1 and v2 differ in more than names: v1 kills one process when memory is
+//! exhausted and has no group kill, so the launcher watches the counters and ends the tree itself.
+//! If a v2 tree without controllers exists beside v1, a group in it provides the missing functions.
+//! A group serves one sandbox and must never be used for a second.
 
 mod alarm;
 mod group;
@@ -25,20 +25,20 @@ pub(super) use group::Group;
 pub(super) use home::Home;
 pub(super) use knobs::{CpuTimes, Knobs};
 
-/// Where v2 is mounted when it is the only one.
+/// The mount point of v2 when it is the only hierarchy.
 const V2_ROOT: &str = "/sys/fs/cgroup";
 
-/// How a process gets into a group of the v2 tree.
+/// The way in which a process enters a group of the v2 tree.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joining {
-    /// It is born there (`CLONE_INTO_CGROUP`).
+    /// It is cloned into the group (`CLONE_INTO_CGROUP`).
     ByClone,
-    /// It writes itself into `cgroup.procs`.
+    /// It writes itself to `cgroup.procs`.
     ByWriting,
 }
 
-/// The name of this process's group, with our pid, so that the next launcher can tell one that is left
-/// over.
+/// Returns the name of this process's group. It contains our pid, so that a later launcher can
+/// recognize a leftover.
 fn own_name() -> String {
     format!("cell-{}", std::process::id())
 }
@@ -47,7 +47,7 @@ fn write(path: &Path, value: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes())
 }
 
-/// A file that some kernels do not have.
+/// Returns `None` for a file that some kernels do not have.
 fn if_there<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
     match opened {
         Ok(file) => Ok(Some(file)),

@@ -1,11 +1,12 @@
-//! The directories of a group on cgroup v1, and the bound on its files. Nothing here makes or changes a group.
+//! The directories of a group on cgroup v1, and the size limit of its files. Nothing here changes a
+//! group.
 
 use std::path::PathBuf;
 
-/// The longest of the files of a group, `memory.events` of v2 and `cpu.stat`, have a few hundred bytes.
+/// The longest files of a group, `memory.events` of v2 and `cpu.stat`, have a few hundred bytes.
 pub(super) const FILE_BYTES_MAX: usize = 4096;
 
-/// A directory for each controller of v1.
+/// One directory for each controller of v1.
 pub(in crate::launch) struct V1Places {
     pub(super) memory: PathBuf,
     pub(super) cpu: PathBuf,
@@ -18,7 +19,7 @@ impl V1Places {
         [&self.memory, &self.cpu, &self.cpuacct, &self.pids]
     }
 
-    /// The directory of this name in each.
+    /// Returns the directory of this name below each.
     pub(super) fn join(&self, name: &str) -> Self {
         Self {
             memory: self.memory.join(name),

@@ -1,5 +1,5 @@
-//! Groups of our own on this host's kernel, with processes in them that are not ours to spare. Skipped,
-//! with the reason, where no group can be made.
+//! Tests groups on this host's kernel, with processes in them. Where no group can be created they
+//! are skipped, with the reason.
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -31,7 +31,7 @@ const LIMITS: Limits = Limits {
     artifact_depth_max: 1,
 };
 
-/// A group of this name, with everything that this host gives.
+/// Creates a group of this name, with every function of this host.
 fn group(name: &str) -> Option<Group> {
     if !rustix::process::geteuid().is_root() {
         eprintln!("skipped: an ordinary user can make no control groups");
@@ -48,13 +48,13 @@ fn group(name: &str) -> Option<Group> {
     Some(Group::make_v1(home::v1_places(&own).unwrap().join(&name), bare).unwrap())
 }
 
-/// A shell with this script, in the groups before its first word is read.
+/// Starts a shell with this script, in the groups before it reads the first command.
 fn shell(group: &Group, script: &str) -> Child {
     let mut shell = Command::new("/bin/sh").stdin(Stdio::piped()).spawn().unwrap();
     for door in group.every_door().unwrap() {
         (&door).write_all(shell.id().to_string().as_bytes()).unwrap();
     }
-    // The group counts what is in it from here on.
+    // From here on the group counts the shell's usage.
     shell.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
     shell
 }
@@ -81,7 +81,7 @@ fn memory_that_is_out_rings() {
     assert_eq!(eater.wait().unwrap().signal(), Some(9));
     wait_until("the kill is counted", || knobs.oom_kills().unwrap() == 1);
     alarm.silence().unwrap();
-    // On v2 events that came close together are told once more, a little later.
+    // On v2, events in quick succession are reported once more, a little later.
     std::thread::sleep(Duration::from_millis(50));
     alarm.silence().unwrap();
     assert!(!rings(0), "it goes on ringing");
@@ -100,7 +100,7 @@ fn a_group_is_killed_at_once() {
     wait_until("they are there", || group.tasks().unwrap() >= 10);
     group.kill().unwrap();
     assert_eq!(root.wait().unwrap().signal(), Some(9));
-    // The orphans are reaped by whoever is their init here.
+    // The orphans are reaped by the init process of this host.
     wait_until("they are gone", || group.tasks().unwrap() == 0);
 }
 
@@ -115,7 +115,7 @@ fn a_group_that_is_there_already_is_not_used() {
         Group::make_v1(home::v1_places(&own).unwrap().join(&name), None).map(drop)
     };
     assert!(again.unwrap_err().to_string().ends_with("exists already"));
-    // And it was left alone.
+    // The existing group is unchanged.
     assert_eq!(first.tasks().unwrap(), 0);
     assert!(first.knobs().is_ok());
 }

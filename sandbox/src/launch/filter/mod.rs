@@ -1,11 +1,12 @@
-//! Which system calls a tool may make: the policies of `sandbox/seccomp`, compiled and loaded.
+//! The system call filters of a sandbox: the policies of `sandbox/seccomp`, compiled and loaded.
 //!
-//! Two programs are in force in a cell. The *outer* one is loaded first and inherited: it allows what any
-//! runtime or the launcher itself needs and what the last one wants to hear of, and answers ENOSYS to
-//! every other number. The *last* one is loaded when the cell is finished and is by itself the whole
-//! policy of one runtime. The kernel asks both and the stricter wins, where an errno is stricter than a
-//! notification: so the outer one must allow what the last one notifies. Both kill foreign architectures.
-//! Policy stands in the texts and nowhere else: nothing here may name a system call.
+//! Two programs are active in a sandbox. The *outer* one is loaded first and inherited. It allows
+//! the calls that any runtime or the launcher needs, and those that the last one notifies, and
+//! answers ENOSYS to every other number. The *last* one is loaded when the sandbox is finished and
+//! is the complete policy of one runtime. The kernel runs both and the stricter result wins. An
+//! errno is stricter than a notification, so the outer one must allow every call that the last one
+//! notifies. Both kill calls of foreign architectures. The policy is in the texts only: this module
+//! must never name a system call.
 
 mod names;
 mod policy;
@@ -43,7 +44,7 @@ impl Filters {
             .map_err(io::Error::other)
             .map_err(Failed::without(Layer::Seccomp, "read the seccomp policies"))?;
         let outer = policy.outer();
-        // Nobody is told by it, so that no word opens anything.
+        // The outer program notifies nothing, so its token has no effect.
         sys::load_seccomp(&outer.with_word(Word::new(0)))
             .map_err(Failed::without(Layer::Seccomp, "load the outer seccomp filter"))?;
         let outer_sha256 = outer.sha256();
@@ -58,9 +59,8 @@ impl Filters {
         &self.policy
     }
 
-    /// Loads the last program, after which nothing but a tool's calls can be made. Returns the digests of
-    /// both programs in the order they were loaded, and the listener that hears of denied calls made
-    /// without the word.
+    /// Loads the last program, after which only a tool's calls are possible. Returns the digests of
+    /// both programs in loading order, and the listener for denied calls made without the token.
     pub(super) fn load_last(
         &self,
         profile: Profile,
@@ -82,7 +82,7 @@ impl Filters {
         Ok((vec![self.outer_sha256, last.sha256()], listener))
     }
 
-    /// The same for a process of our own that nobody listens to.
+    /// Loads the last program for a process of our own, without a listener.
     pub(super) fn load_for_collector(&self) -> Result<(), Failed> {
         let (memory, answered) = (MemoryWatch::Kernel, Answered::ByErrno);
         let last = self.policy.last(Profile::Base, memory, Network::Nothing, answered);

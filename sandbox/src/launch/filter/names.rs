@@ -1,7 +1,7 @@
 //! The names that the policies use, and their numbers on this architecture.
 //!
-//! Every number comes from libc, so that none is typed here; what libc does not name has no name, and
-//! what the filter does not know is answered ENOSYS. Nothing here decides what is allowed.
+//! Every call number comes from libc, never from a literal. A call that libc does not name has no
+//! name here, and the filter answers ENOSYS to it. This module does not decide what is allowed.
 
 /// Names with their numbers, sorted by name.
 type Calls = &'static [(&'static str, libc::c_long)];
@@ -68,7 +68,7 @@ const EVERYWHERE: Calls = calls! {
     SYS_wait4 SYS_waitid SYS_write SYS_writev
 };
 
-/// Those that only x86_64 has.
+/// The system calls that only x86_64 has.
 #[cfg(target_arch = "x86_64")]
 #[rustfmt::skip]
 const HERE: Calls = calls! {
@@ -81,12 +81,12 @@ const HERE: Calls = calls! {
 #[cfg(not(target_arch = "x86_64"))]
 const HERE: Calls = &[];
 
-/// The number of a system call that every architecture has.
+/// Returns the number of a system call that every architecture has.
 pub(super) fn everywhere(name: &str) -> Option<u32> {
     find(EVERYWHERE, name)
 }
 
-/// The number of a system call, `None` if it has none here.
+/// Returns the number of a system call, or `None` if this architecture does not have it.
 pub(super) fn number(name: &str) -> Option<u32> {
     everywhere(name).or_else(|| find(HERE, name))
 }
@@ -96,14 +96,14 @@ fn find(calls: Calls, name: &str) -> Option<u32> {
     u32::try_from(calls[at].1).ok()
 }
 
-/// The name of a system call.
+/// Returns the name of a system call.
 pub(super) fn name(number: u32) -> Option<&'static str> {
     let mut calls = EVERYWHERE.iter().chain(HERE);
     calls.find(|(_, known)| *known == libc::c_long::from(number)).map(|(name, _)| *name)
 }
 
-/// Which argument of a call has this name, counted from 0. Every argument here is one of which the
-/// kernel reads the low 32 bits only: an `int` or `unsigned int`, or flags that have no higher bits.
+/// Returns the index of the call's argument with this name, from 0. The kernel reads only the low
+/// 32 bits of each argument here: an `int` or `unsigned int`, or flags without higher bits.
 pub(super) fn argument(call: &str, name: &str) -> Option<u32> {
     match (call, name) {
         ("clone", "flags") | ("socket" | "socketpair", "domain") => Some(0),
@@ -117,14 +117,14 @@ pub(super) fn argument(call: &str, name: &str) -> Option<u32> {
     }
 }
 
-/// A word that stands for a value.
+/// Returns the value of a named constant.
 pub(super) fn value(word: &str) -> Option<u32> {
     let value = match word {
         "AF_UNIX" => libc::AF_UNIX,
         "AF_INET" => libc::AF_INET,
         "AF_INET6" => libc::AF_INET6,
         "SOCK_STREAM" => libc::SOCK_STREAM,
-        // The kernel's own name (net.h): what is above is flags.
+        // The kernel's own mask (net.h): the bits above it are flags.
         "SOCK_TYPE_MASK" => 0xf,
         "IPPROTO_TCP" => libc::IPPROTO_TCP,
         "MAP_ANONYMOUS" => libc::MAP_ANONYMOUS,
@@ -194,7 +194,7 @@ fn number_of(word: &str) -> Option<u32> {
     }
 }
 
-/// An errno that a policy may answer.
+/// Returns an errno that a policy may use as an answer.
 pub(super) fn errno(word: &str) -> Option<i32> {
     match word {
         "EPERM" => Some(libc::EPERM),

@@ -1,7 +1,8 @@
-//! The texts of `sandbox/seccomp` put together: what each runtime may call, and what a denial means.
+//! The texts of `sandbox/seccomp`, combined: the allowed calls of each runtime, and the meaning of
+//! each denial.
 //!
-//! Files that contradict each other are refused when they are read: a call has one meaning, whatever the
-//! runtime. A [`Policy`] only says and compiles; it loads nothing.
+//! Contradictory files are refused when they are read: a call has one meaning, independent of the
+//! runtime. A [`Policy`] only answers and compiles; it loads nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
@@ -13,24 +14,24 @@ use super::text::{self, Bare, Denial, Rule, Rules, Text, Wrong};
 use super::tree::{self, Answer, Leaf, Program};
 use crate::seccomp;
 
-/// The keeper of the memory limit; it decides whether unmapped memory can be allowed.
+/// The mechanism that enforces the memory limit; it decides whether unmapped memory can be allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::launch) enum MemoryWatch {
     Kernel,
     Sampled,
 }
 
-/// Whose list of calls a cell is given.
+/// The list of calls that a sandbox is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::launch) enum Profile {
-    /// What every program needs, and a process of our own.
+    /// The calls that every program needs, also for a process of our own.
     Base,
-    /// A runtime.
+    /// The calls of one runtime.
     Of(Language),
 }
 
 impl Profile {
-    /// Every profile; a text may include one that stands before it.
+    /// Returns every profile; a text may include an earlier one.
     pub(in crate::launch) fn all() -> impl Iterator<Item = Self> {
         iter::once(Self::Base).chain(Language::ALL.iter().copied().map(Self::Of))
     }
@@ -44,7 +45,7 @@ impl Profile {
     }
 }
 
-/// Whether the run may reach hosts.
+/// The network access that a filter permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::launch) enum Network {
     Nothing,
@@ -52,7 +53,7 @@ pub(in crate::launch) enum Network {
 }
 
 impl Network {
-    /// What a cell with this network may ask for.
+    /// Returns the access that corresponds to a sandbox's network.
     pub(in crate::launch) fn of(asked: crate::plan::Network) -> Self {
         match asked {
             crate::plan::Network::Nothing => Self::Nothing,
@@ -61,12 +62,12 @@ impl Network {
     }
 }
 
-/// Who answers a denied call.
+/// The party that answers a denied call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::launch) enum Answered {
-    /// The kernel, and nobody is told.
+    /// The kernel; no listener is notified.
     ByErrno,
-    /// Whoever holds the listener that loading the program gives.
+    /// The holder of the listener that loading the program returns.
     ByListener,
 }
 
@@ -76,18 +77,18 @@ const SETUP: Text = Text::of(seccomp::SETUP, Bare::Is(Denial::Absent));
 const SAMPLED: Text = Text::of(seccomp::SAMPLED, Bare::Nothing);
 const HOSTS: Text = Text::of(seccomp::HOSTS, Bare::Nothing);
 
-/// The texts, read and found to agree.
+/// The texts, parsed and checked for contradictions.
 #[derive(Debug)]
 pub(in crate::launch) struct Policy {
-    /// What each runtime may call, with the lines of what its file includes.
+    /// The allowed calls of each runtime, including those of included files.
     pub(super) allowed: BTreeMap<Profile, Rules>,
     /// `refused.txt` and `escape.txt`.
     pub(super) denied: Rules,
     pub(super) setup: BTreeSet<u32>,
-    /// Lines that take the place of base's.
+    /// Lines that replace those of base.
     sampled: Rules,
     hosts: Rules,
-    /// Every call of which a listener may hear.
+    /// Every call that a listener may be notified of.
     told: BTreeMap<u32, Denial>,
 }
 
@@ -121,18 +122,19 @@ impl Policy {
         Ok(Self { allowed, denied, setup, sampled, hosts, told })
     }
 
-    /// The filter that is loaded once and inherited by every cell.
+    /// Compiles the filter that is loaded once and inherited by every sandbox.
     pub(in crate::launch) fn outer(&self) -> Program {
         let named = self.allowed.values().chain([&self.denied]).flat_map(Rules::keys);
         let mut calls: Vec<u32> = named.chain(&self.setup).copied().collect();
-        // Every runtime names what base does: a map would be filled six times over.
+        // Every runtime includes base: a map would be filled six times.
         calls.sort_unstable();
         calls.dedup();
         let leaves = calls.into_iter().map(|call| (call, Leaf::Always(Answer::ALLOW))).collect();
         tree::compile(&leaves, Answer::errno(Denial::Absent.errno()))
     }
 
-    /// The filter that is loaded last in a cell, after which nothing but the tool's calls can be made.
+    /// Compiles the filter that is loaded last in a sandbox, after which only the tool's calls are
+    /// possible.
     pub(in crate::launch) fn last(
         &self,
         profile: Profile,
@@ -158,7 +160,7 @@ impl Policy {
         tree::compile(&leaves, Answer::errno(Denial::Absent.errno()))
     }
 
-    /// Everything that is not answered ENOSYS.
+    /// Returns every rule except ENOSYS ones.
     pub(super) fn rules(&self, profile: Profile, memory: MemoryWatch, network: Network) -> Rules {
         let mut rules = self.denied.clone();
         rules.extend(self.allowed.get(&profile).cloned().unwrap_or_default());
@@ -171,7 +173,7 @@ impl Policy {
         rules
     }
 
-    /// Name and meaning of a call that a listener was told of; `None` if no program here tells of it.
+    /// Returns name and denial of a notified call; `None` if no program here notifies it.
     pub(in crate::launch) fn denied(&self, call: u32) -> Option<(&'static str, Denial)> {
         let denial = self.told.get(&call)?;
         Some((names::name(call)?, *denial))
@@ -208,7 +210,7 @@ fn disjoint(rules: &Rules, others: &Rules, file: &'static str) -> Result<(), Wro
     }
 }
 
-/// What each call is told as; one that would be told as two things is a mistake.
+/// Collects the denial of each notified call; two different denials of one call are an error.
 fn told<'a>(lists: impl Iterator<Item = &'a Rules>) -> Result<BTreeMap<u32, Denial>, Wrong> {
     let mut told = BTreeMap::new();
     for (call, rule) in lists.flatten() {

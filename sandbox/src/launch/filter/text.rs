@@ -1,8 +1,9 @@
-//! The policies as people write them: one system call a line, each with what is done about it.
+//! The parser of the policy texts: one system call per line, each with its rule.
 //!
-//! The texts are compiled into the launcher and are the only place where a call is allowed or denied;
-//! `sandbox/seccomp/base.txt` explains the form. Reading is strict: an unknown word, a call named twice,
-//! or a condition that does not fit its call is an error, because a line that is skipped would be a hole.
+//! The texts are compiled into the launcher and are the only place that allows or denies a call;
+//! `sandbox/seccomp/base.txt` explains the format. Parsing is strict. An unknown word, a call named
+//! twice, or a condition that does not fit its call is an error, because a skipped line would be a
+//! security hole.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,22 +11,23 @@ use std::fmt;
 use super::names;
 use crate::seccomp::SeccompText;
 
-/// What becomes of a call that is not made.
+/// The treatment of a denied call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::launch) enum Denial {
-    /// As if the kernel did not know the call: ENOSYS, and nobody is told.
+    /// As if the kernel did not have the call: ENOSYS, without notification.
     Absent,
-    /// Answered this errno, and told in the record.
+    /// Answered with this errno, and recorded.
     Refused(i32),
-    /// Made so many times in one run, then answered this errno and told in the record: it takes from a
-    /// count that the kernel keeps for each user, and the tool shares its user with others.
+    /// Allowed a fixed number of times per run, then answered with this errno and recorded. For
+    /// calls that consume a per-user resource of the kernel, since the tool shares its user with
+    /// others.
     Rationed(i32),
-    /// Answered EPERM, and the run ends as `seccomp_violation`.
+    /// Answered with EPERM; the run ends as `seccomp_violation`.
     Escape,
 }
 
 impl Denial {
-    /// What the caller sees.
+    /// Returns the errno that the caller sees.
     pub(in crate::launch) fn errno(self) -> i32 {
         match self {
             Self::Absent => libc::ENOSYS,
@@ -49,10 +51,10 @@ pub(super) enum Compare {
     Masked { mask: u32, value: u32 },
 }
 
-/// Alternatives of which one must hold, each of them tests that all must.
+/// Alternatives, of which one must hold. Each is a list of tests that must all hold.
 pub(super) type Condition = Vec<Vec<Test>>;
 
-/// What is done about one call.
+/// The rule for one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
     Allow,
@@ -60,15 +62,15 @@ pub(super) enum Rule {
     Only { when: Condition, otherwise: Denial },
 }
 
-/// Rules by the number of the call.
+/// Rules by call number.
 pub(super) type Rules = BTreeMap<u32, Rule>;
 
-/// What a line means that says nothing but a name.
+/// The meaning of a line that contains only a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bare {
     Is(Denial),
     Allowed,
-    /// The file changes lines of another, so that a name alone says nothing.
+    /// None: the file changes lines of another, so that a name alone is an error.
     Nothing,
 }
 
@@ -86,17 +88,17 @@ impl Text {
     }
 }
 
-/// What is wrong with a text, and where.
+/// An error in a text, with its location.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::launch) struct Wrong {
     file: &'static str,
-    /// Counted from 1; `None` where two files disagree.
+    /// Counted from 1; `None` if two files disagree.
     line: Option<usize>,
     what: String,
 }
 
 impl Wrong {
-    /// Something that no single line is to blame for.
+    /// Builds an error that concerns no single line.
     pub(super) fn throughout(file: &'static str, what: String) -> Self {
         Self { file, line: None, what }
     }
@@ -114,14 +116,14 @@ impl fmt::Display for Wrong {
 
 impl std::error::Error for Wrong {}
 
-/// What one file says by itself, and the file that it includes.
+/// The rules of one file itself, and the file that it includes.
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) includes: Option<&'static str>,
     pub(super) rules: Rules,
 }
 
-/// Reads one file. Lines for another architecture are passed over.
+/// Parses one file. Lines for another architecture are skipped.
 pub(super) fn read(text: Text) -> Result<Read, Wrong> {
     let mut read = Read { includes: None, rules: Rules::new() };
     for (at, line) in text.text.lines().enumerate() {
@@ -145,7 +147,7 @@ pub(super) fn read(text: Text) -> Result<Read, Wrong> {
     Ok(read)
 }
 
-/// `None` for a line that is another architecture's.
+/// Parses a call line. Returns `None` for a line of another architecture.
 fn call_line(words: &[&str], bare: Bare) -> Result<Option<(u32, Rule)>, String> {
     let (number, words): (fn(&str) -> Option<u32>, _) = match words {
         ["[x86_64]", rest @ ..] if cfg!(target_arch = "x86_64") => (names::number, rest),
@@ -271,7 +273,8 @@ mod tests {
         let elsewhere = if cfg!(target_arch = "x86_64") { "[aarch64]" } else { "[x86_64]" };
         let words = [elsewhere, "no_such_call"];
         assert_eq!(call_line(&words, Bare::Allowed), Ok(None));
-        // What only this one has must say so, or the texts are wrong for the other.
+        // A call that only this architecture has must be marked, or the texts are invalid on the
+        // other.
         #[cfg(target_arch = "x86_64")]
         assert!(of("open", Bare::Allowed).is_err() && of("[x86_64] open", Bare::Allowed).is_ok());
     }

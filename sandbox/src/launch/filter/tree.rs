@@ -1,9 +1,10 @@
-//! From rules to a program of the kernel's classic BPF: a search tree over ranges of equal answers.
+//! Compiles rules to a classic BPF program: a search tree over ranges with equal answers.
 //!
-//! When a filter is loaded the kernel runs it once for every system call of each architecture, to learn
-//! which are always allowed (Linux 5.11), so what counts is the way to each answer: a tree that is balanced
-//! by calls makes it short, and the architecture check in front ends the compat half at once. The same
-//! rules give the same bytes, because the digest of a program stands in the record.
+//! On loading, the kernel runs a filter once for every system call of each architecture, to learn
+//! which are always allowed (Linux 5.11). The path length to each answer therefore matters. A tree
+//! that is balanced by calls makes it short, and the architecture check at the front ends the
+//! compat half at once. Equal rules must give equal bytes, because the record contains the digest
+//! of the program.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +12,19 @@ use sha2::{Digest, Sha256};
 
 use super::text::{Compare, Condition, Test};
 
-/// linux/audit.h: the architecture whose call numbers these programs know.
+/// linux/audit.h: the architecture whose call numbers these programs use.
 #[cfg(target_arch = "x86_64")]
 pub(super) const ARCH: u32 = 0xC000_003E;
 #[cfg(target_arch = "aarch64")]
 pub(super) const ARCH: u32 = 0xC000_00B7;
 
-/// x86_64 has a second table of calls behind this bit (x32), which no list here covers.
+/// x86_64 has a second call table behind this bit (x32), which no list here covers.
 #[cfg(target_arch = "x86_64")]
 const SECOND_TABLE: Option<std::ops::Range<u32>> = Some(0x4000_0000..0x8000_0000);
 #[cfg(not(target_arch = "x86_64"))]
 const SECOND_TABLE: Option<std::ops::Range<u32>> = None;
 
-// linux/bpf_common.h: load a word, compare with a constant, mask, jump, answer.
+// linux/bpf_common.h: load a word, compare with a constant, mask, jump, return.
 const LOAD: u16 = 0x20;
 const IF_EQUAL: u16 = 0x15;
 const IF_AT_LEAST: u16 = 0x35;
@@ -36,25 +37,25 @@ const ANSWER: u16 = 0x06;
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
 const FIRST_ARGUMENT: u32 = 16;
-/// The halves of the sixth argument, which no rule tests: few calls have one.
+/// The halves of the sixth argument, which holds the token. No rule tests it: few calls have one.
 const WORD: [u32; 2] = [FIRST_ARGUMENT + 8 * 5, FIRST_ARGUMENT + 8 * 5 + 4];
 
-/// No kernel has as many calls: what lies above carries no weight in the tree.
+/// More calls than any kernel has: numbers above it have no weight in the tree.
 const CALLS_MAX: u32 = 512;
 
-/// How far a conditional jump reaches, with room for the two stand-ins that one jump may need.
+/// The reach of a conditional jump, minus the two trampolines that one jump may need.
 const REACH: usize = 255 - 2;
 
-/// Up to so many numbers are found by comparing with each: a tree over them and what lies between would
-/// be as deep and twice as large.
+/// The most single numbers that are compared one by one: a tree over them and their gaps would be
+/// as deep and twice as large.
 const SINGLES_MAX: usize = 3;
 
-/// What a filter answers the kernel.
+/// The result that a filter returns to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Answer {
-    /// An action and its data.
+    /// An action with its data.
     Action(u32),
-    /// The listener is told, and answers; but whoever knows the [`Word`] has this errno at once.
+    /// Notifies the listener, which answers; a caller with the [`Word`] gets this errno at once.
     Told(i32),
 }
 
@@ -71,14 +72,15 @@ fn errno_action(errno: i32) -> u32 {
     libc::SECCOMP_RET_ERRNO | (errno.unsigned_abs() & libc::SECCOMP_RET_DATA)
 }
 
-/// What the cell's own probe puts behind the arguments of a call that must be denied, so that it need not
-/// wait for the listener. Drawn for one cell, known to its init only, and of use for nothing but a
-/// denial: a tool that guessed it could be denied without being counted.
+/// The token of the sandbox's own probe. The probe puts it behind the arguments of a call that must
+/// be denied, so that it need not wait for the listener. Each sandbox has its own, known only to
+/// its init. It can only cause a denial: a tool that guessed it could be denied without being
+/// counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::launch) struct Word(u64);
 
 impl Word {
-    /// Never 0, which is what stands in an argument that nobody set.
+    /// Creates a token. It is never 0, the value of an unused argument.
     pub(in crate::launch) fn new(random: u64) -> Self {
         Self(random | 1)
     }
@@ -93,20 +95,20 @@ impl Word {
     }
 }
 
-/// What the tree leads to.
+/// A leaf of the tree.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Leaf {
     Always(Answer),
-    /// Allowed under a condition, and else answered this.
+    /// Allowed under a condition; otherwise this answer.
     Only(Condition, Answer),
 }
 
-/// A filter, ready to be loaded but for the word.
+/// A filter, complete except for the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::launch) struct Program {
-    /// With 0 where the word belongs.
+    /// With 0 in place of the token.
     instructions: Vec<libc::sock_filter>,
-    /// Where the halves of the word belong.
+    /// The positions of the token's halves.
     word_places: [Vec<usize>; 2],
     sha256: [u8; 32],
 }
@@ -122,13 +124,13 @@ impl Program {
         instructions
     }
 
-    /// SHA-256 over the instructions as they lie in memory, with 0 where the word belongs.
+    /// Returns the SHA-256 of the instructions in memory, with 0 in place of the token.
     pub(in crate::launch) fn sha256(&self) -> [u8; 32] {
         self.sha256
     }
 }
 
-/// Compiles `leaves` by call number; every other number is answered `unknown`.
+/// Compiles `leaves` by call number; every other number gets `unknown`.
 pub(super) fn compile(leaves: &BTreeMap<u32, Leaf>, unknown: Answer) -> Program {
     let mut code = Backward::default();
     let tree = code.tree(&ranges(leaves, unknown));
@@ -150,7 +152,7 @@ pub(super) fn compile(leaves: &BTreeMap<u32, Leaf>, unknown: Answer) -> Program 
     Program { instructions, word_places, sha256: hash.finalize().into() }
 }
 
-/// The comparisons with what is loaded from this offset.
+/// Returns the positions of comparisons with the value loaded from this offset.
 fn compared_with(instructions: &[libc::sock_filter], offset: u32) -> Vec<usize> {
     let pairs = instructions.array_windows().enumerate();
     let found = pairs.filter(|(_, [load, compare])| {
@@ -159,7 +161,7 @@ fn compared_with(instructions: &[libc::sock_filter], offset: u32) -> Vec<usize> 
     found.map(|(at, _)| at + 1).collect()
 }
 
-/// Neighbouring numbers with one answer; `last` is among them.
+/// Consecutive numbers with one answer, including `last`.
 #[derive(Debug)]
 struct Range {
     first: u32,
@@ -168,13 +170,13 @@ struct Range {
 }
 
 impl Range {
-    /// How many calls the kernel may have here.
+    /// Returns the number of kernel calls in this range.
     fn calls(&self) -> u32 {
         self.last.min(CALLS_MAX - 1).saturating_sub(self.first) + 1
     }
 }
 
-/// Where to divide these ranges, of which there are two or more, so that both sides have as many calls.
+/// Returns the index that divides two or more ranges so that both sides have about as many calls.
 fn middle(ranges: &[Range]) -> usize {
     let all: u32 = ranges.iter().map(Range::calls).sum();
     let mut below = 0;
@@ -185,7 +187,7 @@ fn middle(ranges: &[Range]) -> usize {
     half.map_or(1, |at| (at + 1).min(ranges.len() - 1))
 }
 
-/// All numbers there are, in order.
+/// Divides all numbers into ranges, in order.
 fn ranges(leaves: &BTreeMap<u32, Leaf>, unknown: Answer) -> Vec<Range> {
     let mut starts = leaves.clone();
     let unknown = Leaf::Always(unknown);
@@ -209,7 +211,7 @@ fn ranges(leaves: &BTreeMap<u32, Leaf>, unknown: Answer) -> Vec<Range> {
     ranges
 }
 
-/// The answer of all these ranges but for a few single numbers, if that is what they are.
+/// Returns the common answer of these ranges, if only a few single numbers differ.
 fn background(ranges: &[Range]) -> Option<&Leaf> {
     let widest = ranges.iter().max_by_key(|range| range.last - range.first)?;
     let others = ranges.iter().filter(|range| range.leaf != widest.leaf);
@@ -217,12 +219,12 @@ fn background(ranges: &[Range]) -> Option<&Leaf> {
     (single && others.count() <= SINGLES_MAX).then_some(&widest.leaf)
 }
 
-/// A program that is written from its end, since jumps only go forward: every target is there before
-/// the jump to it. Places are counted from the end.
+/// A program written from its end, because jumps only go forward: every target exists before the
+/// jump to it. Positions are counted from the end.
 #[derive(Default)]
 struct Backward {
     reversed: Vec<libc::sock_filter>,
-    /// Where the nearest copy of a leaf stands.
+    /// The position of the nearest copy of each leaf.
     leaves: BTreeMap<Leaf, usize>,
 }
 
@@ -235,7 +237,7 @@ impl Backward {
         self.reversed.push(libc::sock_filter { code, jt: 0, jf: 0, k });
     }
 
-    /// A place within reach from which `target` goes on: itself, or a stand-in for it.
+    /// Returns a position within reach that leads to `target`: itself, or a trampoline.
     fn near(&mut self, target: usize) -> usize {
         let distance = self.reversed.len() - target - 1;
         if distance <= REACH {
@@ -282,7 +284,7 @@ impl Backward {
         self.last()
     }
 
-    /// This errno for whoever knows the word, and the listener for everybody else.
+    /// Answers this errno to a caller with the token, and notifies the listener otherwise.
     fn told(&mut self, errno: i32) {
         let at_once = self.answer(Answer::errno(errno));
         let notified = self.answer(Answer::Action(libc::SECCOMP_RET_USER_NOTIF));
@@ -329,7 +331,7 @@ impl Backward {
         }
     }
 
-    /// Returns the place of the root of the tree over these ranges.
+    /// Writes the tree over these ranges. Returns the position of its root.
     fn tree(&mut self, ranges: &[Range]) -> usize {
         if let Some(common) = background(ranges) {
             let mut place = self.leaf(common);

@@ -1,5 +1,5 @@
-//! The messages that init receives from its launcher: a plan, then an order. `None` means that the launcher
-//! closed the channel, or wants the sandbox dead.
+//! The messages that init receives from its launcher: a plan, then a command. `None` means that the
+//! launcher closed the channel, or that the sandbox must end.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,7 +12,8 @@ use crate::messages::ToInit;
 use crate::plan::{Network, Order};
 use crate::wire;
 
-/// What the launcher says next; `None` when it has closed the channel, or when it wants the cell dead.
+/// Receives the launcher's next message. Returns `None` if the channel is closed, or if the sandbox
+/// must end.
 fn hear(birth: &Birth<'_>) -> Result<Option<(ToInit, Vec<OwnedFd>)>, Failed> {
     let received = wire::receive(&birth.channel).map_err(Failed::at("hear from the launcher"))?;
     let Some((bytes, fds)) = received else {
@@ -41,8 +42,8 @@ pub(super) fn hear_plan(birth: &Birth<'_>) -> Result<Option<Told>, Failed> {
     Ok(Some(Told { plan, furnishings, evidence, inputs, network, trees: fds.collect() }))
 }
 
-/// Waits for the order. `lifeline` is the socket whose other end the daemon has: without the daemon there
-/// will be no order, even if the launcher cannot say so.
+/// Waits for the command. `lifeline` is the socket to the daemon: without the daemon no command
+/// will come, even if the launcher cannot report that.
 pub(super) fn hear_order(
     birth: &Birth<'_>,
     lifeline: &OwnedFd,

@@ -1,9 +1,9 @@
-//! Pid 1 of the cell: builds it from the inside, starts the tool, reaps, ends the tree.
+//! Pid 1 of the sandbox: builds it from the inside, starts the tool, reaps, and ends the tree.
 //!
-//! It is a copy of the launcher in namespaces of its own. By the time the tool exists it has the
-//! tool's uid, no capability, the tool's Landlock domain and filters, and cannot be traced or dumped.
-//! It forwards no signal, and believes that its launcher is gone when the channel closes. It keeps the wall
-//! limit by a clock of its own, because a launcher that is stuck in the kernel keeps none.
+//! It is a fork of the launcher in namespaces of its own. Before the tool starts it has the tool's
+//! uid, no capability, the tool's Landlock domain and filters, and cannot be traced or dumped. It
+//! forwards no signal, and treats a closed channel as the launcher's end. It enforces the wall
+//! limit by a clock of its own, because a launcher that is stuck in the kernel cannot.
 
 mod hearing;
 mod model;
@@ -38,17 +38,18 @@ use hearing::{hear_order, hear_plan};
 use rights::change_identity;
 use tool::{last_look, start_tool, wait_for_tool};
 
-/// How long after the wall limit init kills the tree by itself: by then the launcher, whose part it is,
-/// cannot.
+/// The delay after the wall limit before init kills the tree itself. The launcher kills it earlier
+/// unless it is stuck.
 const OWN_KILL_AFTER: Duration = Duration::from_secs(1);
 
-/// Lives and never returns. `doors` are `cgroup.procs` of the cell's groups that init was not born in.
+/// Runs init and never returns. `doors` are the `cgroup.procs` files of the groups that init was
+/// not cloned into.
 pub(super) fn live(birth: Birth<'_>, doors: Vec<File>) -> ! {
     let status = match run(&birth, doors) {
         Ok(()) => 0,
         Err(failed) => {
             let frame = FromInit::Unable(failed.into_unable());
-            // A launcher that is gone cannot be told; it has ended the cell already.
+            // A launcher that is gone has already ended the sandbox and needs no report.
             if wire::send(&birth.channel, &frame.encode(), &[]).is_err() {
                 eprintln!("toolexec-launch: the cell's init could not report");
             }
@@ -58,7 +59,7 @@ pub(super) fn live(birth: Birth<'_>, doors: Vec<File>) -> ! {
     std::process::exit(status)
 }
 
-/// From a fresh clone to the death of the tool's tree.
+/// Runs from a fresh clone to the death of the tool's tree.
 fn run(birth: &Birth<'_>, doors: Vec<File>) -> Result<(), Failed> {
     let settled = settle(birth, doors)?;
     let Some(mut told) = hear_plan(birth)? else {
@@ -70,7 +71,8 @@ fn run(birth: &Birth<'_>, doors: Vec<File>) -> Result<(), Failed> {
     }
     let Settled { witness, rules, sacrifice } = settled;
     let streams = prepare(birth, &told, witness, rules, marks)?;
-    // What else was told goes now: while the tool runs, its init has nothing that it does not need.
+    // The rest of the plan is dropped here: while the tool runs, its init holds nothing that it
+    // does not need.
     let Told { plan, evidence, .. } = told;
     let Some(order) = hear_order(birth, &evidence)? else {
         return Ok(());
@@ -91,14 +93,14 @@ fn run(birth: &Birth<'_>, doors: Vec<File>) -> Result<(), Failed> {
     wire::send(&birth.channel, &report.encode(), &[]).map_err(Failed::at("report the end"))
 }
 
-/// What is ready before there is a plan.
+/// The results of the setup that needs no plan.
 struct Settled {
     witness: Witness,
     rules: LandlockRules,
     sacrifice: Sacrifice,
 }
 
-/// What needs no plan: the control groups, the namespaces and the mounts that every cell has.
+/// Does the setup that needs no plan: control groups, namespaces and the mounts of every sandbox.
 fn settle(birth: &Birth<'_>, doors: Vec<File>) -> Result<Settled, Failed> {
     let mut kept = vec![birth.channel.as_fd()];
     kept.extend(doors.iter().map(AsFd::as_fd));
@@ -108,7 +110,7 @@ fn settle(birth: &Birth<'_>, doors: Vec<File>) -> Result<Settled, Failed> {
     for mut door in doors {
         door.write_all(b"0").map_err(Failed::without(Layer::Cgroup, "join the cell's cgroup"))?;
     }
-    // After joining: from inside, the cell's own group is the root of everything.
+    // After joining: the new namespace shows the sandbox's own group as the root.
     unshare(CloneFlags::CLONE_NEWCGROUP)
         .map_err(Failed::without(Layer::Namespaces, "unshare the cgroup namespace"))?;
     SetupStep::PrivateMounts.begin();
@@ -122,9 +124,9 @@ fn settle(birth: &Birth<'_>, doors: Vec<File>) -> Result<Settled, Failed> {
     Ok(settled)
 }
 
-/// Memory that is a file must be no way round mounts that let nothing be executed: `vm.memfd_noexec` of this
-/// pid namespace (Linux 6.3). No layer of its own, and root's alone to set, so that a kernel or a user that
-/// cannot is no failure.
+/// Sets `vm.memfd_noexec` of this pid namespace (Linux 6.3), so that a memfd is not a way around
+/// noexec mounts. It is not a layer of its own and only root can set it, so failure is not an
+/// error.
 fn forbid_executable_memfds(mode: Mode) {
     const LEVEL: &str = "/proc/sys/vm/memfd_noexec";
     if mode == Mode::System
@@ -135,7 +137,7 @@ fn forbid_executable_memfds(mode: Mode) {
     }
 }
 
-/// From a plan to a confined process that waits for `Go`.
+/// Confines this process according to the plan, until it waits for `Go`.
 fn prepare(
     birth: &Birth<'_>,
     told: &Told,
@@ -151,7 +153,7 @@ fn prepare(
     SetupStep::DropRights.begin();
     change_identity(birth)?;
     done(Step::Stripped);
-    // As the tool's user, whose they are: a launcher without CAP_DAC_OVERRIDE may not open them.
+    // As the tool's user, who owns them: a launcher without CAP_DAC_OVERRIDE may not open them.
     let windows = open_windows()?;
     let streams = make_streams(evidence)?;
     prctl::set_no_new_privs().map_err(Failed::without(Layer::Capabilities, "set no_new_privs"))?;
@@ -166,7 +168,7 @@ fn prepare(
     let word = draw_word()?;
     let (seccomp_sha256, listener) =
         birth.house.filters.load_last(profile, birth.memory, plan.network, word)?;
-    // From here on somebody must answer: the probe asks for what is denied.
+    // From here on the launcher must answer: the probe makes denied calls.
     let fds = [listener.as_fd(), witness.mounts()];
     wire::send(&birth.channel, &FromInit::Listener.encode(), &fds)
         .map_err(Failed::at("send the listener"))?;
@@ -203,7 +205,7 @@ fn in_force(
         seccomp_mode: status.seccomp_mode,
         no_new_privs: status.no_new_privs,
         capabilities: status.capabilities,
-        // The launcher's to say.
+        // The launcher fills this in.
         mounts_sha256: [0; 32],
         limits: Vec::new(),
         degraded: match birth.memory {
@@ -213,7 +215,7 @@ fn in_force(
     })
 }
 
-/// This cell's, which leaves this process in its filter only.
+/// Draws the probe token of this sandbox. It leaves this process only inside its filter.
 fn draw_word() -> Result<Word, Failed> {
     let mut random = [0; 8];
     let drawn = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
@@ -223,13 +225,13 @@ fn draw_word() -> Result<Word, Failed> {
     }
 }
 
-/// Leaves the seat's network, whose loopback must never be up, for one that is this cell's alone.
+/// Leaves the slot's network, whose loopback must never be up, for one of this sandbox alone.
 fn enter_network(network: OwnedFd) -> Result<(), Failed> {
     nix::sched::setns(network, CloneFlags::CLONE_NEWNET)
         .map_err(Failed::without(Layer::Namespaces, "enter the cell's network namespace"))
 }
 
-/// What the launcher watches by, opened while this process still may.
+/// Opens the descriptors by which the launcher watches, while this process may.
 fn open_windows() -> Result<Vec<OwnedFd>, Failed> {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -237,8 +239,8 @@ fn open_windows() -> Result<Vec<OwnedFd>, Failed> {
     opened.into_iter().collect::<Result<_, _>>().map_err(Failed::at("open what is watched"))
 }
 
-/// Makes the pipes under the tool's uid, or `/dev/stdout` could not be opened, and sends the read
-/// ends out.
+/// Makes the pipes under the tool's uid, because otherwise the tool could not open `/dev/stdout`,
+/// and sends the read ends to the daemon.
 fn make_streams(evidence: &OwnedFd) -> Result<Streams, Failed> {
     let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
     let (stdout_read, stdout) = pipe().map_err(Failed::at("make the stdout pipe"))?;

@@ -10,14 +10,14 @@ use super::super::identity::Identity;
 use crate::messages::Furnishing;
 use crate::plan::CellPlan;
 
-/// Everything that init is born with, before anybody knows what will run.
+/// The inputs of init, before the plan is known.
 pub(in crate::launch) struct Birth<'a> {
     pub(in crate::launch) mode: Mode,
     pub(in crate::launch) identity: Identity,
     pub(in crate::launch) house: &'a House,
-    /// To the launcher.
+    /// The socket to the launcher.
     pub(in crate::launch) channel: OwnedFd,
-    /// Sampled where there are no groups.
+    /// Sampled if groups are unavailable.
     pub(in crate::launch) memory: MemoryWatch,
 }
 
@@ -27,14 +27,14 @@ pub(super) struct Streams {
     pub(super) stderr: OwnedFd,
 }
 
-/// A plan with all that came with it.
+/// A plan with its descriptors.
 pub(super) struct Told {
     pub(super) plan: Box<CellPlan>,
     pub(super) furnishings: Vec<Furnishing>,
-    /// To the daemon.
+    /// The socket to the daemon.
     pub(super) evidence: OwnedFd,
     pub(super) inputs: OwnedFd,
-    /// The network namespace to live in, if not the seat's; taken when it is entered.
+    /// The network namespace to enter, if not the slot's; taken when it is entered.
     pub(super) network: Option<OwnedFd>,
     pub(super) trees: Vec<OwnedFd>,
 }

@@ -1,4 +1,4 @@
-//! Init gives up every right: it becomes the tool's user, without a capability anywhere.
+//! Drops every right of init: it becomes the tool's user, without any capability.
 
 use std::fs;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use super::super::identity::Identity;
 use super::super::{Failed, confine};
 use super::model::Birth;
 
-/// Becomes the tool's user for good, without a capability anywhere.
+/// Becomes the tool's user permanently, without any capability.
 pub(super) fn change_identity(birth: &Birth<'_>) -> Result<(), Failed> {
     birth.identity.take_on(birth.mode)?;
     if birth.mode == Mode::User || birth.memory == MemoryWatch::Sampled {
@@ -26,11 +26,11 @@ pub(super) fn change_identity(birth: &Birth<'_>) -> Result<(), Failed> {
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("die with the launcher"))
 }
 
-/// A last user namespace, entered when everything is mounted: the tool then owns no namespace at all,
-/// and RLIMIT_NPROC counts this cell only.
+/// Enters a last user namespace after everything is mounted. The tool then owns no other namespace,
+/// and RLIMIT_NPROC counts this sandbox only.
 fn own_user_namespace(identity: Identity) -> Result<(), Failed> {
     let layer = Layer::UserNamespace;
-    // A process that has changed its ids may not write its own maps until it says so.
+    // A process that has changed its ids may not write its own maps until it is dumpable.
     prctl::set_dumpable(true).map_err(Failed::at("become dumpable"))?;
     unshare(CloneFlags::CLONE_NEWUSER)
         .map_err(Failed::without(layer, "unshare the user namespace"))?;

@@ -45,8 +45,8 @@ pub(super) fn start_tool(
     execute().map(Pid::from_raw).map_err(Failed::at(&format!("execute {}", binary.display())))
 }
 
-/// The last lines of ours that run before the tool's own, in its process. They share init's memory, so
-/// they change none of it, and only what belongs to the process.
+/// Prepares the tool's process, as the last code of ours in it. It shares init's memory, so it must
+/// not change memory, only state of the process.
 fn become_tool(birth: &Birth<'_>, order: &Order, null: &File, streams: &Streams) -> io::Result<()> {
     rustix::process::setsid()?;
     rustix::process::chdir("/in")?;
@@ -59,17 +59,17 @@ fn become_tool(birth: &Birth<'_>, order: &Order, null: &File, streams: &Streams)
     Ok(())
 }
 
-/// How the tool ended, as its init saw it.
+/// The end of the tool, as its init saw it.
 pub(super) struct Ended {
     end: ToolEnd,
-    /// How many processes were alive until then.
+    /// Number of processes alive until then.
     processes_last: u32,
     timed_out: bool,
 }
 
-/// Reaps until the tool has ended, the launcher wants the tree dead, the daemon has closed `lifeline` or it
-/// is `kill_at`; then kills what is left. The launcher and the daemon may be unable to: only the kernel can
-/// keep this process from it.
+/// Reaps until the tool has ended, the launcher sends `Kill`, the daemon has closed `lifeline`, or
+/// `kill_at` has passed; then kills the remaining tree. This must work even if launcher and daemon
+/// are stuck: only the kernel can delay this process.
 pub(super) fn wait_for_tool(
     birth: &Birth<'_>,
     tool: Pid,
@@ -95,8 +95,8 @@ pub(super) fn wait_for_tool(
         let told = waited[0].revents();
         while children.read_signal().map_err(Failed::at("watch children"))?.is_some() {}
         end = reap(tool, WaitOptions::NOHANG)?.end;
-        // `Kill`, or the launcher is gone: either way the tree ends now. The frame is taken, or closing
-        // with it unread would look like a failure at the other end.
+        // `Kill`, or the launcher is gone: the tree ends now in both cases. The frame must be read:
+        // closing the socket with it unread would appear as an error at the other end.
         if !told.is_empty() {
             if let Ok(Some((bytes, _))) = wire::receive(&birth.channel)
                 && ToInit::decode(&bytes) != Ok(ToInit::Kill)
@@ -110,7 +110,7 @@ pub(super) fn wait_for_tool(
         }
     }
     timed_out &= end.is_none();
-    // All at once: the kernel holds the task list while it signals, so no fork slips through.
+    // One call for all: the kernel holds the task list while it signals, so no fork escapes.
     match kill(Pid::from_raw(-1), Signal::SIGKILL) {
         Ok(()) | Err(nix::errno::Errno::ESRCH) => {}
         Err(errno) => return Err(errno).map_err(Failed::at("kill the tree")),
@@ -121,7 +121,7 @@ pub(super) fn wait_for_tool(
     Ok(Ended { end: end.or(last.end).ok_or_else(unknown)?, processes_last, timed_out })
 }
 
-/// Who has ended.
+/// The reaped processes.
 #[derive(Default)]
 struct Reaped {
     count: u32,
@@ -129,8 +129,8 @@ struct Reaped {
     end: Option<ToolEnd>,
 }
 
-/// Waits for every child there is (or, with NOHANG, every one that has ended), whatever signal it was
-/// cloned with and whatever signal ended it.
+/// Waits for every child (with NOHANG, for every ended one), including clones with another exit
+/// signal.
 fn reap(tool: Pid, options: WaitOptions) -> Result<Reaped, Failed> {
     let options = options | WaitOptions::from_bits_retain(libc::__WALL.unsigned_abs());
     let mut reaped = Reaped::default();
@@ -146,7 +146,7 @@ fn reap(tool: Pid, options: WaitOptions) -> Result<Reaped, Failed> {
             continue;
         }
         let small = |number: i32| u8::try_from(number & 0xff).unwrap_or(u8::MAX);
-        // wait(2): bit 7 of the raw status says that a core was dumped.
+        // wait(2): bit 7 of the raw status is the core dump flag.
         let core_dumped = status.as_raw() & 0x80 != 0;
         reaped.end = match (status.exit_status(), status.terminating_signal()) {
             (Some(code), _) => Some(ToolEnd::Exited(small(code))),
@@ -156,7 +156,7 @@ fn reap(tool: Pid, options: WaitOptions) -> Result<Reaped, Failed> {
     }
 }
 
-/// What can only be seen from inside, now that the tree is dead.
+/// Reads the values that are visible only from inside, after the tree is dead.
 pub(super) fn last_look(ended: Ended) -> ToolReport {
     let Ended { end, processes_last, timed_out } = ended;
     let mut accounting = Accounting::default();

@@ -1,4 +1,4 @@
-//! The answers to single calls that matter most, of the program that a sandbox for Python gets.
+//! The answers to the most important single calls, in the program of a Python sandbox.
 
 use super::programs::{answer, loaded};
 use super::*;
@@ -6,12 +6,12 @@ use super::*;
 const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
 const TOLD: u32 = libc::SECCOMP_RET_USER_NOTIF;
 
-/// Python's last program.
+/// Returns Python's last program.
 fn last(network: Network, memory: MemoryWatch) -> Vec<libc::sock_filter> {
     loaded(&policy().last(Profile::Of(Language::Python), memory, network, Answered::ByListener))
 }
 
-/// The answer to a call with four arguments.
+/// Returns the answer to a call with four arguments.
 fn of(
     program: &[libc::sock_filter],
     call: &str,
@@ -37,18 +37,19 @@ fn what_matters_most_is_so() {
     }
     assert_eq!(one("clone3", 0), absent);
     assert_eq!(one("pkey_alloc", 0), absent);
-    // CLONE_VM and the like with SIGCHLD; then NEWUSER, NEWTIME, NEWNS.
+    // CLONE_VM and others with SIGCHLD; then NEWUSER, NEWTIME, NEWNS.
     assert_eq!(one("clone", 0x3d0f00 | 17), allow);
     for flag in [0x1000_0000, 0x80, 0x2_0000, 0x4000_0000] {
         assert_eq!(one("clone", 17 | flag), told, "{flag:#x}");
     }
-    // TIOCSTI and TIOCLINUX with whatever in the upper half; TCGETS.
+    // TIOCSTI and TIOCLINUX with any upper half; TCGETS.
     for upper in [0, 1 << 32, 0xffff_ffff_0000_0000] {
         assert_eq!(of(&plain, "ioctl", 0, 0x5412 | upper, 0, 0), told);
         assert_eq!(of(&plain, "ioctl", 0, 0x541c | upper, 0, 0), told);
         assert_eq!(of(&plain, "ioctl", 0, 0x5401 | upper, 0, 0), allow);
     }
-    // FS_IOC_FIEMAP, FS_IOC_GETFSUUID, FS_IOC_GETFSSYSFSPATH, FS_IOC_GETFLAGS, TIOCSWINSZ; FIONREAD, FIONBIO.
+    // FS_IOC_FIEMAP, FS_IOC_GETFSUUID, FS_IOC_GETFSSYSFSPATH, FS_IOC_GETFLAGS, TIOCSWINSZ;
+    // FIONREAD, FIONBIO.
     for cmd in [0xc020_660b, 0x8011_1500, 0x8081_1501, 0x8008_6601, 0x5414] {
         assert_eq!(of(&plain, "ioctl", 0, cmd, 0, 0), told, "{cmd:#x}");
     }
@@ -58,12 +59,12 @@ fn what_matters_most_is_so() {
         assert_eq!(of(&plain, "prctl", option, 2, 0, 0), told);
     }
     assert_eq!(one("prctl", 15), allow);
-    // Another's limits and priority are its own.
+    // A tool may set its own limits and priority, but not another process's.
     assert_eq!((one("prlimit64", 0), one("prlimit64", 2)), (allow, told));
     assert_eq!(of(&plain, "setpriority", 0, 0, 5, 0), allow);
     assert_eq!(of(&plain, "setpriority", 0, 2, 5, 0), told);
     assert_eq!(of(&plain, "setpriority", 1, 0, 5, 0), told);
-    // What KSM and dispatch to user space are asked for by.
+    // The options for KSM and for system call user dispatch.
     for option in [59, 67] {
         assert_eq!(one("prctl", option), told, "{option}");
     }
@@ -84,8 +85,8 @@ fn sockets_are_of_few_families() {
         assert_eq!(one("socket", family), told, "{family}");
         assert_eq!(one("socketpair", family), told, "{family}");
     }
-    // With SOCK_CLOEXEC and SOCK_NONBLOCK, as TCP by name and MPTCP, with upper halves; then datagrams, raw
-    // and no type at all, and NETLINK_ROUTE.
+    // With SOCK_CLOEXEC and SOCK_NONBLOCK, as TCP by name and MPTCP, with upper halves; then
+    // datagram, raw and no type, and NETLINK_ROUTE.
     for family in [2, 10] {
         for (kind, protocol) in [(1, 0), (1 | 0x8_0800, 6), (1 | 1 << 32, 1 << 32)] {
             assert_eq!(of(&hosts, "socket", family, kind, protocol, 0), allow, "{kind:#x}");
@@ -111,7 +112,7 @@ fn options_of_sockets_are_few() {
         assert_eq!(of(&plain, "setsockopt", 3, 1, option, 0), allow, "{option}");
         assert_eq!(of(&sampled, "setsockopt", 3, 6, option, 0), allow, "{option}");
     }
-    // Filters of sockets in every cell; SO_KEEPALIVE.
+    // Socket filters, denied in every sandbox; SO_KEEPALIVE.
     for option in [26, 50, 51, 52] {
         assert_eq!(of(&plain, "setsockopt", 3, 1, option, 0), told, "{option}");
         assert_eq!(of(&sampled, "setsockopt", 3, 1, option, 0), told, "{option}");
@@ -124,7 +125,7 @@ fn memory_that_cannot_be_sampled_is_denied() {
     let plain = last(Network::Nothing, MemoryWatch::Kernel);
     let sampled = last(Network::Nothing, MemoryWatch::Sampled);
     let (allow, told) = (ALLOW, TOLD);
-    // Shared and anonymous (0x21) cannot be sampled; private or of a file can.
+    // Shared anonymous memory (0x21) cannot be sampled; private memory or a file can.
     for (flags, when_sampled) in [(0x21, told), (0x23, told), (0x22, allow), (0x01, allow)] {
         assert_eq!(of(&sampled, "mmap", 0, 0, 3, flags), when_sampled, "{flags:#x}");
         assert_eq!(of(&plain, "mmap", 0, 0, 3, flags), allow, "{flags:#x}");
@@ -134,7 +135,8 @@ fn memory_that_cannot_be_sampled_is_denied() {
         assert_eq!((of(&plain, call, 0, 0, 0, 0), of(&sampled, call, 0, 0, 0, 0)), (allow, told));
     }
     assert_eq!(of(&sampled, "fcntl", 3, 1031, 1 << 20, 0), told);
-    // A thread as pthread_create makes it, a fork; a thread with descriptors of its own, namespaces.
+    // A thread as pthread_create makes it, a fork; then a thread with its own descriptor table,
+    // namespaces.
     assert_eq!(of(&sampled, "clone", 0x3d_0f00, 0, 0, 0), allow);
     assert_eq!(of(&sampled, "clone", 17, 0, 0, 0), allow);
     for flags in [0x3d_0b00, 17 | 0x80, 0x3d_0f00 | 0x1000_0000] {

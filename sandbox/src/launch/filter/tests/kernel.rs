@@ -1,5 +1,5 @@
-//! The programs in the kernel of this machine. A filter binds the thread that loads it and its children,
-//! so that each test confines a thread of its own.
+//! Tests the programs in the kernel of this machine. A filter binds the thread that loads it and
+//! its children, so each test confines a thread of its own.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,10 +12,10 @@ use rustix::event::{PollFd, PollFlags, poll};
 use super::*;
 use crate::sys::{self, Attempt, attempt, errno_of};
 
-/// Of which most tests here know nothing.
+/// The token, which most tests here do not use.
 const WORD: u64 = 0x0123_4567_89ab_cdef;
 
-/// Confines the calling thread as a cell is; the listener hears what it is denied.
+/// Confines the calling thread as a sandbox is; the listener is notified of its denied calls.
 fn confine(policy: &Policy) -> OwnedFd {
     confine_as(policy, Profile::Of(Language::Python))
 }
@@ -28,13 +28,13 @@ fn confine_as(policy: &Policy, profile: Profile) -> OwnedFd {
     sys::load_seccomp_listening(&last.with_word(Word::new(WORD))).unwrap()
 }
 
-/// The errnos of one attempt each, with this word behind it.
+/// Returns the errno of each attempt, made with this token.
 fn attempts(word: u64) -> [i32; Attempt::ALL.len()] {
     let code = |done: io::Result<()>| done.err().map_or(0, |error| errno_of(&error));
     std::array::from_fn(|at| code(attempt(Attempt::ALL[at], word)))
 }
 
-/// Answers until nobody is left to ask; how often each call was told.
+/// Answers until no caller is left. Returns the number of notifications per call.
 fn answer_all(policy: &Policy, listener: &OwnedFd) -> BTreeMap<&'static str, u32> {
     let mut counts = BTreeMap::new();
     loop {
@@ -57,7 +57,7 @@ fn the_listener_hears_each_denied_call_and_answers_it() {
     let tool = thread::spawn(move || {
         hand_over.send(confine(&policy())).unwrap();
         let codes = [attempts(0), attempts(WORD), attempts(1)];
-        // What is absent is not told, and what is allowed works.
+        // Absent calls are not notified, and allowed ones work.
         (codes, rustix::process::getpid().as_raw_nonzero().get())
     });
     let counts = answer_all(&policy(), &handed.recv().unwrap());
@@ -66,7 +66,7 @@ fn the_listener_hears_each_denied_call_and_answers_it() {
     assert_eq!(codes, [[family, family, escape, escape, escape, escape, escape]; 3]);
     assert_eq!(pid.unsigned_abs(), std::process::id());
     let calls = ["io_uring_setup", "keyctl", "mount", "ptrace", "socket", "unshare"];
-    // Twice each, both families in one call; those who knew the word are not among them.
+    // Twice each; `socket` covers two families. Calls with the token are not notified.
     let count = |call| if call == "socket" { 4 } else { 2 };
     assert_eq!(counts, calls.map(|call| (call, count(call))).into());
 }
@@ -80,7 +80,7 @@ fn without_a_listener_nothing_is_let_through() {
     assert_eq!(tool.join().unwrap(), [libc::ENOSYS; 7]);
 }
 
-/// Programs that use much of each runtime's own library: processes, threads, sockets, a resolver.
+/// Programs that use much of each runtime's library: processes, threads, sockets, a resolver.
 const RUNTIMES: [(Profile, &[&str]); 5] = [
     (
         Profile::Of(Language::Python),
@@ -154,8 +154,8 @@ fn a_second_listener_is_not_to_be_had() {
             Network::Hosts,
             answered,
         );
-        // Nobody answers here, and the second is refused by the kernel and not by the first: the
-        // outer program allows seccomp(2).
+        // No listener answers here. The kernel itself refuses the second listener, not the first
+        // filter: the outer program allows seccomp(2).
         let first =
             sys::load_seccomp_listening(&policy.outer().with_word(Word::new(WORD))).unwrap();
         let second = sys::load_seccomp_listening(&last.with_word(Word::new(WORD)));
@@ -184,7 +184,7 @@ mod ways_in {
 
     const CHOICE: &str = "WAY_IN";
 
-    /// What the process does that this test runs and sees die.
+    /// Makes the call in a child process of this test, which must die.
     fn call_by(way: &str) {
         let way = if way == "x32" { WayIn::X32 } else { WayIn::I386 };
         let listener = confine(&policy());

@@ -1,5 +1,5 @@
-//! How long it takes to load the programs, beside the same rules as one long row of comparisons.
-//! `cargo test -p sandbox trees_load -- --nocapture` prints the medians of one run.
+//! Compares the load time of the programs with that of the same rules as one long row of
+//! comparisons. `cargo test -p sandbox trees_load -- --nocapture` prints the medians of one run.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -12,7 +12,7 @@ const ROUNDS: usize = 60;
 
 type Instructions = Vec<libc::sock_filter>;
 
-/// One comparison and one answer for each call that is answered otherwise than the rest.
+/// Builds one comparison and one return for each call whose answer differs from the rest.
 fn row(calls: &[(u32, u32)], rest: u32) -> Instructions {
     let plain = |code, k| libc::sock_filter { code, jt: 0, jf: 0, k };
     let arch = super::super::tree::ARCH;
@@ -30,7 +30,7 @@ fn row(calls: &[(u32, u32)], rest: u32) -> Instructions {
     program
 }
 
-/// Loads these in order in a fresh thread; what the last of them took.
+/// Loads these in order in a fresh thread. Returns the time of the last one.
 fn last_of(programs: &[&[libc::sock_filter]]) -> Duration {
     thread::scope(|scope| {
         let loaded = scope.spawn(|| {
@@ -100,7 +100,7 @@ fn trees_load_faster_than_rows() {
     let begin = Instant::now();
     drop(again.outer());
     println!("compiling outer {:?}", begin.elapsed());
-    // A sixth on a quiet machine.
+    // One sixth on an idle machine.
     let (trees, rows) = (medians[1] + medians[2], medians[4] + medians[5]);
     assert!(trees < rows / 2.0, "{trees} us against {rows} us");
 }

@@ -1,7 +1,7 @@
-//! A machine for the classic BPF that seccomp takes, written from the kernel's description of it
-//! (Documentation/networking/filter.rst, uapi/linux/seccomp.h) and knowing nothing of the compiler.
+//! An interpreter for seccomp's classic BPF, written from the kernel's documentation
+//! (Documentation/networking/filter.rst, uapi/linux/seccomp.h) and independent of the compiler.
 
-/// What a filter is asked about.
+/// The input of a filter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     pub(super) number: u32,
@@ -15,7 +15,7 @@ impl Call {
         match offset {
             0 => self.number,
             4 => self.arch,
-            // The instruction pointer, which no program here may look at.
+            // The instruction pointer, which no program here may read.
             8 | 12 => panic!("a program that depends on where it is called from"),
             _ => {
                 assert!(offset.is_multiple_of(4) && offset < 64, "a load from {offset}");
@@ -26,7 +26,7 @@ impl Call {
     }
 }
 
-/// The answer of a program, and how many instructions it took.
+/// Returns the answer of a program, and the number of executed instructions.
 pub(super) fn run(program: &[libc::sock_filter], call: Call) -> (u32, usize) {
     let (mut at, mut accumulator) = (0, 0);
     for steps in 1.. {

@@ -1,5 +1,6 @@
-//! Whether the texts agree and the compiled programs do what the texts say: for every call, in a machine
-//! of our own and in the kernel. What runs here must not depend on how the compiler works.
+//! Checks that the texts agree and that the compiled programs do what the texts say: for every
+//! call, in our own interpreter and in the kernel. The checks must not depend on how the compiler
+//! works.
 
 mod answers;
 mod kernel;
@@ -15,7 +16,7 @@ use super::policy::{Answered, Network, Policy, Profile};
 use super::text::{Denial, Rule};
 use super::tree::Word;
 
-/// Every program that `last` can make.
+/// Returns every combination of arguments of `last`.
 fn variants() -> Vec<(Profile, MemoryWatch, Network, Answered)> {
     let mut all = Vec::new();
     for profile in Profile::all() {
@@ -56,7 +57,6 @@ fn every_runtime_has_what_every_program_needs() {
 
 #[test]
 fn node_has_the_longest_list() {
-    // `load` gives it to every runtime until an order names its own.
     let policy = policy();
     for profile in Profile::all() {
         for call in policy.allowed[&profile].keys() {

@@ -1,4 +1,4 @@
-//! The compiled programs, held to the rules: every number, every edge of every condition.
+//! Checks the compiled programs against the rules: every number, every edge of every condition.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ const EDGES: [u32; 12] = [
     0xffff_fffe,
     0xffff_ffff,
 ];
-/// i386, x86_64, ARM, AArch64, RISC-V 64 and nothing at all.
+/// i386, x86_64, ARM, AArch64, RISC-V 64 and an invalid value.
 const ARCHITECTURES: [u32; 6] =
     [0x4000_0003, 0xC000_003E, 0x4000_0028, 0xC000_00B7, 0xC000_00F3, 0];
 
@@ -29,7 +29,7 @@ fn numbers() -> impl Iterator<Item = u32> {
     (0..=600).chain(EDGES)
 }
 
-/// Known to nobody who is tested, but where a test says so.
+/// The token, which only some tests here use.
 const WORD: u64 = 0x0123_4567_89ab_cdef;
 
 pub(super) fn answer(instructions: &[libc::sock_filter], number: u32, arguments: [u64; 6]) -> u32 {
@@ -43,7 +43,7 @@ pub(super) fn loaded(program: &Program) -> Vec<libc::sock_filter> {
 fn holds(condition: &Condition, arguments: [u64; 6]) -> bool {
     condition.iter().any(|tests| {
         tests.iter().all(|test| {
-            // The kernel's own narrowing of an int argument.
+            // The kernel truncates an int argument in the same way.
             let value = (arguments[test.argument as usize] & 0xffff_ffff) as u32;
             match &test.compare {
                 Compare::In(values) => values.contains(&value),
@@ -77,7 +77,7 @@ fn expected(rule: Option<&Rule>, number: u32, arguments: [u64; 6], answered: Ans
     }
 }
 
-/// Arguments on both sides of everything that a rule compares, with and without upper halves.
+/// Returns arguments on both sides of every compared value, with and without upper halves.
 fn arguments_for(rule: Option<&Rule>) -> Vec<[u64; 6]> {
     let mut all = vec![[0; 6], [u64::MAX; 6]];
     let Some(Rule::Only { when, .. }) = rule else { return all };
@@ -144,7 +144,7 @@ fn the_outer_filter_allows_all_that_is_named_and_nothing_else() {
             assert_eq!(answer(&outer, number, arguments), want, "{number}");
         }
     }
-    // An errno is stricter than a notification: what is told must pass the outer filter.
+    // An errno is stricter than a notification: the outer filter must allow every notified call.
     for (profile, memory, network, answered) in variants() {
         let last = loaded(&policy.last(profile, memory, network, answered));
         for number in numbers() {
@@ -156,7 +156,7 @@ fn the_outer_filter_allows_all_that_is_named_and_nothing_else() {
     }
 }
 
-/// The word makes a difference where somebody would be told, and there it makes a denial only.
+/// The token changes an answer only where a listener would be notified, and only to a denial.
 #[test]
 fn who_knows_the_word_is_denied_at_once() {
     let policy = policy();
@@ -203,8 +203,6 @@ fn another_architecture_is_death_whatever_the_call() {
     }
 }
 
-/// The lines by which the texts stand or fall, written out a second time by hand.
-
 #[test]
 fn programs_are_small_and_the_same_every_time() {
     let policy = policy();
@@ -220,11 +218,11 @@ fn programs_are_small_and_the_same_every_time() {
     }
     println!("outer {}, last at most {largest} instructions", loaded(&outer).len());
     assert!(largest <= 260, "{largest}");
-    // Python, Go and Ruby have what base has; TypeScript what Node has.
+    // Python, Go and Ruby have the calls of base; TypeScript those of Node.
     assert_eq!(digests.len(), 1 + 2 * 8);
 }
 
-/// Numbers without end from a seed (xorshift).
+/// An endless pseudo-random sequence (xorshift).
 struct Dice(u64);
 
 impl Dice {
@@ -243,7 +241,7 @@ fn action(answer: Answer) -> u32 {
     }
 }
 
-/// Tables of up to 1,500 entries: their trees are far wider than a conditional jump reaches.
+/// Tables of up to 1,500 entries: their trees are far larger than the reach of a conditional jump.
 #[test]
 fn a_tree_of_any_size_finds_every_answer() {
     let policy = policy();
