@@ -76,6 +76,7 @@ pub struct Host {
 }
 
 impl Host {
+    /// Creates the state without capacity limits and prewarmed sandboxes.
     #[must_use]
     pub fn new(parts: HostParts) -> Self {
         let HostParts { spool, policy, trust, key, public_keys, log, .. } = parts;
@@ -233,21 +234,25 @@ impl Host {
         Watching::of(&self.telling)
     }
 
+    /// Returns the spool.
     #[must_use]
     pub fn spool(&self) -> &Spool {
         &self.spool
     }
 
+    /// Returns the current policy.
     #[must_use]
     pub fn policy(&self) -> Arc<Policy> {
         Arc::clone(&self.rules().policy)
     }
 
+    /// Returns the current key for records.
     #[must_use]
     pub fn key(&self) -> Arc<ResultKey> {
         self.signing.key()
     }
 
+    /// Returns the log of records.
     #[must_use]
     pub fn log(&self) -> &RecordLog {
         &self.log

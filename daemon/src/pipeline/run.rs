@@ -190,8 +190,8 @@ impl Passage<'_> {
         }
     }
 
-    /// Gives the request back if no tool was started. If the ledger line does not fit on the disk, it
-    /// remains used up.
+    /// Gives the request back if no tool was started. If the ledger line does not fit on the disk,
+    /// the request remains used up.
     fn give_back(&self, begun: &Begun) -> Result<(), Halt> {
         match self.host.spool.note_not_started(begun) {
             Err(error) if error.want().is_some() => {

@@ -12,7 +12,7 @@ use crate::system;
 const REMOVALS_MAX: usize = 1024;
 
 impl AtWork<'_, '_> {
-    /// Deletes stored inputs that are long unused, and starts to delete expired results and requests.
+    /// Deletes stored inputs unused for long, and starts to delete expired results and requests.
     pub(super) fn tidy(&mut self) {
         self.host.spool.expire_inputs();
         if self.tidying.as_ref().is_some_and(|tidying| !tidying.is_finished()) {
