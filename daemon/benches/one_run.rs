@@ -1,10 +1,10 @@
-//! How long one run takes, from the approved file to the published record, and how much of it is the
-//! cell: `cargo bench -p daemon --bench one_run`.
+//! Measures the time of one run from the approved file to the published record, and the share of
+//! the sandbox: `cargo bench -p daemon --bench one_run`.
 //!
-//! The tool is `true`, so that what is measured is ours. Three rows from one interleaved loop: the whole
-//! run, the cell alone (order → tool reaped and collected, launcher started for it), and a bare
-//! posix_spawn of the same program. Must never be read as absolute: the machine is shared; the ratios
-//! within one run are the figures.
+//! The tool is `true`, so that the measured time is the overhead. One interleaved loop gives three
+//! rows: the whole run, the sandbox alone (from the plan to the collected tool, with a started
+//! launcher), and a bare posix_spawn of the same program. Absolute values must never be compared,
+//! because the machine is shared; the ratios within one run are the results.
 
 #![allow(
     clippy::unwrap_used,
@@ -94,7 +94,7 @@ fn timed(act: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// The launcher of the same build profile: benches are built beside the programs.
+/// Returns the launcher of the same build profile, which cargo builds beside the bench.
 fn launcher_program() -> PathBuf {
     let mut directory = std::env::current_exe().unwrap();
     directory.pop();

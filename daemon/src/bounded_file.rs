@@ -1,4 +1,4 @@
-//! Reads files that others wrote, up to a bound.
+//! Reads untrusted files up to a size limit.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -19,7 +19,7 @@ pub(crate) fn read_bytes(path: &Path, bytes_max: usize) -> Result<Vec<u8>, Confi
     Ok(bytes)
 }
 
-/// The bytes of a file as text.
+/// Decodes the bytes of a file as UTF-8.
 pub(crate) fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, ConfigError> {
     String::from_utf8(bytes)
         .map_err(|_| ConfigError::Syntax(path.to_owned(), "is not UTF-8".to_owned()))

@@ -1,6 +1,7 @@
-//! A wall clock that is behind what was told already is not believed: requests that had expired would be good
-//! again, and records would lie about their order. It is compared at the start, at each admission and before each
-//! run; time limits of runs and of waiting are of the monotonic clock, which nobody sets.
+//! Detects a wall clock that was set back. With such a clock, expired requests would be valid
+//! again, and the times of records would contradict their order. The clock is checked at the start,
+//! at each admission and before each run. Time limits of runs and of held requests use the
+//! monotonic clock, which cannot be set.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,24 +12,24 @@ use spool::{LastKnown, Spool};
 use crate::model::Halt;
 use crate::system;
 
-/// Clocks are set by a little all the time.
+/// Clock synchronization steps the clock back by small amounts.
 const TOLERANCE_SEC: i64 = 5;
 
-/// What is expected of the wall clock.
+/// The check of the wall clock at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// It is not behind what was begun or told last.
+    /// The clock must not be earlier than the last recorded time.
     MustFollow,
-    /// Somebody says that it may be.
+    /// The operator confirmed that the clock was set back on purpose.
     WasSetBack,
 }
 
-/// The latest time that was begun or told, as far as the clock has to follow it.
+/// The latest recorded time of a start or a record. The clock must not be earlier.
 #[derive(Default)]
 pub struct Floor(Mutex<Option<LastKnown>>);
 
 impl Floor {
-    /// Something durable is of this time.
+    /// Raises the floor to the time of a durable file.
     pub(crate) fn raise(&self, at: UtcTime, path: &Path) {
         let mut known = self.lock();
         if known.as_ref().is_none_or(|known| known.at < at) {
@@ -36,7 +37,7 @@ impl Floor {
         }
     }
 
-    /// Whether the clock is behind it.
+    /// Checks that the clock is not earlier than the floor.
     ///
     /// # Errors
     /// [`Halt::ClockBehind`].
@@ -60,7 +61,7 @@ fn is_behind(now: UtcTime, last: &LastKnown) -> bool {
     last.at.unix() > now.unix().saturating_add(TOLERANCE_SEC)
 }
 
-/// Holds the clock against the last time that the spool knows of. Returns what it has to follow from now on.
+/// Compares the clock with the last time recorded in the spool. Returns the floor for later checks.
 ///
 /// # Errors
 /// [`Halt::ClockBehind`], or the spool cannot be read.

@@ -1,5 +1,5 @@
-//! Requests that wait for somebody's answer: what is remembered of each between two looks. Whether one is
-//! asked about again is decided by what changed; a clock alone must never let one run.
+//! Requests that wait for an approval, a permission or an operator. A held request is decided again
+//! only after one of its inputs has changed; the passing of time alone must never start it.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use model::{Sha256, UtcTime};
 use spool::{Held, SpoolError, WaitsFor};
 use validator::Violation;
 
-/// How long a held request may wait.
+/// The time for which a request may be held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HoldDeadline {
-    /// Nobody holds it: who asked wants to be told now.
+    /// The request must not be held: the caller of an embedded run needs the outcome now.
     None,
-    /// Before then it waits; from then on it is refused.
+    /// The request may be held until this time; after it, the request is refused.
     Until(UtcTime),
 }
 
@@ -22,10 +22,10 @@ impl HoldDeadline {
     }
 }
 
-/// What a decision hung on when it was made.
+/// The digest of the inputs of a decision.
 pub(crate) type DecisionDigest = Sha256;
 
-/// The requests that wait, by the name of the file.
+/// The held requests, by file name.
 #[derive(Default)]
 pub(crate) struct HeldRequests {
     waiting: BTreeMap<String, Waits>,
@@ -34,11 +34,12 @@ pub(crate) struct HeldRequests {
 struct Waits {
     standing: DecisionDigest,
     until: UtcTime,
-    /// The inode, and when it was dropped: whoever touches it makes it no younger.
+    /// The inode and submission time of the first look, so that touching the file does not extend
+    /// the deadline.
     dropped: DroppedFile,
 }
 
-/// Which file, and when it was put there.
+/// The inode of a submitted file, and its submission time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct DroppedFile {
     pub(crate) inode: u64,
@@ -46,7 +47,8 @@ pub(crate) struct DroppedFile {
 }
 
 impl HeldRequests {
-    /// Whether nothing changed since it was held, and it may wait on.
+    /// Returns whether no input has changed since the request was held and its deadline has not
+    /// passed.
     pub(crate) fn rests(&self, name: &str, standing: DecisionDigest, now: UtcTime) -> bool {
         self.waiting.get(name).is_some_and(|it| it.standing == standing && now < it.until)
     }
@@ -61,27 +63,27 @@ impl HeldRequests {
         self.waiting.insert(name.to_owned(), Waits { standing, until, dropped });
     }
 
-    /// When a file of this name was dropped, if it is held already: the first time that was seen.
+    /// Returns the first known submission time of a held file, if the file still has this inode.
     pub(crate) fn dropped(&self, name: &str, inode: u64) -> Option<DroppedFile> {
         self.waiting.get(name).map(|it| it.dropped).filter(|it| it.inode == inode)
     }
 
-    /// Whether one of this name waits.
+    /// Returns whether this request is held.
     pub(crate) fn contains(&self, name: &str) -> bool {
         self.waiting.contains_key(name)
     }
 
-    /// How many there are.
+    /// Returns the number of held requests.
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Whether it was held.
+    /// Removes a request. Returns whether it was held.
     pub(crate) fn release(&mut self, name: &str) -> bool {
         self.waiting.remove(name).is_some()
     }
 
-    /// The names of those that are not among these any more, which are forgotten.
+    /// Removes the requests whose file no longer exists, and returns their names.
     pub(crate) fn forget_others(&mut self, is_there: impl Fn(&str) -> bool) -> Vec<String> {
         let gone: Vec<String> =
             self.waiting.keys().filter(|name| !is_there(name)).cloned().collect();
@@ -92,19 +94,19 @@ impl HeldRequests {
     }
 }
 
-/// What a decision about a request hangs on: the files beside it, and everything of the host's that may
-/// change while it waits.
+/// Returns the digest of all inputs of a decision: the files of the request, and the state of the
+/// host that may change while the request is held.
 pub(crate) fn standing(files: Option<&Sha256>, host: &[Sha256]) -> DecisionDigest {
     let rows: Vec<String> = files.into_iter().chain(host).map(Sha256::to_string).collect();
     Sha256::of(rows.join(" ").as_bytes())
 }
 
-/// What no decision hangs on: whoever waits with it is asked about again at each look.
+/// Returns a digest that no decision has: a request held with it is decided again at each look.
 pub(crate) fn never() -> DecisionDigest {
     Sha256::of(b"nobody was asked")
 }
 
-/// What is told of it.
+/// Returns the public entry of a held request.
 pub(crate) fn told(since: UtcTime, until: UtcTime, violations: &[Violation]) -> Held {
     let waits = |violation: &Violation| WaitsFor {
         code: violation.code.as_str().into_owned(),
@@ -117,7 +119,7 @@ pub(crate) fn told(since: UtcTime, until: UtcTime, violations: &[Violation]) -> 
     }
 }
 
-/// For the daemon's own list alone: nothing hangs on it.
+/// Logs a failure to update the public list. No decision depends on the list.
 pub(crate) fn told_or_warned(result: Result<(), SpoolError>) {
     if let Err(error) = result {
         tracing::warn!("{error}; the list of what waits is not whole");

@@ -1,5 +1,5 @@
-//! Keys that were put in the place of those at work, or beside them: a reload takes them over. The log
-//! says so first. A key that cannot be used refuses the reload, and the one at work goes on.
+//! Takes over new keys during a reload. The log gets an entry about the change first. A key that
+//! cannot be used refuses the reload, and the present key stays in use.
 
 use records::log::LogPlace;
 use records::{
@@ -13,7 +13,8 @@ use crate::system;
 use crate::transition::{self, Fields, Transition};
 
 impl Host {
-    /// Takes over the keys of a source that are not at work yet, or says why not.
+    /// Takes over the keys of a source that are not yet in use. Returns the reason if a key is
+    /// refused.
     ///
     /// # Errors
     /// [`Halt`]: a change that both keys signed could not be finished; the next start finishes it.
@@ -29,7 +30,7 @@ impl Host {
             }
         }
         for one in waiting {
-            // A change that began must come to its end.
+            // A change that was started must be finished, even on a full disk.
             let _room = self.spool.use_reserve();
             match self.take_over_key(&one) {
                 Ok(done) => log_rotated(&done),
@@ -55,10 +56,10 @@ impl Host {
     }
 }
 
-/// Finishes a change of keys that was interrupted, before the keys are opened.
+/// Finishes an interrupted key change. Must run before the keys are opened.
 ///
 /// # Errors
-/// [`RotationError`]; the keys cannot be opened before it is finished.
+/// [`RotationError`]; the keys cannot be opened before the change is finished.
 pub fn finish_key_changes(source: &KeySource, log: &LogPlace) -> Result<(), RotationError> {
     finish_rotations(source, log, system::now())?.iter().for_each(log_rotated);
     Ok(())

@@ -1,15 +1,15 @@
-//! The run itself, as a library: one function per arrow of the design, in order.
+//! The pipeline of a run, as a library: one function per arrow, in this order.
 //!
 //! ```text
-//! claim → check → authorise → stage → build the cell → begin → start → finish → sign → log → publish
+//! claim → check → authorise → stage → build the sandbox → begin → start → finish → sign → log → publish
 //! ```
 //!
-//! `toolexecd` and `toolexec run` use the same pipeline. They differ in where requests come from and in
-//! what becomes of the originals. Only `system` reads the wall clock or draws random numbers, and nothing
-//! here decides what the policy did not.
+//! `toolexecd` and `toolexec run` share the pipeline. They differ in the source of requests and in
+//! the fate of the original files. Only `system` reads the wall clock or draws random numbers. No
+//! module grants more than the policy does.
 //!
-//! Types that several files of a module share are defined in its `model.rs`. It imports none of
-//! those files: imports go downwards.
+//! Types that several files of a module share are defined in its `model.rs`, which imports none of
+//! those files.
 
 #![forbid(unsafe_code)]
 

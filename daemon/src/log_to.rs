@@ -1,5 +1,5 @@
-//! Where the daemon's own log goes: to the journal as fields where stderr is the journal, else to stderr as
-//! lines. The same events go either way; nothing is decided by them.
+//! Sets up the daemon's own log: fields to the journal if stderr is the journal, else lines to
+//! stderr. Both get the same events. No decision depends on them.
 
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
@@ -9,19 +9,19 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 
-/// Where the log went.
+/// The destination of the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LogTo {
     /// The journal's own socket: `journalctl REQUEST=TR-…` finds every line about a request.
     Journal,
+    /// Lines on stderr.
     Stderr,
 }
 
-/// How much is logged, by what `TOOLEXEC_LOG` in the environment says: `info`, which it is without it, or
-/// `debug`.
+/// Returns the log level for the value of `TOOLEXEC_LOG`: `info` (the default) or `debug`.
 ///
 /// # Errors
-/// It says anything else; the text is for whoever set it.
+/// Any other value; the message is for the operator.
 pub fn level(named: Option<&str>) -> Result<LevelFilter, String> {
     match named {
         None | Some("" | "info") => Ok(LevelFilter::INFO),
@@ -30,16 +30,16 @@ pub fn level(named: Option<&str>) -> Result<LevelFilter, String> {
     }
 }
 
-/// Begins to log, for as long as the program lives.
+/// Starts logging, for the rest of the process.
 ///
 /// # Errors
-/// The program logs somewhere already.
+/// A logger is already installed.
 pub fn begin(level: LevelFilter) -> Result<LogTo, TryInitError> {
     let named = std::env::var("JOURNAL_STREAM").unwrap_or_default();
     if is_stream(&named, io::stderr())
         && let Ok(journal) = tracing_journald::layer()
     {
-        // Field names of our own, as they are in the table of transitions, without a prefix.
+        // The field names are those of the table of transitions, without the default prefix.
         let journal =
             journal.with_field_prefix(None).with_syslog_identifier("toolexecd".to_owned());
         tracing_subscriber::registry().with(level).with(journal).try_init()?;
@@ -52,20 +52,20 @@ pub fn begin(level: LevelFilter) -> Result<LogTo, TryInitError> {
         .with_ansi(colour)
         .with_target(false)
         .without_time()
-        // A log that is gone must not end a run: saying so on stderr would panic.
+        // If stderr is closed, an error message on stderr would panic and end a run.
         .log_internal_errors(false);
     lines.finish().try_init()?;
     Ok(LogTo::Stderr)
 }
 
-/// Whether a stream is the one that `JOURNAL_STREAM` means, `device:inode` (systemd.exec(5)): a service whose
-/// stderr was sent elsewhere has the variable all the same.
+/// Returns whether a stream is the one that `JOURNAL_STREAM` names as `device:inode`
+/// (systemd.exec(5)). A service whose stderr was redirected still has the variable.
 fn is_stream(named: &str, stream: impl AsFd) -> bool {
     let Ok(found) = fstat(stream) else { return false };
     named == format!("{}:{}", found.st_dev, found.st_ino)
 }
 
-/// A journal keeps escape sequences as they are; only a terminal understands them.
+/// The journal stores escape sequences literally, so that only a terminal gets colour.
 fn wants_colour() -> bool {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     io::stderr().is_terminal() && !refused

@@ -1,5 +1,5 @@
-//! The texts of this crate's errors, compared with `tests/snapshots/messages/daemon.txt`. It must never leave out
-//! an error that a test can make.
+//! Compares the texts of this crate's errors with `tests/snapshots/messages/daemon.txt`. Every
+//! error that a test can construct must be in the list.
 
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;

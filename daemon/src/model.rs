@@ -1,5 +1,5 @@
-//! The types that the modules of this crate share: the errors of the configuration and of the daemon itself,
-//! and the answer of the permissions.
+//! Types that the modules of this crate share: configuration errors, the daemon's own fatal error,
+//! and the state of a permission request.
 
 use std::fmt;
 use std::io;
@@ -13,16 +13,15 @@ use spool::{LastKnown, SpoolError, StoreError, Want};
 
 use crate::metrics::model::SocketError;
 
-/// States if nothing is left to be done about a request's permission: the question to people is filed, or
-/// none is asked.
+/// The state of a request's permission request: `Yes` if it is filed or not needed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PermissionFiled {
     Yes,
-    /// It could not be done, and is to be tried again.
+    /// Filing failed; the next decision retries.
     NotYet,
 }
 
-/// Why a configuration is not used: the file first, then what to do.
+/// An error in the configuration or a file that it names; the text begins with the path.
 #[derive(Debug)]
 pub enum ConfigError {
     Read(PathBuf, io::Error),
@@ -53,53 +52,55 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// More faults of one record tell nothing new.
+/// Further faults of one record add no information.
 const FAULTS_SHOWN_MAX: usize = 3;
 
-/// Why no further request may be admitted: our own disk or key, never a request.
+/// A fatal error: the daemon's own disk, key, log or kernel failed. No request causes it. Nothing
+/// is admitted afterwards.
 #[derive(Debug)]
 pub enum Halt {
     Spool(SpoolError),
     Key(KeyError),
-    /// A change of keys that began and did not end.
+    /// A key change was started and not finished.
     KeyChange(RotationError),
     Sign(SignError),
     Log(LogError),
     Permissions(StoreError),
-    /// What the host itself uses cannot be read.
+    /// A file that the host itself uses cannot be read.
     Supply(ConfigError),
-    /// A record's request is not the one that it was: nothing is run in its name.
+    /// The request file of a record has changed since the record was verified; it must not be
+    /// replayed.
     OtherRequest(PathBuf),
-    /// The wall clock is behind what was begun or told last.
+    /// The wall clock is earlier than the last recorded time.
     ClockBehind {
         now: UtcTime,
         last: LastKnown,
     },
-    /// A request was held where nobody would ask about it again.
+    /// A request was held for an embedded run, which cannot wait.
     NobodyHolds,
-    /// Nobody could be told of the numbers.
+    /// The metrics socket cannot be opened.
     Metrics(SocketError),
-    /// A thread ended without a word.
+    /// A worker thread ended without reporting a result.
     WorkerDied,
-    /// Published together with another record, which failed.
+    /// Another record of the same batch failed.
     Together,
-    /// Published together with another record, for which this was lacking.
+    /// Another record of the same batch failed because of this shortage.
     Wanting(Want, String),
-    /// The log gave a proof that is none of the record.
+    /// The inclusion proof of the log is not valid for the record.
     Proof(ProofFault),
-    /// A record that was signed is not what a verifier accepts; it is not published.
+    /// The signed record does not verify; it is not published.
     Unverified {
         record: ResultId,
         faults: Vec<Fault>,
     },
-    /// The same of a statement with its proof.
+    /// The same for the bundle, which is the statement with its inclusion proof.
     Unproved(BundleFault),
-    /// Random numbers or signals: the kernel gives them to everybody.
+    /// A system call failed that needs no privilege.
     Kernel(&'static str, io::Error),
 }
 
 impl Halt {
-    /// The shortage behind this error, if waiting can end it.
+    /// Returns the shortage behind this error, if waiting can end it.
     #[must_use]
     pub fn want(&self) -> Option<Want> {
         match self {

@@ -1,4 +1,4 @@
-//! Collects signed records, so that one thread publishes as many at once as wait.
+//! Batches signed records: one thread publishes all records that wait at that time.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,13 +8,13 @@ use spool::{Receipt, ResultDraft};
 
 use crate::model::Halt;
 
-/// A signed record and the place where it is gathered.
+/// A signed record and its unpublished result directory.
 pub(crate) struct Letter {
     pub(crate) attested: Attested,
     pub(crate) result: ResultDraft,
 }
 
-/// Those who wait for the one who is at it.
+/// Records that wait while one thread publishes a batch.
 #[derive(Default)]
 pub(crate) struct Outbox {
     queue: Mutex<OutboxQueue>,
@@ -30,8 +30,8 @@ struct OutboxQueue {
 }
 
 impl Outbox {
-    /// Returns when the record is published and durable, with all that waited at the same time.
-    /// `publish_all` publishes a batch, and returns one result for each record in it.
+    /// Returns when the record is published and durable. `publish_all` publishes a batch and
+    /// returns one result for each of its records.
     pub(crate) fn send(
         &self,
         letter: Letter,

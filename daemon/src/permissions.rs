@@ -1,6 +1,6 @@
-//! The host's permissions at work: what stands is looked up for the decision, what is missing is asked of
-//! people, their answers are taken in, and what a start uses up is used up before it. It decides nothing,
-//! and a store that cannot be read stops admission.
+//! The permission store of the host. It is queried for a decision, files requests for missing
+//! permissions, accepts answers, and consumes a permission before the run starts. It makes no
+//! decision. A store that cannot be read stops admission.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,32 +20,32 @@ use crate::model::PermissionFiled;
 use crate::system;
 
 const PROGRAM: &str = "toolexecd";
-/// At one look: whoever drops thousands keeps no request waiting for all of them.
+/// The most answers of one look, so that thousands of them do not delay requests.
 const ANSWERS_MAX: usize = 256;
 
-/// Who copies makes a name first and fills the file then: what is no answer and changed so lately may be
-/// one in a moment.
+/// `cp` creates a file first and fills it then. An invalid file that changed within this time may
+/// still be incomplete.
 const WRITING_SEC: i64 = 2;
 
 /// The store of a host whose policy asks for permissions.
 pub struct Permissions {
     store: Durable,
     drafts: PathBuf,
-    /// Answers that were looked at and could not be taken away, by name, until they change.
+    /// Answers that could not be moved away, by name; ignored until they change.
     left_alone: BTreeMap<String, AnswerIdentity>,
-    /// The number of the trail's last entry when it was last told what stands.
+    /// The number of the trail's last entry when the permissions were last published.
     told: Option<u64>,
 }
 
-/// Which object a name meant when it was looked at.
+/// The file that a name referred to: inode and change time.
 type AnswerIdentity = Option<(u64, i64, i64)>;
 
 impl Permissions {
-    /// Opens the store in `directory`, if the policy asks anybody for a permission. Questions go below
-    /// `drafts`.
+    /// Opens the store in `directory`, if the policy requires any permission. Permission requests
+    /// are written below `drafts`.
     ///
     /// # Errors
-    /// The disk, or a store that was meddled with.
+    /// The store cannot be read, or was tampered with.
     pub fn open(
         policy: &Policy,
         directory: &Path,
@@ -56,20 +56,19 @@ impl Permissions {
         Ok(Some(Self { store, drafts: drafts.to_owned(), left_alone: BTreeMap::new(), told: None }))
     }
 
-    /// For a look alone.
+    /// Opens a store for reading only.
     pub(crate) fn read(directory: &Path) -> Result<Self, StoreError> {
         let store = Durable::open(directory, Terms::default())?;
         Ok(Self { store, drafts: PathBuf::new(), left_alone: BTreeMap::new(), told: None })
     }
 
-    /// Which answers stand, as one digest.
+    /// Returns a digest of the answers in effect.
     pub(crate) fn standing(&mut self) -> Result<Sha256, StoreError> {
         let number = self.store.register()?.decided();
         Ok(Sha256::of(format!("permissions {number}").as_bytes()))
     }
 
-    /// Tells what stands, if that changed since it was last told. Whoever cannot be told misses nothing that
-    /// decides.
+    /// Publishes the permissions if they have changed. A failure affects readers only, no decision.
     pub(crate) fn tell(&mut self, spool: &Spool) -> Result<(), StoreError> {
         let register = self.store.register()?;
         let number = register.number();
@@ -81,16 +80,16 @@ impl Permissions {
         Ok(())
     }
 
-    /// What stands of a request's run.
+    /// Looks up the permission of a request.
     pub(crate) fn look_up(&mut self, request: &Request) -> Result<Permission, StoreError> {
-        // What has no name is refused by the rule itself.
+        // The permission rule refuses a request without a valid source.
         let Ok(source) = Source::of_request(request) else { return Ok(Permission::NotAsked) };
         let found = self.store.look_up(&source, &Calls::of_request(request), &moment()?)?;
         Ok(Permission::Found(found))
     }
 
-    /// Asks people about a request's run, once. Others write where questions lie: one that cannot be
-    /// put there is told, and nobody stops for it.
+    /// Files a permission request, once for each request. Other users can write to that directory,
+    /// so a failure is logged and admission continues.
     pub(crate) fn ask(&mut self, request: &Request) -> PermissionFiled {
         let Ok(source) = Source::of_request(request) else { return PermissionFiled::Yes };
         let calls = Calls::of_request(request);
@@ -112,7 +111,7 @@ impl Permissions {
         }
     }
 
-    /// Uses up what the start of a request's run uses up. It is on the disk when this returns.
+    /// Consumes the permission of a run. The change is durable when this returns.
     pub(crate) fn spend(
         &mut self,
         found: &PermissionFinding,
@@ -126,7 +125,7 @@ impl Permissions {
         }
     }
 
-    /// Ends the workflows of agents in which nothing happened for as long as the policy says.
+    /// Ends the workflows that were idle for as long as the policy allows.
     pub(crate) fn clean_up_idle(
         &mut self,
         policy: &Policy,
@@ -142,8 +141,8 @@ impl Permissions {
         if ended.is_empty() { Ok(()) } else { self.tell(spool) }
     }
 
-    /// A request that names no agent is a workflow of its own, which has ended with it. Whatever this
-    /// answers, the run has ended as it ended.
+    /// Ends the workflow of a request without an agent, which covers this request only. An error
+    /// does not change the outcome of the run.
     pub(crate) fn clean_up(&mut self, request: &Request) {
         let Ok(source) = Source::of_request(request) else { return };
         if request.agent().is_some() {
@@ -155,8 +154,8 @@ impl Permissions {
         }
     }
 
-    /// Takes in the answers that were dropped; what is none, or nobody's whose answers count, is put
-    /// away with the reason in the log.
+    /// Accepts the submitted answers. An answer that is invalid, or whose signer is not authorized,
+    /// is moved away and the reason is logged.
     pub(crate) fn take_answers(
         &mut self,
         (spool, dropbox): (&Spool, &Dropbox),
@@ -214,7 +213,7 @@ impl Permissions {
     }
 }
 
-/// A time that is still to come says nothing.
+/// A change time in the future gives no information.
 fn may_be_written(identity: AnswerIdentity) -> bool {
     let now_sec = system::now().unix();
     identity.is_some_and(|(_, changed_sec, _)| {

@@ -1,4 +1,4 @@
-//! From what was granted to what the launcher is told: the same numbers in other units.
+//! Converts a grant to the launcher's plan: the same values in other units.
 
 use policies::{Approved, Grant};
 use sandbox::plan::{
@@ -8,7 +8,7 @@ use spool::{EmptySlot, Staged};
 
 use crate::network;
 
-/// A granted number that the launcher's protocol cannot carry.
+/// A granted value that the launcher's protocol cannot represent.
 #[derive(Debug)]
 pub(crate) struct OutOfRange(&'static str);
 
@@ -26,8 +26,8 @@ pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
 
 pub(crate) fn of_grant(grant: &Grant, slot: Slot) -> Result<Plan, OutOfRange> {
     let limits = limits(grant)?;
-    // Interpreters look for themselves by the name they were called by; in the cell the word that the
-    // request uses may name nothing. The record keeps the words.
+    // Interpreters locate their files by `argv[0]`, and the name in the request may not exist in
+    // the sandbox. The record keeps the original words.
     let mut argv = grant.argv().to_vec();
     if let Some(name) = argv.first_mut() {
         *name = grant.binary().display().to_string();
@@ -57,14 +57,14 @@ fn limits(grant: &Grant) -> Result<Limits, OutOfRange> {
     })
 }
 
-/// The launcher's word for a slot that was made ahead.
+/// Returns the launcher's form of a slot that was made in advance; none if its id is not valid.
 pub(crate) fn slot(empty: &EmptySlot) -> Option<Slot> {
     let (device, inode) = empty.identity();
     Some(Slot { id: SlotId::new(empty.id().as_str())?, device, inode })
 }
 
-/// What a cell for this grant is built from: everything but the slot is the runtime's, so that two runs
-/// whose plans differ in the slot alone can use each other's cells.
+/// Returns the sandbox plan of a grant. Only the slot depends on the run: two runs whose plans
+/// differ in the slot alone can use each other's sandboxes.
 pub(crate) fn cell(grant: &Grant, slot: Slot) -> CellPlan {
     CellPlan {
         slot,
@@ -99,8 +99,8 @@ pub(crate) fn cell(grant: &Grant, slot: Slot) -> CellPlan {
     }
 }
 
-/// Whether a run may have a cell that was made before anybody knew of it. One with hosts may not: its
-/// loopback comes up, and with it the network namespace is used up.
+/// Returns whether a run may use a prewarmed sandbox. A run with hosts may not: bringing up the
+/// loopback interface uses up its network namespace.
 pub(crate) fn may_be_ready(approved: &Approved) -> bool {
     approved.grant().network().is_none()
 }

@@ -1,5 +1,5 @@
-//! What a run would be, for people who look at a request before it runs: made by the code that makes
-//! runs. Nothing here may start anything, and what it tells proves nothing to any later step.
+//! Previews of a run for `toolexec review`, made by the code that makes runs. This module must
+//! never start anything. A preview proves nothing to a later step.
 
 use std::path::Path;
 
@@ -12,13 +12,14 @@ use crate::permissions::Permissions;
 use crate::programs::find_program;
 use crate::{plan, runtimes, verdicts};
 
-/// What this host has of the policy's runtimes; `caches` is where `toolexec doctor --warm` makes them.
+/// Returns the runtimes of the policy that are installed on this host. `caches` is the directory
+/// that `toolexec doctor --warm` writes to.
 #[must_use]
 pub fn installed(policy: &Policy, caches: &Path) -> Binaries {
     runtimes::find(policy, caches)
 }
 
-/// What a store of permissions says of a request's run.
+/// Returns the permission of a request's run, according to a permission store.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -26,16 +27,16 @@ pub fn permission(request: &Request, store: &Path) -> Result<Permission, StoreEr
     Permissions::read(store)?.look_up(request)
 }
 
-/// What the launcher would be told, but for the place of the inputs.
+/// Returns the plan that the launcher would get, with a placeholder for the slot.
 ///
 /// # Errors
-/// A number of the policy that the launcher cannot be told.
+/// A value of the policy that the launcher's protocol cannot represent.
 pub fn plan_of(grant: &Grant) -> Result<Plan, String> {
     let id = SlotId::new(&"0".repeat(32)).ok_or("no such slot")?;
     plan::of_grant(grant, Slot { id, device: 0, inode: 0 }).map_err(|error| error.to_string())
 }
 
-/// What is wrong with a request that is granted hosts on a host without the proxy for them.
+/// Returns the violation of a request with hosts if the egress proxy is not installed.
 #[must_use]
 pub fn lacks_proxy(request: &Request, grant: &Grant) -> Option<Violation> {
     let lacks = grant.network().is_some() && find_program("toolexec-egress").is_err();

@@ -1,5 +1,6 @@
-//! Whether this host can start a sandbox: one is built as for a run, through the same launcher, with every
-//! layer and limit in force, and ended unused. Nothing of a tool's runs in it, and no request is touched.
+//! Probes whether this host can start a sandbox. The probe builds one through the same launcher as
+//! a run, with every layer and limit active, and ends it unused. It runs no tool code and touches
+//! no request.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
@@ -18,23 +19,25 @@ use crate::{runtimes, system};
 
 const MIB: u64 = 1 << 20;
 
-/// What a probe found.
+/// The result of a probe.
 #[derive(Debug)]
 pub enum Probed {
-    /// A sandbox was built, with these layers in force.
+    /// A sandbox was built, confined by these layers.
     Fit(Box<Confinement>),
-    /// None can be built.
+    /// No sandbox can be built.
     Unfit(HostFault),
-    /// It was not tried, and why.
+    /// The probe was not made, for this reason.
     NotTried(String),
 }
 
-/// Why no sandbox can be built here, and what an operator can do about it.
+/// The reason why no sandbox can be built here, and the fix for an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostFault {
+    /// The layer that is missing, if the failure is about a layer.
     pub layer: Option<Layer>,
-    /// The step that failed, with the kernel's answer.
+    /// The step that failed, with the kernel's error.
     pub what: String,
+    /// The fix.
     pub help: String,
 }
 
@@ -51,13 +54,13 @@ impl HostFault {
         Self { layer, what: error.to_string(), help: help(error, layer).to_owned() }
     }
 
-    /// As a refusal states it; none where no layer is missing.
+    /// Returns the violation of a refusal; none if the failure is not about a layer.
     pub(crate) fn violation(&self) -> Option<Violation> {
         let code = Code::Layer(self.layer?.as_str());
         Some(Violation::error(code, self.what.as_str()).hint(self.help.as_str()))
     }
 
-    /// The same words that a record has as its reason.
+    /// Returns the reason as a record states it.
     #[must_use]
     pub fn reason(&self) -> String {
         let refused = self.violation().and_then(|violation| reason_of(&[violation]));
@@ -65,7 +68,7 @@ impl HostFault {
     }
 }
 
-/// A record states these words: none of them may read as an instruction to install or to run something.
+/// Records state these texts: none may read as an instruction to install or run something.
 fn help(error: &BuildError, layer: Option<Layer>) -> &'static str {
     let errno = match error {
         BuildError::Unable(unable) => unable.errno,
@@ -115,8 +118,8 @@ fn help(error: &BuildError, layer: Option<Layer>) -> &'static str {
     }
 }
 
-/// Has a sandbox built by a launcher that is reached like this; `staging` is the directory that it stages
-/// from, and `caches` that of the runtimes' caches.
+/// Builds a sandbox with the launcher that `reach` names. `staging` is the launcher's staging
+/// directory, and `caches` is that of the runtime caches.
 #[must_use]
 pub fn probe(reach: Reach, staging: &Path, policy: &Policy, caches: &Path) -> Probed {
     let binaries = runtimes::find(policy, caches);
@@ -124,7 +127,7 @@ pub fn probe(reach: Reach, staging: &Path, policy: &Policy, caches: &Path) -> Pr
     probe_by(&launcher, staging, policy, &binaries)
 }
 
-/// The same by a launcher that is there.
+/// The same with a launcher that is already running.
 pub(crate) fn probe_by(
     launcher: &Launcher,
     staging: &Path,
@@ -147,7 +150,7 @@ pub(crate) fn probe_by(
     let order = Order { argv, env: Vec::new(), limits: LIMITS };
     let plan = Plan { cell, order };
     let built = match launcher.build(plan.clone()) {
-        // One that found the host broken ends, and may have ended just then.
+        // A launcher that found the host unfit exits, and may have done so just before.
         Err(BuildError::Lost(_)) => launcher.build(plan),
         built => built,
     };
@@ -157,7 +160,7 @@ pub(crate) fn probe_by(
     }
 }
 
-/// Below what any launcher allows.
+/// Below the ceilings of every launcher.
 const LIMITS: Limits = Limits {
     wall_ms_max: 1000,
     cpu_ms_max: 1000,
@@ -175,7 +178,7 @@ const LIMITS: Limits = Limits {
     artifact_depth_max: 1,
 };
 
-/// The first runtime of the policy that is here.
+/// Returns the first runtime of the policy that is installed.
 fn runtime(policy: &Policy, binaries: &Binaries) -> Option<Runtime> {
     let installed = |runtime: &policies::Runtime| binaries.get(runtime.name()).cloned();
     let (runtime, installed) =
@@ -191,7 +194,7 @@ fn runtime(policy: &Policy, binaries: &Binaries) -> Option<Runtime> {
     })
 }
 
-/// The inputs of a probe: an empty directory below the staging root, gone with this value.
+/// The inputs of a probe: an empty directory below the staging root, removed on drop.
 struct EmptyDirectory(PathBuf);
 
 impl EmptyDirectory {
@@ -202,7 +205,7 @@ impl EmptyDirectory {
         let said = |error: std::io::Error| format!("{}: {error}", path.display());
         DirBuilder::new().mode(0o755).create(&path).map_err(said)?;
         let made = Self(path.clone());
-        // The caller's umask must not hide it from the tool's uid.
+        // The umask of the caller must not hide the directory from the tool's uid.
         fs::set_permissions(&path, Permissions::from_mode(0o755)).map_err(said)?;
         let found = fs::metadata(&path).map_err(said)?;
         Ok((made, Slot { id, device: found.dev(), inode: found.ino() }))

@@ -1,20 +1,20 @@
-//! Finds the helper programs: beside the running program, then in the packaged place. Must never search PATH.
+//! Finds the helper programs: in the directory of the running program, then in the packaged
+//! directory. Must never search `PATH`, which the caller controls.
 
 use std::path::{Path, PathBuf};
 
-/// The launcher beside the running program, then in its packaged place; never along PATH, which
-/// belongs to whoever set it.
+/// Finds the launcher.
 ///
 /// # Errors
-/// The places that were looked at, for a message.
+/// The paths that were tried, for a message.
 pub fn find_launcher() -> Result<PathBuf, String> {
     find_program("toolexec-launch")
 }
 
-/// The same for any program of ours that is no command.
+/// Finds a helper program by name.
 ///
 /// # Errors
-/// The places that were looked at, for a message.
+/// The paths that were tried, for a message.
 pub fn find_program(name: &str) -> Result<PathBuf, String> {
     let packaged = Path::new("/usr/libexec/toolexec").join(name);
     let beside = std::env::current_exe().ok().and_then(|exe| {

@@ -1,6 +1,6 @@
-//! The audit log of a host, as whoever writes records uses it. A record must never be published before
-//! the log has it, and after a failed write nothing is appended to what is open: the log is read
-//! from its disk again first.
+//! The transparency log of a host, for writers of records. A record must never be published before
+//! its log entry is durable. After a failed write the log is read again from disk before the next
+//! append.
 
 use std::num::NonZero;
 use std::path::Path;
@@ -13,34 +13,34 @@ use records::TakeoverError;
 use records::log::entry::{BootId, Heartbeat, heartbeat_is_due};
 use records::log::{Inclusion, Log, LogError, LogKey, LogOrigin, LogPlace, LogView, PublicLogKey};
 
-/// How long one waits for others who append to the same log; each takes milliseconds.
+/// The longest wait for other writers of the same log; each append takes milliseconds.
 pub const LOG_WAIT: Duration = Duration::from_secs(30);
 
-/// Where every record is logged before it is published.
+/// The log that gets an entry for every record before it is published.
 pub struct RecordLog {
     place: LogPlace,
     key: RwLock<Arc<LogKey>>,
     origin: LogOrigin,
     access: Access,
-    /// When this process appended last.
+    /// The time of this process's last append.
     last: Mutex<Option<UtcTime>>,
     heartbeat_sec: Option<NonZero<u32>>,
     entries: AtomicU64,
 }
 
-/// Who else appends.
+/// The other writers of the log.
 enum Access {
-    /// Nobody; open for as long as nothing failed.
+    /// No other writer; the log stays open until a call fails.
     Alone(Mutex<Option<Box<Log>>>),
-    /// Other embedded runs; open for each record alone.
+    /// Other embedded runs append too; the log is opened for each record.
     Shared,
 }
 
 impl RecordLog {
-    /// The log of a daemon, which is its only writer.
+    /// Opens the log of a daemon, which is its only writer.
     ///
     /// # Errors
-    /// [`LogError`]: somebody else appends to it, or it is not what its checkpoint says.
+    /// [`LogError`]: another process appends to it, or it contradicts its checkpoint.
     pub fn of_daemon(
         place: LogPlace,
         key: LogKey,
@@ -55,7 +55,7 @@ impl RecordLog {
         Ok(Self { place, key, origin, access, last, heartbeat_sec, entries })
     }
 
-    /// The log of embedded runs, of which there may be several at once.
+    /// Returns the log of embedded runs, which may have several writers.
     #[must_use]
     pub fn shared(place: LogPlace, key: LogKey) -> Self {
         let (origin, last) = (key.public().origin().clone(), Mutex::new(None));
@@ -63,22 +63,22 @@ impl RecordLog {
         Self { place, key, origin, access: Access::Shared, last, heartbeat_sec: None, entries }
     }
 
-    /// What checks everything that this log says.
+    /// Returns the public key that verifies the checkpoints of this log.
     #[must_use]
     pub fn key(&self) -> PublicLogKey {
         self.signing_key().public().clone()
     }
 
-    /// The key that signs its checkpoints.
+    /// Returns the key that signs checkpoints.
     pub(crate) fn signing_key(&self) -> Arc<LogKey> {
         Arc::clone(&self.key.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Has a change of keys logged, and goes on under the successor where the log's own key changed.
-    /// No other thread appends meanwhile.
+    /// Logs a key change, and continues with `successor` if the log's own key changed. No other
+    /// thread appends meanwhile.
     ///
     /// # Errors
-    /// The error of `act`, and [`TakeoverError::NotBegun`] where the log cannot be opened.
+    /// The error of `act`, and [`TakeoverError::NotBegun`] if the log cannot be opened.
     pub(crate) fn change_key<T>(
         &self,
         successor: Option<&Arc<LogKey>>,
@@ -89,7 +89,7 @@ impl RecordLog {
         let done = self.in_open(&mut open, act);
         if let Some(successor) = successor {
             *open = None;
-            // The checkpoint decides which key is in force, also after another failure.
+            // The checkpoint decides which key is in use, even after another failure.
             if LogView::open(self.directory(), successor.public()).is_ok() {
                 *self.key.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(successor);
             }
@@ -97,20 +97,20 @@ impl RecordLog {
         done
     }
 
-    /// Where it is.
+    /// Returns the directory of the log.
     #[must_use]
     pub fn directory(&self) -> &Path {
         self.place.directory()
     }
 
-    /// The name of this host, as requests and logs have it.
+    /// Returns the name of this host, as used by requests and logs.
     #[must_use]
     pub fn origin(&self) -> &str {
         self.origin.as_str()
     }
 
-    /// Appends a heartbeat where nothing was appended for as long as is configured, or not since this
-    /// process began.
+    /// Appends a heartbeat if the configured interval has passed since the last append of this
+    /// process, or if this process has not appended yet.
     pub(crate) fn beat(
         &self,
         now: UtcTime,
@@ -125,7 +125,7 @@ impl RecordLog {
         Ok(())
     }
 
-    /// How long it is until the next heartbeat, if any is to come.
+    /// Returns the time until the next heartbeat, if heartbeats are configured.
     pub(crate) fn beats_in(&self, now: UtcTime) -> Option<Duration> {
         let interval_sec = i64::from(self.heartbeat_sec?.get());
         let silent_sec = lock(&self.last).map_or(interval_sec, |last| now.unix() - last.unix());
@@ -133,7 +133,7 @@ impl RecordLog {
         Some(Duration::from_secs(u64::try_from(left_sec).unwrap_or(0)))
     }
 
-    /// Appends one entry, durably by itself, and gives the proof.
+    /// Appends one entry durably, and returns its inclusion proof.
     pub(crate) fn append(&self, entry: &[u8], now: UtcTime) -> Result<Inclusion, LogError> {
         let inclusion = match &self.access {
             Access::Alone(open) => self.in_open(&mut lock(open), |log| log.append(entry))?,
@@ -143,12 +143,12 @@ impl RecordLog {
         Ok(inclusion)
     }
 
-    /// Whether others append to it too.
+    /// Returns whether other processes append to the log too.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self.access, Access::Shared)
     }
 
-    /// The log, held for a batch; none where others append too.
+    /// Locks the log for a batch; none if other processes append too.
     pub(crate) fn hold(&self) -> Option<HeldLog<'_>> {
         match &self.access {
             Access::Alone(open) => Some(HeldLog { log: self, open: lock(open) }),
@@ -156,18 +156,18 @@ impl RecordLog {
         }
     }
 
-    /// How many entries there are, as of the last append; nothing where others append too.
+    /// Returns the number of entries as of the last append; 0 if other processes append too.
     pub(crate) fn entries(&self) -> u64 {
         self.entries.load(Ordering::Relaxed)
     }
 
-    /// Whether a record could be logged now: asked before a tool runs, so that none runs without a
-    /// record that anybody may see. Where others append too, the log is not kept from them meanwhile.
+    /// Checks that a record could be logged now. It is called before a tool runs, so that no tool
+    /// runs without a logged record. Other processes are not blocked meanwhile.
     pub(crate) fn ready(&self) -> Result<(), LogError> {
         match &self.access {
             Access::Alone(open) => match open.try_lock() {
                 Ok(mut open) => self.in_open(&mut open, |_| Ok(())),
-                // Another record is being logged: that tells.
+                // Another record is being logged, so the log is writable.
                 Err(TryLockError::WouldBlock) => Ok(()),
                 Err(TryLockError::Poisoned(open)) => {
                     self.in_open(&mut open.into_inner(), |_| Ok(()))
@@ -177,11 +177,13 @@ impl RecordLog {
         }
     }
 
+    /// Notes the time of an append.
     pub(crate) fn appended(&self, now: UtcTime) {
         *lock(&self.last) = Some(now);
     }
 
-    /// Whole after all that was asked of it; else it is read from the disk again before the next time.
+    /// Runs `act` on the open log. After an error the log is read from disk again before the next
+    /// use.
     fn in_open<T, E: From<LogError>>(
         &self,
         open: &mut Option<Box<Log>>,
@@ -207,14 +209,14 @@ impl RecordLog {
     }
 }
 
-/// The log, while nobody else appends to it.
+/// The log, locked against other threads.
 pub(crate) struct HeldLog<'a> {
     log: &'a RecordLog,
     open: MutexGuard<'a, Option<Box<Log>>>,
 }
 
 impl HeldLog<'_> {
-    /// Does this with the open log; after a failure it is opened again for the next time.
+    /// Runs `act` on the log; after an error the log is opened again for the next use.
     pub(crate) fn act<T, E: From<LogError>>(
         &mut self,
         act: impl FnOnce(&mut Log) -> Result<T, E>,
@@ -222,13 +224,13 @@ impl HeldLog<'_> {
         self.log.in_open(&mut self.open, act)
     }
 
-    /// Has it read from the disk again before the next time.
+    /// Closes the log, so that it is read from disk again before the next use.
     pub(crate) fn let_go(&mut self) {
         *self.open = None;
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A log that was being written to when something panicked was taken out, and is read anew.
+    // A log that was in use during a panic was taken out of the option, and is read again.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
-//! After a crash: what was durable gets its name, what was begun and never published is told as
-//! `indeterminate`, and nothing is ever run again.
+//! Recovery after a crash: a durable result gets its final name, a run that was started and has no
+//! record is recorded as `indeterminate`, and nothing is ever run again.
 
 use std::path::Path;
 
@@ -18,14 +18,14 @@ const REASON: &str =
 
 const NEVER_STARTED: &str = "the tool could not be started, and the host or the daemon stopped before the record was written";
 
-/// What recovery came to.
+/// The result of recovery.
 #[must_use]
 #[derive(Debug)]
 pub struct Settled {
-    /// Ids of the records that were written, or got their name, now.
+    /// Ids of the records that were written or published now.
     pub told: Vec<ResultId>,
-    /// Names in `approved/` that must not be taken again: they have their answer and could not be taken
-    /// away, or wait for a person.
+    /// Names in `approved/` that must not be claimed again: they have a record and could not be
+    /// removed, or they wait for an approver.
     pub left: Vec<String>,
 }
 
@@ -33,10 +33,10 @@ impl Host {
     /// Settles every claim that an earlier process left.
     ///
     /// # Errors
-    /// [`Halt`]: our own disk or key. Doing it again later is safe.
+    /// [`Halt`]: the daemon's own disk or key failed. A second recovery is safe.
     pub fn recover(&self) -> Result<Settled, Halt> {
         self.spool.insist_on_ledger(&mut was_begun)?;
-        // A key may have been changed since the result was signed.
+        // The key may have been changed since the result was signed.
         let known = PublicKeys::open(&self.public_keys)?;
         let logs: Vec<PublicLogKey> = known.logs().iter().map(|log| log.key().clone()).collect();
         let (signers, log) = (known.allowed_signers(), self.log.directory().to_owned());
@@ -72,11 +72,12 @@ impl Host {
         let decided = Decided {
             approval: unfinished.approval().to_owned(),
             policy: Some((name.to_owned(), sha256)),
-            // The gate and the others were asked before the crash.
+            // The rules were evaluated before the crash.
             grounds: None,
             ..Decided::nothing()
         };
-        // As it was read when it was begun: the same bytes at the same time are the same request.
+        // The request is parsed with the time of the start: the same bytes at the same time give
+        // the same request.
         let place = if unfinished.was_dropped() { Place::Spool } else { Place::Elsewhere };
         let owner = OwnerUid::new(unfinished.owner());
         let draft = Draft::new(unfinished.bytes().to_vec(), unfinished.file_name(), owner);
@@ -120,15 +121,17 @@ impl Host {
     }
 }
 
-/// Whether the record of a published result is of a run that was begun: only those are in the ledger.
+/// Returns whether the record of a published result is of a run that was started: only those are in
+/// the ledger.
 #[must_use]
 pub fn was_begun(result: &Path) -> bool {
     records::summary(result)
         .is_some_and(|it| !matches!(it.outcome.as_str(), "refused" | "setup_error"))
 }
 
-/// What it may have reached. The intent says what it was granted; one of a time when intents did not
-/// is of a run that was granted all it asked for. Where neither can be read, nobody knows.
+/// Returns the hosts that the run may have reached. The intent lists the granted hosts. An intent
+/// of an older version does not: that run was granted all hosts of its request. If neither can be
+/// read, the use is unknown.
 fn perhaps_used(granted: Option<&[String]>, request: Option<&Request>) -> NetworkUse {
     let asked = |request: &Request| {
         request.network().hosts().iter().map(|asked| asked.host().to_owned()).collect()
@@ -143,11 +146,11 @@ fn perhaps_used(granted: Option<&[String]>, request: Option<&Request>) -> Networ
     }
 }
 
-/// Whether a hidden result is one that could be published: its record is signed and logged by keys that
-/// are this host's, in the log as it is now, and its files are the ones that it names. What cannot be
-/// read does not verify.
+/// Returns whether a hidden result can be published: its record is signed and logged with this
+/// host's keys, in the present log, and its files are those that the record names. An unreadable
+/// file does not verify.
 pub fn is_whole(hidden: &Path, trust: Trust, log: &Path, logs: &[PublicLogKey]) -> bool {
-    // A checkpoint that the log never got is one that it may contradict next.
+    // A log without the record's checkpoint may contradict it with its next entry.
     let history = logs.iter().find_map(|key| {
         let view = LogView::open(log, key).ok()?;
         History::of(view, key.origin().clone(), None).ok()
@@ -156,7 +159,7 @@ pub fn is_whole(hidden: &Path, trust: Trust, log: &Path, logs: &[PublicLogKey]) 
     let trust = trust.with_logs(logs.to_vec()).with_history(history);
     let hidden_name = |found: &str, id: &str| found.strip_prefix(".new-") == Some(id);
     match verify(hidden, &trust) {
-        // Its name is the only thing that is to be wrong with it.
+        // The hidden name must be the only fault.
         Err(faults) => matches!(
             faults.as_slice(),
             [Fault::DirectoryName { found, result_id }] if hidden_name(found, result_id)

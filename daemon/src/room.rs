@@ -1,27 +1,28 @@
-//! How many cells there may be at once, and how much memory they may have been promised together. Whoever drew
-//! the lower number is served first, with one exception: while one waits for more memory than there is, others
-//! that fit may pass it, but no more than [`PASSES_MAX`] of them. So a large one does not keep the small ones
-//! waiting while there is room for them, and the small ones cannot keep a large one waiting for ever.
+//! Limits the number of concurrent sandboxes and the memory promised to them. Permits are granted
+//! in the order of the tickets, with one exception: while a request waits for more memory than is
+//! free, up to [`PASSES_MAX`] later ones that fit may pass it. So a large request does not block
+//! small ones that fit, and small ones cannot starve a large one.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often one who waits looks whether it still wants to.
+/// The interval at which a waiting request checks whether it is still wanted.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
-/// So many may pass one that waits for room. Then all behind it wait until it has its room, which takes no longer
-/// than what runs by then may take.
+/// The most requests that may pass a waiting one. After that, all behind it wait until it has its
+/// memory, which takes at most as long as the present runs may take.
 const PASSES_MAX: u32 = 16;
 
-/// How much room there is.
+/// The limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RoomMax {
+    /// Concurrent sandboxes.
     pub cells: usize,
-    /// What all cells together may be promised, bytes.
+    /// Memory promised to all sandboxes together, in bytes.
     pub memory_bytes: u64,
 }
 
-/// The room of one host.
+/// The capacity of one host.
 pub(crate) struct Room {
     max: RoomMax,
     taken: Mutex<Reservations>,
@@ -32,15 +33,15 @@ pub(crate) struct Room {
 struct Reservations {
     cells: usize,
     memory_bytes: u64,
-    /// The number that is drawn next.
+    /// The number of the next ticket.
     next: u64,
     queue: BTreeMap<u64, Waiter>,
 }
 
-/// One in the queue.
+/// A ticket in the queue.
 #[derive(Clone, Copy)]
 enum Waiter {
-    /// It does not know yet what it needs.
+    /// Its request is not decided yet, so that its memory is not known.
     Drawn,
     Asked {
         memory_bytes: u64,
@@ -48,25 +49,25 @@ enum Waiter {
     },
 }
 
-/// A number in the queue, until room is taken with it or it is dropped.
+/// A position in the queue, until a permit is taken with it or it is dropped.
 #[must_use]
 pub(crate) struct Ticket<'a> {
     room: &'a Room,
     number: u64,
 }
 
-/// Room for one cell, until it is dropped.
+/// A permit for one sandbox, until it is dropped.
 pub(crate) struct Place<'a> {
     room: &'a Room,
     memory_bytes: u64,
 }
 
-/// Why there is none.
+/// The reason for a missing permit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NoRoom {
-    /// There will never be so much.
+    /// The request needs more than the host's limit.
     Never { memory_bytes_max: u64 },
-    /// It was not waited for.
+    /// The request was no longer wanted.
     NotWaited,
 }
 
@@ -75,12 +76,12 @@ impl Room {
         Self { max, taken: Mutex::default(), freed: Condvar::new() }
     }
 
-    /// For whoever answers for themselves: embedded runs.
+    /// Returns unlimited capacity, for embedded runs.
     pub(crate) fn boundless() -> Self {
         Self::new(RoomMax { cells: usize::MAX, memory_bytes: u64::MAX })
     }
 
-    /// Draws a number. Whoever draws later is served later, so it must be used or dropped soon.
+    /// Draws a ticket. Later tickets wait for it, so that it must be used or dropped soon.
     pub(crate) fn ticket(&self) -> Ticket<'_> {
         let mut taken = self.lock();
         let number = taken.next;
@@ -93,7 +94,7 @@ impl Room {
         self.max
     }
 
-    /// Cells that there are, and the bytes of memory that they were promised.
+    /// Returns the number of sandboxes, and the memory promised to them in bytes.
     pub(crate) fn taken(&self) -> (usize, u64) {
         let taken = self.lock();
         (taken.cells, taken.memory_bytes)
@@ -104,8 +105,8 @@ impl Room {
         taken.cells < self.max.cells && memory <= self.max.memory_bytes
     }
 
-    /// Whether this number may take so much now: it fits, and each before it waits for room that there is not,
-    /// and may still be passed.
+    /// Returns whether this ticket may take a permit now: it fits, and each ticket before it waits
+    /// for capacity that is not free and may still be passed.
     fn may_take(&self, taken: &Reservations, number: u64, memory_bytes: u64) -> bool {
         let may_be_passed = |waiter: &Waiter| match *waiter {
             Waiter::Drawn => false,
@@ -124,7 +125,8 @@ impl Room {
 }
 
 impl<'a> Ticket<'a> {
-    /// Waits for room for a cell that may use so much memory, for as long as it is wanted.
+    /// Waits for a permit for a sandbox with this memory limit, for as long as the request is
+    /// wanted.
     pub(crate) fn take(
         self,
         memory_bytes: u64,
@@ -136,14 +138,14 @@ impl<'a> Ticket<'a> {
         }
         let mut taken = room.lock();
         taken.queue.insert(self.number, Waiter::Asked { memory_bytes, passed_by: 0 });
-        // Those behind it may pass from now on.
+        // Later tickets may pass from now on.
         room.freed.notify_all();
         loop {
             if room.may_take(&taken, self.number, memory_bytes) {
                 taken.pass(self.number);
                 taken.cells += 1;
                 taken.memory_bytes += memory_bytes;
-                // Before the number is given up, which locks it too.
+                // Unlocked before the ticket is dropped, which locks it too.
                 drop(taken);
                 return Ok(Place { room, memory_bytes });
             }
@@ -165,7 +167,7 @@ impl Drop for Ticket<'_> {
 }
 
 impl Reservations {
-    /// Notes with each that waits before this number that it was passed once more.
+    /// Counts a pass for each waiting ticket before this one.
     fn pass(&mut self, number: u64) {
         self.queue.remove(&number);
         for (_, waiter) in self.queue.range_mut(..number) {
@@ -225,7 +227,8 @@ mod tests {
         assert_eq!((taken.cells, taken.memory_bytes, taken.queue.len()), (0, 0, 0));
     }
 
-    /// One that waits for more memory than there is, behind one that has most of it.
+    /// Runs `act` while a request waits for more memory than is free, behind one that holds most of
+    /// it.
     fn with_a_large_one_waiting(act: impl FnOnce(&Room, &dyn Fn() -> bool, Place<'_>)) {
         let room = Room::new(RoomMax { cells: 64, memory_bytes: 100 });
         let first = room.ticket().take(60, &mut always).unwrap_or_else(|_| unreachable!());
@@ -240,7 +243,7 @@ mod tests {
         assert_eq!((room.taken(), room.lock().queue.len()), ((0, 0), 0));
     }
 
-    /// Takes it at once, or not at all.
+    /// Takes a permit now, or none.
     fn at_once(room: &Room, memory_bytes: u64) -> Option<Place<'_>> {
         room.ticket().take(memory_bytes, &mut || false).ok()
     }

@@ -1,5 +1,6 @@
-//! A want of room on a disk or of descriptors, as the loop and its workers share it. While there is one, nothing is admitted; what
-//! was begun waits for room with its record. It must never let an embedded run wait: its person is told at once.
+//! A shortage of disk space or file descriptors, shared by the event loop and its workers. During a
+//! shortage nothing is admitted, and a started run waits with its record. An embedded run must
+//! never wait: its caller gets the error at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,20 +8,20 @@ use std::time::Duration;
 
 use spool::Want;
 
-/// Between two tries of one who waits for room.
+/// The interval between two tries during a shortage.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 #[derive(Default)]
 pub(crate) struct RoomWanted {
-    /// Whether there is a daemon that looks for room, and does not stop.
+    /// Set while an event loop checks for the end of the shortage.
     is_looked_for: AtomicBool,
     why: Mutex<Option<(Want, String)>>,
-    /// Something was left that recovery has to finish before anything more is admitted.
+    /// Recovery has to finish a claim before anything is admitted.
     is_unsettled: AtomicBool,
 }
 
 impl RoomWanted {
-    /// From now on workers wait for room, until [`Self::stop`].
+    /// Lets workers wait during a shortage, until [`Self::stop`].
     pub(crate) fn look(&self) {
         self.is_looked_for.store(true, Ordering::Relaxed);
     }
@@ -29,12 +30,12 @@ impl RoomWanted {
         self.is_looked_for.store(false, Ordering::Relaxed);
     }
 
-    /// Notes what is lacking, and why. The first reason stays until there is enough of all.
+    /// Notes a shortage and its reason. The first reason stays until the shortage ends.
     pub(crate) fn note(&self, want: Want, why: &dyn std::fmt::Display) {
         self.lock().get_or_insert_with(|| (want, told(want, why)));
     }
 
-    /// The shortage, and its reason with the remedy.
+    /// Returns the shortage, and its reason with the fix.
     pub(crate) fn why(&self) -> Option<(Want, String)> {
         self.lock().clone()
     }
@@ -43,8 +44,8 @@ impl RoomWanted {
         *self.lock() = None;
     }
 
-    /// Notes it, and waits a moment before the next try. False where nobody may wait, or nothing is
-    /// lacking that comes back.
+    /// Notes a shortage, and sleeps before the next try. Returns false if the caller must not wait,
+    /// or waiting cannot help.
     pub(crate) fn wait(&self, want: Option<Want>, why: &dyn std::fmt::Display) -> bool {
         let Some(want) = want.filter(|_| self.is_looked_for.load(Ordering::Relaxed)) else {
             return false;
@@ -72,7 +73,7 @@ impl RoomWanted {
     }
 }
 
-/// The reason why nothing is admitted, with what to do.
+/// Returns the reason why nothing is admitted, with the fix.
 pub(crate) fn told(want: Want, why: &dyn std::fmt::Display) -> String {
     format!("{why}; nothing is admitted until {want}; help: {}", want.remedy())
 }

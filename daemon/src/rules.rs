@@ -1,5 +1,5 @@
-//! What decides and what runs, as one: a request keeps the rules under which it began, and new ones take
-//! their place all at once or not at all.
+//! The policy, trust store and launcher as one unit. A request keeps the rules under which it
+//! began; a reload replaces all of them at once or none.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use crate::trust_store::TrustStore;
 #[derive(Clone)]
 pub(crate) struct Rules {
     pub(crate) policy: Arc<Policy>,
-    /// Whose signatures count.
+    /// The keys whose signatures count.
     pub(crate) trust: Arc<TrustStore>,
-    /// Bound to what the policy's runtimes need of the host.
+    /// Limited to the mounts that the policy's runtimes need.
     pub(crate) launcher: Arc<Launcher>,
     pub(crate) binaries: Arc<Binaries>,
 }

@@ -1,5 +1,5 @@
-//! The key that signs records, and the order between a record and a change of that key. No record may
-//! say that it was made at a time at which its key is not in force.
+//! The key that signs records, and the order of records and key changes. The time of a record must
+//! be within the validity of its key.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -18,19 +18,20 @@ impl Signing {
         Self { key: RwLock::new(Arc::new(key)) }
     }
 
-    /// The key in force.
+    /// Returns the current key.
     pub(crate) fn key(&self) -> Arc<ResultKey> {
         Arc::clone(&self.key.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Has a record made now and signed by the key in force. The key does not change in between.
+    /// Calls `sign` with the current time and key. The key does not change meanwhile.
     pub(crate) fn with<T>(&self, sign: impl FnOnce(UtcTime, &ResultKey) -> T) -> T {
         let key = self.key.read().unwrap_or_else(PoisonError::into_inner);
         sign(system::now(), &key)
     }
 
-    /// Has the key changed while no record is being signed. `change` is given the time from which on the
-    /// new key signs. Once both keys signed the change the new one signs, even if it is not finished.
+    /// Changes the key while no record is being signed. `change` gets the time from which the new
+    /// key signs. Once both keys have signed the change, the new key is used, even if the change is
+    /// not finished.
     ///
     /// # Errors
     /// The error of `change`.

@@ -1,5 +1,5 @@
-//! Digests of what this host really uses: its policy, the seccomp text, our programs, the binaries of its
-//! runtimes. A digest is always of bytes that were read from the file as it is now.
+//! Digests of the files that runs on this host use: the policy, the seccomp filters, our programs
+//! and the runtime binaries. A digest is always computed from the present bytes of the file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,10 +14,10 @@ use sandbox::seccomp;
 use crate::model::ConfigError;
 use crate::trust_store::{Stamp, stamp};
 
-/// Our programs; what of them is not installed is not used either.
+/// Our programs. A program that is not installed has no digest.
 const PROGRAMS: [&str; 4] = ["toolexec", "toolexecd", "toolexec-launch", "toolexec-egress"];
 
-/// What was found, and where.
+/// The digests, and the paths of the files.
 pub struct Found {
     /// The digests.
     pub digests: Supply,
@@ -25,27 +25,27 @@ pub struct Found {
     pub paths: Vec<(String, PathBuf)>,
 }
 
-/// Digests that were made before, by file: a file is read again when its inode tells of another content.
+/// Cached digests by file. A file is read again when its inode, size or times have changed.
 #[derive(Default)]
 pub struct Digests {
-    /// Our programs that are not where they are looked for, by name.
+    /// The configured paths of our programs, by name.
     named: BTreeMap<&'static str, PathBuf>,
     known: BTreeMap<PathBuf, (Stamp, Sha256)>,
 }
 
 impl Digests {
-    /// For a host that starts this launcher and this proxy. A service behind a socket is the packaged
-    /// one.
+    /// Returns the cache of a host that starts this launcher and this proxy. A service behind a
+    /// socket is the packaged program.
     pub(crate) fn of_host(launcher: Option<&Path>, egress: Option<&Path>) -> Self {
         let named = [("toolexec-launch", launcher), ("toolexec-egress", egress)];
         let named = named.into_iter().filter_map(|(name, path)| Some((name, path?.to_owned())));
         Self { named: named.collect(), known: BTreeMap::new() }
     }
 
-    /// Digests everything that runs under this policy use.
+    /// Computes the digests of all files that runs under this policy use.
     ///
     /// # Errors
-    /// A file that is there and cannot be read.
+    /// A file exists and cannot be read.
     pub fn of(&mut self, policy: &Policy, binaries: &Binaries) -> Result<Found, ConfigError> {
         let mut found = Found { digests: Supply::default(), paths: Vec::new() };
         found.digests.policies.insert("policy".to_owned(), policy.sha256());
@@ -60,7 +60,7 @@ impl Digests {
         }
         for runtime in policy.runtimes() {
             let Some(installed) = binaries.get(runtime.name()) else { continue };
-            // A runtime with a root of its own sees its binary there.
+            // The binary of a runtime with its own root is below that root.
             let path = match runtime.root() {
                 Some(root) => {
                     root.join(installed.binary.strip_prefix("/").unwrap_or(&installed.binary))
@@ -75,8 +75,8 @@ impl Digests {
         Ok(found)
     }
 
-    /// Our programs where the host was told that they are; else beside this one, or in their packaged
-    /// place.
+    /// Returns our programs: at the configured path, else beside the running program, else at the
+    /// packaged path.
     fn programs(&self) -> Vec<(String, PathBuf)> {
         let own = std::env::current_exe().ok().and_then(|exe| std::fs::canonicalize(exe).ok());
         let beside = own.and_then(|exe| exe.parent().map(Path::to_owned));

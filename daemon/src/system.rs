@@ -1,4 +1,5 @@
-//! The only places where the flow touches time, its zone, randomness and the user database.
+//! The only access of the pipeline to the clock, the time zone, random numbers and the user
+//! database.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,18 +13,18 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::model::Halt;
 
-/// The wall clock, whole seconds.
+/// Returns the wall clock in whole seconds.
 pub(crate) fn now() -> UtcTime {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     UtcTime::from_unix(i64::try_from(since).unwrap_or(i64::MAX))
 }
 
-/// The kernel's name for this start of the host; a container may hide it.
+/// Returns the kernel's boot id; a container may hide it.
 pub fn boot_id() -> Option<BootId> {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim_end().parse().ok()
 }
 
-/// How far ahead of UTC this host is when it keeps no summer time, as OpenSSH's `mktime` takes it.
+/// Returns this host's offset from UTC without daylight saving time, as OpenSSH's `mktime` uses it.
 pub(crate) fn standard_time() -> StandardTime {
     let (zone, now) = (TimeZone::system(), Timestamp::now());
     let standard = [0, 90, 180, 270].into_iter().find_map(|days| {
@@ -33,7 +34,7 @@ pub(crate) fn standard_time() -> StandardTime {
     standard.and_then(StandardTime::ahead_sec).unwrap_or(StandardTime::UTC)
 }
 
-/// A name for a claim that nobody has had before.
+/// Returns a random, unused claim id.
 pub(crate) fn new_claim_id() -> Result<ClaimId, Halt> {
     let mut bytes = [0; 16];
     let mut filled = 0;
@@ -44,21 +45,21 @@ pub(crate) fn new_claim_id() -> Result<ClaimId, Halt> {
     Ok(ClaimId::from_random(bytes))
 }
 
-/// The login name of a user id, where the host knows one.
+/// Returns the login name of a user id, if the host knows one.
 #[must_use]
 pub fn user_name(uid: u32) -> Option<String> {
-    // A user database that cannot be read is a user without a name: names grant nothing by
-    // themselves, and the rule that needs one says so.
+    // If the user database cannot be read, the user has no name. A name alone grants nothing, and
+    // the rule that needs one reports its absence.
     User::from_uid(Uid::from_raw(uid)).ok().flatten().map(|user| user.name)
 }
 
-/// The number of a user of this host, by name.
+/// Returns the id of a user of this host, by name.
 #[must_use]
 pub fn user_id(name: &str) -> Option<u32> {
     User::from_name(name).ok().flatten().map(|user| user.uid.as_raw())
 }
 
-/// The number of a group of this host, by name.
+/// Returns the id of a group of this host, by name.
 #[must_use]
 pub fn group_id(name: &str) -> Option<u32> {
     Group::from_name(name).ok().flatten().map(|group| group.gid.as_raw())

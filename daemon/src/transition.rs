@@ -1,63 +1,66 @@
-//! What the daemon logs: one line for each transition of a request and of the daemon itself, with the same
-//! words and fields wherever it goes. `docs/operating.md` has this table; a test holds them together. A line
-//! tells what has happened; nothing reads it to decide.
+//! Log events: one line for each transition of a request and of the daemon, with the same names and
+//! fields for every destination. `docs/operating.md` lists them; a test compares the two. No
+//! component reads them to make a decision.
 
 use std::time::Duration;
 
 use tracing::Level;
 
 model::closed_set! {
-    /// One transition.
+    /// A log event.
     pub enum Transition {
-        /// The daemon has begun to recover what an earlier one left.
+        /// The daemon begins to recover the claims of an earlier process.
         Starting = "starting",
-        /// An interrupted request was finished: tidied, completed, or told as `indeterminate`.
+        /// An interrupted request was settled: cleaned up, published, or recorded as
+        /// `indeterminate`.
         Recovered = "recovered",
-        /// What is dropped is taken from now on.
+        /// The daemon takes submissions.
         Ready = "ready",
-        /// A request is ours.
+        /// The daemon has claimed a request.
         Claimed = "claimed",
-        /// It waits for somebody's answer.
+        /// A request waits for an approval, a permission or an operator.
         Held = "held",
-        /// It was granted what it asks for, and waits for room at most.
+        /// A request was granted; it may still wait for capacity.
         Granted = "granted",
-        /// It is in the ledger, durably: used up.
+        /// The start is durable in the ledger: the request is used up.
         Begun = "begun",
         /// The tool was started.
         Started = "started",
-        /// The tool ended, or nobody knows.
+        /// The tool ended, or its end is unknown.
         Ended = "ended",
-        /// The result of a run is there, durably.
+        /// The result of a run is durable and visible.
         Published = "published",
-        /// The result of a refusal is there, durably.
+        /// The result of a refusal is durable and visible.
         Refused = "refused",
-        /// What was dropped is out of `approved/`; its copy is in `archive/` or `quarantine/`.
+        /// The submitted file was removed from `approved/`; its copy is in `archive/` or
+        /// `quarantine/`.
         Departed = "departed",
-        /// Something in `approved/` is not taken until it changes.
+        /// A file in `approved/` is ignored until it changes.
         LeftAlone = "left-alone",
-        /// Somebody asked for its end.
+        /// An operator cancelled the request.
         Cancelled = "cancelled",
-        /// Nothing is admitted until what is wrong is mended.
+        /// Nothing is admitted until the cause is fixed.
         AdmissionStopped = "admission-stopped",
         /// Requests are admitted again.
         AdmissionResumed = "admission-resumed",
-        /// Policy, trust and keys were read again and are in force.
+        /// Policy, trust store and keys were read again and are in use.
         Reloaded = "reloaded",
-        /// Another key took the place of one of ours, and the log says so.
+        /// A key was replaced, and the log has an entry about it.
         KeyChanged = "key-changed",
-        /// They were read again and are not good: the old ones stay.
+        /// The files were read again and are not valid; the previous ones stay in use.
         ReloadRefused = "reload-refused",
-        /// Nothing new is taken; runs in flight end.
+        /// Nothing new is taken; running requests finish.
         Draining = "draining",
-        /// Everything ended in order.
+        /// The daemon stopped normally.
         Stopped = "stopped",
-        /// Our own disk, keys or kernel failed.
+        /// The daemon's own disk, keys or kernel failed.
         Halted = "halted",
     }
 }
 
 impl Transition {
-    /// How much it matters: an error stops something, a warning is an answer that somebody did not want.
+    /// Returns the severity: an error stops a part of the service, a warning is an unwanted
+    /// outcome.
     #[must_use]
     pub fn level(self) -> Level {
         match self {
@@ -69,39 +72,39 @@ impl Transition {
     }
 }
 
-/// The fields of a line; each is there if it is known. Texts from outside are escaped here.
+/// The fields of a log line; an unknown field is left out. Untrusted texts are escaped here.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Fields<'a> {
-    /// The request's id, or the name of the file where it has none.
+    /// The request id, or the file name if the request has no id.
     pub request: Option<&'a str>,
-    /// The result's id.
+    /// The result id.
     pub result: Option<&'a str>,
-    /// The word of the outcome.
+    /// The outcome, as text.
     pub outcome: Option<&'a str>,
     /// The code of the first violation.
     pub code: Option<&'a str>,
-    /// Whether the run's cell was ready or cold.
+    /// `ready` if the run's sandbox was prewarmed, else `cold`.
     pub cell: Option<&'a str>,
-    /// How long what ended took, in whole milliseconds.
+    /// The duration of the part that ended; logged in whole milliseconds.
     pub time: Option<Duration>,
-    /// Where the result is, or what the line is about if not a request.
+    /// The path of the result, or of the subject of the line.
     pub path: Option<&'a str>,
-    /// Why, in words.
+    /// The reason, as text.
     pub reason: Option<&'a str>,
 }
 
-/// The names under which the fields are logged: in the journal in capitals.
+/// The names of the logged fields; in the journal in capitals.
 pub const FIELDS: [&str; 8] =
     ["request", "result", "outcome", "code", "cell", "ms", "path", "reason"];
 
-/// Logs a transition.
+/// Logs an event.
 pub fn log(transition: Transition, fields: &Fields<'_>) {
     let text = |text: Option<&str>| text.map(model::escape_line);
     let (request, result) = (text(fields.request), text(fields.result));
     let (outcome, code, cell) = (fields.outcome, fields.code, fields.cell);
     let ms = fields.time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
     let (path, reason) = (text(fields.path), text(fields.reason));
-    // The level of an event is fixed where it stands.
+    // `tracing` needs the level of an event at compile time.
     macro_rules! at {
         ($level:ident) => {
             tracing::$level!(

@@ -1,6 +1,6 @@
-//! Whose signatures count, as it stands on the disk now: a key that is revoked while the daemon runs must
-//! not approve the next request. Files that cannot be read whole stop admission; what was read before is
-//! never used in their place.
+//! The keys whose signatures count, as the files on disk list them now: a key that is revoked while
+//! the daemon runs must not approve the next request. A file that cannot be read completely stops
+//! admission. Its previous content is never used instead.
 
 use std::fs;
 use std::io;
@@ -14,53 +14,53 @@ use crate::bounded_file::{read_bytes, text_of};
 use crate::model::ConfigError;
 use crate::system;
 
-/// The files, and what was read of them.
+/// The files and their content.
 pub struct TrustStore {
     allowed_signers: Option<PathBuf>,
     revoked: Option<PathBuf>,
     ais: Option<PathBuf>,
     owners: Owners,
-    /// Which files were read.
+    /// The identities of the files that were read.
     read: [Option<Stamp>; 3],
     signers: Option<Signers>,
     ais_trust: Option<ais::TrustStore>,
 }
 
-/// Whose files may decide.
+/// The permitted owners of the files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owners {
-    /// Root's and our own alone, which nobody else can write: those of a daemon.
+    /// Only root and the daemon's user may own and write them: the files of a daemon.
     Ours,
-    /// Anybody's: those that a person named, who vouches for them.
+    /// Any owner: files that a person named on the command line, who is responsible for them.
     Anybodys,
 }
 
-/// The files that say whose signatures count.
+/// The files that list trusted keys.
 #[derive(Default)]
 pub struct TrustFiles {
     /// OpenSSH's `allowed_signers`.
     pub allowed_signers: Option<PathBuf>,
-    /// Keys that count no more.
+    /// Revoked keys.
     pub revoked: Option<PathBuf>,
     /// Keys of AIS artifacts, by role.
     pub ais: Option<PathBuf>,
 }
 
-/// One content of a file, as far as its inode tells: device, inode, size, and both times in nanoseconds.
+/// The identity of a file's content: device, inode, size, and both times in nanoseconds.
 pub(crate) type Stamp = [i128; 5];
 
 impl TrustStore {
     /// Reads `allowed_signers`, without the keys of the revocation list.
     ///
     /// # Errors
-    /// The first file that cannot be read, or line that is not understood.
+    /// The first file that cannot be read, or the first invalid line.
     pub fn open(files: TrustFiles, owners: Owners) -> Result<Self, ConfigError> {
         let TrustFiles { allowed_signers, revoked, ais } = files;
         let paths = [&allowed_signers, &revoked, &ais];
-        // Before they are read: what changes meanwhile is read once more the next time.
+        // Before the files are read, so that a later change causes another read.
         let read = stamps(paths)?;
         if owners == Owners::Ours {
-            // Also of a file that was put there later.
+            // The reload also checks a file that was replaced later.
             paths.into_iter().flatten().try_for_each(|path| insist_on_ours(path))?;
         }
         let taken_back = revoked.as_deref().map(read_revoked).transpose()?;
@@ -76,7 +76,7 @@ impl TrustStore {
         })
     }
 
-    /// Nobody's signature counts.
+    /// Returns a store in which no signature counts.
     #[must_use]
     pub fn empty() -> Self {
         Self {
@@ -90,27 +90,27 @@ impl TrustStore {
         }
     }
 
-    /// The keys that count, where any were configured.
+    /// Returns the approvers' keys, if any are configured.
     #[must_use]
     pub fn signers(&self) -> Option<&Signers> {
         self.signers.as_ref()
     }
 
-    /// The keys of AIS artifacts, where any were configured.
+    /// Returns the keys of AIS artifacts, if any are configured.
     #[must_use]
     pub fn ais(&self) -> Option<&ais::TrustStore> {
         self.ais_trust.as_ref()
     }
 
-    /// Which trust store this is, as one digest: another one when a file of it changes.
+    /// Returns a digest that changes with every change of a file.
     pub(crate) fn standing(&self) -> Sha256 {
         Sha256::of(format!("{:?}", self.read).as_bytes())
     }
 
-    /// What the files hold now, if they are others than those that were read.
+    /// Reads the files again if one has changed.
     ///
     /// # Errors
-    /// As [`Self::open`]; nobody may be admitted by what was read before.
+    /// As [`Self::open`]; nothing may be admitted with the previous content.
     pub(crate) fn renewed(&self) -> Result<Option<Self>, ConfigError> {
         let files = [&self.allowed_signers, &self.revoked, &self.ais];
         if self.read == stamps(files)? {
@@ -125,11 +125,11 @@ impl TrustStore {
     }
 }
 
-/// Reads an `allowed_signers` file. Times without a zone are this host's standard time, as they are to
-/// `ssh-keygen`.
+/// Reads an `allowed_signers` file. As in `ssh-keygen`, a time without a zone is in this host's
+/// standard time.
 ///
 /// # Errors
-/// The first line that is not understood.
+/// The first invalid line.
 pub fn read_signers(path: &Path) -> Result<Signers, ConfigError> {
     let bytes = read_bytes(path, SIGNERS_BYTES_MAX)?;
     let text = text_of(path, bytes)?;
@@ -137,10 +137,10 @@ pub fn read_signers(path: &Path) -> Result<Signers, ConfigError> {
         .map_err(|error| ConfigError::Signers(path.to_owned(), error))
 }
 
-/// Reads a list of revoked keys: a key revocation list of `ssh-keygen -k`, or keys, one a line.
+/// Reads a list of revoked keys: an OpenSSH KRL (`ssh-keygen -k`), or public keys, one per line.
 ///
 /// # Errors
-/// The first part of the file that is not understood.
+/// The first invalid part of the file.
 pub fn read_revoked(path: &Path) -> Result<Revoked, ConfigError> {
     let bytes = read_bytes(path, REVOKED_BYTES_MAX)?;
     Revoked::parse(&bytes).map_err(|error| ConfigError::Revoked(path.to_owned(), error))
@@ -149,14 +149,14 @@ pub fn read_revoked(path: &Path) -> Result<Revoked, ConfigError> {
 /// Reads a trust store of AIS artifacts.
 ///
 /// # Errors
-/// The first part of the file that is not understood.
+/// The first invalid part of the file.
 pub fn read_ais_trust(path: &Path) -> Result<ais::TrustStore, ConfigError> {
     let bytes = read_bytes(path, ais::TRUST_BYTES_MAX)?;
     ais::TrustStore::read(&bytes)
         .map_err(|error| ConfigError::Syntax(path.to_owned(), error.to_string()))
 }
 
-/// Which files there are.
+/// Returns the identities of the present files.
 fn stamps(files: [&Option<PathBuf>; 3]) -> Result<[Option<Stamp>; 3], ConfigError> {
     let mut now = [None; 3];
     for (stamped, path) in now.iter_mut().zip(files) {
@@ -165,6 +165,7 @@ fn stamps(files: [&Option<PathBuf>; 3]) -> Result<[Option<Stamp>; 3], ConfigErro
     Ok(now)
 }
 
+/// Returns the identity of a file's content.
 pub(crate) fn stamp(path: &Path) -> Result<Stamp, ConfigError> {
     let found = fs::metadata(path).map_err(|error| ConfigError::Read(path.to_owned(), error))?;
     let nanoseconds = |sec: i64, nsec: i64| i128::from(sec) * 1_000_000_000 + i128::from(nsec);
@@ -177,7 +178,7 @@ pub(crate) fn stamp(path: &Path) -> Result<Stamp, ConfigError> {
     ])
 }
 
-/// Whether only root and this user can change a file that decides who may run what.
+/// Checks that only root and this user can change a file that decides about runs.
 pub(crate) fn insist_on_ours(path: &Path) -> Result<(), ConfigError> {
     let found = fs::metadata(path).map_err(|error| ConfigError::Read(path.to_owned(), error))?;
     let wrong = |what: String| ConfigError::Value(path.to_owned(), what);

@@ -1,5 +1,4 @@
-//! What the flow itself has to say against a request, in the words of violations; and what a strict
-//! policy makes of a good run. Pure.
+//! Violations that the pipeline itself finds, and the outcome of a run under a strict policy. Pure.
 
 use model::Outcome;
 use policies::Approved;
@@ -7,6 +6,7 @@ use sandbox::report::Finished;
 use spool::Seen;
 use validator::{Code, Request, Severity, Violation};
 
+/// Returns the violation of a request that was started before.
 pub(crate) fn replayed(request: &Request, seen: &Seen) -> Violation {
     let (code, hint) = match seen {
         Seen::SameBytes { .. } => {
@@ -20,14 +20,16 @@ pub(crate) fn replayed(request: &Request, seen: &Seen) -> Violation {
     Violation::error(code, format!("{}: {seen}", request.id())).hint(hint)
 }
 
-/// A run that was granted hosts is never run without them.
+/// Returns the violation of a request with hosts on a host without the egress proxy: it is never
+/// run without them.
 pub(crate) fn no_egress(request: &Request) -> Violation {
     let what = "hosts are named, and toolexec-egress, which alone may reach them, is not here";
     Violation::error(Code::NetworkNotPermitted, format!("{}: {what}", request.id()))
         .hint("install it beside toolexec, or name its socket in toolexecd.yaml under egress")
 }
 
-/// Under `outputs: strict` what is missing or undeclared is a reason of its own.
+/// Returns the outcome of a run. With `outputs: strict`, a missing or undeclared output changes
+/// `ok` to `output_rejected`.
 pub(crate) fn judge_outputs(finished: &Finished, approved: &Approved) -> Outcome {
     let outcome = finished.outcome();
     if outcome != Outcome::Ok || !approved.grant().outputs_strict() {
@@ -43,7 +45,7 @@ pub(crate) fn judge_outputs(finished: &Finished, approved: &Approved) -> Outcome
     if expected == kept { Outcome::Ok } else { Outcome::OutputRejected }
 }
 
-/// Whether a list of violations has an error in it.
+/// Returns whether a violation is an error.
 pub(crate) fn has_error(violations: &[Violation]) -> bool {
     violations.iter().any(|violation| violation.severity == Severity::Error)
 }

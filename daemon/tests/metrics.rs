@@ -1,5 +1,5 @@
-//! The numbers as their readers get them: accepted by Prometheus' own parser, in a file and on a socket, and
-//! never more series than there are words.
+//! The metrics as readers get them: valid for Prometheus' own parser, in a file and on a socket,
+//! and with a bounded number of time series.
 
 #![allow(
     clippy::unwrap_used,
@@ -26,7 +26,7 @@ use policies::Policy;
 use spool::Counts;
 use validator::{Code, Violation};
 
-/// A directory of one test, gone with it.
+/// A directory of one test, removed on drop.
 struct Desk(PathBuf);
 
 impl Desk {
@@ -47,7 +47,7 @@ impl Drop for Desk {
     }
 }
 
-/// Numbers in every family.
+/// Returns metrics with values in every family.
 fn busy() -> Metrics {
     let metrics = Metrics::new(UtcTime::from_unix(1_800_000_000));
     let counts = Counts { waiting: 7, held: 1, running: 2, ..Counts::default() };
@@ -75,7 +75,7 @@ fn busy() -> Metrics {
     metrics
 }
 
-/// Printed for whoever wants the figure; the bound is far above it, for a host that is busy.
+/// Prints the time; the bound is far above it, so that the test passes on a busy host.
 #[test]
 fn counting_costs_next_to_nothing() {
     let metrics = busy();
@@ -89,7 +89,7 @@ fn counting_costs_next_to_nothing() {
     assert!(each < Duration::from_micros(50), "{each:?}");
 }
 
-/// The value of a sample.
+/// Returns the value of a sample.
 #[track_caller]
 fn value(text: &str, sample: &str) -> f64 {
     let line = text.lines().find_map(|line| line.strip_prefix(sample)?.strip_prefix(' '));
@@ -221,7 +221,7 @@ fn asked(path: &Path, question: &[u8]) -> String {
     let mut stream = UnixStream::connect(path).unwrap();
     stream.write_all(question).unwrap();
     let mut answer = String::new();
-    // Whoever was not listened to may find the connection gone.
+    // The server may have closed the connection of an ignored client.
     stream.read_to_string(&mut answer).unwrap_or_default();
     answer
 }
@@ -243,7 +243,7 @@ fn whoever_connects_gets_the_text_and_nobody_holds_the_next_up() {
     assert!(asked(&path, b"HEAD / HTTP/1.1\r\n\r\n").ends_with("\r\n\r\n"));
     assert!(asked(&path, b"POST / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
 
-    // One that says nothing, one that never ends, one that does not read.
+    // Clients that send nothing, never end the request, or do not read.
     let silent = UnixStream::connect(&path).unwrap();
     let begun = Instant::now();
     assert!(asked(&path, QUESTION).starts_with("HTTP/1.1 200 "));

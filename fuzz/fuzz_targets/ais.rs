@@ -1,5 +1,5 @@
-//! Asks about any bytes as everything that AIS reads from outside. It must never panic; canonical bytes
-//! must be canonical again; and nothing may be accepted under a trust store that trusts nobody.
+//! Fuzzes every AIS parser with arbitrary bytes. No parser may panic, canonical bytes must stay
+//! canonical, and a bundle must not be accepted under an empty trust store.
 
 #![no_main]
 
@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
     let now = UtcTime::from_unix(1_780_000_000);
     if let Ok(value) = read_document(bytes) {
         let once = canonical(&value);
-        // Whole numbers beyond 2^53 may be written with an exponent and come out without.
+        // Integers beyond 2^53 may be written with an exponent and parsed to a value without one.
         if let Ok(again) = read_document(&once) {
             assert_eq!(canonical(&again), once);
         }

@@ -1,5 +1,5 @@
-//! Asks about documents that the bytes compose out of a valid one, as what they say they are.
-//! It must never panic, and the answer must keep its promises (`answers`).
+//! Fuzzes the validator with composed documents, as the types that they claim to be. It must never
+//! panic, and the answer must pass the checks of `answers`.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Asks the AANA gate about any bytes, and about an event around any texts. It must never panic,
-//! never pass what is no event, and never say two things at once.
+//! Fuzzes the AANA gate with arbitrary bytes, and with an event made of arbitrary texts. It must
+//! never panic, pass an invalid event, or return a contradictory result.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Reads any bytes as a question about permissions, a request file, an answer and a trace. It must never
-//! panic, and what was read as an answer must be the same answer when it is written and read again.
+//! Fuzzes the parsers of permission calls, permission requests, answers and traces. They must never
+//! panic, and an answer must be equal after it is written and read again.
 
 #![no_main]
 

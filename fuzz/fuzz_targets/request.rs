@@ -1,5 +1,5 @@
-//! Asks about any bytes as a request. It must never panic, and the
-//! answer must keep its promises (`answers`).
+//! Fuzzes the parser of requests. It must never panic, and the answer must pass the checks of
+//! `answers`.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Asks about any bytes as a result, and as a file that does not say what it is. It must never panic, and the
-//! answer must keep its promises (`answers`).
+//! Fuzzes the parser of results, and of files of an unknown type. It must never panic, and the
+//! answer must pass the checks of `answers`.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Asks about every line of any text as output of a tool. It must never panic, and the
-//! answer must keep its promises (`answers`).
+//! Fuzzes the secret scanner with every line of a text, as tool output. It must never panic, and
+//! the answer must pass the checks of `answers`.
 
 #![no_main]
 

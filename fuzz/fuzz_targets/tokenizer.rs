@@ -1,5 +1,5 @@
-//! Asks about any text as a command line. It must never panic, and the
-//! answer must keep its promises (`answers`).
+//! Fuzzes the tokenizer of command lines. It must never panic, and the answer must pass the checks
+//! of `answers`.
 
 #![no_main]
 

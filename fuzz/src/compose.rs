@@ -1,13 +1,13 @@
-//! Documents made of a valid one by edits that bytes choose: what is nearly right reaches further
-//! than noise. Whatever the bytes are, there must be a document, and the same one each time.
+//! Composes documents: edits, chosen by the input bytes, of a valid document, because almost valid
+//! input reaches deeper than random bytes. Any bytes must give a document, and always the same one.
 
 use crate::pieces::PIECES;
 
 const REQUEST: &str = include_str!("../corpus/request/seed.md");
 const RESULT: &str = include_str!("../corpus/result/upstream.md");
 
-/// The document that these bytes describe: one byte for the document to begin with, and then
-/// edits of three bytes: what to do, to which line, with which piece.
+/// Returns the document for these bytes. The first byte chooses the initial document. Each further
+/// three bytes are an edit: the operation, the line, and the piece.
 #[must_use]
 pub fn document(bytes: &[u8]) -> String {
     let (first, edits) = bytes.split_first().unwrap_or((&0, &[]));
@@ -39,7 +39,7 @@ fn apply(lines: &mut Vec<String>, what: u8, line: usize, piece: usize) {
     }
 }
 
-/// Puts the piece at this share, in thirty-seconds, of the line.
+/// Inserts the piece at this fraction of the line, in thirty-seconds.
 fn splice(line: &mut String, share: usize, text: &str) {
     let mut at = line.len() * share / 32;
     while !line.is_char_boundary(at) {

@@ -1,5 +1,5 @@
-//! The pieces that composed documents are made of: what some rule looks for, or a parser trips
-//! over. None of it may be a real secret.
+//! The pieces of composed documents: texts that a rule searches for, or that are hard to parse.
+//! None of them may be a real secret.
 
 pub(crate) const PIECES: &[&str] = &[
     "",

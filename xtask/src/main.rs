@@ -1,9 +1,9 @@
-//! The commands of a developer: `cargo xtask` prints them.
+//! Developer commands: `cargo xtask` lists them.
 //!
-//! SECURITY: runs as the developer who types it, is not part of any package, and starts only programs of
-//! the toolchain and scripts of this repository.
+//! SECURITY: runs as the developer, is not part of a package, and starts only programs of the
+//! toolchain and scripts of this repository.
 //!
-//! Must never: do more than start other programs, so that a step can always be repeated by hand. Each
+//! Must never: do more than start other programs, so that each step can be repeated by hand. Each
 //! command line is printed before it runs.
 
 #![forbid(unsafe_code)]

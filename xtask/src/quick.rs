@@ -1,4 +1,5 @@
-//! The loop of an edit: seconds, not minutes. It starts no sandbox and builds no release program.
+//! The check after an edit: seconds, not minutes. It starts no sandbox and builds no release
+//! program.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -6,13 +7,13 @@ use std::process::Command;
 use crate::run::step;
 use crate::workspace::Workspace;
 
-/// Its programs start sandboxes and daemons, except for the source rules.
+/// Its tests start sandboxes and daemons, except for the source rules.
 const WHOLE_PROGRAMS: &str = "toolexec-tests";
-/// Only failures are of interest.
+/// Print only failures.
 const QUIET: [&str; 5] = ["--locked", "--cargo-quiet", "--status-level", "fail", "--no-tests=pass"];
 
-/// Checks the crates that changed: their formatting, lints and tests, the source rules, and that the crates
-/// that depend on them compile. Tests that take long are left out (profile `quick` in .config/nextest.toml).
+/// Checks the changed crates (formatting, lints, tests), the source rules, and that dependent
+/// crates compile. Slow tests are left out (profile `quick` in .config/nextest.toml).
 ///
 /// # Errors
 /// The first step that fails.

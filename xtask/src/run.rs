@@ -12,7 +12,7 @@ pub(crate) fn root() -> &'static Path {
 /// Runs a script of the repository.
 ///
 /// # Errors
-/// It cannot be started, or fails.
+/// The script cannot be started, or fails.
 pub(crate) fn script(path: &str, args: &[String]) -> Result<(), String> {
     step(Command::new(root().join(path)).args(args))
 }
@@ -20,7 +20,7 @@ pub(crate) fn script(path: &str, args: &[String]) -> Result<(), String> {
 /// Runs a program in the root of the repository, and prints the time it took.
 ///
 /// # Errors
-/// It cannot be started, or fails.
+/// The program cannot be started, or fails.
 pub(crate) fn step(command: &mut Command) -> Result<(), String> {
     let line = command_line(command);
     println!("+ {line}");
@@ -34,10 +34,10 @@ pub(crate) fn step(command: &mut Command) -> Result<(), String> {
     Err(format!("{line}: {status}"))
 }
 
-/// Returns what a program prints on standard output.
+/// Returns the standard output of a program.
 ///
 /// # Errors
-/// It cannot be started, fails, or prints no UTF-8.
+/// The program cannot be started, fails, or prints invalid UTF-8.
 pub(crate) fn output(program: &str, args: &[&str]) -> Result<String, String> {
     let line = [&[program], args].concat().join(" ");
     let said = Command::new(program)

@@ -1,4 +1,4 @@
-//! The crates of the workspace, which of them depend on which, and which have changed.
+//! The crates of the workspace, their dependencies, and the changed ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,17 +6,21 @@ use serde_json::Value;
 
 use crate::run::output;
 
-/// Each crate of the workspace: its directory, and the crates of the workspace that it depends on.
+/// The crates of the workspace, by name.
 pub(crate) struct Workspace {
     crates: BTreeMap<String, Crate>,
 }
 
 struct Crate {
+    /// Relative to the root, with a slash at its end.
     directory: String,
+    /// The crates of the workspace that it depends on.
     needs: BTreeSet<String>,
 }
 
 impl Workspace {
+    /// Reads the crates of the workspace.
+    ///
     /// # Errors
     /// `cargo metadata` fails.
     pub(crate) fn read() -> Result<Self, String> {
@@ -45,10 +49,10 @@ impl Workspace {
         Self { crates: crates.collect() }
     }
 
-    /// Checks the names that a developer gave.
+    /// Checks crate names from the command line.
     ///
     /// # Errors
-    /// A name is not that of a crate.
+    /// A name is not a crate of this workspace.
     pub(crate) fn named(&self, names: &[String]) -> Result<BTreeSet<String>, String> {
         for name in names {
             if !self.crates.contains_key(name) {
@@ -62,8 +66,7 @@ impl Workspace {
         Ok(names.iter().cloned().collect())
     }
 
-    /// Returns the crates with files that differ from the last commit, or, where none does, those that the
-    /// last commit changed.
+    /// Returns the crates with uncommitted changes, or else those that the last commit changed.
     ///
     /// # Errors
     /// `git` fails.
@@ -78,6 +81,7 @@ impl Workspace {
         Ok(self.owners(last.lines()))
     }
 
+    /// Returns the crates that contain these paths.
     fn owners<'a>(&self, paths: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
         let owner = |path: &str| {
             self.crates
@@ -89,7 +93,7 @@ impl Workspace {
         paths.filter_map(owner).collect()
     }
 
-    /// Returns the crates that depend on one of these, directly or not, without these themselves.
+    /// Returns the crates that depend on one of these, directly or not, without these.
     pub(crate) fn dependents(&self, of: &BTreeSet<String>) -> BTreeSet<String> {
         let mut reached = of.clone();
         loop {

@@ -1,11 +1,11 @@
-//! toolexecd: takes approved requests out of the spool, has each run in a cell, signs and publishes
-//! what happened.
+//! toolexecd: claims approved requests from the spool, runs each in a sandbox, and signs and
+//! publishes the records.
 //!
-//! SECURITY. This program parses what others wrote (requests, signatures, what a tool left), so it
-//! runs as a user of its own without capabilities and without a network. Whoever owns it can order
-//! runs below the launcher's ceilings and sign records with the result key; they cannot run anything
-//! outside a cell. It opens nothing that it was not given by its configuration, reads hostile
-//! directories by handle, and bounds everything before it reads it.
+//! SECURITY. This program parses untrusted input: requests, signatures, and the files that a tool
+//! left. It therefore runs as its own user without capabilities and without a network. An intruder
+//! who controls it can order runs below the launcher's ceilings and sign records with the result
+//! key, but cannot run anything outside a sandbox. It opens only paths from its configuration,
+//! reads hostile directories by descriptor, and bounds everything before it reads it.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -42,9 +42,9 @@ Runs the requests that are dropped into the spool's approved/ directory, until S
 example: toolexecd --config /etc/toolexec/toolexecd.yaml --check
 ";
 
-/// Between two tries to open everything on a disk without room.
+/// The interval between two starts during a shortage.
 const ROOM_INTERVAL: Duration = Duration::from_secs(1);
-/// Requests on their way for each that may run.
+/// Requests in progress for each concurrent run.
 const IN_FLIGHT_PER_CELL: usize = 3;
 
 enum Args {
@@ -92,7 +92,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints what was asked for. Whoever reads may leave early.
+/// Prints a text. The reader may close the pipe early.
 fn answer(text: &str) -> ExitCode {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -104,7 +104,7 @@ fn answer(text: &str) -> ExitCode {
 }
 
 fn complain(what: &str, code: u8) -> ExitCode {
-    // There is nowhere left to say that stderr is closed.
+    // If stderr is closed, the message cannot be reported elsewhere.
     writeln!(io::stderr().lock(), "toolexecd: {what}").unwrap_or_default();
     ExitCode::from(code)
 }
@@ -154,7 +154,7 @@ fn places_of(config: &Config) -> Places {
     }
 }
 
-/// What a daemon has open before it serves.
+/// The resources that a daemon opens before it serves.
 struct OpenedDaemon {
     dropbox: Dropbox,
     spool: Spool,
@@ -165,7 +165,7 @@ struct OpenedDaemon {
 }
 
 fn open(config: &Config, clock: Clock) -> Result<OpenedDaemon, Halt> {
-    // First, because it makes nothing: a spool that is named wrongly stays as it is.
+    // First, because it creates nothing: a wrong spool path must not create a spool.
     let dropbox = Dropbox::open(&config.spool.join("approved"))?;
     let spool = Spool::open_for_daemon(&places_of(config))?;
     let floor = insist_on_clock(&spool, clock)?;
@@ -182,7 +182,7 @@ fn open(config: &Config, clock: Clock) -> Result<OpenedDaemon, Halt> {
     Ok(OpenedDaemon { dropbox, spool, floor, result_key: keys.result, log, permissions })
 }
 
-/// A disk without room keeps a daemon from opening what it needs, and never ends it.
+/// Opens the resources, and retries during a shortage instead of exiting.
 fn open_when_there_is_room(config: &Config, clock: Clock) -> Result<OpenedDaemon, Halt> {
     let manager = HostManager::of_environment();
     let mut said = false;
@@ -201,7 +201,7 @@ fn open_when_there_is_room(config: &Config, clock: Clock) -> Result<OpenedDaemon
 }
 
 fn serve(config: Config, path: PathBuf, clock: Clock) -> Result<(), Halt> {
-    // A run needs about a dozen, and there may be many.
+    // A run needs about twelve descriptors, and several runs are concurrent.
     let mut files = getrlimit(Resource::Nofile);
     files.current = files.maximum;
     setrlimit(Resource::Nofile, files)
@@ -224,7 +224,7 @@ fn serve(config: Config, path: PathBuf, clock: Clock) -> Result<(), Halt> {
     .with_ready_cells(config.ready_cells)
     .with_room(config.room);
     let Config { rescan, drain, room, metrics, keep, .. } = config;
-    // Some wait for room, some run, some are being published.
+    // Some requests wait for capacity, some run, and some are being published.
     let in_flight_max = room.cells.saturating_mul(IN_FLIGHT_PER_CELL);
     let pace = Pace { rescan, drain, in_flight_max, keep };
     Service::new(host, dropbox, pace, path, metrics).run()

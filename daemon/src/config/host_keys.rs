@@ -1,5 +1,5 @@
-//! Which keys a host signs with, and under which name it keeps its log. Must never choose another
-//! source than the one that is configured because that one fails.
+//! The keys of a host, and the name of its log. Must never fall back to another key source because
+//! the configured one fails.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use records::log::{LogOrigin, PublicLogKey};
 use records::{KeyError, KeySource, Keys};
 use serde::Deserialize;
 
-/// How the configuration names keys: a directory, or an agent and which of its keys.
+/// The key `keys` of the configuration: a directory, or an agent and two of its keys.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeysForm {
@@ -17,11 +17,11 @@ pub(crate) struct KeysForm {
     log: Option<String>,
 }
 
-/// Where systemd puts what `LoadCredentialEncrypted=` names (systemd.exec(5)).
+/// The directory of the credentials that `LoadCredentialEncrypted=` names (systemd.exec(5)).
 const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
 
-/// The keys that are configured; else systemd's credentials, where the result key is one; else those
-/// of the state.
+/// Returns the configured key source. The default is systemd's credentials if they include the
+/// result key, else the state directory.
 pub(crate) fn source(form: Option<KeysForm>, state: &Path) -> Result<KeySource, String> {
     let public = state.join("keys");
     let Some(KeysForm { directory, agent, result, log }) = form else {
@@ -48,14 +48,14 @@ pub(crate) fn source(form: Option<KeysForm>, state: &Path) -> Result<KeySource, 
     }
 }
 
-/// Opens a host's keys, or makes them on first use, for a log of the name that is configured, else of
-/// the one that it has, else of the host's.
+/// Opens a host's keys, or creates them on first use. The log's name is the configured one, else
+/// that of the existing key, else the host name.
 ///
 /// # Errors
-/// [`KeyError`]; also where the log's key was made for a log of another name.
+/// [`KeyError`]; also if the log key was created for another log name.
 pub fn open_keys(source: &KeySource, configured: Option<&LogOrigin>) -> Result<Keys, KeyError> {
     let known = PublicLogKey::open(source.public()).ok();
-    // A host may be named anew; its log stays the log it is.
+    // The log keeps its name if the host is renamed.
     let origin = configured.or(known.as_ref().map(PublicLogKey::origin)).cloned();
     Keys::open_or_create(source, &origin.unwrap_or_else(own_name))
 }

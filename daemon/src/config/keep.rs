@@ -1,5 +1,4 @@
-//! What the configuration says of how long results and requests are kept. It must never take a mistake for
-//! "remove", nor for "keep".
+//! Retention of results and requests. A mistake must never be read as "remove", nor as "keep".
 
 use std::num::NonZero;
 
@@ -22,7 +21,7 @@ struct BoundsForm {
     bytes: Option<NonZero<u64>>,
 }
 
-/// The bounds; whatever is not named is kept for ever.
+/// Returns the retention settings; by default everything is kept forever.
 pub(crate) fn bounds(form: Option<KeepForm>) -> Result<Keep, String> {
     let KeepForm { results, archive, quarantine } = form.unwrap_or_default();
     Ok(Keep {

@@ -1,4 +1,5 @@
-//! The configuration file of `toolexecd`: strict, small, and checked before anything is touched.
+//! The configuration file of `toolexecd`: strict, small, and checked before any other file is
+//! changed.
 
 mod host_keys;
 mod keep;
@@ -27,39 +28,41 @@ pub use host_keys::open_keys;
 use raw::Form;
 use validate::Settings;
 
+/// The largest configuration file, in bytes.
 const CONFIG_BYTES_MAX: usize = 64 * 1024;
-/// A configuration whose files were all read and found good.
+/// A configuration whose files were all read and are valid.
 pub struct Config {
     pub spool: PathBuf,
     pub state: PathBuf,
     pub policy: Policy,
     pub trust: TrustStore,
-    /// Where the keys are that sign records and the log.
+    /// The source of the keys that sign records and the log.
     pub keys: KeySource,
-    /// The name of the log and so of this host; none means that of its key, or the host's own.
+    /// The name of the log and of this host; the default is the name of the log key, else the host
+    /// name.
     pub log_origin: Option<LogOrigin>,
-    /// How long the log may be silent before it is told that it lives; none if it is not told.
+    /// The longest time without a log entry before a heartbeat; none disables heartbeats.
     pub heartbeat_sec: Option<NonZero<u32>>,
-    /// Where the log is; anybody may read it.
+    /// The directory of the log; world-readable.
     pub log: PathBuf,
     pub launcher: Reach,
-    /// The proxy of runs that name hosts; without one they are refused.
+    /// The proxy for runs with hosts; without one those requests are refused.
     pub egress: Option<Egress>,
-    /// inotify is a hint; this often the directory itself is looked at.
+    /// The interval of directory scans, which find submissions that inotify missed.
     pub rescan: Duration,
-    /// After SIGTERM, how long a run may go on before it is cancelled.
+    /// The time that a run may continue after SIGTERM before it is cancelled.
     pub drain: Duration,
-    /// Cells that are kept ready for runs to come; 0 keeps none.
+    /// The number of prewarmed sandboxes; 0 disables them.
     pub ready_cells: usize,
-    /// Runs at one time, and the memory that they may be promised together.
+    /// The limits on concurrent runs and the memory promised to them.
     pub room: RoomMax,
-    /// How much of what was run and refused is kept; all of it if nothing is said.
+    /// Retention of results and requests; by default everything is kept.
     pub keep: Keep,
-    /// Where our own numbers go; nowhere if it is not said.
+    /// The destinations of the metrics; by default none.
     pub metrics: MetricsSettings,
 }
 
-/// The text of a configuration, bounded.
+/// Reads the text of a configuration up to the size limit.
 pub(crate) fn read_config_text(path: &Path) -> Result<String, ConfigError> {
     text_of(path, read_bytes(path, CONFIG_BYTES_MAX)?)
 }
@@ -67,7 +70,7 @@ pub(crate) fn read_config_text(path: &Path) -> Result<String, ConfigError> {
 /// Reads a policy file.
 ///
 /// # Errors
-/// What is wrong with it, every problem at once.
+/// All problems of the file.
 pub fn read_policy(path: &Path) -> Result<Policy, ConfigError> {
     let bytes = read_bytes(path, POLICY_BYTES_MAX)?;
     Policy::parse(&bytes, &path.display().to_string()).map_err(ConfigError::Policy)
@@ -77,7 +80,7 @@ impl Config {
     /// Reads the file and every file that it names.
     ///
     /// # Errors
-    /// The first that cannot be used.
+    /// The first file that is not valid.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = read_config_text(path)?;
         let mut form: Form = serde_yaml::from_str(&text)

@@ -1,5 +1,5 @@
-//! What a configuration names, for whoever looks for what is wrong with it: as much as can be read, also
-//! of one that the daemon would refuse. Nothing may ever be run by it; that takes a whole [`Config`].
+//! Lenient reader of a configuration for `toolexec doctor`: it reads as much as possible, even of a
+//! file that the daemon would refuse. No run may ever use its result; runs need a [`Config`].
 //!
 //! [`Config`]: crate::config::Config
 
@@ -12,7 +12,7 @@ use super::host_keys::{self, KeysForm};
 use super::read_config_text;
 use crate::model::ConfigError;
 
-/// The places that a configuration names.
+/// The paths that a configuration names.
 #[derive(Clone, Debug)]
 pub struct Outline {
     pub spool: Option<PathBuf>,
@@ -24,11 +24,11 @@ pub struct Outline {
     pub log: Option<PathBuf>,
     pub launcher_socket: Option<PathBuf>,
     pub egress_socket: Option<PathBuf>,
-    /// Where the keys are; nothing where that cannot be told.
+    /// The key source; none if the configuration does not determine it.
     pub keys: Option<KeySource>,
 }
 
-/// The keys that matter here; what else stands there is for the strict reader.
+/// The keys that are needed here. The strict reader checks the others.
 #[derive(Deserialize)]
 struct OutlineForm {
     spool: Option<PathBuf>,
@@ -54,10 +54,10 @@ struct SocketForm {
 }
 
 impl Outline {
-    /// Reads the file, and none of those that it names.
+    /// Reads the file only, not the files that it names.
     ///
     /// # Errors
-    /// It cannot be read, or its form is so wrong that nothing can be told of it.
+    /// The file cannot be read, or cannot be parsed.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = read_config_text(path)?;
         let form: OutlineForm = serde_yaml::from_str(&text)

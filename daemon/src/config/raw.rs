@@ -1,4 +1,4 @@
-//! The configuration file, as it is written.
+//! The deserialized configuration file, before its values are checked.
 
 use std::path::PathBuf;
 

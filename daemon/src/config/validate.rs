@@ -1,5 +1,5 @@
-//! Checks the values of the configuration, each by itself, and makes settings of them. The first wrong value is
-//! an error that names its key.
+//! Checks each value of the configuration and converts it to settings. An error names the key of
+//! the first wrong value.
 
 use std::fs;
 use std::num::NonZero;
@@ -18,16 +18,16 @@ use crate::network::find_egress;
 use crate::programs::{find_launcher, find_program};
 use crate::room::RoomMax;
 
-/// Runs at one time: far above what any host has cores for.
+/// The highest `runs_max`, far above the number of cores of any host.
 const RUNS_MAX: usize = 64;
-/// Of a launcher of our own, for cells that are made while others still end.
+/// Extra worker slots of a spawned launcher: new sandboxes are built while others still end.
 const SEATS_SPARE: usize = 8;
-/// An hour: what is cut off a log that has it shows within one.
+/// One hour: with this interval, truncation of the log is visible within an hour.
 const HEARTBEAT_SEC: u32 = 3600;
-/// More would wait for runs that do not come.
+/// More sandboxes would wait for runs that rarely come.
 const READY_CELLS_MAX: usize = 8;
 
-/// The values of the file that need more than to be read.
+/// The values that need a check or a conversion.
 pub(super) struct Settings {
     pub(super) room: RoomMax,
     pub(super) metrics: MetricsSettings,
@@ -46,10 +46,10 @@ pub(super) struct LogSettings {
 }
 
 impl Settings {
-    /// Checks all values in a fixed order, and takes these out of the form.
+    /// Checks all values in a fixed order, and takes the converted ones out of the form.
     ///
     /// # Errors
-    /// The first wrong value: its key, and the remedy.
+    /// The first wrong value: its key, and the fix.
     pub(super) fn of(form: &mut Form) -> Result<Self, String> {
         check_version(form)?;
         check_paths(form)?;
@@ -98,7 +98,7 @@ fn log(form: Option<LogForm>, spool: &Path) -> Result<LogSettings, String> {
     })
 }
 
-/// A relative path would mean another file for whoever starts the daemon from another directory.
+/// Refuses relative paths, which would depend on the working directory of the daemon.
 fn check_paths(form: &Form) -> Result<(), String> {
     let launcher = form.launcher.as_ref();
     let paths = [
@@ -128,8 +128,8 @@ fn check_paths(form: &Form) -> Result<(), String> {
     Ok(())
 }
 
-/// The directory that requests are dropped into says whether this is a spool; who may write there is
-/// for the administrator to say, so it is never made here.
+/// Checks that the spool has an `approved/` directory. It is never created here, because an
+/// administrator decides who may write there.
 fn check_spool(spool: &Path) -> Result<(), String> {
     let approved = spool.join("approved");
     let why = match fs::metadata(&approved) {
@@ -140,7 +140,7 @@ fn check_spool(spool: &Path) -> Result<(), String> {
     Err(format!("spool: {}: {why}; make it, or name another spool", approved.display()))
 }
 
-/// Names are looked up by the proxy; `hosts_file` is for hosts without DNS, and for a proxy of our own.
+/// Returns the egress proxy. `hosts_file` is for hosts without DNS, and for a spawned proxy only.
 fn egress(form: Option<EgressForm>) -> Result<Option<Egress>, String> {
     let Some(EgressForm { socket, program, hosts_file }) = form else {
         return Ok(find_egress());
@@ -161,8 +161,8 @@ fn egress(form: Option<EgressForm>) -> Result<Option<Egress>, String> {
     Ok(Some(Egress::spawn(&program, named.as_ref().map_or(&[], |words| words))))
 }
 
-/// As many runs as keep the cores busy while some wait for their disk, and of the memory what leaves the
-/// host itself some.
+/// Returns the capacity. The defaults are two runs per core, so that the cores stay busy while some
+/// runs wait for the disk, and four fifths of the memory.
 fn room(form: &Form) -> Result<RoomMax, String> {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let cells = form.runs_max.unwrap_or((2 * cores).clamp(2, RUNS_MAX));

@@ -1,4 +1,4 @@
-//! Room on the disk for what a request writes: checked before one is admitted, and noted where it lacks.
+//! Free disk space for a request: checked before it is admitted; a shortage is noted.
 
 use model::ClaimId;
 use spool::SpoolError;
@@ -7,8 +7,9 @@ use super::Host;
 use crate::model::Halt;
 
 impl Host {
-    /// After a want of room in the middle of a request: a claim that came to nothing is given up, and the original
-    /// is claimed anew later; one that was begun or answered is left for recovery. Other errors come back.
+    /// Handles a shortage in the middle of a request. A claim that was not started is given up, and
+    /// the original is claimed again later. A claim that was started or answered is left to
+    /// recovery. Returns all other errors.
     pub(crate) fn left_without_room(&self, halt: Halt, claim: &ClaimId) -> Result<(), Halt> {
         let Some(want) = halt.want() else { return Err(halt) };
         tracing::error!("{halt}; it goes on when {want}");
@@ -21,14 +22,14 @@ impl Host {
         Ok(())
     }
 
-    /// Keeps the room for records, and insists on room for all else that a run writes.
+    /// Keeps the emergency reserve, and checks the space for all other files of a run.
     pub(crate) fn keep_room(&self) -> Result<(), SpoolError> {
         self.spool.insist_on_descriptors()?;
         self.spool.keep_reserve()?;
         self.spool.insist_on_room(self.log.directory())
     }
 
-    /// Whether every place that a request needs takes a file again.
+    /// Checks that files can be created again in every directory that a request needs.
     pub(crate) fn try_room(&self) -> Result<(), SpoolError> {
         self.spool.try_room(&[self.log.directory()])?;
         self.keep_room()

@@ -1,4 +1,4 @@
-//! Everything that one daemon, or one embedded run, works with.
+//! The shared state of a daemon or an embedded run.
 
 mod disk_room;
 mod publish;
@@ -34,27 +34,27 @@ use crate::system;
 use crate::trust_store::TrustStore;
 pub(crate) use reload::Renewed;
 
-/// What a [`Host`] is made of.
+/// The parts of a [`Host`].
 pub struct HostParts {
     pub spool: Spool,
     pub policy: Policy,
-    /// Whose signatures count.
+    /// The keys whose signatures count.
     pub trust: TrustStore,
     pub key: ResultKey,
-    /// The directory with the public halves of this host's keys.
+    /// The directory of this host's public keys.
     pub public_keys: PathBuf,
-    /// Its name is this host's in `x-audience`.
+    /// The log; its name is this host's name in `x-audience`.
     pub log: RecordLog,
     pub launcher: Reach,
-    /// The proxy of runs that name hosts; without one they are refused.
+    /// The proxy for runs with hosts; without one those requests are refused.
     pub egress: Option<Egress>,
-    /// What people answered about agents; nothing where policy asks for no permission.
+    /// The permission store; none if the policy requires no permission.
     pub permissions: Option<Permissions>,
-    /// The directory with the caches that were made once for all runs, by the name of the runtime.
+    /// The directory of the runtime caches, by the name of the runtime.
     pub caches: PathBuf,
 }
 
-/// One place where requests are run, several at once.
+/// The state of one host, on which several requests run concurrently.
 pub struct Host {
     pub(crate) spool: Spool,
     pub(crate) log: RecordLog,
@@ -62,7 +62,7 @@ pub struct Host {
     pub(crate) room: Room,
     pub(crate) room_wanted: RoomWanted,
     pub(crate) floor: Floor,
-    /// Before the launcher, so that its cells are given up before it is waited for.
+    /// Declared before the launcher: its sandboxes are given up before the launcher is waited for.
     pub(crate) ready: Mutex<ReadyCells>,
     pub(crate) signing: Signing,
     pub(crate) public_keys: PathBuf,
@@ -71,11 +71,12 @@ pub struct Host {
     permissions: Mutex<Option<Permissions>>,
     digests: Mutex<Digests>,
     pub(crate) telling: Telling,
-    /// A sandbox could not be built since this was looked at last.
+    /// Set when a sandbox could not be built; cleared by [`Self::is_doubted`].
     doubted: AtomicBool,
 }
 
 impl Host {
+    /// Creates the state without capacity limits and prewarmed sandboxes.
     #[must_use]
     pub fn new(parts: HostParts) -> Self {
         let HostParts { spool, policy, trust, key, public_keys, log, .. } = parts;
@@ -111,7 +112,7 @@ impl Host {
         }
     }
 
-    /// Whether this host can start a sandbox, by the launcher that its runs use.
+    /// Probes whether this host can start a sandbox, with the launcher of its runs.
     pub(crate) fn probe(&self) -> Probed {
         let Rules { launcher, policy, binaries, .. } = &*self.rules();
         probe_by(launcher, &self.spool.staging(), policy, binaries)
@@ -122,51 +123,50 @@ impl Host {
         self.doubted.store(true, Ordering::Relaxed);
     }
 
-    /// Whether that was noted since this was asked last.
+    /// Returns whether a sandbox could not be built since the last call.
     pub(crate) fn is_doubted(&self) -> bool {
         self.doubted.swap(false, Ordering::Relaxed)
     }
 
-    /// Holds the wall clock against this time from the start on, and against what is begun and told later.
+    /// Sets the earliest accepted wall clock time. Later starts and records raise it.
     #[must_use]
     pub fn with_floor(mut self, floor: Floor) -> Self {
         self.floor = floor;
         self
     }
 
-    /// Keeps at most so many cells ready for runs to come. The service that
-    /// this host is given to ends them.
+    /// Sets the number of prewarmed sandboxes. The service that gets this host ends them.
     #[must_use]
     pub fn with_ready_cells(mut self, cells_max: usize) -> Self {
         self.ready = Mutex::new(ReadyCells::new(cells_max));
         self
     }
 
-    /// Has at most so many cells at once, which are promised at most so much memory together.
+    /// Sets the limits on concurrent sandboxes and the memory promised to them.
     #[must_use]
     pub fn with_room(mut self, max: RoomMax) -> Self {
         self.room = Room::new(max);
         self
     }
 
-    /// The rules as they are now; whoever has them keeps them.
+    /// Returns the current rules; a caller may keep them after a reload.
     pub(crate) fn rules(&self) -> Arc<Rules> {
         Arc::clone(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts other rules in their place, for the requests that are still to come.
+    /// Replaces the rules for later requests.
     pub(crate) fn replace_rules(&self, rules: Rules) {
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
     }
 
-    /// The permissions, held by one at a time.
+    /// Locks the permission store.
     pub(crate) fn permissions(&self) -> MutexGuard<'_, Option<Permissions>> {
-        // What panicked between two of its files stops at the next one, or is read anew at a start.
+        // A panic between two writes is found by the next access, or by the next start.
         self.permissions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the workflows that the policy takes to have ended. What the disk does not take is tried again
-    /// at the next rescan; a store that is damaged stops the next decision.
+    /// Ends the workflows that the policy regards as idle. A disk error is retried at the next
+    /// rescan; a damaged store stops the next decision.
     pub(crate) fn clean_up_idle_workflows(&self) {
         let rules = self.rules();
         if let Some(permissions) = &mut *self.permissions()
@@ -176,7 +176,8 @@ impl Host {
         }
     }
 
-    /// What decisions hang on beside the request and its files, and may change while one waits.
+    /// Returns the digests of this host's inputs to decisions, which may change while a request is
+    /// held.
     pub(crate) fn standing(&self) -> Result<Vec<Sha256>, Halt> {
         let rules = self.rules();
         let permissions = self.permissions().as_mut().map(Permissions::standing).transpose()?;
@@ -184,35 +185,35 @@ impl Host {
         Ok(fixed.into_iter().chain(permissions).collect())
     }
 
-    /// How long a request that was dropped then may wait for an answer.
+    /// Returns the hold deadline of a request that was submitted at this time.
     pub(crate) fn held_until(&self, since: UtcTime) -> UtcTime {
         let sec = i64::try_from(self.rules().policy.held_sec_max()).unwrap_or(i64::MAX);
         UtcTime::from_unix(since.unix().saturating_add(sec))
     }
 
     pub(crate) fn digests(&self) -> MutexGuard<'_, Digests> {
-        // Each entry is whole or not there.
+        // Each entry is complete or absent.
         self.digests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn ready_cells(&self) -> MutexGuard<'_, ReadyCells> {
-        // A cell that was lost to a panic is a cell that is not ready.
+        // A panic loses at most a prewarmed sandbox.
         self.ready.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Between runs: has a cell made for the next run of the last one's kind.
+    /// After a run: prewarms a sandbox for the next run of the same kind.
     pub(crate) fn make_ready(&self) {
         let wanted = self.ready_cells().wanted(&self.spool);
         self.make_ahead(wanted.into_iter());
     }
 
-    /// While nothing is to do: replaces ready cells that are too old.
+    /// While idle: replaces prewarmed sandboxes that are too old.
     pub(crate) fn renew_ready(&self) {
         let old = self.ready_cells().take_old(&self.spool);
         self.make_ahead(old.into_iter());
     }
 
-    /// Asks for cells while nobody is kept from those that are there: a launcher may take its time.
+    /// Asks for sandboxes without holding the lock, because a launcher may be slow.
     fn make_ahead(&self, plans: impl Iterator<Item = CellPlan>) {
         let launcher = Arc::clone(&self.rules().launcher);
         for plan in plans {
@@ -222,32 +223,36 @@ impl Host {
         }
     }
 
-    /// Ends the ready cells.
+    /// Ends the prewarmed sandboxes.
     pub(crate) fn give_up_ready(&self) {
         self.ready_cells().empty(&self.spool);
     }
 
-    /// For whoever looks on while it is at work.
+    /// Returns a handle that observes this host from other threads.
     #[must_use]
     pub fn watching(&self) -> Watching {
         Watching::of(&self.telling)
     }
 
+    /// Returns the spool.
     #[must_use]
     pub fn spool(&self) -> &Spool {
         &self.spool
     }
 
+    /// Returns the current policy.
     #[must_use]
     pub fn policy(&self) -> Arc<Policy> {
         Arc::clone(&self.rules().policy)
     }
 
+    /// Returns the current key for records.
     #[must_use]
     pub fn key(&self) -> Arc<ResultKey> {
         self.signing.key()
     }
 
+    /// Returns the log of records.
     #[must_use]
     pub fn log(&self) -> &RecordLog {
         &self.log

@@ -1,5 +1,5 @@
-//! Publishes signed records: logged, proved, durable and visible, in this order. Must never publish a record
-//! that the log does not durably have, nor one that is not durable itself.
+//! Publishes signed records: logged, proved, durable and visible, in this order. Must never publish
+//! a record whose log entry is not durable, nor a record that is not durable itself.
 
 use records::log::{Inclusion, Prepared, PublicLogKey};
 use records::verify_bundle;
@@ -16,7 +16,7 @@ impl Host {
     /// Logs and publishes a signed record.
     ///
     /// # Errors
-    /// [`Halt`]; nothing of it is visible then.
+    /// [`Halt`]; nothing of the record is visible then.
     pub(crate) fn publish(&self, letter: Letter) -> Result<Receipt, Halt> {
         match self.log.is_shared() {
             true => self.publish_alone(letter),
@@ -24,9 +24,10 @@ impl Host {
         }
     }
 
-    /// Beside others who append to the same log: entry by entry, each durable by itself.
+    /// Publishes a record to a log with other writers. Each entry is made durable by itself.
     fn publish_alone(&self, letter: Letter) -> Result<Receipt, Halt> {
-        // What was written is durable: the log never has a record of which a crash leaves a part.
+        // The record is durable before its log entry: after a crash the log never has an incomplete
+        // record.
         let entry = letter.attested.envelope().log_entry();
         let inclusion = match self.log.append(&entry, system::now()) {
             Err(error) if error.failed_call().and_then(Want::of) == Some(Want::Room) => {
@@ -49,7 +50,8 @@ impl Host {
         self.spool.commit_names(placed)?.pop().ok_or(Halt::Together)
     }
 
-    /// All of them, or none: what fails for one fails for all, and recovery tells each.
+    /// Publishes all records or none. An error of one is an error of all, and recovery records
+    /// each.
     fn publish_all(&self, letters: Vec<Letter>) -> Vec<Result<Receipt, Halt>> {
         let count = letters.len();
         match self.publish_batch(letters) {
@@ -76,7 +78,8 @@ impl Host {
                 Err(halt) => return Err(halt),
             };
             log.let_go();
-            // Others may append, and the loop looks, while this waits.
+            // While this thread waits, other threads may append, and the event loop checks the
+            // space.
             drop(log);
             letters.iter().try_for_each(take_proofs_back)?;
             if room.is_none() && halt.want() == Some(Want::Room) {
@@ -95,7 +98,7 @@ impl Host {
         Ok(receipts)
     }
 
-    /// Log, proofs and results, durable, under names that nobody looks at.
+    /// Writes the log entries, proofs and results durably, under hidden names.
     fn write_out(&self, log: &mut HeldLog<'_>, letters: &[Letter]) -> Result<Prepared, Halt> {
         let entries: Vec<Vec<u8>> =
             letters.iter().map(|one| one.attested.envelope().log_entry()).collect();
@@ -112,7 +115,7 @@ impl Host {
     }
 }
 
-/// Adds the bundle and the proof, as a verifier accepts them.
+/// Adds the bundle and the proof to the result, after verifying them.
 fn prove(letter: &Letter, inclusion: &Inclusion, log: &PublicLogKey) -> Result<(), Halt> {
     let [bundle, proof] = letter.attested.proofs(inclusion)?;
     let verified = verify_bundle(&bundle.1, letter.attested.key(), log).map_err(Halt::Unproved)?;
@@ -124,7 +127,7 @@ fn prove(letter: &Letter, inclusion: &Inclusion, log: &PublicLogKey) -> Result<(
     Ok(())
 }
 
-/// What a full disk left of them.
+/// Removes the proofs that a full disk left incomplete.
 fn take_proofs_back(letter: &Letter) -> Result<(), Halt> {
     for name in letter.attested.proof_names() {
         letter.result.take_back(&name)?;

@@ -1,4 +1,4 @@
-//! Puts rules and trust that were read again in the place of the present ones.
+//! Replaces the rules and the trust store after they were read again.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::permissions::Permissions;
 use crate::rules::Rules;
 
 impl Host {
-    /// Puts the rules of a configuration that was read again in force, or says why not.
+    /// Replaces the rules with those of a new configuration. Returns the reason if it is refused.
     ///
     /// # Errors
-    /// [`Halt`]: the store of permissions cannot be read; nothing may be admitted then.
+    /// [`Halt`]: the permission store cannot be read; nothing may be admitted then.
     pub(crate) fn take_over(&self, config: Config) -> Result<Result<(), String>, Halt> {
         let Config { policy, trust, launcher, state, spool, .. } = config;
         let rules = self.rules();
@@ -25,7 +25,7 @@ impl Host {
             let open = |policy: &Policy| {
                 Permissions::open(policy, &state.join("permissions"), &spool.join("drafts"))
             };
-            // One at a time has the store open.
+            // The store can be open only once.
             *permissions = None;
             match open(&policy) {
                 Ok(opened) => {
@@ -44,7 +44,8 @@ impl Host {
         Ok(Ok(()))
     }
 
-    /// Which directory of a configuration is another than the one that this host is at work on.
+    /// Returns a directory of the configuration that is not the one in use. A reload cannot change
+    /// it.
     pub(crate) fn moved<'a>(&self, config: &'a Config) -> Option<&'a Path> {
         let [state, spool] = self.spool.roots();
         let is = |path: &Path, ours: &Path| path.canonicalize().is_ok_and(|path| path == ours);
@@ -58,10 +59,10 @@ impl Host {
         places.into_iter().find(|(_, same)| !same).map(|(path, _)| path.as_path())
     }
 
-    /// Reads the trust store again if its files are others than those that were read, and says whether.
+    /// Reads the trust store again if one of its files has changed.
     ///
     /// # Errors
-    /// It cannot be read; nobody may be admitted then.
+    /// The store cannot be read; nothing may be admitted then.
     pub(crate) fn renew_trust(&self) -> Result<Renewed, ConfigError> {
         let rules = self.rules();
         let Some(trust) = rules.trust.renewed()? else { return Ok(Renewed::Same) };
@@ -70,7 +71,7 @@ impl Host {
     }
 }
 
-/// Whose signatures count, after a look.
+/// The result of reading the trust store again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Renewed {
     Same,

@@ -1,5 +1,5 @@
-//! The numbers as a file, for node_exporter's textfile collector. Written when something changed and at most
-//! every so often; while nothing changes it asks nobody to wake.
+//! The metrics as a file for node_exporter's textfile collector. The file is written after a
+//! change, at most once per interval. Without changes it causes no wake-up.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use spool::{SpoolError, tell_file};
 
 use super::registry::Metrics;
 
-/// The file, and what was written to it last.
+/// The metrics file and the state of its last write.
 pub struct MetricsFile {
     path: PathBuf,
     interval: Duration,
@@ -16,13 +16,13 @@ pub struct MetricsFile {
 }
 
 impl MetricsFile {
-    /// Nothing is written yet.
+    /// Returns a file that is not yet written.
     #[must_use]
     pub fn new(path: PathBuf, interval: Duration) -> Self {
         Self { path, interval, written: None }
     }
 
-    /// When it is to be written next; none while it says what is so.
+    /// Returns the time of the next write; none while the file is up to date.
     #[must_use]
     pub fn due(&self, metrics: &Metrics) -> Option<Instant> {
         match self.written {
@@ -31,10 +31,10 @@ impl MetricsFile {
         }
     }
 
-    /// Writes it if it is due.
+    /// Writes the file if it is due.
     ///
     /// # Errors
-    /// The disk. It is tried again after the interval; nobody but readers misses it.
+    /// The disk; the write is retried after the interval. Only readers are affected.
     pub fn keep(&mut self, metrics: &Metrics) -> Result<(), SpoolError> {
         match self.due(metrics) {
             Some(due) if due <= Instant::now() => self.write(metrics),
@@ -42,12 +42,12 @@ impl MetricsFile {
         }
     }
 
-    /// Writes it now: at the end, so that the last numbers are there.
+    /// Writes the file now, for example at the end of the daemon.
     ///
     /// # Errors
     /// The disk.
     pub fn write(&mut self, metrics: &Metrics) -> Result<(), SpoolError> {
-        // What changes from here on is not in it, or is and is written again.
+        // Read before rendering: a concurrent change may be in the file, and causes another write.
         self.written = Some((Instant::now(), metrics.changes()));
         tell_file(&self.path, metrics.render().as_bytes())
     }

@@ -1,7 +1,6 @@
-//! Our own numbers, for whoever watches the service: counted by the threads that act, rendered as
-//! OpenMetrics text into a file (node_exporter's textfile collector) or for whoever connects to a Unix
-//! socket. They tell and must never decide. Every label is of a closed set, so that no request can make a
-//! series of its own.
+//! The daemon's metrics. The threads count; the values are rendered as OpenMetrics text into a file
+//! for node_exporter's textfile collector, or on a Unix socket. No decision depends on them. Every
+//! label has a closed set of values, so that a request cannot add a time series.
 
 mod file;
 pub(crate) mod model;

@@ -1,4 +1,4 @@
-//! The error of the socket that serves the numbers.
+//! The error of the metrics socket.
 
 use std::fmt;
 use std::io;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use spool::Want;
 
-/// A failure to listen on the socket for the numbers.
+/// The metrics socket cannot be opened.
 #[derive(Debug)]
 pub enum SocketError {
-    /// Somebody answers there already, or it is no socket.
+    /// Another process answers at this path, or it is not a socket.
     Taken(PathBuf),
     Io(PathBuf, io::Error),
 }
@@ -29,7 +29,7 @@ impl fmt::Display for SocketError {
 impl std::error::Error for SocketError {}
 
 impl SocketError {
-    /// The shortage behind this error, if waiting can end it.
+    /// Returns the shortage behind this error, if waiting can end it.
     #[must_use]
     pub fn want(&self) -> Option<Want> {
         match self {

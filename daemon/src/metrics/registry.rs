@@ -1,4 +1,4 @@
-//! Which numbers there are and what each means. All of it may be called by every thread at once.
+//! The metrics and their meaning. Any thread may call any method.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -21,21 +21,21 @@ type Label = [(&'static str, Cow<'static, str>); 1];
 type Seconds = Family<Label, Histogram, fn() -> Histogram>;
 
 model::closed_set! {
-    /// What takes time between the drop of a request and its published record, in order.
+    /// The timed steps of a request, in order.
     pub enum Timed {
-        /// From the drop (the change time of its inode) to the claim.
+        /// From the submission (the change time of its inode) to the claim.
         Queued = "queued",
         /// From the claim to the decision.
         Decide = "decide",
-        /// The inputs, into their slot.
+        /// Staging of the inputs.
         Stage = "stage",
-        /// The cell, until it was ready; next to nothing where one was kept ready.
+        /// From the staged inputs to a ready sandbox; near zero if one was prewarmed.
         Cell = "cell",
-        /// The tool, from its start to its end.
+        /// From the start of the tool to its end.
         Run = "run",
-        /// The record signed and in the log.
+        /// Signing and logging the record.
         SignLog = "sign_log",
-        /// From there to the published result.
+        /// From the logged record to the published result.
         Publish = "publish",
         /// From the claim to the published result.
         Whole = "whole",
@@ -43,27 +43,27 @@ model::closed_set! {
 }
 
 model::closed_set! {
-    /// Why nothing is admitted.
+    /// The reason why nothing is admitted.
     pub enum StoppedBy {
-        /// There is no room for the record of one more request.
+        /// Too little disk space for the record of another request.
         NoRoom = "no_room",
-        /// A write found no room.
+        /// A write failed for lack of disk space.
         Disk = "disk",
-        /// There are too few file descriptors for one more request.
+        /// Too few file descriptors for another request.
         Descriptors = "descriptors",
-        /// Trust store, keys or policy cannot be read.
+        /// The trust store, keys or policy cannot be read.
         Trust = "trust",
         /// No sandbox can be started on this host.
         Host = "host",
-        /// The wall clock is behind what was begun or told.
+        /// The wall clock is earlier than the last recorded time.
         Clock = "clock",
-        /// The daemon was told to stop.
+        /// The daemon is stopping.
         Drain = "drain",
     }
 }
 
 impl StoppedBy {
-    /// A write or another call found a shortage.
+    /// Returns the reason for a shortage that a call has met.
     #[must_use]
     pub fn lacking(want: Want) -> Self {
         match want {
@@ -73,10 +73,10 @@ impl StoppedBy {
     }
 }
 
-/// The numbers of one daemon.
+/// The metrics of one daemon.
 pub struct Metrics {
     registry: Registry,
-    /// How often anything became another: who renders asks it whether there is something new.
+    /// The number of changes; the writer of the file compares it with that of its last write.
     changes: AtomicU64,
     requests: Family<Label, Gauge>,
     outcomes: Family<Label, Counter>,
@@ -95,7 +95,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Everything at nothing, and when this daemon started.
+    /// Returns zeroed metrics, with the start time of the daemon.
     #[must_use]
     pub fn new(started: UtcTime) -> Self {
         let metrics = Self {
@@ -121,7 +121,7 @@ impl Metrics {
         metrics.begin().register(started)
     }
 
-    /// What may be is there from the beginning: a rate needs the zero before the first.
+    /// Creates every time series with the value zero: a rate needs a zero before the first event.
     fn begin(self) -> Self {
         self.requests(&Counts::default());
         for outcome in Outcome::TEXTS {
@@ -176,7 +176,7 @@ impl Metrics {
         }
     }
 
-    /// How many requests are in each state: the same counts that the status tells.
+    /// Sets the number of requests in each state, as in the published status.
     pub fn requests(&self, counts: &Counts) {
         for (state, count) in [
             ("waiting", counts.waiting),
@@ -190,17 +190,17 @@ impl Metrics {
         }
     }
 
-    /// A record was published.
+    /// Counts a published record.
     pub fn ended(&self, outcome: Outcome) {
         self.outcomes.get_or_create(&label("outcome", outcome.as_str())).inc();
         self.changed();
     }
 
-    /// A refusal was published for these reasons. Warnings refuse nothing.
+    /// Counts a published refusal under each of its codes. Warnings do not count.
     pub fn refused(&self, violations: &[Violation]) {
         let errors = violations.iter().filter(|one| one.severity == Severity::Error);
         let mut codes: Vec<Cow<'static, str>> = errors.map(|one| one.code.as_str()).collect();
-        // Codes are a closed list, so this makes no series without end.
+        // Codes are a closed set, so that the number of time series is bounded.
         codes.sort();
         codes.dedup();
         for code in codes {
@@ -209,51 +209,51 @@ impl Metrics {
         self.changed();
     }
 
-    /// A request has a step behind it.
+    /// Records the duration of a step of a request.
     pub fn took(&self, timed: Timed, time: Duration) {
         self.steps.get_or_create(&label("step", timed.as_str())).observe(time.as_secs_f64());
         self.changed();
     }
 
-    /// A barrier was passed.
+    /// Records the duration of a barrier.
     pub fn barrier(&self, time: Duration) {
         self.barriers.observe(time.as_secs_f64());
         self.changed();
     }
 
-    /// So many files or directories were made durable one by one.
+    /// Counts files and directories that were synced one by one.
     pub fn fsyncs(&self, count: u64) {
         self.fsyncs.inc_by(count);
         self.changed();
     }
 
-    /// What runs, and what was promised to it in memory.
+    /// Sets the number of running sandboxes, and the memory promised to them in bytes.
     pub fn running(&self, cells: u64, memory_bytes: u64) {
         self.set(&self.running_cells, cells);
         self.set(&self.memory_promised, memory_bytes);
     }
 
-    /// How much memory may be promised at once.
+    /// Sets the memory that may be promised at one time, in bytes.
     pub fn memory_budget(&self, bytes: u64) {
         self.set(&self.memory_budget, bytes);
     }
 
-    /// How many cells are kept ready.
+    /// Sets the number of prewarmed sandboxes.
     pub fn ready_cells(&self, cells: u64) {
         self.set(&self.ready_cells, cells);
     }
 
-    /// How much room the spool has.
+    /// Sets the free space of the spool, in bytes.
     pub fn spool_free(&self, bytes: u64) {
         self.set(&self.spool_free, bytes);
     }
 
-    /// How long the log is.
+    /// Sets the number of log entries.
     pub fn log_entries(&self, entries: u64) {
         self.set(&self.log_entries, entries);
     }
 
-    /// Another policy is in force.
+    /// Sets the policy in use.
     pub fn policy(&self, policy: &Policy) {
         self.policy_named(policy.name(), &policy.sha256().to_string());
     }
@@ -265,7 +265,7 @@ impl Metrics {
         self.changed();
     }
 
-    /// Why nothing is admitted, or that it is again.
+    /// Sets the reason why nothing is admitted; none clears it.
     pub fn admission(&self, stopped: Option<StoppedBy>) {
         for &reason in StoppedBy::ALL {
             let gauge = self.stopped.get_or_create(&label("reason", reason.as_str()));
@@ -273,17 +273,18 @@ impl Metrics {
         }
     }
 
-    /// How often anything changed so far.
+    /// Returns the number of changes.
     pub(super) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
 
-    /// All of it as OpenMetrics text, version 1.0.0.
+    /// Renders the metrics as OpenMetrics text, version 1.0.0.
     #[must_use]
     pub fn render(&self) -> String {
         let mut rendered = String::new();
         if text::encode(&mut rendered, &self.registry).is_err() {
-            // A text takes every write. Half of one would end without its mark and be refused.
+            // Writing to a string does not fail. A partial text would lack its end mark and be
+            // refused.
             rendered.clear();
             writeln!(rendered, "# EOF").unwrap_or_default();
         }
@@ -295,7 +296,7 @@ fn label(name: &'static str, value: &'static str) -> Label {
     [(name, Cow::Borrowed(value))]
 }
 
-/// From what a warm cell takes to the longest run that policies allow.
+/// Buckets from the time of a prewarmed sandbox to the longest run that policies allow.
 fn step_seconds() -> Histogram {
     Histogram::new([
         0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,

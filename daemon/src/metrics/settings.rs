@@ -1,4 +1,4 @@
-//! Where the numbers go, as the configuration says it.
+//! The configured destinations of the metrics.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,14 +17,14 @@ pub(crate) struct MetricsForm {
     interval_sec: Option<u64>,
 }
 
-/// Where the numbers go.
+/// The destinations of the metrics.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MetricsSettings {
-    /// For node_exporter's textfile collector.
+    /// The file for node_exporter's textfile collector.
     pub file: Option<PathBuf>,
-    /// For whoever connects.
+    /// The path of the Unix socket.
     pub socket: Option<PathBuf>,
-    /// The file is written at most this often.
+    /// The shortest interval between two writes of the file.
     pub interval: Duration,
 }
 
@@ -35,7 +35,7 @@ impl Default for MetricsSettings {
 }
 
 impl MetricsForm {
-    /// What it asks for, or what is wrong with it.
+    /// Checks the values and converts them to settings.
     pub(crate) fn settings(self) -> Result<MetricsSettings, String> {
         if self.file.is_none() && self.socket.is_none() {
             return Err("metrics: name a file or a socket, or leave it out".to_owned());

@@ -1,6 +1,6 @@
-//! The numbers on a Unix socket: whoever connects and asks as HTTP does (`curl --unix-socket`) gets them.
-//! One thread, one connection at a time, each with so many bytes to ask and so much time; whoever wants
-//! more is left. The socket is reached by a path, never by a network.
+//! Serves the metrics on a Unix socket over HTTP (`curl --unix-socket`). One thread serves one
+//! connection at a time, with a bound on the size of the request and on the time; a slower client
+//! is disconnected. The socket has a path and is not reachable over a network.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Read, Write};
@@ -14,25 +14,26 @@ use std::time::{Duration, Instant};
 use super::model::SocketError;
 use super::registry::Metrics;
 
-/// What a question may be long, headers and all.
+/// The longest HTTP request, with headers.
 const QUESTION_BYTES_MAX: usize = 8 * 1024;
-/// For the question and the answer together.
+/// The time limit for the request and the response together.
 const CONNECTION_TIME_MAX: Duration = Duration::from_secs(2);
-/// After an error of the kernel's that may last.
+/// The pause after an error of `accept`, which may persist.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A socket that answers for as long as the program lives, and goes with this.
+/// A socket that answers until it is dropped, which removes its path.
 pub struct MetricsSocket(PathBuf);
 
 impl MetricsSocket {
-    /// Listens, and answers in a thread of its own. Who may connect is for the directory to say.
+    /// Listens, and answers on its own thread. The permissions of the directory decide who may
+    /// connect.
     ///
     /// # Errors
-    /// The path is taken, or the kernel has no socket or thread for us.
+    /// The path is in use, or the socket or the thread cannot be created.
     pub fn listen(path: &Path, metrics: Arc<Metrics>) -> Result<Self, SocketError> {
         let failed = |error| SocketError::Io(path.to_owned(), error);
         if let Ok(found) = fs::symlink_metadata(path) {
-            // One that nobody answers at was left by a daemon that was killed.
+            // A socket without a listener was left by a daemon that was killed.
             if !found.file_type().is_socket() || UnixStream::connect(path).is_ok() {
                 return Err(SocketError::Taken(path.to_owned()));
             }
@@ -102,7 +103,7 @@ fn headers(bytes: usize) -> String {
     )
 }
 
-/// The head of the question; what follows it is not read.
+/// Reads the head of the HTTP request; a body is not read.
 fn question(stream: &mut UnixStream, until: Instant) -> io::Result<Vec<u8>> {
     let (mut question, mut part) = (Vec::new(), [0; 1024]);
     while !question.windows(4).any(|end| end == b"\r\n\r\n") {

@@ -1,5 +1,5 @@
-//! The network of one run: what was granted, in the egress proxy's words, and what the proxy says became of
-//! it, in the record's. Nothing here may add a host to what was granted.
+//! The network of one run: converts the granted hosts for the egress proxy, and the proxy's report
+//! for the record. Must never add a host to the grant.
 
 mod report;
 
@@ -14,19 +14,19 @@ use sandbox::plan::PROXY_PORT;
 
 use crate::programs::find_program;
 
-/// The hosts are there from before the intent until the collected run is told.
+/// The proxy serves from before the intent until the run is recorded.
 const TIME_MS_SPARE: u64 = 300_000;
-/// Where distributions keep every authority in one file, as the cell sees it.
+/// The bundle of CA certificates on common distributions, as seen in the sandbox.
 const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
 
-/// A run's hosts, open until this is closed or dropped.
+/// The open network of a run, until it is closed or dropped.
 pub(crate) struct OpenNetwork {
     conversation: Conversation,
     granted: GrantedNetwork,
 }
 
 impl OpenNetwork {
-    /// Hands the cell's proxy socket to the egress proxy.
+    /// Passes the sandbox's proxy socket to the egress proxy.
     pub(crate) fn begin(
         egress: &Egress,
         granted: &GrantedNetwork,
@@ -50,8 +50,8 @@ impl OpenNetwork {
         Ok(Self { conversation, granted: granted.clone() })
     }
 
-    /// Ends every connection and says what was done. A proxy that was lost on the way took the run's
-    /// network with it, and what is known.
+    /// Ends every connection and returns the use. If the proxy was lost, the run lost its network
+    /// and the use is unknown.
     pub(crate) fn close(self) -> NetworkUse {
         let Self { conversation, granted } = self;
         let confinement = conversation.confinement();
@@ -72,7 +72,8 @@ impl OpenNetwork {
     }
 }
 
-/// What tells a tool of its proxy; the policy's own word for a runtime stands before it.
+/// Returns the environment variables of the proxy. Variables of the policy's runtime take
+/// precedence.
 pub(crate) fn environment(grant: &Grant) -> Vec<(String, String)> {
     if grant.network().is_none() {
         return Vec::new();
@@ -82,13 +83,14 @@ pub(crate) fn environment(grant: &Grant) -> Vec<(String, String)> {
         ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
     let mut env: Vec<(String, String)> =
         names.map(|name| (name.to_owned(), proxy.clone())).into_iter().collect();
-    // Nothing goes past the proxy, whatever a library's default is.
+    // Nothing bypasses the proxy, regardless of a library's default.
     env.extend(["NO_PROXY", "no_proxy"].map(|name| (name.to_owned(), String::new())));
-    // Node's own clients look for a proxy only if this says so, and before 22.21 and 24.0 not at all.
+    // Node's own clients use a proxy only with this variable, and not at all before 22.21 and 24.0.
     env.push(("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned()));
-    // Interpreters with a TLS library of their own look elsewhere.
+    // Interpreters with their own TLS library search other paths.
     if Path::new(AUTHORITIES).is_file() {
-        // Node knows those it was built with; without this it trusts none that the host added.
+        // Node has built-in certificates; without this variable it ignores those that the host
+        // added.
         let names = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
         env.extend(names.map(|name| (name.to_owned(), AUTHORITIES.to_owned())));
     }
@@ -96,7 +98,7 @@ pub(crate) fn environment(grant: &Grant) -> Vec<(String, String)> {
     env
 }
 
-/// The proxy beside the running program or in its packaged place; a host may be without one.
+/// Returns the proxy beside the running program or at its packaged path, if it is installed.
 #[must_use]
 pub fn find_egress() -> Option<Egress> {
     let program = find_program("toolexec-egress").ok()?;

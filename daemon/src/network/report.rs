@@ -1,6 +1,6 @@
-//! The egress proxy's report, on its way into a signed record. The proxy is another program, which meets
-//! hostile bytes all day: what it says is taken for this run's only if it can be. Pure; must never let
-//! a host into a record that the run was not granted, or leave one out.
+//! Checks the egress proxy's report before it enters a signed record. The proxy is another program
+//! and parses hostile bytes, so that its report is accepted only if it is plausible for this run.
+//! Pure. Must never add a host to a record that was not granted, nor omit a granted one.
 
 use std::fmt;
 
@@ -8,16 +8,16 @@ use egress::frame::{self, ADDRESSES_MAX, ASKED_BYTES_MAX, Confinement, REFUSALS_
 use policies::GrantedNetwork;
 use records::{HostUse, NetworkReport, Refusal};
 
-/// Why a report cannot be this run's.
+/// The reason why a report is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReportFault {
-    /// Its hosts are not those that were granted, in their order.
+    /// The hosts differ from the granted ones, or are in another order.
     Hosts,
-    /// A host has more addresses than are ever kept.
+    /// A host has more addresses than the proxy keeps.
     Addresses,
-    /// More bytes were moved than were granted, or some without a connection.
+    /// More bytes were transferred than granted, or some without a connection.
     Bytes,
-    /// There are more refusals, or longer ones, than are ever listed.
+    /// There are more or longer refusals than the proxy lists.
     Refusals,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for ReportFault {
     }
 }
 
-/// The report in the record's words.
+/// Checks a report and converts it for the record.
 pub(super) fn believed(
     report: frame::Report,
     granted: &GrantedNetwork,
@@ -58,7 +58,7 @@ pub(super) fn believed(
 fn bytes_fit(hosts: &[frame::HostUse], bytes_max: u64) -> bool {
     let of = |host: &frame::HostUse| host.bytes_in.saturating_add(host.bytes_out);
     let all = hosts.iter().fold(0_u64, |all, host| all.saturating_add(of(host)));
-    // A destination is what was connected to, so bytes without a connection would hide one.
+    // A record lists connected hosts as destinations: bytes without a connection would hide one.
     all <= bytes_max && hosts.iter().all(|host| host.connections > 0 || of(host) == 0)
 }
 

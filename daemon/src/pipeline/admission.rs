@@ -1,4 +1,5 @@
-//! Bytes to an approved request whose inputs are staged. Nothing here may start anything.
+//! The steps from the bytes of a request to an approved request with staged inputs. Must never
+//! start anything.
 
 use model::UtcTime;
 use policies::ais::Supply;
@@ -19,7 +20,7 @@ use crate::system;
 use crate::verdicts::{no_egress, replayed};
 
 impl Passage<'_> {
-    /// Bytes → a well-formed request that was never started before.
+    /// Bytes → a well-formed request that was never started.
     pub(super) fn check(
         &self,
         draft: Draft,
@@ -51,7 +52,8 @@ impl Passage<'_> {
         self.refuse(&request, claimed, violations, &decided).map(Step::end)
     }
 
-    /// Whether a run of this request, under another ledger, has its record where this one's would be.
+    /// Finds a record of this request that was made under another ledger in the same results
+    /// directory.
     fn seen_by_others(&self, request: &Request) -> Result<Option<Seen>, Halt> {
         let records = self.host.spool.results_of_others(request.id())?;
         let begun = records.into_iter().find(|record| was_begun(record));
@@ -66,7 +68,7 @@ impl Passage<'_> {
         }))
     }
 
-    /// A well-formed request → one that may run, and under which bounds.
+    /// A well-formed request → an approved request with its grant.
     pub(super) fn authorise(
         &self,
         request: Request,
@@ -82,7 +84,8 @@ impl Passage<'_> {
             }
             _ => Permission::NotAsked,
         };
-        // Reading every program takes its time; only a bundle that is asked for can speak of them.
+        // Computing the digests reads every program. They are needed only for an AIS bundle that
+        // the policy asks for.
         let asked = policy.asks_ais(&request) && matches!(claimed.ais(), AisFile::Read { .. });
         let supply = match asked {
             true => self.host.digests().of(policy, binaries)?.digests,
@@ -102,7 +105,7 @@ impl Passage<'_> {
             unread_signatures: claimed.unread_signatures(),
             signers: trust.signers(),
             origin: Some(self.host.log.origin()),
-            // `check` asked the ledger before.
+            // `check` has already consulted the ledger.
             ledger: Ledger::Unused,
             binaries,
             now,
@@ -112,7 +115,7 @@ impl Passage<'_> {
         self.follow(decision, claimed, warnings, (patience, now))
     }
 
-    /// A decision → the next state, or the end that it asks for.
+    /// A decision → the next state, or the end that the decision demands.
     fn follow(
         &self,
         decision: Decision,
@@ -144,7 +147,7 @@ impl Passage<'_> {
         }
     }
 
-    /// Files a question to people about the permission that a request lacks, where one can be granted.
+    /// Files a permission request if the request lacks a permission that can be granted.
     fn ask_permission(&self, request: &Request, violations: &[Violation]) -> PermissionFiled {
         let is_requestable = |it: &Violation| it.code == Code::PermissionRequestable;
         match &mut *self.host.permissions() {
@@ -153,8 +156,8 @@ impl Passage<'_> {
         }
     }
 
-    /// An approved request → its inputs, private and equal to what it says; in the slot of a cell that
-    /// waits already, if there is one for it.
+    /// An approved request → its inputs, copied and equal to their digests. The inputs go into the
+    /// slot of a prewarmed sandbox if one fits.
     pub(super) fn stage(
         &self,
         approved: Approved,

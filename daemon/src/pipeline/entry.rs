@@ -1,5 +1,6 @@
-//! What an operator asks of a request, and its turn: nothing of it is staged, and no cell is built, before
-//! there is room for both. Must never let one overtake another, nor let one run that is held.
+//! The order of an operator, and the wait for capacity. Inputs are staged and a sandbox is built
+//! only after a permit is granted. A request must never overtake another, and a held one must never
+//! run.
 
 use model::{UtcTime, escape_line};
 use policies::Approved;
@@ -14,7 +15,7 @@ use crate::room::{NoRoom, Place};
 use crate::system;
 
 impl Passage<'_> {
-    /// A well-formed request → one that its operators let go on.
+    /// A well-formed request → one that no operator has held or cancelled.
     pub(super) fn obey(
         &self,
         request: Request,
@@ -45,7 +46,7 @@ impl Passage<'_> {
         self.refuse(&request, claimed, all, &Decided::nothing()).map(Step::end)
     }
 
-    /// Waits for room for the cell that was granted.
+    /// Waits for a permit for the granted sandbox.
     pub(super) fn enter(
         &self,
         approved: Approved,

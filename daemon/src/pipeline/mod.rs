@@ -1,5 +1,5 @@
-//! One request from its copy to its record. Reads top to bottom as the design's flow does; each step that
-//! is more than a few lines has a file of its own.
+//! The pipeline: one request from its claim to its published record. Read it from top to bottom;
+//! each longer step has its own file.
 
 mod admission;
 mod entry;
@@ -27,35 +27,38 @@ use crate::model::Halt;
 use crate::system;
 use passage::Passage;
 
-/// How a request came here.
+/// A claimed request, with the circumstances of its submission.
 pub(crate) struct Ask {
     pub(crate) draft: Draft,
     pub(crate) claimed: Claimed,
     pub(crate) submission: Submission,
-    /// The time that it is judged by: now, or that of the run which is done again.
+    /// The time of the decision: now, or the time of the replayed run.
     pub(crate) at: UtcTime,
     pub(crate) patience: HoldDeadline,
-    /// What an operator asks of it.
+    /// The order of an operator.
     pub(crate) ordered: Option<Ordered>,
 }
 
-/// A run that is to be done again.
+/// A run to be replayed.
 pub struct Replay<'a> {
-    /// The request, as its record has it.
+    /// The request file in the record.
     pub request: &'a Path,
-    /// What that record says of its bytes.
+    /// The digest of the request file according to the record.
     pub request_sha256: Sha256,
+    /// The directory of the inputs, if the request has any.
     pub inputs: Option<&'a Path>,
+    /// The record of the replayed run.
     pub of: Replayed,
-    /// When that run was decided.
+    /// The time of the decision about that run.
     pub at: UtcTime,
 }
 
 impl Host {
-    /// Claims a person's own file and takes it to its published record: the embedded one-shot.
+    /// Claims a request file of the caller and takes it to its published record: the embedded
+    /// one-shot run.
     ///
     /// # Errors
-    /// [`Halt`]: the file cannot be read, or our own disk or key failed. Nothing was run then.
+    /// [`Halt`]: the file cannot be read, or the daemon's own disk or key failed. Nothing was run.
     pub fn run_file(
         &self,
         request: &Path,
@@ -87,8 +90,8 @@ impl Host {
         self.passage().process(ask, &mut invoked(cancelled))?.at_once()
     }
 
-    /// Does the run of a published record again, judged by the time of that run. Nothing is used up,
-    /// and the new record says what it is.
+    /// Runs the request of a published record again, decided at the time of that run. Nothing is
+    /// used up, and the new record names the replayed one.
     ///
     /// # Errors
     /// As [`Self::run_file`].
@@ -101,7 +104,7 @@ impl Host {
         let Replay { request, request_sha256, inputs, of, at } = replay;
         let id = system::new_claim_id()?;
         let (draft, claimed) = self.spool.claim_record(request, inputs, of, id)?;
-        // The copy is what runs: whatever the directory holds by now.
+        // The claimed copy runs, regardless of later changes to the directory.
         if draft.sha256() != request_sha256 {
             self.spool.abandon(claimed);
             return Err(Halt::OtherRequest(request.to_owned()));
@@ -114,18 +117,18 @@ impl Host {
 }
 
 impl Passage<'_> {
-    /// Takes one claimed request to its published record, or to somebody's answer.
+    /// Takes one claimed request to its published record, or holds or releases it.
     ///
     /// # Errors
-    /// [`Halt`]: our own disk or key failed. Nothing more may be admitted; what was begun is told by
-    /// recovery.
+    /// [`Halt`]: the daemon's own disk or key failed. Nothing more may be admitted; recovery
+    /// records the started runs.
     pub(crate) fn process(
         &self,
         ask: Ask,
         wish: &mut dyn FnMut() -> Wish,
     ) -> Result<ClaimOutcome, Halt> {
         let Ask { draft, claimed, submission, at, patience, ordered } = ask;
-        // Without room for its record nothing is begun.
+        // A request is started only if there is space for its record.
         if let Err(error) = self.host.keep_room() {
             self.host.spool.abandon(claimed);
             return match patience {
@@ -155,7 +158,7 @@ impl Passage<'_> {
     }
 }
 
-/// Who invoked a run waits for nothing but its end.
+/// An embedded run is only continued or cancelled.
 fn invoked(cancelled: &mut dyn FnMut() -> bool) -> impl FnMut() -> Wish {
     || match cancelled() {
         true => Wish::End,

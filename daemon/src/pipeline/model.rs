@@ -1,5 +1,5 @@
-//! The types that the steps of the pipeline share: the end of a request, the choice after each step, and the
-//! input of a record.
+//! Types that the steps of the pipeline share: the end of a request, the choice after each step,
+//! and the input of a record.
 
 use model::{Outcome, Sha256};
 use policies::{AisFile, Approved, Grounds, SignatureFile, Touch};
@@ -10,26 +10,26 @@ use validator::{Refused, Request, Violation};
 
 use crate::model::{Halt, PermissionFiled};
 
-/// What became of a request: there is a signed record, and it is published.
+/// A request with a signed and published record.
 #[derive(Debug)]
 #[must_use]
 pub struct Told {
     pub outcome: Outcome,
-    /// Upstream's exit code: the tool's own, -1 where nothing ran.
+    /// Upstream's exit code: that of the tool, or -1 if nothing ran.
     pub exit_code: i32,
     pub receipt: Receipt,
-    /// What was wrong with the request; warnings of accepted ones too.
+    /// The violations of the request; of an accepted one, its warnings.
     pub violations: Vec<Violation>,
-    /// Why nothing ran, or why nobody knows.
+    /// The reason why nothing ran, or why the outcome is unknown.
     pub reason: Option<String>,
-    /// Layers that were missing by a named exception.
+    /// Layers that were missing and permitted to be missing by a named exception.
     pub degraded: Vec<String>,
-    /// Whether the original left the directory that it was dropped into.
+    /// The state of the submitted file.
     pub originals: Originals,
 }
 
 impl Told {
-    /// The end of a request whose record is published; no layer was missing.
+    /// Returns the end of a request whose record is published and which lacked no layer.
     pub(super) fn of(
         published: PublishedRecord,
         exit_code: i32,
@@ -41,45 +41,45 @@ impl Told {
     }
 }
 
-/// What whoever waits for a request wants of it by now.
+/// The wanted continuation of a request in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wish {
     GoOn,
-    /// If it was not begun it is left where it was; a run goes on.
+    /// Release the request if it was not started; a started run goes on.
     LeaveUnbegun,
-    /// A run is ended; what was not begun is left where it was.
+    /// End a started run; release a request that was not started.
     End,
 }
 
-/// What became of a claimed request for now.
+/// The result of processing a claim.
 #[must_use]
 pub(crate) enum ClaimOutcome {
     Told(Box<Told>),
-    /// It waits for somebody's answer, and for what; the claim was given up and the original is where it
-    /// was.
+    /// The request waits for an approval, a permission or an operator. The claim was given up, and
+    /// the original is still in place.
     Held(Vec<Violation>, PermissionFiled),
-    /// The claim was given up before anything was begun; the original is where it was.
+    /// The claim was given up before the start; the original is still in place.
     Left(ReleaseReason),
 }
 
-/// Why a request was left where it was.
+/// The reason why a claim was released.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ReleaseReason {
-    /// It is not wanted now, or nothing is begun any more.
+    /// The request is not wanted now, or the daemon is stopping.
     Unwanted,
-    /// Something was lacking that others may free.
+    /// A shortage that other processes may end.
     Wanting(Want),
-    /// A call failed that may work in a moment.
+    /// A call failed that may succeed soon.
     Passing,
 }
 
 impl ClaimOutcome {
-    /// The answer where a record is published.
+    /// Returns the outcome of a published record.
     pub(super) fn told(told: Told) -> Self {
         Self::Told(Box::new(told))
     }
 
-    /// For what nobody holds.
+    /// Returns the record of a request that cannot be held.
     pub(super) fn at_once(self) -> Result<Told, Halt> {
         match self {
             Self::Told(told) => Ok(*told),
@@ -88,7 +88,7 @@ impl ClaimOutcome {
     }
 }
 
-/// Either the next state, or the end of the story, or of this look at it.
+/// The next state of a request, its end, or a hold or release of the claim.
 pub(super) enum Step<T> {
     Next(T),
     End(Box<Told>),
@@ -97,13 +97,13 @@ pub(super) enum Step<T> {
 }
 
 impl<T> Step<T> {
-    /// The end of a request whose record is published.
+    /// Returns the end of a request whose record is published.
     pub(super) fn end(told: Told) -> Self {
         Self::End(Box::new(told))
     }
 }
 
-/// Goes on with the next state, or returns the answer of a request that does not go on.
+/// Continues with the next state, or returns the outcome of a request that does not continue.
 macro_rules! next {
     ($step:expr) => {
         match $step {
@@ -122,19 +122,19 @@ macro_rules! next {
 }
 pub(super) use next;
 
-/// What was decided, and by whom.
+/// The facts about a decision that a record states.
 pub(crate) struct Decided {
-    /// None where nobody is left to say.
+    /// The reasons of the decision; none if they are unknown after a crash.
     pub(crate) grounds: Option<Grounds>,
     pub(crate) approval: String,
     pub(crate) approvals: Vec<(String, String)>,
     pub(crate) touches: Vec<(String, Touch)>,
-    /// Where it is not the host's present policy: that of a run which was begun before a crash.
+    /// The policy, if it is not the current one: that of a run that was started before a crash.
     pub(crate) policy: Option<(String, Sha256)>,
 }
 
 impl Decided {
-    /// Nobody approved anything yet.
+    /// Returns the facts without an approval.
     pub(crate) fn nothing() -> Self {
         Self {
             grounds: Some(Grounds::default()),
@@ -145,6 +145,7 @@ impl Decided {
         }
     }
 
+    /// Returns the facts of an approved request.
     pub(crate) fn by(approved: &Approved) -> Self {
         Self {
             grounds: Some(approved.grounds().clone()),
@@ -156,7 +157,7 @@ impl Decided {
     }
 }
 
-/// What is to be told, without what only the telling knows.
+/// The input of a record, without the fields that the writer adds.
 #[derive(Clone, Copy)]
 pub(crate) struct Story<'a> {
     pub(crate) subject: Subject<'a>,
@@ -168,12 +169,12 @@ pub(crate) struct Story<'a> {
     pub(crate) violations: &'a [Violation],
     pub(crate) decided: &'a Decided,
     pub(crate) ran: Option<Ran<'a>>,
-    /// What was reached is told even where the run itself cannot be.
+    /// Stated even if the run itself cannot be recorded.
     pub(crate) network: &'a NetworkUse,
     pub(crate) confinement_ready: Option<&'a Confinement>,
 }
 
-/// For the parts that every story fills in itself.
+/// A placeholder that every record input replaces.
 static UNDECIDED: Decided = Decided {
     grounds: None,
     approval: String::new(),
@@ -217,12 +218,13 @@ impl<'a> Story<'a> {
     }
 }
 
-/// A published record, and what it really says: less than the story, if not all of it could be kept.
+/// A published record, and the outcome that it states; less than its input if some of it could not
+/// be stored.
 #[must_use]
 pub(crate) struct PublishedRecord {
     pub(crate) receipt: Receipt,
     pub(crate) outcome: Outcome,
     pub(crate) reason: Option<String>,
-    /// Whether streams and artifacts are part of it.
+    /// True if streams and artifacts are part of the record.
     pub(crate) whole: bool,
 }

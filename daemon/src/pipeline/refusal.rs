@@ -1,4 +1,5 @@
-//! What did not run: its record, and where its files go. Every refusal is told; nothing here uses a request up.
+//! Records of requests that did not run, and the archive of their files. Every refusal is recorded.
+//! A refusal does not use up the request.
 
 use model::{Outcome, ResultId, Sha256, UtcTime};
 use policies::Approved;
@@ -11,14 +12,14 @@ use super::passage::Passage;
 use crate::model::Halt;
 
 impl Passage<'_> {
-    /// Refuses what was never read: its record can say no more than its name and why.
+    /// Refuses a file that could not be read; its record states only the name and the reason.
     pub(crate) fn refuse_unread(
         &self,
         name: &str,
         violations: &[Violation],
         object: Option<&ClaimedObject>,
     ) -> Result<PublishedRecord, Halt> {
-        // Without bytes the name tells one refusal of the same second from another.
+        // Without bytes, only the name distinguishes two refusals of the same second.
         let of_name = Sha256::of(name.as_bytes());
         let result = self.draft_result(None, |at| ResultId::for_refused(at, &of_name))?;
         if let Some(object) = object {
@@ -35,7 +36,7 @@ impl Passage<'_> {
         self.tell(&story, result)
     }
 
-    /// Notes in a claim as what it will be told, whatever the disk.
+    /// Writes the result id into the claim, with the emergency reserve if the disk is full.
     fn promise(&self, note: impl Fn() -> Result<(), SpoolError>) -> Result<(), SpoolError> {
         match note() {
             Err(error) if error.is_full() => {
@@ -46,8 +47,8 @@ impl Passage<'_> {
         }
     }
 
-    /// Nothing ran, and not for the request's fault. It is not used up: a person may look into it
-    /// and drop the request again.
+    /// Records a `setup_error`: nothing ran, and the request is not the cause. The request is not
+    /// used up and can be submitted again.
     pub(super) fn not_set_up(
         &self,
         approved: &Approved,
@@ -71,6 +72,7 @@ impl Passage<'_> {
         Ok(Told::of(published, -1, violations, originals))
     }
 
+    /// Refuses a file that is not a well-formed request.
     pub(super) fn refuse_draft<T>(
         &self,
         refused: &Refused,
@@ -91,6 +93,7 @@ impl Passage<'_> {
         Ok(Step::end(Told::of(published, -1, violations, originals)))
     }
 
+    /// Refuses a well-formed request.
     pub(super) fn refuse(
         &self,
         request: &Request,

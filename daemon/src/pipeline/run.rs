@@ -1,5 +1,5 @@
-//! Begin, start, finish, tell: the only place where a tool runs. What happens after the intent ends in a
-//! record, whatever it is.
+//! Begin, start, finish, record: the only place where a tool runs. Every path after the intent ends
+//! in a record.
 
 use model::{Outcome, ResultId};
 use policies::Approved;
@@ -24,7 +24,7 @@ use crate::system;
 use crate::transition::{self, Fields, Transition};
 use crate::verdicts::{judge_outputs, replayed};
 
-/// A run that is durably known to begin, and the sandbox that waits for it.
+/// A run whose start is durable in the ledger, and its sandbox.
 struct BegunRun {
     network: Option<OpenNetwork>,
     violations: Vec<Violation>,
@@ -34,23 +34,24 @@ struct BegunRun {
     made: SandboxOrigin,
 }
 
-/// What is known of a run beside its end.
+/// Facts of a run besides its end.
 #[derive(Clone, Copy)]
 struct RunEvidence<'a> {
     confinement: &'a Confinement,
     network: &'a NetworkUse,
 }
 
-/// How a begun run ended, as far as it is known.
+/// The known end of a run.
 enum RunEnd {
     Finished(Box<Finished>),
     NeverStarted(String),
-    /// It ran or may have run, and what it did could not be kept.
+    /// It ran or may have run, and its effects could not be collected.
     Unrecorded(String),
 }
 
 impl Passage<'_> {
-    /// Begin, start, finish, tell: from here on the request is used up, unless no tool could be started.
+    /// Begins, starts, finishes and records a run. The request is used up from here on, unless no
+    /// tool could be started.
     pub(super) fn run(
         &self,
         prepared: PreparedRun,
@@ -63,7 +64,7 @@ impl Passage<'_> {
         let id = begun.staged().approved().request().id().clone();
         let confinement = ready.confinement().clone();
         let ended = self.run_begun(&begun, (ready, made), &result, wish);
-        // The cell is gone with all that it held; telling needs no room.
+        // The sandbox is gone with its memory, and recording needs no permit.
         drop(place);
         self.journey.ended(&id, begun.result_id());
         if matches!(ended, RunEnd::NeverStarted(_)) {
@@ -84,7 +85,7 @@ impl Passage<'_> {
         Ok(ClaimOutcome::told(told))
     }
 
-    /// A sandbox that waits → the same, for a request that still may run and whose permission is used up.
+    /// A prepared run → the same, still wanted and approved, with its permission consumed.
     fn confirm(
         &self,
         prepared: PreparedRun,
@@ -92,21 +93,22 @@ impl Passage<'_> {
         wish: &mut dyn FnMut() -> Wish,
     ) -> Result<Step<PreparedRun>, Halt> {
         let staged = &prepared.staged;
-        // Staging and building take their time, and an approval may end meanwhile. A replay is judged
-        // by another day.
+        // Staging and building take time, and an approval may expire meanwhile. A replay is decided
+        // at the time of its original.
         if staged.claimed().replays().is_none()
             && let Err(expired) = staged.approved().still_holds(system::now())
         {
             return self.refuse_prepared(prepared, *expired);
         }
-        // What was asked meanwhile is heard for the last time before the request is used up, and the clock may have
-        // been set back since it was admitted.
+        // The last check for a cancellation before the request is used up. The clock may have been
+        // set back since the admission.
         let unwanted = wish() != Wish::GoOn || self.host.floor.check().is_err();
         if unwanted && patience.lasts(system::now()) {
             return Ok(self.leave_prepared(prepared));
         }
         if let Err(blocked) = self.spend_permission(staged.approved())? {
-            // Another was quicker: what it asks of people now is for a new decision to say.
+            // Another request has consumed the permission. The next decision files a new permission
+            // request.
             return match patience.lasts(system::now()) {
                 true => Ok(self.leave_prepared(prepared)),
                 false => self.refuse_prepared(prepared, blocked),
@@ -115,7 +117,7 @@ impl Passage<'_> {
         Ok(Step::Next(prepared))
     }
 
-    /// Refuses a request whose sandbox waits already.
+    /// Refuses a request whose sandbox is ready.
     fn refuse_prepared<T>(
         &self,
         prepared: PreparedRun,
@@ -129,7 +131,7 @@ impl Passage<'_> {
         self.refuse(approved.request(), claimed, violations, &decided).map(Step::end)
     }
 
-    /// Gives up the claim of a request whose sandbox waits already.
+    /// Releases the claim of a request whose sandbox is ready.
     fn leave_prepared<T>(&self, prepared: PreparedRun) -> Step<T> {
         let PreparedRun { staged, ready, .. } = prepared;
         drop(ready);
@@ -137,10 +139,10 @@ impl Passage<'_> {
         Step::Leave(ReleaseReason::Unwanted)
     }
 
-    /// A confirmed request → one that is durably known to begin.
+    /// A confirmed run → one whose start is durable in the ledger.
     fn begin(&self, prepared: PreparedRun) -> Result<Step<BegunRun>, Halt> {
         let PreparedRun { staged, ready, made, network, mut violations } = prepared;
-        // A tool must not run for a record that the log will not take.
+        // A tool must not run if its record cannot be logged.
         self.host.log.ready()?;
         let id = staged.approved().request().id().clone();
         let replays = staged.claimed().replays();
@@ -167,13 +169,13 @@ impl Passage<'_> {
         Ok(Step::Next(BegunRun { network, violations, result, begun, ready, made }))
     }
 
-    /// What a grant allows once is used up before the start: a crash between the two loses the use, and
-    /// never gives it twice.
+    /// Consumes a one-time permission before the start: a crash in between loses a use and never
+    /// grants it twice.
     fn spend_permission(&self, approved: &Approved) -> Result<Result<(), Violation>, Halt> {
         let Some(found) = &approved.grounds().permission else { return Ok(Ok(())) };
         let mut permissions = self.host.permissions();
         let Some(permissions) = &mut *permissions else {
-            // Other rules have come that ask nobody; this one was decided by those that did.
+            // A reload has closed the store, but the decision was made with it.
             let message =
                 format!("{}: the store of permissions is closed", approved.request().id());
             return Ok(Err(Violation::error(Code::PermissionRequestable, message)));
@@ -188,7 +190,8 @@ impl Passage<'_> {
         }
     }
 
-    /// Only a run uses its request up. Without room for the line that says so it stays used up.
+    /// Gives the request back if no tool was started. If the ledger line does not fit on the disk,
+    /// the request remains used up.
     fn give_back(&self, begun: &Begun) -> Result<(), Halt> {
         match self.host.spool.note_not_started(begun) {
             Err(error) if error.want().is_some() => {

@@ -1,5 +1,5 @@
-//! Staged inputs to a finished cell that waits, with its proxy served. Nothing of the tool's runs here, and
-//! nothing is used up.
+//! The steps from staged inputs to a ready sandbox with its network. No tool code runs, and nothing
+//! is used up.
 
 use std::time::Duration;
 
@@ -19,29 +19,29 @@ use crate::probe::HostFault;
 use crate::ready::MadeAhead;
 use crate::system;
 
-/// A built cell and the request it is for, before anything of the tool's has run.
+/// A request with its ready sandbox, before any tool code has run.
 pub(super) struct PreparedRun {
     pub(super) staged: Staged,
     pub(super) ready: ReadyCell,
     pub(super) made: SandboxOrigin,
-    /// Of a run that was granted hosts.
+    /// The network of a run with hosts.
     pub(super) network: Option<OpenNetwork>,
     pub(super) violations: Vec<Violation>,
 }
 
 model::closed_set! {
-    /// When a run's cell was made.
+    /// The time at which the sandbox of a run was made.
     pub(super) enum SandboxOrigin {
         Ahead = "ready",
         ForThisRun = "cold",
     }
 }
 
-/// A wait for a sandbox that lasts so long is said to whoever waits.
+/// A longer wait for a sandbox is logged.
 const SLOW_TIME: Duration = Duration::from_secs(1);
 
 impl Passage<'_> {
-    /// Staged inputs → a finished cell that waits. Nothing is used up if there is none.
+    /// Staged inputs → a ready sandbox. Nothing is used up if none can be built.
     pub(super) fn build(
         &self,
         staged: Staged,
@@ -83,7 +83,7 @@ impl Passage<'_> {
         }
     }
 
-    /// The cell that waits, or else one built now: that it was lost is no fault of the run's.
+    /// Returns the prewarmed sandbox, or builds one if there is none or it was lost.
     fn cell_for(
         &self,
         plan: Plan,
@@ -114,7 +114,7 @@ impl Passage<'_> {
         Ok((built?, SandboxOrigin::ForThisRun))
     }
 
-    /// Has the cell's proxy served, where the run was granted hosts.
+    /// Passes the sandbox's proxy socket to the egress proxy if the run has hosts.
     fn open_network(
         &self,
         staged: &Staged,
@@ -126,7 +126,7 @@ impl Passage<'_> {
         OpenNetwork::begin(egress, granted, grant.limits().time_sec, ready).map(Some)
     }
 
-    /// A missing layer refuses by name; anything else is a set-up error.
+    /// Refuses the request if a layer is missing; records a `setup_error` for any other failure.
     fn no_cell(
         &self,
         approved: &Approved,
@@ -135,7 +135,7 @@ impl Passage<'_> {
         error: &BuildError,
     ) -> Result<Told, Halt> {
         let fault = HostFault::of(error);
-        // Whether the host or this request is the reason, a probe can tell.
+        // A probe finds out whether the host or the request is the cause.
         self.host.doubt();
         if let Some(missing) = fault.violation() {
             violations.push(missing);
@@ -146,7 +146,8 @@ impl Passage<'_> {
     }
 }
 
-/// Where the kernel has what stands still, for operators; not for records, which others read.
+/// Logs the kernel stacks of the stuck processes for operators. Records must not contain them,
+/// because other users read records.
 fn log_stacks(stands: &Standstill) {
     for process in stands.processes() {
         match process.stack() {

@@ -1,8 +1,7 @@
-//! Telling: a story becomes a statement, a statement a signed record, a record one that is logged, and
-//! that a published result.
+//! Writes records: record input → statement → signed record → logged record → published result.
 //!
-//! Must never leave a half-published result, and never publish one that does not say how it was
-//! decided, or that the log does not have.
+//! Must never leave a half-published result, nor publish a record without its decision or its log
+//! entry.
 
 use std::time::Duration;
 
@@ -19,25 +18,25 @@ use crate::model::Halt;
 use crate::outbox::Letter;
 use crate::system;
 
-/// What a record shows of a stream, and one byte more to know that there is more.
+/// The recorded head of a stream, and one byte more, which shows that there is more.
 const HEAD_BYTES: u64 = 64 * 1024 + 1;
-/// How often a gathered record is read before what cannot be read counts as a fault.
+/// The number of reads after which an unreadable file of a new record counts as a fault.
 const READ_TRIES: u32 = 3;
 const READ_AGAIN_AFTER: Duration = Duration::from_millis(100);
-/// The reason in a record that takes the place of one that does not verify.
+/// The reason in a record that replaces one that does not verify.
 const UNVERIFIED: &str = "its record did not verify, so this one says less";
-/// The lane that this program is.
+/// The backend that this program implements.
 const BACKEND: &str = "confined";
 
 impl Passage<'_> {
-    /// Signs, logs and publishes. What cannot be kept (a full disk, a result that no record could state) is
-    /// given up for the record itself, and the record says so.
+    /// Signs, logs and publishes a record. Data that cannot be stored or stated is left out, and
+    /// the record says so.
     pub(crate) fn tell(
         &self,
         story: &Story<'_>,
         result: ResultDraft,
     ) -> Result<PublishedRecord, Halt> {
-        // Whoever is told of waits for room no more, and keeps nobody else waiting for it.
+        // A finished request must not hold a ticket for which others wait.
         drop(self.turn.take());
         let undecided = Decided::nothing();
         let least = Least::of(story.subject);
@@ -59,8 +58,8 @@ impl Passage<'_> {
         Ok(PublishedRecord { receipt, outcome: told.outcome, reason, whole: told.ran.is_some() })
     }
 
-    /// The same end with less of what led there: what could not be kept, stated or verified is left out.
-    /// What was gathered for a record that does not verify is kept aside.
+    /// Writes a record with the same end and fewer facts: those that could not be stored, stated or
+    /// verified are left out. The files of a record that does not verify are moved aside and kept.
     fn tell_less<'a>(
         &self,
         (story, undecided, least): (&Story<'a>, &'a Decided, &'a Least),
@@ -109,8 +108,8 @@ impl Passage<'_> {
         }
     }
 
-    /// The same as `write`, which waits for descriptors as long as the daemon serves: with less to tell it would need
-    /// as many.
+    /// As `write`, but waits for descriptors as long as the daemon serves: a smaller record would
+    /// need as many.
     fn write_whole(&self, story: &Story<'_>, result: &ResultDraft) -> Result<Attested, Halt> {
         match self.write(story, result) {
             Err(halt) if halt.want() == Some(Want::Descriptors) => {
@@ -120,7 +119,7 @@ impl Passage<'_> {
         }
     }
 
-    /// The same as `write`, which waits for room on the disk as long as the daemon serves.
+    /// As `write`, but waits for disk space as long as the daemon serves.
     fn write_in_time(&self, story: &Story<'_>, result: &ResultDraft) -> Result<Attested, Halt> {
         loop {
             match self.write(story, result) {
@@ -132,15 +131,16 @@ impl Passage<'_> {
         }
     }
 
-    /// Gathers the record, signed and verified.
+    /// Writes a record's files, signs it and verifies it.
     fn write(&self, story: &Story<'_>, result: &ResultDraft) -> Result<Attested, Halt> {
         if story.ran.is_none() {
-            // What a failed start may have left is not part of the record.
+            // Files of a failed start are not part of the record.
             result.clear()?;
             result.add("stdout", b"")?;
             result.add("stderr", b"")?;
         }
-        // After a run both are there, or the directory was taken away and the run cannot be told.
+        // After a run both files exist, unless the directory was removed; then the run cannot be
+        // recorded.
         let stdout_head = result.head("stdout", HEAD_BYTES)?;
         let stderr_head = result.head("stderr", HEAD_BYTES)?;
         let ais = match story.ais {
@@ -184,14 +184,14 @@ impl Passage<'_> {
         for (name, bytes) in attested.record().files() {
             result.add(name, bytes)?;
         }
-        // A full disk may say so only when it is asked to keep what it took.
+        // A full disk may report the error only at the sync.
         self.host.spool.settle_result(result)?;
         self.verify(result, &attested)?;
         Ok(attested)
     }
 
-    /// Verifies a gathered record. A file that cannot be read, for want of descriptors or memory, says nothing
-    /// about the record: it is read again a moment later.
+    /// Verifies a new record. A file that is unreadable for lack of descriptors or memory is not a
+    /// fault of the record and is read again after a pause.
     fn verify(&self, result: &ResultDraft, attested: &Attested) -> Result<(), Halt> {
         let trust = Trust::from_key(attested.key());
         let mut tries = 1;
@@ -210,15 +210,15 @@ impl Passage<'_> {
         }
     }
 
-    /// Begins a result whatever the disk: the name alone may need the reserve.
+    /// Creates a result draft, with the emergency reserve if the disk is full.
     ///
-    /// A replay never takes the id of the record that it replays, wherever that lies.
+    /// A replay must not get the id of its original, whose directory may be another one.
     pub(crate) fn draft_result(
         &self,
         replays: Option<&Replayed>,
         id_at: impl Fn(UtcTime) -> ResultId,
     ) -> Result<ResultDraft, SpoolError> {
-        // Whoever waits for a name keeps nobody from the room.
+        // A request that waits for a free id must not hold a ticket for which others wait.
         drop(self.turn.take());
         let mut reserve_used = false;
         loop {
@@ -230,7 +230,7 @@ impl Passage<'_> {
             };
             match drafted {
                 Ok(Some(result)) => return Ok(result),
-                // Result ids have whole seconds in them: where one is taken, the next second's is free.
+                // Result ids contain whole seconds: the next second's id is free.
                 Ok(None) => std::thread::sleep(Duration::from_millis(100)),
                 Err(error) if error.is_full() && !reserve_used => {
                     reserve_used = true;
@@ -242,12 +242,12 @@ impl Passage<'_> {
     }
 }
 
-/// The same end of what never ran, without what others wrote: a record there must be.
+/// Removes the violations and the decision: a request that never ran must still get a record.
 fn bare_story<'a>(story: &Story<'a>, undecided: &'a Decided, why: &'a str) -> Story<'a> {
     Story { decided: undecided, violations: &[], reason: Some(why), ..*story }
 }
 
-/// Names that the least of all records needs.
+/// The names in a minimal record.
 struct Least {
     file_name: String,
     request_id: Option<RequestId>,
@@ -267,8 +267,8 @@ impl Least {
     }
 }
 
-/// The same end and why it is all that is recorded, with the request's bytes, of which nothing is said:
-/// there is nothing left that could contradict anything.
+/// Reduces a record to the end, its reason and the bytes of the request, which the record does not
+/// interpret. Such a record cannot contradict itself.
 fn least_story<'a>(story: &Story<'a>, undecided: &'a Decided, least: &'a Least) -> Story<'a> {
     let bytes = match story.subject {
         Subject::Request(request) => request.bytes(),
@@ -288,9 +288,8 @@ fn least_story<'a>(story: &Story<'a>, undecided: &'a Decided, least: &'a Least) 
     }
 }
 
-/// The same end with nothing kept: a run whose streams and files could not be stored is one whose
-/// result nobody knows. What it reached is known all the same: a tool that fills the disk must not
-/// be able to have that forgotten.
+/// Removes the run: without its streams and files the outcome is unknown. The network use stays, so
+/// that a tool cannot hide it by filling the disk.
 fn lesser_story<'a>(story: &Story<'a>, why: &'a str) -> Story<'a> {
     Story {
         outcome: if story.ran.is_some() { Outcome::Indeterminate } else { story.outcome },

@@ -1,10 +1,10 @@
-//! Cells that are made ahead of the requests that use them, so that a run need not wait for its confinement.
+//! Prewarmed sandboxes: built ahead of the requests that use them.
 //!
-//! A cell is made for the runtime that ran last, around an empty slot; a claim of the same runtime takes
-//! both over. It is used once or not at all. A cell made ahead is a convenience: whatever is wrong with
-//! one (old, dead, its runtime replaced, its slot touched), the run gets one built for it alone, and no
-//! run ever fails because of it. Less confinement cannot come of it either: the whole plan but the slot
-//! is the same, and the cell reports what is in force as any other does.
+//! A sandbox is built for the runtime that ran last, around an empty slot. The next claim with the
+//! same runtime takes both. Each sandbox is used once or not at all. If one is unfit (old, dead,
+//! its runtime replaced, its slot changed), the run gets a new one; no run ever fails because of
+//! it. Confinement is not reduced: the whole plan except the slot is the same, and the sandbox
+//! reports its active layers as any other does.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -19,22 +19,22 @@ use spool::{EmptySlot, Spool};
 
 use crate::{plan, system};
 
-/// The launcher ends a cell that has waited a quarter of an hour; none is kept so long.
+/// The launcher ends a waiting sandbox after 15 minutes; the daemon does so earlier.
 const AGE_MAX: Duration = Duration::from_secs(5 * 60);
 
-/// How long one may take to be made.
+/// The time limit for building one.
 const MADE_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// The cells that wait.
+/// The waiting sandboxes.
 pub(crate) struct ReadyCells {
     cells_max: usize,
     /// The oldest first.
     waiting: Vec<WaitingSandbox>,
-    /// What the last run was built from.
+    /// The plan of the last run.
     last: Option<CellPlan>,
 }
 
-/// One of them.
+/// A waiting sandbox.
 pub(crate) struct WaitingSandbox {
     plan: CellPlan,
     slot: EmptySlot,
@@ -43,21 +43,21 @@ pub(crate) struct WaitingSandbox {
     made: Instant,
 }
 
-/// A cell that was made for another slot's sake and fits this run.
+/// A prewarmed sandbox that was taken for a run.
 pub(crate) struct MadeAhead {
     plan: CellPlan,
     cell: PreparedCell,
-    /// How long it may take to put the order's limits in force.
+    /// The time limit for applying the run's limits.
     time_max: Duration,
 }
 
 impl ReadyCells {
-    /// At most so many; none keeps nothing ready.
+    /// Returns an empty set of at most `cells_max`; 0 disables prewarming.
     pub(crate) fn new(cells_max: usize) -> Self {
         Self { cells_max, waiting: Vec::new(), last: None }
     }
 
-    /// Takes a cell that fits, with its slot.
+    /// Takes a fitting sandbox with its slot.
     pub(crate) fn take(
         cells: &Mutex<Self>,
         spool: &Spool,
@@ -78,7 +78,7 @@ impl ReadyCells {
             one.give_up(spool);
             return None;
         }
-        // A cell for this run alone would take no longer.
+        // With this limit it takes no longer than a new sandbox.
         match one.cell.prepared_within(&mut StartLimit::new(time_max, &mut |_| Wait::GoOn)) {
             Ok(cell) => Some((one.slot, MadeAhead { plan: one.plan, cell, time_max })),
             Err(error) => {
@@ -89,12 +89,12 @@ impl ReadyCells {
         }
     }
 
-    /// Notes what a run is built from: the next may be of its kind.
+    /// Notes the plan of a run: the next run may be of the same kind.
     pub(crate) fn note(&mut self, approved: &Approved, plan: &CellPlan) {
         self.last = (self.cells_max > 0 && plan::may_be_ready(approved)).then(|| plan.clone());
     }
 
-    /// After a run: what a cell for the next of its kind is to be built from, if there are not enough.
+    /// Returns the plan of a sandbox to build after a run, if there are not enough of its kind.
     pub(crate) fn wanted(&mut self, spool: &Spool) -> Option<CellPlan> {
         let last = self.last.take()?;
         let like_it = |one: &&WaitingSandbox| one.plan == with_slot_of(&last, &one.plan);
@@ -107,7 +107,7 @@ impl ReadyCells {
         Some(last)
     }
 
-    /// Ends what has waited too long, and says what each was built from.
+    /// Ends the sandboxes that are too old, and returns their plans.
     pub(crate) fn take_old(&mut self, spool: &Spool) -> Vec<CellPlan> {
         let mut plans = Vec::new();
         while self.waiting.first().is_some_and(WaitingSandbox::is_old) {
@@ -118,7 +118,7 @@ impl ReadyCells {
         plans
     }
 
-    /// Takes in one that was made meanwhile, unless there are enough by now.
+    /// Adds a sandbox that was built meanwhile, unless there are enough.
     pub(crate) fn add(&mut self, spool: &Spool, made: WaitingSandbox) {
         match self.waiting.len() < self.cells_max {
             true => self.waiting.push(made),
@@ -126,18 +126,18 @@ impl ReadyCells {
         }
     }
 
-    /// How many wait.
+    /// Returns the number of waiting sandboxes.
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Ends every cell that waits.
+    /// Ends all waiting sandboxes.
     pub(crate) fn empty(&mut self, spool: &Spool) {
         self.waiting.drain(..).for_each(|one| one.give_up(spool));
     }
 }
 
-/// Has a cell made, and does not wait for it. It is to be added to those that wait.
+/// Starts to build a sandbox without waiting for it; the caller adds it to the others.
 pub(crate) fn make(spool: &Spool, launcher: &Launcher, like: &CellPlan) -> Option<WaitingSandbox> {
     let files = Files::of(like)?;
     let slot = match system::new_claim_id().map(|id| spool.make_slot(id)) {
@@ -190,8 +190,8 @@ impl WaitingSandbox {
 }
 
 impl MadeAhead {
-    /// Gives it the order; none if it is gone or is not what the run was planned to have. Nothing has run
-    /// then.
+    /// Sends the command and its limits. Returns none if the sandbox is gone or differs from the
+    /// run's plan; nothing has run then.
     pub(crate) fn order(self, plan: &Plan) -> Option<ReadyCell> {
         if self.plan != plan.cell {
             return None;
@@ -208,17 +208,17 @@ impl MadeAhead {
     }
 }
 
-/// Which files a runtime was made of when its cell was built.
+/// The identity of the files of a runtime when its sandbox was built.
 #[derive(PartialEq, Eq)]
 struct Files {
-    /// Device, inode, size, times of modification and of change.
+    /// Device, inode, size, and the times of modification and change.
     program: (u64, u64, u64, [i64; 4]),
-    /// Device and inode of each directory that is bound.
+    /// Device and inode of each mounted directory.
     directories: Vec<(u64, u64)>,
 }
 
 impl Files {
-    /// None if one cannot be looked at: then nobody could say whether it is still the same.
+    /// Returns none if a file cannot be inspected, because later changes could not be detected.
     fn of(plan: &CellPlan) -> Option<Self> {
         let runtime = &plan.runtime;
         let inside = runtime.binary.strip_prefix("/").ok()?;

@@ -1,5 +1,5 @@
-//! What makes a waiting cell unfit: its runtime is another one now. (What a daemon does with its cells is
-//! tested from outside.)
+//! A prewarmed sandbox is unfit after its runtime was replaced. The tests of the daemon cover the
+//! rest.
 
 #![allow(clippy::disallowed_methods, reason = "files of a test")]
 
@@ -37,7 +37,7 @@ fn a_runtime_that_was_replaced_is_another_one() {
     let before = files();
     assert!(before.is_some() && before == files(), "nothing has changed");
 
-    // In place, and with its old time of modification put back.
+    // Written in place, with the old time of modification restored.
     let modified = fs::metadata(&tool).unwrap().modified().unwrap();
     std::thread::sleep(Duration::from_millis(20));
     fs::write(&tool, "new").unwrap();

@@ -1,9 +1,9 @@
-//! Which programs of the policy this host has.
+//! Finds the policy's runtimes on this host.
 //!
-//! The policy names binaries; this looks whether they are there, are real programs and what the cell
-//! must see of the host beside them. A script is passed over: version managers put scripts where
-//! interpreters should be, and those need the host to find the program. A place that shows more than
-//! programs is refused by name, whoever asked for it.
+//! The policy names binaries. Each must exist and be an ELF program; this module also finds the
+//! directories that the sandbox must mount for it. A script is skipped: version managers install
+//! scripts in place of interpreters, and those need the host to find the program. A directory with
+//! private files is refused by name, even if the policy lists it.
 
 mod elf;
 mod own_root;
@@ -21,11 +21,11 @@ use sandbox::client::Reach;
 use elf::is_elf;
 use places::Private;
 
-/// Where `auto` looks before PATH.
+/// The directories that `auto` searches before `PATH`.
 const FIRST_PLACES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
 
-/// Looks for everything that the runtimes of the policy need; `warm` is the directory with the caches
-/// that `toolexec doctor --warm` made.
+/// Finds all runtimes of the policy. `warm` is the directory of the caches that
+/// `toolexec doctor --warm` builds.
 pub(crate) fn find(policy: &Policy, warm: &Path) -> Binaries {
     let private = Private::of_this_person(warm);
     let mut binaries = Binaries::new();
@@ -43,10 +43,10 @@ pub(crate) fn find(policy: &Policy, warm: &Path) -> Binaries {
     binaries
 }
 
-/// The program that a runtime of this policy is here.
+/// Returns the program of a runtime of this policy.
 ///
 /// # Errors
-/// Why there is none, where more is known than that it was not found.
+/// The reason, if more is known than that it was not found.
 pub fn program_of(
     policy: &Policy,
     runtime_name: &str,
@@ -56,8 +56,9 @@ pub fn program_of(
     binary_of(runtime, &Private::of_this_person(warm)).map(|installed| installed.binary)
 }
 
-/// Lets a launcher of our own bind what the policy and this host make of its runtimes. It has our own
-/// rights and holds its ceilings for our sake; one behind a socket has its unit's.
+/// Allows a spawned launcher to mount the directories of the policy's runtimes. Such a launcher has
+/// the daemon's rights and applies ceilings for the daemon's sake. A launcher behind a socket has
+/// the ceilings of its unit.
 pub(crate) fn allow(reach: Reach, policy: &Policy, binaries: &Binaries) -> Reach {
     let Reach::Spawn { program, staging, mounts_allowed, seats_max } = reach else {
         return reach;
@@ -79,7 +80,7 @@ pub(crate) fn allow(reach: Reach, policy: &Policy, binaries: &Binaries) -> Reach
     Reach::Spawn { program, staging, mounts_allowed, seats_max }
 }
 
-/// A runtime that cannot be used: with what is known beyond "not found".
+/// The reason why a runtime cannot be used, if more is known than "not found".
 type Missing = Option<String>;
 
 fn binary_of(runtime: &Runtime, private: &Private) -> Result<Installed, Missing> {
@@ -93,7 +94,7 @@ fn binary_of(runtime: &Runtime, private: &Private) -> Result<Installed, Missing>
     for candidate in candidates(runtime.binary()) {
         match program_at(&candidate, runtime.mounts(), private) {
             Ok(installed) => return Ok(installed),
-            // The first is the one that was meant.
+            // The first candidate is the most likely one.
             Err(why) => refused = refused.or(why),
         }
     }
@@ -112,7 +113,7 @@ fn candidates(rule: &BinaryRule) -> Vec<PathBuf> {
     }
 }
 
-/// The real path of a program, and what must be shown of the host beside the policy's mounts.
+/// Returns the real path of a program, and the directory to mount besides the policy's mounts.
 fn program_at(path: &Path, mounts: &[PathBuf], private: &Private) -> Result<Installed, Missing> {
     let unseen = |error: io::Error| {
         let is_missing = error.kind() == io::ErrorKind::NotFound;
@@ -141,7 +142,7 @@ fn caches_of(
                 (warm.join(runtime.name()), advice)
             }
             CacheSource::Path(path) => {
-                // As the shipped policies name it; another one is somebody's own.
+                // The shipped policies use this path; another path is the operator's own.
                 let is_ours = path.file_name().is_some_and(|name| name == runtime.name());
                 let advice = path.parent().filter(|_| is_ours).map(|parent| {
                     let (name, parent) = (runtime.name(), parent.display());

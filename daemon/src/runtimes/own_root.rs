@@ -1,7 +1,7 @@
-//! A program inside a directory that is a root file system of its own.
+//! Finds a program inside a directory that serves as its own root file system.
 //!
-//! Links in it mean places in it: an absolute one starts at that root and none leads out of it. The
-//! kernel is asked to resolve them so, for a walk of our own would be a second opinion.
+//! Links are resolved inside: an absolute link starts at that root, and no link leads out of it.
+//! The kernel resolves them, because a separate implementation could disagree with it.
 
 use std::fs;
 use std::os::fd::AsRawFd;
@@ -11,7 +11,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
 
 use super::elf::is_elf;
 
-/// The path of a program as it is seen from inside, links in it followed.
+/// Returns the path of a program as seen from inside, with its links resolved.
 pub(super) fn program_in(root: &Path, binary: &Path) -> Result<PathBuf, String> {
     let root = fs::canonicalize(root).map_err(|error| format!("{}: {error}", root.display()))?;
     let wrong = |why: String| format!("{} in {}: {why}", binary.display(), root.display());

@@ -1,28 +1,28 @@
-//! Which directories are never shown to a run, though a program may lie in them.
+//! Directories that are never mounted in a sandbox, even if a program is in them.
 //!
-//! A directory is refused if it is one of those that hold keys, settings or everybody's files, or has
-//! one of them below it: `~/bin/python3` would otherwise show a whole home. In user mode the tool has
-//! the person's own uid, so file modes protect nothing there.
+//! A directory is refused if it, or a directory below it, holds keys, settings or files of other
+//! users: `~/bin/python3` would otherwise expose a whole home directory. In user mode the tool has
+//! the caller's uid, so that file modes protect nothing there.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use nix::unistd::{Uid, User};
 
-/// The host's own places.
+/// Private directories of the host.
 const HOST: [&str; 9] =
     ["/home", "/root", "/etc", "/var/lib", "/var/spool", "/boot", "/run", "/srv", "/mnt"];
-/// Places of the host that the cell makes itself or that hold no files.
+/// Directories that the sandbox makes itself, or that hold no files.
 const TAKEN: [&str; 7] = ["/proc", "/sys", "/dev", "/in", "/out", "/tmp", "/cache"];
-/// What a home directory keeps that is nobody else's business.
+/// Private directories below a home directory.
 const OF_HOME: [&str; 6] = [".ssh", ".gnupg", ".config", ".local/share", ".local/state", ".cache"];
 const OF_XDG: [&str; 4] = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
 
-/// What must not be shown on this host, for the person who runs this program.
+/// The private directories for the user who runs this program.
 pub(super) struct Private(Vec<PathBuf>);
 
 impl Private {
-    /// `warm` is below our own state.
+    /// Collects the private directories. `warm` is below the state directory.
     pub(super) fn of_this_person(warm: &Path) -> Self {
         let mut places: Vec<PathBuf> = HOST.iter().map(PathBuf::from).collect();
         let named = |name: &&str| env::var_os(name).map(PathBuf::from);
@@ -33,16 +33,17 @@ impl Private {
             places.push(home);
         }
         places.extend(warm.parent().map(Path::to_owned));
-        // Links in these names would let the same directory pass under its other name.
+        // Resolved as well: a private directory must not be mounted under another name.
         let real = places.iter().filter_map(|place| place.canonicalize().ok()).collect::<Vec<_>>();
         places.extend(real);
-        // A service's home may be `/` or lie among programs, where nobody keeps anything.
+        // A service's home directory may be `/` or a directory of programs, which hold no private
+        // files.
         places.retain(|place| place.is_absolute() && place.parent().is_some());
         places.retain(|place| !place.starts_with("/usr"));
         Self(places)
     }
 
-    /// Says no, and which directory it is, where it must not be shown.
+    /// Refuses a directory that must not be mounted, and returns the reason.
     pub(super) fn refuse(&self, directory: &Path) -> Result<(), String> {
         let real = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
         let shown = real.display();
@@ -63,7 +64,7 @@ impl Private {
         }
     }
 
-    /// The directory of an interpreter and its library: the parent of `bin/`.
+    /// Returns the installation prefix of a program: the parent of its `bin/` directory.
     pub(super) fn prefix_of(&self, program: &Path) -> Result<PathBuf, String> {
         let shown = program.display();
         let bin = program.parent().filter(|bin| bin.ends_with("bin"));

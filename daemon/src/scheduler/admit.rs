@@ -1,5 +1,5 @@
-//! Taking what is next: whether anything may be taken now, and whether this one is. Nothing that waits for
-//! somebody's answer is asked about again before something that it hangs on has changed.
+//! Admission: whether anything may be taken now, and whether this request may. A held request is
+//! decided again only after one of its inputs has changed.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,11 +20,11 @@ use crate::room_wanted::told;
 use crate::system;
 
 impl<'env> AtWork<'_, 'env> {
-    /// Gives workers what is next, while there is room for them.
+    /// Assigns the next requests to workers, up to the limit.
     pub(super) fn admit(&mut self) -> Result<(), Halt> {
         while self.in_flight.len() < self.pace.in_flight_max {
             if self.window.len() == 0 {
-                // Behind a window that was full more wait.
+                // More requests wait behind a window that was full.
                 self.look_wanted |= self.window.is_cut();
                 return Ok(());
             }
@@ -40,7 +40,8 @@ impl<'env> AtWork<'_, 'env> {
         Ok(())
     }
 
-    /// By whose keys there are now. What was decided by others and is not begun is decided anew.
+    /// Reads the trust store again. If it has changed, requests that are not started are decided
+    /// again.
     pub(super) fn renew_trust(&self) -> Result<(), ConfigError> {
         if self.host.renew_trust()? == Renewed::Changed {
             self.decide_anew();
@@ -48,15 +49,15 @@ impl<'env> AtWork<'_, 'env> {
         Ok(())
     }
 
-    /// Has everything that is on its way and not begun go back to where it waited.
+    /// Releases every request that is in progress and not started.
     pub(super) fn decide_anew(&self) {
         for AssignedRequest { word, .. } in self.in_flight.values() {
             word.leave.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Why nothing may be taken: no sandbox can be started, the trust store cannot be read, the clock is behind,
-    /// or no record could be written.
+    /// Returns the reason why nothing may be taken: no sandbox can be started, the trust store
+    /// cannot be read, the clock is wrong, or no record could be written.
     pub(super) fn admission_stopped(&self) -> Result<Option<(StoppedBy, String)>, Halt> {
         if let Some(stopped) = self.fitness.stopped() {
             return Ok(Some(stopped));
@@ -104,7 +105,7 @@ impl<'env> AtWork<'_, 'env> {
             return Ok(());
         }
         if self.held.contains(&name) {
-            // It is being decided; should it wait on, that is told anew.
+            // The request is being decided; a new hold publishes it again.
             held::told_or_warned(self.host.spool.forget_held(&name));
         }
         let (inode, changed_sec, _) = identity;

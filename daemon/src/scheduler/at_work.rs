@@ -1,4 +1,4 @@
-//! The state of the loop, and the changes of it that several of its files make.
+//! The state of the event loop, and the changes to it that several files make.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -24,41 +24,42 @@ use crate::metrics::StoppedBy;
 use crate::model::Halt;
 use crate::transition::{self, Fields, Transition};
 
-/// The loop, and what it remembers.
+/// The event loop and its state.
 pub(super) struct AtWork<'scope, 'env> {
     pub(super) scope: &'scope Scope<'scope, 'env>,
     pub(super) host: &'env Host,
     pub(super) orders: &'env Orders,
     pub(super) dropbox: Arc<Dropbox>,
     pub(super) watcher: Option<RecommendedWatcher>,
-    /// A hint is on its way that nobody has heard yet.
+    /// Set while an inotify event is queued.
     pub(super) hinted: Arc<AtomicBool>,
     pub(super) send: Sender<LoopEvent>,
     pub(super) pace: Pace,
     pub(super) config: PathBuf,
     pub(super) window: Window,
-    /// What lay beside the requests of the window at the last look.
+    /// The sidecar files of the requests in the window, from the last look.
     pub(super) companions: BTreeMap<String, BTreeSet<OsString>>,
     pub(super) in_flight: BTreeMap<String, AssignedRequest>,
     pub(super) held: HeldRequests,
-    /// Objects that were answered and could not be taken away, by name: left alone until they change.
+    /// Answered files that could not be removed, by name; ignored until they change.
     pub(super) left_alone: BTreeMap<String, FileIdentity>,
-    /// As long as it is this, a rescan need not list it.
+    /// While it is unchanged, a rescan need not list the directory.
     pub(super) empty: Option<Empty>,
     pub(super) look_wanted: bool,
-    /// Not before then: a look at thousands must not be all that is done.
+    /// The earliest time of the next look, so that listing a large directory leaves time for other
+    /// work.
     pub(super) next_look: Instant,
     pub(super) next_rescan: Instant,
     pub(super) next_tidying: Instant,
     pub(super) tidying: Option<ScopedJoinHandle<'scope, ()>>,
-    /// Not before then it is tried whether there is room again.
+    /// The earliest time of the next check for free space.
     pub(super) next_room_look: Instant,
     pub(super) halted: Option<Halt>,
     pub(super) fitness: Fitness,
     pub(super) publisher: StatusPublisher,
 }
 
-/// What is known of a request while a worker has it.
+/// The state of a request that a worker has.
 pub(super) struct AssignedRequest {
     pub(super) identity: FileIdentity,
     pub(super) standing: DecisionDigest,
@@ -68,12 +69,12 @@ pub(super) struct AssignedRequest {
 }
 
 impl AtWork<'_, '_> {
-    /// Returns whether nothing more may be begun.
+    /// Returns whether the daemon is stopping.
     pub(super) fn is_stopping(&self) -> bool {
         self.orders.stopped.get().is_some()
     }
 
-    /// Nothing more is begun; what runs may run out.
+    /// Begins to drain: nothing more is started, and running requests finish.
     pub(super) fn stop(&mut self) {
         self.host.room_wanted.stop();
         if self.orders.stopped.set(Instant::now()).is_ok() {
@@ -83,7 +84,7 @@ impl AtWork<'_, '_> {
         }
     }
 
-    /// What can be finished is finished; the first reason is the one that is told last.
+    /// Begins to drain after a fatal error. The first error is the result of the daemon.
     pub(super) fn halt(&mut self, halt: Halt) {
         tracing::error!("{halt}; nothing more is admitted");
         if self.halted.is_none() {
@@ -92,7 +93,7 @@ impl AtWork<'_, '_> {
         self.stop();
     }
 
-    /// Tells the worker of a request what its operators want of it by now.
+    /// Passes an operator's order to the worker of a request.
     pub(super) fn pass_on(&self, name: &str, ordered: Order) {
         let Some(AssignedRequest { word, .. }) = self.in_flight.get(name) else { return };
         let told = match ordered {
@@ -106,7 +107,7 @@ impl AtWork<'_, '_> {
         }
     }
 
-    /// Publishes what changed since the last time. Returns when there is more to publish, whatever happens.
+    /// Publishes what has changed. Returns the time of the next call.
     pub(super) fn tell(&mut self, state: DaemonState, why: Option<&str>) -> Option<Instant> {
         let snapshot = LoopSnapshot {
             state,

@@ -1,4 +1,4 @@
-//! The events that wake the loop, and the last word of a worker among them.
+//! The events that wake the event loop, among them the result of a worker.
 
 use spool::Originals;
 use validator::Violation;
@@ -7,33 +7,33 @@ use crate::model::{Halt, PermissionFiled};
 use crate::pipeline::ReleaseReason;
 use crate::probe::Probed;
 
-/// Something to wake up for.
+/// An event for the event loop.
 pub(super) enum LoopEvent {
-    /// Something came or changed in `approved/`.
+    /// A file in `approved/` was added or changed.
     Dropped,
-    /// The rules are to be read again.
+    /// The configuration is to be read again.
     Reload,
-    /// No more is admitted, and what runs may run out.
+    /// Stop: nothing more is admitted, and running requests finish.
     Stop,
-    /// It was asked again: what runs is ended.
+    /// A second stop signal: running requests are ended.
     StopNow,
     /// A worker has ended.
     Ended(WorkerEnd),
-    /// A sandbox was tried.
+    /// A probe has ended.
     Probed(Probed),
 }
 
-/// What became of one object in `approved/`, for now.
+/// The present result for one file in `approved/`.
 pub(super) enum Pickup {
     Answered(Originals),
     Held(Vec<Violation>, PermissionFiled),
-    /// It was not begun, and lies where it lay.
+    /// The request was not started; its file is still in place.
     Left(ReleaseReason),
 }
 
-/// A worker's last word.
+/// The result of a worker.
 pub(super) struct WorkerEnd {
     pub(super) name: String,
-    /// None if it died.
+    /// None if the worker panicked.
     pub(super) taken: Option<Result<Pickup, Halt>>,
 }

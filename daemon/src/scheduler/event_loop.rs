@@ -1,4 +1,4 @@
-//! The loop itself: it does what is due, publishes the state, and waits for the next event.
+//! The event loop: does what is due, publishes the state, and waits for the next event.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -14,15 +14,15 @@ use crate::model::Halt;
 use crate::system;
 use crate::transition::{self, Fields, Transition};
 
-/// How often an idle loop lets go of what is kept for later runs and too old.
+/// The interval of cleanups.
 const TIDYING_INTERVAL: Duration = Duration::from_secs(3600);
 
-/// Between two looks at the directory lies at least this, and so many times what the last one took.
+/// The shortest pause between two looks, also as a multiple of the duration of the last look.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 const LOOK_SHARE: u32 = 10;
 
 impl AtWork<'_, '_> {
-    /// Serves until the daemon is to stop and the last worker has ended.
+    /// Serves until the daemon is stopped and the last worker has ended.
     pub(super) fn serve(&mut self, events: &Receiver<LoopEvent>) -> Result<(), Halt> {
         if let Err(halt) = self.begin() {
             self.halt(halt);
@@ -42,19 +42,19 @@ impl AtWork<'_, '_> {
             match events.recv_timeout(self.rest().min(rest)) {
                 Ok(event) => {
                     self.hear(event);
-                    // All that came meanwhile is answered by the one look that follows.
+                    // One look serves all events of the meantime.
                     while let Ok(event) = events.try_recv() {
                         self.hear(event);
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                // Not while this loop has an end of it itself.
+                // Cannot occur: this loop owns a sender.
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(self.rest()),
             }
         }
     }
 
-    /// What an earlier daemon left is told to its end before anything is taken.
+    /// Recovers the claims of an earlier daemon before anything is taken.
     fn begin(&mut self) -> Result<(), Halt> {
         self.dropbox.insist_on_ours()?;
         let spool = &self.host.spool;
@@ -88,7 +88,7 @@ impl AtWork<'_, '_> {
         halted.map_or(Ok(()), Err)
     }
 
-    /// Does what is due, and takes what there is room for.
+    /// Does what is due, and admits requests.
     fn go_on(&mut self) -> Result<(), Halt> {
         let now = Instant::now();
         if now >= self.next_rescan {
@@ -130,7 +130,7 @@ impl AtWork<'_, '_> {
         self.admit().or_else(|halt| self.without_room(halt))
     }
 
-    /// How long there is nothing to do, if nothing comes.
+    /// Returns the time until the next action if no event occurs.
     fn rest(&self) -> Duration {
         if self.is_stopping() {
             return self.pace.rescan;
@@ -143,7 +143,7 @@ impl AtWork<'_, '_> {
         }
         let rest = next.saturating_duration_since(Instant::now());
         if is_full {
-            // There is no room for a heartbeat either.
+            // There is not enough space for a heartbeat either.
             return rest;
         }
         self.host.log.beats_in(system::now()).map_or(rest, |beat| rest.min(beat))
@@ -152,7 +152,7 @@ impl AtWork<'_, '_> {
     fn hear(&mut self, event: LoopEvent) {
         match event {
             LoopEvent::Dropped => {
-                // Before the look: what comes during it is a reason for the next one.
+                // Before the look: a change during the look causes another one.
                 self.hinted.store(false, Ordering::SeqCst);
                 self.empty = None;
                 self.look_wanted = true;

@@ -1,4 +1,4 @@
-//! The end of a worker: its answer is remembered, logged and published.
+//! The end of a worker: its result is noted, logged and published.
 
 use spool::Originals;
 use validator::Violation;
@@ -11,7 +11,7 @@ use crate::pipeline::ReleaseReason;
 use crate::transition::{self, Fields, Transition};
 
 impl AtWork<'_, '_> {
-    /// Takes in the last word of a worker.
+    /// Handles the result of a worker.
     pub(super) fn hear_ended(&mut self, ended: WorkerEnd) {
         let WorkerEnd { name, taken } = ended;
         let Some(in_flight) = self.in_flight.remove(&name) else { return };
@@ -31,10 +31,10 @@ impl AtWork<'_, '_> {
         }
     }
 
-    /// Takes in that a record was published.
+    /// Handles a published record.
     fn answered(&mut self, name: String, in_flight: &AssignedRequest, originals: Originals) {
         self.forget_held(&name);
-        // Dropped again while it was on its way.
+        // The same name was submitted again meanwhile.
         self.look_wanted |= self.dropbox.identity(&name).is_some();
         let request = Some(spool::stem_of(&name).unwrap_or(&name));
         let Originals::Left(error) = originals else {
@@ -51,7 +51,7 @@ impl AtWork<'_, '_> {
         self.left_alone.insert(name, in_flight.identity);
     }
 
-    /// Takes in that a request waits for an answer.
+    /// Handles a request that waits for an approval, a permission or an operator.
     fn hold(
         &mut self,
         name: &str,
@@ -61,13 +61,13 @@ impl AtWork<'_, '_> {
     ) {
         let &AssignedRequest { standing, dropped, until, .. } = in_flight;
         let known = self.held.release(name);
-        // A question that was not filed is tried again, even if nothing else changes.
+        // If the permission request was not filed, the next look retries.
         let standing = match filed {
             PermissionFiled::Yes => standing,
             PermissionFiled::NotYet => held::never(),
         };
         self.held.hold(name, (standing, until), dropped);
-        // Something may have come while it was on its way.
+        // An approval may have arrived meanwhile.
         self.look_wanted |= filed == PermissionFiled::Yes;
         let told = held::told(dropped.at, until, waits_for);
         held::told_or_warned(self.host.spool.tell_held(name, &told));

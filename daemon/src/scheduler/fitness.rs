@@ -1,27 +1,27 @@
-//! The loop's knowledge of the host: if a sandbox can be started, and when that is probed next.
+//! The fitness of the host: the result of the last probe, and the time of the next one.
 
 use std::time::Instant;
 
 use crate::metrics::StoppedBy;
 use crate::probe::Probed;
 
-/// What is known of the host.
+/// The fitness of the host.
 #[derive(Default)]
 pub(super) struct Fitness {
-    /// Why no sandbox can be started, by the last probe.
+    /// The reason why no sandbox can be started, from the last probe.
     fault: Option<String>,
-    /// A probe is under way.
+    /// True during a probe.
     is_probing: bool,
     next_probe: Option<Instant>,
 }
 
 impl Fitness {
-    /// Why nothing may be taken.
+    /// Returns the reason why nothing may be taken.
     pub(super) fn stopped(&self) -> Option<(StoppedBy, String)> {
         self.fault.clone().map(|why| (StoppedBy::Host, why))
     }
 
-    /// When the loop must wake up for it.
+    /// Returns the time of the next probe.
     pub(super) fn due(&self) -> Option<Instant> {
         self.next_probe.filter(|_| !self.is_probing)
     }
@@ -31,29 +31,29 @@ impl Fitness {
         self.is_probing
     }
 
-    /// Notes that a probe began.
+    /// Notes the start of a probe.
     pub(super) fn begun(&mut self) {
         (self.is_probing, self.next_probe) = (true, None);
     }
 
-    /// Has a probe made as soon as none is under way.
+    /// Requests a probe as soon as the current one has ended.
     pub(super) fn ask_again(&mut self) {
         self.next_probe = Some(Instant::now());
     }
 
-    /// Has a probe made at that time, unless one is planned already.
+    /// Requests a probe at this time, unless one is scheduled.
     pub(super) fn ask_again_at(&mut self, at: Instant) {
         self.next_probe.get_or_insert(at);
     }
 
-    /// Takes in a probe. Returns whether no sandbox could be started before it.
+    /// Notes the result of a probe. Returns whether the host was unfit before.
     pub(super) fn take_in(&mut self, probed: Probed) -> bool {
         self.is_probing = false;
         let was_unfit = self.fault.is_some();
         match probed {
             Probed::Fit(_) => self.fault = None,
             Probed::Unfit(fault) => self.fault = Some(fault.reason()),
-            // What was known stays; each request is answered for itself.
+            // The previous result stays; each request gets its own record.
             Probed::NotTried(why) => tracing::warn!("no sandbox was tried: {why}"),
         }
         was_unfit

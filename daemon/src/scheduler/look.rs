@@ -1,5 +1,5 @@
-//! Looking at the directory: what there is to take, what lies beside it, and whether it is still the
-//! directory. The work of one look grows with what lies there; what is kept of it does not.
+//! A look at `approved/`: the submissions, their sidecar files, and the identity of the directory.
+//! The time of a look grows with the number of files; the memory that it keeps does not.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -15,13 +15,13 @@ use crate::held;
 use crate::model::Halt;
 use crate::system;
 
-/// The coarsest times of files are of two seconds: what changed since then may have changed again without
-/// another time.
+/// The coarsest file times have a resolution of two seconds: a file may change twice within that
+/// time and keep its time of change.
 const SETTLED_SEC: i64 = 3;
-/// Where a file system does not tell that something was put into a directory, it is seen by then.
+/// Some file systems do not update the time of a directory; changes are found after this time.
 const EMPTY_TIME_MAX: Duration = Duration::from_secs(600);
 
-/// A file that has nothing in it may be filled for so long.
+/// An empty file may still be written during this time.
 const FRESH: Duration = Duration::from_secs(3);
 
 fn has_settled((changed_sec, _): (i64, i64)) -> bool {
@@ -35,11 +35,11 @@ fn is_fresh(changed_sec: i64) -> bool {
 }
 
 impl AtWork<'_, '_> {
-    /// Fills the window, and notices orders for what is on its way already.
+    /// Fills the window, and passes operators' orders to the requests in progress.
     pub(super) fn look(&mut self) -> Result<(), Halt> {
         self.window.clear();
         if !self.is_in_place()? {
-            // The next rescan looks for it.
+            // The next rescan tries again.
             return Ok(());
         }
         let dropbox = Arc::clone(&self.dropbox);
@@ -56,7 +56,7 @@ impl AtWork<'_, '_> {
             if left || self.in_flight.contains_key(name) {
                 return;
             }
-            // `cp` makes a file first and fills it then: what has nothing in it yet is no request yet.
+            // `cp` creates a file first and fills it then.
             if submitted.is_empty && is_fresh(submitted.identity.1) {
                 is_being_written = true;
                 return;
@@ -69,7 +69,7 @@ impl AtWork<'_, '_> {
             self.window.offer(submitted);
         })?;
         if is_being_written {
-            // Filled, it is a hint; if nobody fills it, it is refused.
+            // Writing the file causes an event; a file that stays empty is refused.
             self.next_rescan = self.next_rescan.min(Instant::now() + FRESH);
         }
         self.publisher.waiting = waiting;
@@ -96,16 +96,14 @@ impl AtWork<'_, '_> {
         Ok(())
     }
 
-    /// Whether there is no reason to list the directory: whoever opens it to do so wakes up the thread that
-    /// hears of what is opened.
+    /// Returns whether the directory need not be listed. Opening it would wake the inotify thread.
     fn is_still_empty(&self, changed_at: (i64, i64)) -> bool {
         self.empty.as_ref().is_some_and(|empty| {
             empty.changed_at == changed_at && empty.listed.elapsed() < EMPTY_TIME_MAX
         })
     }
 
-    /// Of those that are held, the ones about which something has changed. The others keep nobody from
-    /// the window.
+    /// Offers the held requests whose inputs have changed. The others take no place in the window.
     fn offer_woken(&mut self, held: Vec<Submitted>) -> Result<(), Halt> {
         if held.is_empty() {
             return Ok(());
@@ -123,7 +121,7 @@ impl AtWork<'_, '_> {
         Ok(())
     }
 
-    /// What was remembered of files that are not there any more.
+    /// Removes the state of files that no longer exist.
     fn forget_gone(&mut self) {
         let dropbox = &self.dropbox;
         self.left_alone.retain(|name, _| dropbox.identity(name).is_some());
@@ -132,9 +130,9 @@ impl AtWork<'_, '_> {
         }
     }
 
-    /// Before the requests: one of them may wait for such an answer.
+    /// Accepts answers, before the requests that may wait for them.
     fn take_answers(&mut self) -> Result<(), Halt> {
-        // A trust store that cannot be read is told with the requests.
+        // An unreadable trust store is reported at admission.
         if self.renew_trust().is_err() {
             return Ok(());
         }
@@ -147,8 +145,8 @@ impl AtWork<'_, '_> {
         Ok(())
     }
 
-    /// Whether there is a directory to look at. One that was mounted over or replaced is another one, and
-    /// has another watch.
+    /// Returns whether the directory exists. If it was replaced or mounted over, opens it again and
+    /// watches the new one.
     fn is_in_place(&mut self) -> Result<bool, Halt> {
         if self.dropbox.is_in_place() {
             return Ok(true);

@@ -1,8 +1,9 @@
-//! The daemon's loop: what is dropped is taken, several at once and fair between those who drop, until it
-//! is told to stop. It schedules and runs nothing itself; a worker takes each request to its end.
+//! The scheduler: takes submissions, several at once and fairly between submitters, until the
+//! daemon is stopped. The event loop runs nothing itself; a worker takes each request to its end.
 //!
-//! The directory is the truth. It is looked at after the watch is set, after every hint, and every so often
-//! without one; what is remembered between two looks is bounded, however many wait.
+//! The directory is authoritative. It is listed after the watch is set, after every inotify event,
+//! and at an interval. The memory kept between two looks is bounded, regardless of the number of
+//! submissions.
 
 mod admit;
 mod at_work;
@@ -42,7 +43,7 @@ use fitness::Fitness;
 use publisher::StatusPublisher;
 use window::Window;
 
-/// A daemon at work on one spool.
+/// A daemon for one spool.
 pub struct Service {
     host: Host,
     dropbox: Dropbox,
@@ -52,7 +53,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// `config` is what is read again when that is asked for.
+    /// Returns a service; a reload reads the file `config` again.
     #[must_use]
     pub fn new(
         host: Host,
@@ -64,10 +65,10 @@ impl Service {
         Self { host, dropbox, pace, config, metrics }
     }
 
-    /// Runs until it is told to stop; runs in flight are drained first.
+    /// Serves until the daemon is stopped; running requests are drained first.
     ///
     /// # Errors
-    /// [`Halt`]: our own disk or key failed; nothing more was admitted.
+    /// [`Halt`]: the daemon's own disk or key failed; nothing more was admitted.
     pub fn run(self) -> Result<(), Halt> {
         let Self { host, dropbox, pace, config, metrics } = self;
         let publisher = StatusPublisher::new(&host, metrics)?;

@@ -1,4 +1,4 @@
-//! The types that the loop and its workers share.
+//! Types that the event loop and its workers share.
 
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
@@ -6,41 +6,41 @@ use std::time::{Duration, Instant};
 
 use spool::retention::Keep;
 
-/// How a daemon goes about its work.
+/// The settings of the event loop.
 pub struct Pace {
-    /// At least so often the directory itself is looked at.
+    /// The longest time between two looks at the directory.
     pub rescan: Duration,
-    /// How long runs may go on after the word to stop.
+    /// The time that runs may continue after a stop signal.
     pub drain: Duration,
-    /// Requests on their way at once, from claim to published record.
+    /// The limit on requests in progress, from claim to published record.
     pub in_flight_max: usize,
-    /// How much of what was run and refused is kept.
+    /// Retention of results and requests.
     pub keep: Keep,
 }
 
-/// Which object a name meant when it was looked at.
+/// The file that a name referred to: inode and change time.
 pub(super) type FileIdentity = (u64, i64, i64);
 
-/// What all workers are told at once.
+/// The stop state, which all workers read.
 pub(super) struct Orders {
-    /// When it was said that no more is begun.
+    /// The time of the stop signal.
     pub(super) stopped: OnceLock<Instant>,
-    /// How long runs may go on after that.
+    /// The time that runs may continue after it.
     pub(super) drain: Duration,
-    /// They may not go on at all.
+    /// Set by a second stop signal: running requests are ended.
     pub(super) now: AtomicBool,
 }
 
-/// What its operators want of a request that is on its way.
+/// Control flags of one worker.
 #[derive(Default)]
 pub(super) struct WorkerControl {
-    /// It is to be ended.
+    /// The request is to be ended.
     pub(super) end: AtomicBool,
-    /// It is to be left where it lies, unless it was begun.
+    /// The request is to be released unless it was started.
     pub(super) leave: AtomicBool,
 }
 
-/// A directory in which nothing lay.
+/// A directory that was empty when it was listed.
 pub(super) struct Empty {
     pub(super) changed_at: (i64, i64),
     pub(super) listed: Instant,

@@ -1,6 +1,6 @@
-//! Probes if this host can start a sandbox: before the daemon is ready, after a reload, after a request for
-//! which no sandbox could be built, and at every rescan while the last probe failed. While requests are served,
-//! a probe runs on its own thread, because a launcher may be slow.
+//! Probes whether this host can start a sandbox: before the daemon is ready, after a reload, after
+//! a request whose sandbox could not be built, and at every rescan while the last probe failed.
+//! While requests are served, a probe has its own thread, because a launcher may be slow.
 
 use std::thread;
 use std::time::Instant;
@@ -11,10 +11,10 @@ use crate::model::Halt;
 use crate::probe::Probed;
 
 impl AtWork<'_, '_> {
-    /// Has a probe made, unless one is under way.
+    /// Starts a probe, unless one is in progress.
     pub(super) fn probe(&mut self) -> Result<(), Halt> {
         if self.fitness.is_probing() {
-            // What is under way may have begun before the reason to ask again.
+            // The current probe may have begun before the reason for this one.
             self.fitness.ask_again();
             return Ok(());
         }
@@ -31,7 +31,7 @@ impl AtWork<'_, '_> {
         Ok(())
     }
 
-    /// Probes if it is time to.
+    /// Starts a probe if it is due.
     pub(super) fn probe_if_due(&mut self) -> Result<(), Halt> {
         if self.host.is_doubted() || self.fitness.due().is_some_and(|at| at <= Instant::now()) {
             return self.probe();
@@ -39,7 +39,7 @@ impl AtWork<'_, '_> {
         Ok(())
     }
 
-    /// Takes in a probe.
+    /// Handles the result of a probe.
     pub(super) fn hear_probed(&mut self, probed: Probed) -> Result<(), Halt> {
         let was_unfit = self.fitness.take_in(probed);
         if let Some((by, why)) = self.fitness.stopped() {

@@ -1,5 +1,5 @@
-//! Publishes the state of the loop: to readers of `public/`, to collectors of numbers, and to the manager that
-//! started the daemon. It publishes after the fact and waits for no reader.
+//! Publishes the state of the event loop: files in `public/`, metrics, and messages to the service
+//! manager. It publishes after the fact and waits for no reader.
 
 use std::path::Path;
 use std::time::Instant;
@@ -16,25 +16,25 @@ use crate::status::{How, StatusTeller};
 use crate::system;
 use crate::transition::{self, Fields, Transition};
 
-/// The readers of the state, and what they were given last.
+/// The outputs, with the values that were published last.
 pub(super) struct StatusPublisher {
     status: StatusTeller,
     file: Option<MetricsFile>,
-    /// Held, so that the socket is there for as long as the daemon is.
+    /// Owned, so that the socket exists as long as the daemon.
     _socket: Option<MetricsSocket>,
     manager: HostManager,
     alive_at: Option<Instant>,
-    /// Submissions that the last look has seen and no worker has had yet.
+    /// Submissions of the last look that have not got a worker.
     pub(super) waiting: u64,
-    /// Names that no record could hold, as last told.
+    /// The last logged number of names that a record cannot contain.
     nameless: u64,
     stopped: Option<(StoppedBy, String)>,
 }
 
-/// The state of the loop, as it is published.
+/// The published state of the event loop.
 pub(super) struct LoopSnapshot<'a> {
     pub(super) state: DaemonState,
-    /// The reason of a halt.
+    /// The reason of a fatal error.
     pub(super) why: Option<&'a str>,
     /// The number of held requests.
     pub(super) held: usize,
@@ -71,12 +71,12 @@ impl StatusPublisher {
         })
     }
 
-    /// What is dropped is taken from now on.
+    /// Reports that the daemon takes submissions.
     pub(super) fn ready(&self) {
         self.manager.ready();
     }
 
-    /// What can have no record is told here, once for as long as there are as many.
+    /// Logs the number of files whose names a record cannot contain, once per number.
     pub(super) fn nameless(&mut self, approved: &Path, nameless: u64) {
         if nameless > 0 && nameless != self.nameless {
             let path = approved.display().to_string();
@@ -95,7 +95,7 @@ impl StatusPublisher {
         self.manager.stopping();
     }
 
-    /// The file of numbers is written once more, whatever its interval.
+    /// Writes the metrics file at the end, regardless of its interval.
     pub(super) fn last_numbers(&mut self, host: &Host) {
         if let Some(file) = &mut self.file
             && let Err(error) = file.write(&host.telling.metrics)
@@ -104,7 +104,7 @@ impl StatusPublisher {
         }
     }
 
-    /// Publishes what changed since the last time. Returns when there is more to publish, whatever happens.
+    /// Publishes what has changed. Returns the time of the next call.
     pub(super) fn tell(&mut self, host: &Host, snapshot: &LoopSnapshot<'_>) -> Option<Instant> {
         let window = snapshot.window;
         let waiting = self.waiting.max(as_u64(window.len()));
@@ -114,13 +114,14 @@ impl StatusPublisher {
         let told = self.tell_status(host, snapshot, counts, (taken.1, now));
         let in_flight =
             self.status.tell_in_flight(&host.spool, host.telling.in_flight().into_iter(), now);
-        // Between two looks nobody knows who waits behind the window.
+        // Between two looks, the requests behind the window are unknown.
         let is_known = self.waiting == 0 || window.len() > 0;
         let in_line = is_known.then(|| {
             self.status.tell_waiting(&host.spool, || who_waits(window), system::now(), now)
         });
         let numbers = self.tell_numbers(host, &counts, taken);
-        // The writes above may have been slow: the watchdog's deadline is compared with the time after them.
+        // The writes above may have been slow, so that the watchdog deadline is compared with the
+        // time after them.
         let now = Instant::now();
         if self.alive_at.is_some_and(|at| at <= now) {
             self.manager.alive();
@@ -205,7 +206,7 @@ fn as_u64(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-/// By name, of each submitter's the oldest, and whether these are all.
+/// Returns the oldest submissions of each submitter by name, and whether the list is complete.
 fn who_waits(window: &Window) -> (Vec<WaitsSince>, bool) {
     let since = |(name, sec): (&str, i64)| WaitsSince {
         file: name.to_owned(),
@@ -216,5 +217,5 @@ fn who_waits(window: &Window) -> (Vec<WaitsSince>, bool) {
     (oldest.into_iter().map(since).collect(), whole)
 }
 
-/// Less than this is no news of a disk, and would have the numbers written anew for nothing.
+/// Smaller changes of the free space are not worth another write of the metrics file.
 const FREE_STEP_BYTES: u64 = 16 * 1024 * 1024;

@@ -1,6 +1,6 @@
-//! Reading the rules again: all of them are put in force at once, or the old ones stay in force and the
-//! reason is told. What is on its way and not begun is decided anew; a run keeps the rules under which it began.
-//! New keys that sign records and the log are taken over first. A key that cannot be used refuses the reload.
+//! Reload: either all rules are replaced or none, and the log states the reason of a refusal. A
+//! request that is not started is decided again; a run keeps the rules under which it began. New
+//! keys for records and the log are taken over first. A key that cannot be used refuses the reload.
 
 use crate::config::Config;
 use crate::model::Halt;
@@ -12,7 +12,7 @@ impl AtWork<'_, '_> {
     pub(super) fn reload(&mut self) -> Result<(), Halt> {
         self.publisher.reloading();
         let reloaded = self.read_again();
-        // Also where nothing changed: it is over.
+        // Ends the reload for the service manager, even if it was refused.
         self.publisher.ready();
         reloaded
     }

@@ -1,5 +1,6 @@
-//! The loop without room on a disk: it admits nothing, tries whether there is room again, and settles what was left
-//! before it admits anything. It must never wait here: readers and the manager are told meanwhile.
+//! The event loop during a shortage: it admits nothing, checks for the end of the shortage, and
+//! settles unfinished claims before it admits anything. It must never block here, because readers
+//! and the service manager still get updates.
 
 use std::time::{Duration, Instant};
 
@@ -8,14 +9,14 @@ use crate::metrics::StoppedBy;
 use crate::model::Halt;
 use crate::transition::{self, Fields, Transition};
 
-/// While there is no room, it is tried this often whether there is.
+/// The interval of the checks during a shortage.
 const ROOM_INTERVAL: Duration = Duration::from_secs(1);
 
 impl AtWork<'_, '_> {
-    /// Takes what an earlier daemon left, or a want of room did, to its end. Without room for that nothing is
-    /// admitted.
+    /// Recovers the claims of an earlier daemon, or those that a shortage interrupted. If a
+    /// shortage prevents that, nothing is admitted.
     pub(super) fn settle(&mut self) -> Result<(), Halt> {
-        // Nobody is at work, and this thread must not wait.
+        // No worker is active, and this thread must not wait.
         self.host.room_wanted.stop();
         let recovered = self.host.recover();
         self.host.room_wanted.look();
@@ -40,7 +41,7 @@ impl AtWork<'_, '_> {
         Ok(())
     }
 
-    /// A want of room ends nothing: it is waited for.
+    /// Notes a shortage, which does not end the daemon. Returns any other error.
     pub(super) fn without_room(&mut self, halt: Halt) -> Result<(), Halt> {
         let Some(want) = halt.want() else { return Err(halt) };
         self.host.room_wanted.note(want, &halt);
@@ -48,7 +49,8 @@ impl AtWork<'_, '_> {
         Ok(())
     }
 
-    /// Whether there is room, or is again. What was left meanwhile is settled before anything is admitted.
+    /// Returns whether the shortage has ended. Interrupted claims are settled before anything is
+    /// admitted.
     pub(super) fn is_there_room(&mut self, now: Instant) -> Result<bool, Halt> {
         let Some((want, why)) = self.host.room_wanted.why() else { return Ok(true) };
         self.stop_admission(StoppedBy::lacking(want), why);
@@ -64,7 +66,7 @@ impl AtWork<'_, '_> {
             if !self.in_flight.is_empty() {
                 return Ok(false);
             }
-            // Recovery takes slots of no claim away, and those of ready cells are such.
+            // Recovery removes slots without a claim, and those of prewarmed sandboxes have none.
             self.host.give_up_ready();
             self.settle()?;
             if self.host.room_wanted.is_unsettled() {

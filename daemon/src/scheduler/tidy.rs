@@ -1,4 +1,4 @@
-//! What is kept no longer is removed beside the loop, which never waits for it. It must never remove much at
+//! Retention: a separate thread deletes expired results and requests. It must never delete much at
 //! once, nor anything while the daemon stops.
 
 use spool::retention::{Going, Gone, Keep, Kind};
@@ -8,11 +8,11 @@ use super::model::Orders;
 use crate::host::Host;
 use crate::system;
 
-/// Of each kind in one round, and so of what is remembered at a time.
+/// The most removals of each kind in one round, which also bounds the memory.
 const REMOVALS_MAX: usize = 1024;
 
 impl AtWork<'_, '_> {
-    /// Lets go of what is kept for later runs and too old, and of what was kept long enough.
+    /// Deletes stored inputs unused for long, and starts to delete expired results and requests.
     pub(super) fn tidy(&mut self) {
         self.host.spool.expire_inputs();
         if self.tidying.as_ref().is_some_and(|tidying| !tidying.is_finished()) {
@@ -23,7 +23,7 @@ impl AtWork<'_, '_> {
     }
 }
 
-/// In rounds, until nothing more is to go.
+/// Works in rounds until nothing has expired.
 fn remove(host: &Host, orders: &Orders, keep: &Keep) {
     let is_stopped = || orders.stopped.get().is_some();
     loop {

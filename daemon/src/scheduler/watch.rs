@@ -1,5 +1,5 @@
-//! What wakes the loop: hints of the kernel that something was dropped, signals, and workers that have
-//! ended. A hint is never more than a reason to look; one that is lost is made up for by the next look.
+//! Sources of events: inotify and signals. An inotify event only causes a look; the next rescan
+//! makes up for a lost one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,18 +16,19 @@ use signal_hook::iterator::Signals;
 use super::event::LoopEvent;
 use crate::model::Halt;
 
-/// Hints, if the kernel gives any; without them the rescan alone finds everything, later.
+/// Watches a directory, if the kernel supports it. Without events the rescan finds all changes
+/// later.
 pub(super) fn watch(
     directory: &Path,
     events: Sender<LoopEvent>,
     hinted: Arc<AtomicBool>,
 ) -> Option<RecommendedWatcher> {
     let hint = move |event: notify::Result<notify::Event>| {
-        // One that was not heard yet says as much as a thousand.
+        // One unhandled event is enough to cause a look.
         if event.as_ref().is_ok_and(says_nothing_new) || hinted.swap(true, Ordering::SeqCst) {
             return;
         }
-        // A receiver that is gone has no use for hints.
+        // The event loop has ended.
         if events.send(LoopEvent::Dropped).is_err() {
             tracing::debug!("hint after the end");
         }
@@ -45,8 +46,8 @@ pub(super) fn watch(
     }
 }
 
-/// Opening, reading and closing without a write say nothing of the directory's content; what goes away
-/// is most often taken away by us.
+/// Returns whether an event reports no new submission: opening, reading, and removals, which are
+/// mostly the daemon's own.
 fn says_nothing_new(event: &notify::Event) -> bool {
     let quiet = matches!(
         event.kind,
@@ -58,11 +59,11 @@ fn says_nothing_new(event: &notify::Event) -> bool {
     quiet && !event.need_rescan()
 }
 
-/// After the second request to stop the process ends by itself within this time, or by the signal.
+/// The time that the process has to end by itself after a second stop signal.
 const LAST_TIME_MAX: Duration = Duration::from_secs(3);
 
-/// Has signals come as events, for as long as the process lives. A second request to stop ends the process
-/// whatever its other threads wait for, and so does the first where nobody hears events any more.
+/// Turns signals into events, for the rest of the process. The second stop signal ends the process
+/// even if threads are blocked. The first one does so if the event loop has ended.
 pub(super) fn listen(events: Sender<LoopEvent>) -> Result<(), Halt> {
     let failed = |error| Halt::Kernel("wait for signals", error);
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(failed)?;
@@ -90,7 +91,7 @@ pub(super) fn listen(events: Sender<LoopEvent>) -> Result<(), Halt> {
     Ok(())
 }
 
-/// Ends this process as the signal would have without us. What is lost by it is told by the next start.
+/// Ends this process with the default action of the signal. The next start recovers.
 fn end_by(signal: i32) {
     tracing::error!("a thread does not end; ending by signal {signal}");
     if let Err(error) = signal_hook::low_level::emulate_default_handler(signal) {

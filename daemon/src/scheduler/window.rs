@@ -1,25 +1,25 @@
-//! The submissions that are next: a bounded number of each submitter's oldest, handed out in turns. How many
-//! wait behind them makes no difference to it. Pure: it opens nothing and reads no clock.
+//! The next submissions: a bounded number of each submitter's oldest, taken in turns. Its size does
+//! not depend on the number of submissions behind them. Pure: it opens no file and reads no clock.
 
 use std::collections::BTreeMap;
 
 use spool::{Submitted, Waiting};
 
-/// Of one submitter; the rest is seen when these are gone.
+/// Submissions per submitter; a later look finds the rest.
 const EACH_MAX: usize = 1024;
 /// Submitters at one time.
 const SUBMITTERS_MAX: usize = 256;
 
-/// What is to be taken, in order.
+/// The submissions to take, in order.
 #[derive(Default)]
 pub(super) struct Window {
     submitters: BTreeMap<u32, BTreeMap<SubmissionAge, WindowEntry>>,
-    /// Whose turn was last.
+    /// The submitter of the last turn.
     last: Option<u32>,
     cut: bool,
 }
 
-/// When it was dropped, and its name: two may be of the same moment.
+/// The submission time and the name, because two may have the same time.
 type SubmissionAge = (i64, i64, String);
 
 struct WindowEntry {
@@ -28,7 +28,7 @@ struct WindowEntry {
 }
 
 impl Window {
-    /// Takes in one, unless there are older ones enough.
+    /// Adds a submission, unless there are enough older ones.
     pub(super) fn offer(&mut self, submitted: Submitted) {
         let Submitted { waiting, owner, identity: (inode, sec, nanosecond), .. } = submitted;
         if !self.submitters.contains_key(&owner) && self.submitters.len() >= SUBMITTERS_MAX {
@@ -44,14 +44,14 @@ impl Window {
         }
     }
 
-    /// Takes in one whatever else is here.
+    /// Adds a submission regardless of the limits.
     pub(super) fn insist(&mut self, submitted: Submitted) {
         let Submitted { waiting, owner, identity: (inode, sec, nanosecond), .. } = submitted;
         let age = (sec, nanosecond, waiting.name().to_owned());
         self.submitters.entry(owner).or_default().insert(age, WindowEntry { waiting, inode });
     }
 
-    /// The oldest of the submitter whose turn it is.
+    /// Takes the oldest submission of the submitter whose turn it is.
     pub(super) fn next(&mut self) -> Option<(Waiting, (u64, i64, i64))> {
         let after = self.last.and_then(|last| last.checked_add(1)).unwrap_or(0);
         let turn = self.submitters.range(after..).next().or(self.submitters.iter().next());
@@ -65,8 +65,8 @@ impl Window {
         Some((waiting, (inode, sec, nanosecond)))
     }
 
-    /// The oldest of all submitters, as many of each as there is room for, with the second in which each was
-    /// dropped.
+    /// Returns the oldest submissions of all submitters, in turns, each with its submission time in
+    /// seconds.
     pub(super) fn oldest(&self, most: usize) -> Vec<(&str, i64)> {
         let mut lines: Vec<_> = self.submitters.values().map(BTreeMap::iter).collect();
         let mut oldest = Vec::new();
@@ -81,22 +81,22 @@ impl Window {
         oldest
     }
 
-    /// Whether more wait than are here.
+    /// Returns whether there are more submissions than in the window.
     pub(super) fn is_cut(&self) -> bool {
         self.cut
     }
 
-    /// How many are here.
+    /// Returns the number of submissions.
     pub(super) fn len(&self) -> usize {
         self.submitters.values().map(BTreeMap::len).sum()
     }
 
-    /// The names of all that are here.
+    /// Returns the names of the submissions.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.submitters.values().flat_map(BTreeMap::values).map(|one| one.waiting.name())
     }
 
-    /// Forgets all of them, but not whose turn it is.
+    /// Removes all submissions, but keeps the turn.
     pub(super) fn clear(&mut self) {
         self.submitters.clear();
         self.cut = false;

@@ -1,5 +1,5 @@
-//! One submission from `approved/` to its answer, on a thread of its own. What it needs of the others it
-//! asks the host for; it keeps nothing when it ends.
+//! A worker: one submission from `approved/` to its record, on its own thread. It uses the shared
+//! state of the host and keeps nothing after its end.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -23,9 +23,9 @@ use crate::system;
 use crate::transition::{self, Fields, Transition};
 use crate::verdicts::has_error;
 
-/// One submission, and what is known of it.
+/// One submission, and the facts about it.
 pub(super) struct Assignment<'env> {
-    /// Drawn when it was its submitter's turn.
+    /// Drawn in the submitter's turn.
     pub(super) ticket: Ticket<'env>,
     pub(super) waiting: Waiting,
     pub(super) companions: BTreeSet<OsString>,
@@ -34,7 +34,7 @@ pub(super) struct Assignment<'env> {
     pub(super) word: Arc<WorkerControl>,
 }
 
-/// Says that a worker has ended, however it did.
+/// Sends the result of a worker when it is dropped, even after a panic.
 struct LastWord {
     events: Sender<LoopEvent>,
     name: String,
@@ -50,7 +50,7 @@ impl Drop for LastWord {
     }
 }
 
-/// Takes one submission to its answer, and says so.
+/// Processes one submission and sends the result.
 pub(super) fn work<'env>(
     host: &'env Host,
     dropbox: &Dropbox,
@@ -63,7 +63,7 @@ pub(super) fn work<'env>(
     last_word.taken = Some(take(host, dropbox, orders, work));
 }
 
-/// A new claim, and what becomes of it where there is no room.
+/// Runs `act` with a new claim id, and releases the claim if there is a shortage.
 fn claimed(host: &Host, act: impl FnOnce(ClaimId) -> Result<Pickup, Halt>) -> Result<Pickup, Halt> {
     let id = system::new_claim_id()?;
     act(id.clone()).or_else(|halt| {
@@ -101,7 +101,7 @@ fn take<'env>(
     })
 }
 
-/// From its claim to its answer.
+/// Processes a claimed request.
 fn process<'env>(
     host: &'env Host,
     orders: &Orders,
@@ -137,7 +137,8 @@ fn process<'env>(
     Ok(Pickup::Answered(told.originals))
 }
 
-/// What could not be claimed: the object's own fault is answered, a want of this process' is waited for.
+/// Handles a failed claim: a fault of the file is refused with a record, a shortage of the daemon
+/// is waited for.
 fn unclaimed(
     host: &Host,
     dropbox: &Dropbox,
@@ -166,8 +167,8 @@ fn unclaimed(
     }
 }
 
-/// What is no file that can be read gets its answer too, and goes out of the way as it is. Its number in
-/// the queue for room must be given up by then, or others wait with it.
+/// Refuses an object that is not a readable file, and quarantines it unchanged. Its ticket must be
+/// dropped before, because later tickets would wait for it.
 fn refuse_object(
     host: &Host,
     dropbox: &Dropbox,
@@ -188,6 +189,7 @@ fn refuse_object(
     })
 }
 
+/// Logs the published record.
 fn report(name: &str, told: &Told) {
     let record = told.receipt.path().display().to_string();
     if has_error(&told.violations) {

@@ -1,5 +1,5 @@
-//! How far each request on its way has come, told as it goes: a line of the log, a number, a row of what is
-//! in flight. It tells and must never decide; a request goes its way whether anybody listens or not.
+//! The progress of each request: log lines, metrics, and a row in the table of requests in flight.
+//! No decision depends on it, and it needs no reader.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::metrics::{Metrics, Timed};
 use crate::system;
 use crate::transition::{self, Fields, Transition};
 
-/// What is in flight, as whoever looks is told of it.
+/// The registry of requests in flight, and the metrics.
 #[derive(Clone)]
 pub(crate) struct Telling {
     pub(crate) metrics: Arc<Metrics>,
@@ -29,7 +29,7 @@ struct ProgressTable {
     rows: BTreeMap<u64, ProgressRow>,
 }
 
-/// One request on its way.
+/// The progress of one request.
 struct ProgressRow {
     id: RequestId,
     claimed: Instant,
@@ -45,7 +45,7 @@ impl ProgressRow {
     }
 }
 
-/// What one host has in flight, for whoever looks on beside it.
+/// A handle that observes the requests in flight of one host.
 #[derive(Clone)]
 pub struct Watching(Telling);
 
@@ -54,14 +54,14 @@ impl Watching {
         Self(telling.clone())
     }
 
-    /// As it is now.
+    /// Returns the present progress of each request.
     #[must_use]
     pub fn in_flight(&self) -> Vec<Running> {
         self.0.in_flight().into_iter().map(|(_, _, running)| running).collect()
     }
 }
 
-/// One request's way.
+/// The progress of one request, reported to the registry.
 pub(crate) struct Journey {
     telling: Telling,
     begun: Instant,
@@ -80,13 +80,13 @@ impl Telling {
         Journey { telling: self.clone(), begun: now, last, number }
     }
 
-    /// Everything that is in flight, each with when it was claimed.
+    /// Returns all requests in flight, each with the time of its claim.
     pub(crate) fn in_flight(&self) -> Vec<(RequestId, Instant, Running)> {
         let rows = self.rows();
         rows.rows.values().map(|row| (row.id.clone(), row.claimed, row.now())).collect()
     }
 
-    /// How many are how far.
+    /// Counts the requests in each step.
     pub(crate) fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for row in self.rows().rows.values() {
@@ -101,13 +101,13 @@ impl Telling {
     }
 
     fn rows(&self) -> MutexGuard<'_, ProgressTable> {
-        // A row is whole or not there.
+        // A row is complete or absent.
         self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Journey {
-    /// A well-formed request, and who dropped it.
+    /// Reports a well-formed request and its submitter.
     pub(crate) fn claimed(&self, request: &Request, submission: &Submission) {
         let submitter = match submission {
             Submission::Dropped { owner, owner_name } => {
@@ -140,7 +140,7 @@ impl Journey {
         self.line(Transition::Claimed, request.id());
     }
 
-    /// It was granted what it asks for.
+    /// Reports that the request was granted.
     pub(crate) fn granted(&self, id: &RequestId, grant: &Grant) {
         self.change(|row| {
             row.time_sec_max = Some(grant.limits().time_sec);
@@ -150,7 +150,7 @@ impl Journey {
         self.line(Transition::Granted, id);
     }
 
-    /// Its inputs are being staged from now on.
+    /// Reports that staging of the inputs has begun.
     pub(crate) fn staging(&self, hashed: Arc<Hashed>) {
         self.came_to(Step::Staging);
         let Some(number) = self.number.get() else { return };
@@ -159,7 +159,7 @@ impl Journey {
         }
     }
 
-    /// What its tool uses, by the launcher's word.
+    /// Updates the resource use of the tool, as reported by the launcher.
     pub(crate) fn used(&self, usage: Usage) {
         self.change(|row| {
             row.memory_bytes = usage.memory_bytes;
@@ -167,7 +167,7 @@ impl Journey {
         });
     }
 
-    /// It came to another step.
+    /// Updates the current step.
     pub(crate) fn came_to(&self, step: Step) {
         self.change(|row| {
             row.step = step;
@@ -175,12 +175,12 @@ impl Journey {
         });
     }
 
-    /// One line of the log.
+    /// Logs an event of this request.
     pub(crate) fn line(&self, transition: Transition, id: &RequestId) {
         transition::log(transition, &Fields { request: Some(id.as_str()), ..Fields::default() });
     }
 
-    /// Its tool has ended, or nobody knows.
+    /// Reports that the tool has ended, or that its end is unknown.
     pub(crate) fn ended(&self, id: &RequestId, result: &ResultId) {
         let fields = Fields {
             request: Some(id.as_str()),
@@ -193,13 +193,13 @@ impl Journey {
         self.came_to(Step::Publishing);
     }
 
-    /// It has that behind it, since the last.
+    /// Records the duration of a step since the previous one.
     pub(crate) fn took(&self, timed: Timed) {
         let now = Instant::now();
         self.telling.metrics.took(timed, now.duration_since(self.last.replace(now)));
     }
 
-    /// When it began.
+    /// Returns the time of the claim.
     pub(crate) fn begun(&self) -> Instant {
         self.begun
     }

@@ -1,6 +1,6 @@
-//! What systemd is told (sd_notify(3)): that we are ready, how we are, that we live, that we reload, that we
-//! stop. Datagrams to the socket that `NOTIFY_SOCKET` names; without one nothing is told. Must never hold the
-//! daemon up or end it: a message that does not go is only not told.
+//! Notifies systemd (sd_notify(3)): ready, status, watchdog, reloading and stopping. Messages are
+//! datagrams to the socket that `NOTIFY_SOCKET` names; without it nothing is sent. Must never delay
+//! or end the daemon: a message that cannot be sent is dropped.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,19 +11,19 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// More of a status nobody is shown.
+/// systemd displays no longer status.
 const STATUS_CHARS_MAX: usize = 512;
-/// A loaded host is slow.
+/// Allows for a slow host.
 const START_MARGIN: Duration = Duration::from_secs(30);
 
-/// Whoever started us, if it wants to know.
+/// The service manager that started this process, if it accepts notifications.
 pub struct HostManager {
     socket: Option<UnixDatagram>,
     watchdog: Option<Duration>,
 }
 
 impl HostManager {
-    /// As the environment says. A socket that cannot be reached is warned of and told nothing.
+    /// Reads the environment. If the socket cannot be reached, logs a warning and sends nothing.
     #[must_use]
     pub fn of_environment() -> Self {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -39,11 +39,11 @@ impl HostManager {
         })
     }
 
-    /// The manager at an address: an absolute path, or `@` and an abstract name. `watchdog` is how long it
-    /// waits for a sign of life.
+    /// Connects to an address: an absolute path, or `@` and an abstract name. `watchdog` is the
+    /// manager's watchdog timeout.
     ///
     /// # Errors
-    /// It is no such address, or nobody is there.
+    /// The address is not valid, or no process listens there.
     pub fn at(address: &OsStr, watchdog: Option<Duration>) -> io::Result<Self> {
         let address = match address.as_bytes() {
             [b'@', name @ ..] => SocketAddr::from_abstract_name(name)?,
@@ -52,47 +52,49 @@ impl HostManager {
         };
         let socket = UnixDatagram::unbound()?;
         socket.connect_addr(&address)?;
-        // A manager that does not read must not hold us up.
+        // A manager that does not read must not block the daemon.
         socket.set_nonblocking(true)?;
         Ok(Self { socket: Some(socket), watchdog: watchdog.filter(|time| !time.is_zero()) })
     }
 
-    /// Half of the time that the manager waits for a sign of life: so often [`Self::alive`] is due.
+    /// Returns half of the watchdog timeout: the interval of [`Self::alive`].
     #[must_use]
     pub fn alive_interval(&self) -> Option<Duration> {
         self.watchdog.map(|time| time / 2)
     }
 
-    /// Recovery is done and the spool is watched; also after a reload.
+    /// Recovery is done and the spool is watched; also sent after a reload.
     pub fn ready(&self) {
         self.send("READY=1");
     }
 
-    /// How we are, in a line for `systemctl status`.
+    /// Sends the status line for `systemctl status`.
     pub fn status(&self, said: &str) {
         let line: String = model::escape_line(said).chars().take(STATUS_CHARS_MAX).collect();
         self.send(&format!("STATUS={}", line.replace('\n', " ")));
     }
 
-    /// That the start takes longer, and why. The manager then waits for twice as long as to the next word.
+    /// Reports a longer start and its reason. The start timeout is extended by twice the time until
+    /// the next message, plus a margin.
     pub fn waiting(&self, why: &str, next_in: Duration) {
         self.status(why);
         self.send(&format!("EXTEND_TIMEOUT_USEC={}", (2 * next_in + START_MARGIN).as_micros()));
     }
 
-    /// A sign of life. To be given by the loop that must not hang, and by nothing else.
+    /// Sends a watchdog ping. Only the event loop, which must not hang, may call this.
     pub fn alive(&self) {
         self.send("WATCHDOG=1");
     }
 
-    /// Policy and keys are being read again; [`Self::ready`] ends it, whether they were good or not.
+    /// Policy and keys are being read again. [`Self::ready`] ends the reload, whether it succeeded
+    /// or not.
     pub fn reloading(&self) {
         let now = clock_gettime(ClockId::Monotonic);
         let usec = now.tv_sec.saturating_mul(1_000_000).saturating_add(now.tv_nsec / 1000);
         self.send(&format!("RELOADING=1\nMONOTONIC_USEC={usec}"));
     }
 
-    /// Nothing new is taken; runs in flight end.
+    /// Nothing new is taken; running requests finish.
     pub fn stopping(&self) {
         self.send("STOPPING=1");
     }

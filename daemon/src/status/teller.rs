@@ -1,7 +1,7 @@
-//! What the daemon tells of itself in `public/`: how it is, by which policy, what is in flight and what waits.
-//! For the one thread that schedules; told when it changes, a state at once, numbers and what waits at most
-//! once a second, so that load makes no writes of its own. What ends sooner than a person could look is not
-//! told at all.
+//! Publishes the daemon's status in `public/`: its state, policy, requests in flight and waiting
+//! requests. Only the event loop uses it. A change of state is written at once; counts and waiting
+//! requests are written at most once per second, so that load causes no extra writes. A request
+//! that ends before a reader could notice it is never published.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,43 +14,43 @@ use spool::{
     WaitsSince,
 };
 
-/// Numbers are told at most this often.
+/// The shortest interval between two updates of counts.
 const TELL_INTERVAL: Duration = Duration::from_secs(1);
-/// A request in flight is told of when it has been for this long.
+/// A request in flight is published after this time.
 const TELL_AFTER: Duration = Duration::from_millis(200);
 
-/// How the daemon is now.
+/// The present status of the daemon.
 #[derive(Clone, Copy, Debug)]
 pub struct How<'a> {
     pub state: DaemonState,
-    /// Why it halted, or what the state alone does not say.
+    /// The reason of a halt, or a detail of the state.
     pub why: Option<&'a str>,
-    /// Why nothing is admitted although it serves.
+    /// The reason why a serving daemon admits nothing.
     pub admission_stopped: Option<&'a str>,
     pub counts: Counts,
-    /// How many runs there may be at once.
+    /// The limit on concurrent runs.
     pub runs_max: u64,
-    /// Bytes that were promised to the runs in flight, and how many may be.
+    /// Memory promised to the runs in flight, in bytes; the limit follows.
     pub memory_bytes_promised: u64,
     pub memory_bytes_max: Option<u64>,
     pub policy: &'a Policy,
 }
 
-/// What was told last.
+/// The publisher, with the last published values.
 pub struct StatusTeller {
     seat: Seat,
     started: UtcTime,
     told: Option<(Instant, Status)>,
-    /// Whose text was told.
+    /// The digest of the published policy.
     policy: Option<Sha256>,
     in_flight: BTreeMap<RequestId, (Instant, Running)>,
     waiting: (Vec<WaitsSince>, bool),
-    /// When that was told last.
+    /// The time of the last update of the waiting requests.
     waiting_at: Option<Instant>,
 }
 
 impl StatusTeller {
-    /// Nothing is told yet.
+    /// Returns a publisher that has published nothing.
     #[must_use]
     pub fn new(started: UtcTime) -> Self {
         Self {
@@ -64,8 +64,8 @@ impl StatusTeller {
         }
     }
 
-    /// Publishes the daemon's status if it changed; `at` is the present on the monotonic clock. Returns when to
-    /// call again if a change came too soon after the last one.
+    /// Publishes the status if it has changed; `at` is the present on the monotonic clock. Returns
+    /// the time of the next call if a change came too soon after the last update.
     pub fn tell(
         &mut self,
         spool: &Spool,
@@ -75,7 +75,7 @@ impl StatusTeller {
     ) -> Option<Instant> {
         let status = self.status(how, now);
         if let Some((last, told)) = &self.told {
-            // What is left of the difference when time and numbers are set aside.
+            // Compares all fields except the time and the counts.
             let (counts, at_utc) = (status.counts, told.at_utc.clone());
             let numbers = (counts, status.memory_bytes_promised);
             let same_numbers = numbers == (told.counts, told.memory_bytes_promised);
@@ -93,7 +93,7 @@ impl StatusTeller {
                 _ => {}
             }
         }
-        // Before the word that it is in force.
+        // The policy file must be written before the status that names it.
         let policy = how.policy.sha256();
         if self.policy != Some(policy) && told_or_warned(spool.tell_policy(how.policy)) {
             self.policy = Some(policy);
@@ -123,8 +123,8 @@ impl StatusTeller {
         }
     }
 
-    /// Tells what is in flight: everything that is, each with when it was claimed. What is not among it any
-    /// more is told no longer; its record is to be published before. Returns when to be asked again.
+    /// Publishes all requests in flight, each with the time of its claim. A request that has left
+    /// the list is removed; its record must be published before. Returns the time of the next call.
     pub fn tell_in_flight(
         &mut self,
         spool: &Spool,
@@ -161,8 +161,8 @@ impl StatusTeller {
         next
     }
 
-    /// Tells what waits, if that changed; `look` gives it, and whether it is all. Returns when to be asked
-    /// again.
+    /// Publishes the waiting requests if they have changed. `look` returns them, and whether the
+    /// list is complete. Returns the time of the next call.
     pub fn tell_waiting(
         &mut self,
         spool: &Spool,
@@ -190,22 +190,22 @@ impl StatusTeller {
         None
     }
 
-    /// When to ask again whatever happens, while `at_work` requests are on their way: what a worker comes
-    /// to wakes nobody by itself.
+    /// Returns the time of the next call while `at_work` requests are in progress: a worker's
+    /// progress does not wake the event loop.
     #[must_use]
     pub fn look_again(at_work: usize) -> Option<Instant> {
         (at_work > 0).then(|| Instant::now() + TELL_AFTER)
     }
 }
 
-/// Whether only numbers differ.
+/// Returns whether only resource figures differ.
 fn is_as_far(told: &Running, now: &Running) -> bool {
     (told.step, &told.step_since_utc, told.time_sec_max)
         == (now.step, &now.step_since_utc, now.time_sec_max)
 }
 
-/// Whether it was told. Nothing hangs on it but what readers see. On a full disk it fails at every look, and is
-/// logged once, until it works again.
+/// Returns whether a write succeeded. Only readers depend on it. A full disk fails every write, so
+/// that one warning is logged until a write succeeds again.
 fn told_or_warned(told: Result<(), SpoolError>) -> bool {
     static FAILS: AtomicBool = AtomicBool::new(false);
     match &told {

@@ -1,4 +1,4 @@
-//! Which reports are taken for a run's own: one that an honest proxy could make, and no other.
+//! Accepted reports are those that an honest proxy can produce, and no others.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot make its case must fail")]
 
@@ -29,7 +29,7 @@ fn refusals(number: usize, length: usize) -> Vec<frame::Refusal> {
     (0..number).map(|_| refusal()).collect()
 }
 
-/// At every bound at once.
+/// A report at all limits at once.
 fn honest() -> frame::Report {
     frame::Report {
         hosts: vec![used("a.example", 1, 100), used("b.example", 0, 0)],
