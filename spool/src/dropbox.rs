@@ -50,7 +50,7 @@ pub struct Submitted {
     pub owner: u32,
     /// The inode and its last change time: seconds, nanoseconds.
     pub identity: (u64, i64, i64),
-    /// Whether it is an empty regular file.
+    /// True for an empty regular file.
     pub is_empty: bool,
 }
 
@@ -81,7 +81,7 @@ impl Waiting {
 /// Facts of a listing beside the submissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Listed {
-    /// Whether the directory has no entry at all.
+    /// True if the directory has no entry at all.
     pub is_empty: bool,
     /// The number of names that end like a request's and are not UTF-8. A record cannot name them,
     /// so they are ignored.
