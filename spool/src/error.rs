@@ -9,8 +9,8 @@ use crate::want::Want;
 
 /// A failed operation on one file or directory.
 #[derive(Debug)]
-/// A system call failed.
 pub enum SpoolError {
+    /// A system call failed.
     Io {
         path: PathBuf,
         act: &'static str,

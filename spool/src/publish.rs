@@ -31,8 +31,8 @@ pub struct ResultDraft {
     result_id: ResultId,
     hidden: PathBuf,
     results: PathBuf,
-    /// Locked while this process or the launcher has it open, so that recovery can tell it from a
-    /// leftover.
+    /// Locked while this process or the launcher has it open, so that recovery can distinguish
+    /// it from a leftover.
     directory: File,
 }
 

@@ -83,7 +83,7 @@ impl Reserve {
             return Ok(());
         }
         match fallocate(&file, FallocateFlags::empty(), 0, RESERVE_BYTES) {
-            // Without preallocation there is no reserve. Records may then fail on a full disk.
+            // Without preallocation a reserve is impossible. Records may then fail on a full disk.
             Ok(()) | Err(Errno::OPNOTSUPP) => Ok(()),
             Err(errno) => {
                 self.give_up();

@@ -83,8 +83,8 @@ fn born_ns(found: &fs::Metadata) -> Option<u64> {
 /// A published record whose run is repeated: its id, and the digest of its Markdown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "(String, String)", into = "(String, String)")]
-/// The id of the record.
 pub struct Replayed {
+    /// The id of the record.
     pub result_id: ResultId,
     /// The digest of its Markdown file.
     pub sha256: Sha256,

@@ -3,7 +3,7 @@
 //! The line is the intent. The process that writes it may start the tool, once; if the line already
 //! exists, no process may. Both the digest and the id of a request are used up: neither the same
 //! bytes nor another request with the same id can run again. A replay of a record uses nothing up
-//! and is kept apart: its line only tells recovery what to record if no process is left to do it.
+//! and is kept apart: its line is only the input of the record that recovery writes after a crash.
 //!
 //! Only the position of each line is kept in memory, by its keys, because there is a line for every
 //! run ever made. A look-up reads the line again.

@@ -17,7 +17,7 @@ type Read = Result<Entry, SpoolError>;
 
 /// Reads every line of the ledger in a state directory, with its number, and compares the ledger
 /// with its head. An invalid line is passed to `act` as an error, and reading continues. Returns
-/// the number of lines, or `None` if there is no ledger.
+/// the number of lines, or `None` without a ledger.
 ///
 /// # Errors
 /// An I/O error, or a fault of the ledger as a whole.
@@ -108,8 +108,7 @@ pub(crate) fn entries(
     }
 }
 
-/// Returns the readable lines, whatever is wrong with the rest of the ledger, and the number of the
-/// others.
+/// Returns the readable lines of a ledger that may be damaged, and the number of unreadable lines.
 pub(super) fn salvage(state: &Path) -> (Vec<Entry>, usize) {
     let (mut entries, mut lost) = (Vec::new(), 0);
     let path = state.join("ledger");

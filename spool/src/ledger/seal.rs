@@ -59,7 +59,7 @@ pub(super) struct Opened {
 /// The state of a line's checksum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Seal {
-    /// No checksum: an earlier version wrote the line, or there is no line.
+    /// No checksum: an earlier version wrote the line, or the line is missing.
     #[default]
     None,
     Good,

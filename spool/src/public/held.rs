@@ -46,7 +46,7 @@ impl Spool {
         tell_json(&directory.join(format!("{file_name}.json")), held)
     }
 
-    /// Removes the file of a request that is no longer held.
+    /// Removes the file of a request after its hold.
     ///
     /// # Errors
     /// The disk.

@@ -58,7 +58,7 @@ impl ToldPermissions {
         Self { at_utc: now.to_string(), whole: standings.next().is_none(), permissions }
     }
 
-    /// Returns the permission for one tool; `None` if there was no decision about it.
+    /// Returns the permission for one tool; `None` if it was never decided.
     #[must_use]
     pub fn find(&self, source: &Source, tool: &ToolName) -> Option<&ToldPermission> {
         self.permissions.iter().find(|it| it.source == *source && it.tool == *tool)

@@ -94,7 +94,7 @@ impl Spool {
         tell_json(&path, running)
     }
 
-    /// Removes the file of a request that is no longer in progress.
+    /// Removes the file of a request that was finished or released.
     ///
     /// # Errors
     /// The disk.

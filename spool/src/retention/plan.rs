@@ -7,7 +7,7 @@ use std::num::NonZero;
 
 use model::UtcTime;
 
-/// The age below which nothing is removed, whatever the bounds: it may be in use or being read.
+/// The age below which nothing is removed, regardless of the bounds: it may be in use.
 pub const FLOOR_SEC: i64 = 3600;
 
 /// The bounds of one kind. Without any bound all entries are kept for ever.
