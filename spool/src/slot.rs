@@ -19,8 +19,8 @@ pub struct EmptySlot {
     inode: u64,
 }
 
-/// Returns the slot's name below `staging/`.
 impl EmptySlot {
+    /// Returns the slot's name below `staging/`.
     #[must_use]
     pub fn id(&self) -> &ClaimId {
         &self.id

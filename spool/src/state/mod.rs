@@ -124,14 +124,23 @@ pub enum Original {
 /// The files of one claim, or of one result without a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
+    /// The claim in `work/`.
     pub claim: Claim,
+    /// The promised result.
     pub promise: Promise,
+    /// The hidden result.
     pub hidden: Hidden,
+    /// The published result.
     pub published: There,
+    /// The archived claim.
     pub archived: There,
+    /// The quarantined claim.
     pub quarantined: There,
+    /// The mark of retention.
     pub removed: There,
+    /// The submitted file.
     pub original: Original,
+    /// The slot in `staging/`.
     pub slot: There,
 }
 
