@@ -3,8 +3,8 @@
 //!
 //! Nothing here may run before the result is published, so each function takes the receipt. Nothing
 //! here may remove a file other than the claimed one: its name may be reused while the request
-//! runs. If the original cannot be removed, its claim stays in `work/`. It shows the next start that
-//! the request was recorded.
+//! runs. If the original cannot be removed, its claim stays in `work/`. It shows the next start
+//! that the request was recorded.
 
 use std::ffi::OsStr;
 use std::fs;
