@@ -1,6 +1,7 @@
-//! What the proxy costs (`cargo bench -p egress --bench through`): the same bytes straight to a server and
-//! through the proxy, in one interleaved run, so that both see the same machine. It prints medians and
-//! their ratios and asserts nothing; it must never reach anything but its own server on loopback.
+//! Measures the cost of the proxy (`cargo bench -p egress --bench through`): the same bytes
+//! directly to a server and through the proxy, interleaved in one run, so that both use the same
+//! machine state. It prints medians and their ratios and asserts nothing. It must only connect to
+//! its own server on loopback.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,20 +23,20 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore};
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const NAME: &str = "bench.example";
 const ROUNDS: usize = 200;
-/// Rounds between two moves of [`BULK_BYTES`], which take as long as many of the others.
+/// Rounds between two transfers of [`BULK_BYTES`], which take as long as many other rounds.
 const ROUNDS_PER_BULK: usize = 20;
 const BULK_BYTES: u64 = 128 << 20;
 const ROUND_TRIPS: u32 = 50;
 const PAGE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nhello\n";
 
-/// What a client asks the server for, behind its ClientHello: one letter.
+/// The client's command to the server after its ClientHello: one letter.
 #[derive(Clone, Copy)]
 enum Wish {
     /// Bytes from the server.
     Down,
     /// Bytes to the server, and one back.
     Up,
-    /// Single bytes, one after the other, there and back.
+    /// Single bytes in sequence, there and back.
     Echo,
 }
 
@@ -49,14 +50,14 @@ impl Wish {
     }
 }
 
-/// Serves pages to whoever says GET, and wishes to whoever says hello.
+/// Serves a page for GET, and commands after a ClientHello.
 fn server(hello_bytes: usize) -> SocketAddr {
     let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let stream = stream.unwrap();
-            // A client that is done hangs up in the middle of whatever this does.
+            // A client that is done closes the connection during this call.
             std::thread::spawn(move || drop(answer(stream, hello_bytes)));
         }
     });
@@ -68,15 +69,15 @@ fn answer(mut stream: TcpStream, hello_bytes: usize) -> std::io::Result<()> {
     let mut piece = vec![0; 64 * 1024];
     stream.read_exact(&mut piece[..4])?;
     if piece.starts_with(b"GET ") {
-        // Short enough to be there as a whole.
+        // The head is short enough to arrive as a whole.
         return match stream.read(&mut piece)? {
             0 => Ok(()),
             _ => stream.write_all(PAGE),
         };
     }
-    // No byte more: what follows the letter is the wish's own.
+    // Read no further: the bytes after the letter belong to the command.
     stream.read_exact(&mut piece[4..hello_bytes])?;
-    // The proxy holds back what follows until the host has taken the hello.
+    // The proxy holds back later bytes until the host has accepted the ClientHello.
     stream.write_all(&server_hello())?;
     stream.read_exact(&mut piece[..1])?;
     match piece[0] {
@@ -97,7 +98,7 @@ fn answer(mut stream: TcpStream, hello_bytes: usize) -> std::io::Result<()> {
     }
 }
 
-/// A ServerHello (RFC 8446, section 4.1.3) that asks for no other hello, and says nothing else.
+/// Returns a minimal ServerHello (RFC 8446, section 4.1.3) that asks for no other ClientHello.
 fn server_hello() -> Vec<u8> {
     const RANDOM: [u8; 32] = [7; 32];
     let body = [&[3, 3][..], &RANDOM, &[0, 0x13, 0x01, 0, 0, 0]].concat();
@@ -105,7 +106,8 @@ fn server_hello() -> Vec<u8> {
     [&[0x16, 3, 3, 0, length + 4, 2, 0, 0, length], &body[..]].concat()
 }
 
-/// A ClientHello for the server's name; what follows it is not TLS, and nobody on the way may look.
+/// Returns a ClientHello for the server's name. The bytes after it are not TLS, and the proxy must
+/// not examine them.
 fn hello() -> Vec<u8> {
     let config = ClientConfig::builder().with_root_certificates(RootCertStore::empty());
     let name = ServerName::try_from(NAME).unwrap();
@@ -115,7 +117,7 @@ fn hello() -> Vec<u8> {
     bytes
 }
 
-/// How the server is reached.
+/// The route to the server.
 #[derive(Clone, Copy)]
 enum Way {
     Straight,
@@ -154,7 +156,7 @@ impl Stand {
         begun.elapsed()
     }
 
-    /// A connection on which the server has a wish to fulfil.
+    /// Opens a connection with a command for the server.
     fn wish(&self, way: Way, wish: Wish) -> TcpStream {
         let mut stream = self.connect(way);
         if let Way::Through(_) = way {
@@ -172,14 +174,14 @@ impl Stand {
         stream
     }
 
-    /// From nothing to the first byte back.
+    /// Measures the time from connecting to the first byte of the answer.
     fn opened(&self, way: Way) -> Duration {
         let begun = Instant::now();
         echo(&mut self.wish(way, Wish::Echo));
         begun.elapsed()
     }
 
-    /// One byte there and back on a connection that is open already.
+    /// Measures one byte there and back on an open connection.
     fn round_trip(&self, way: Way) -> Duration {
         let mut stream = self.wish(way, Wish::Echo);
         echo(&mut stream);
@@ -213,7 +215,7 @@ fn echo(stream: &mut TcpStream) {
     stream.read_exact(&mut [0]).unwrap();
 }
 
-/// A run with its proxy, a process of its own.
+/// Starts a run with its own proxy process.
 fn begin(port: u16, names: &Path) -> (Conversation, SocketAddr) {
     let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
     let rule = HostRule { name: NAME.to_owned(), ports: vec![port], private: vec![LOOPBACK] };
@@ -228,7 +230,7 @@ fn begin(port: u16, names: &Path) -> (Conversation, SocketAddr) {
     (egress.serve(order, &listener).unwrap(), listener.local_addr().unwrap())
 }
 
-/// What was taken under one heading, both ways.
+/// The measurements of one row, on both routes.
 #[derive(Default)]
 struct Row {
     straight: Vec<Duration>,

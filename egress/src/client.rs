@@ -1,7 +1,7 @@
-//! The client's side: starts or reaches the proxy, hands it a run, and gets the report.
+//! The client's side: starts or connects to the proxy, passes it a run, and receives the report.
 //!
-//! Blocking, with a deadline on every answer. Dropping a [`Conversation`] ends every connection of its
-//! run at once; nothing here outlives the run.
+//! The calls block, with a timeout on every answer. Dropping a [`Conversation`] ends every
+//! connection of its run at once; nothing here outlives the run.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -21,26 +21,26 @@ use rustix::net::{
 use crate::frame::{Answer, Confinement, Order, Report, Serve, Unable};
 use crate::wire;
 
-/// How long the proxy may take for an answer, and for taking an order.
+/// The time limit for sending an order and for each answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a proxy that was killed may take to end.
+/// The time limit for a killed proxy to end.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Where the proxy is.
+/// The location of the proxy.
 #[derive(Debug)]
 pub struct Egress(Place);
 
 #[derive(Debug)]
 enum Place {
-    /// A process of its own for each run.
+    /// A separate process for each run.
     Program(PathBuf, Vec<OsString>),
-    /// A service that listens here.
+    /// A service that listens at this path.
     Socket(PathBuf),
 }
 
 impl Egress {
-    /// The program that is started for each run; none where a service is asked.
+    /// Returns the program that is started for each run, or `None` for a service.
     #[must_use]
     pub fn program(&self) -> Option<&Path> {
         match &self.0 {
@@ -50,16 +50,16 @@ impl Egress {
     }
 }
 
-/// Why a run has no network, or no report.
+/// The reason why a run has no network, or no report.
 #[derive(Debug)]
 pub enum EgressError {
-    /// The program cannot be started or the socket not be reached.
+    /// The program cannot be started, or the socket cannot be reached.
     Start(PathBuf, io::Error),
     /// The proxy refused to serve this run.
     Unable(Unable),
-    /// The conversation broke; every connection of the run is gone with it.
+    /// The conversation failed. All connections of the run ended with it.
     Lost(&'static str, io::Error),
-    /// The proxy answered something else than what was asked.
+    /// The proxy sent an answer of the wrong kind.
     Unexpected(&'static str),
 }
 
@@ -86,24 +86,24 @@ impl std::error::Error for EgressError {
 }
 
 impl Egress {
-    /// The program at this path is started anew for each run, with these arguments (`--help` of the
-    /// program) and an empty environment.
+    /// Uses the program at this path, which is started for each run with these arguments (see its
+    /// `--help`) and an empty environment.
     #[must_use]
     pub fn spawn(program: &Path, arguments: &[OsString]) -> Self {
         Self(Place::Program(program.to_owned(), arguments.to_owned()))
     }
 
-    /// A service listens on the seqpacket socket at this path.
+    /// Uses a service that listens on the seqpacket socket at this path.
     #[must_use]
     pub fn socket(path: &Path) -> Self {
         Self(Place::Socket(path.to_owned()))
     }
 
-    /// Begins one run: `listener` is the TCP socket that listens inside the cell. When this returns, the
-    /// proxy accepts there; the caller may let its own descriptor go.
+    /// Begins one run. `listener` is the TCP socket that listens inside the sandbox. When this
+    /// returns, the proxy accepts connections there, and the caller may close its own descriptor.
     ///
     /// # Errors
-    /// See [`EgressError`]. Then nothing accepts, and nothing of this run is left.
+    /// See [`EgressError`]. Then no connection is accepted, and nothing of this run remains.
     pub fn serve(&self, rules: Serve, listener: impl AsFd) -> Result<Conversation, EgressError> {
         let (socket, process) = match &self.0 {
             Place::Program(program, arguments) => {
@@ -141,7 +141,7 @@ fn start(program: &Path, arguments: &[OsString]) -> io::Result<(OwnedFd, Child)>
         .stdin(Stdio::from(theirs))
         .stdout(Stdio::null())
         .current_dir("/")
-        // A Ctrl-C is the caller's to answer: the report of the run is wanted all the same.
+        // The caller handles Ctrl-C, and still needs the report of the run.
         .process_group(0)
         .spawn()?;
     Ok((ours, child))
@@ -161,27 +161,27 @@ fn limit_waiting(socket: &OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// One run that has its hosts. Dropped, the run's connections end at once and there is no report.
+/// A run that is served. Dropping it ends the run's connections at once, without a report.
 #[derive(Debug)]
 #[must_use]
 pub struct Conversation {
-    // Before `_process`: hanging up is what ends it.
+    // Before `_process`, because closing the socket ends the process.
     socket: OwnedFd,
     _process: Option<Process>,
     confinement: Confinement,
 }
 
 impl Conversation {
-    /// What the kernel gave the proxy to confine itself with.
+    /// Returns the confinement that the kernel allowed the proxy.
     #[must_use]
     pub fn confinement(&self) -> Confinement {
         self.confinement
     }
 
-    /// Ends every connection of the run and says what was done.
+    /// Ends every connection of the run and returns the report.
     ///
     /// # Errors
-    /// The proxy was lost: what the run did with its hosts is unknown, never nothing.
+    /// The proxy was lost. The run's use of its hosts is unknown then; it is not zero.
     pub fn close(self) -> Result<Report, EgressError> {
         let act = "asking for the report";
         self.order(act, &Order::Close, None)?;
@@ -210,17 +210,17 @@ impl Conversation {
     }
 }
 
-/// The proxy of one run, where it is a process of ours.
+/// The proxy process of one run.
 #[derive(Debug)]
 struct Process(Child);
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // The socket may still be open here; a proxy without its client has nothing left to do.
+        // The socket may still be open, but a proxy without its client has nothing left to do.
         if let Err(error) = self.0.kill() {
             eprintln!("toolexec-egress {}: cannot be ended: {error}", self.0.id());
         }
-        // One that is stuck in the kernel is not reached by a kill; it is left behind.
+        // A process stuck in the kernel does not react to SIGKILL and is left behind.
         let begun = Instant::now();
         while matches!(self.0.try_wait(), Ok(None)) {
             if begun.elapsed() >= END_TIMEOUT {

@@ -1,55 +1,56 @@
-//! What is said between the client and the proxy: every order, every answer, and their bounds.
+//! The messages between client and proxy: every order, every answer, and their limits.
 //!
-//! One conversation is one run, on a seqpacket socket of its own: `Serve` with the listening socket, then
-//! `Close`; a client that hangs up ends its run without a report. Frames are JSON so that they need no
-//! code of ours to read; they are bounded before they are read, and unknown keys are refused.
+//! One conversation serves one run, on its own seqpacket socket: `Serve` with the listening socket,
+//! then `Close`. A client that closes the socket ends its run without a report. Frames are JSON, so
+//! reading them needs no parser of our own. Their size is checked before they are parsed, and
+//! unknown keys are refused.
 
 use std::fmt;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-/// Largest frame, bytes. A report at all of the bounds below stays under it.
+/// The largest frame in bytes. A report at all of the limits below is smaller.
 pub const FRAME_BYTES_MAX: usize = 64 * 1024;
-/// Most rules in one order.
+/// The most rules in one order.
 pub const RULES_MAX: usize = 64;
-/// Most ports in one rule.
+/// The most ports in one rule.
 pub const PORTS_MAX: usize = 16;
-/// Most addresses that are not public and that all rules of one order together may lead to.
+/// The most non-public addresses in all rules of one order.
 pub const PRIVATE_MAX: usize = 64;
-/// Most addresses of one answer that are kept; the rest is never dialled.
+/// The most addresses of one DNS answer that are kept. The others are never dialled.
 pub const ADDRESSES_MAX: usize = 8;
-/// Most different refusals in a report; the rest is counted.
+/// The most different refusals in a report. The others are only counted.
 pub const REFUSALS_MAX: usize = 64;
-/// Longest text of what was asked for, bytes; the rest is cut off.
+/// The longest recorded text of a request in bytes. Longer texts are cut.
 pub const ASKED_BYTES_MAX: usize = 120;
-/// Most connections at once that an order may ask for.
+/// The most concurrent connections that an order may ask for.
 pub const CONNECTIONS_MAX: u32 = 256;
-/// Longest time that an order may ask for, milliseconds: a day.
+/// The longest time that an order may ask for, in milliseconds: one day.
 pub const TIME_MS_MAX: u64 = 86_400_000;
 
-/// What the client says.
+/// A message of the client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Order {
-    /// Begins the run; the frame carries exactly one descriptor, a TCP socket that listens on a loopback
-    /// address (of whatever network namespace).
+    /// Begins the run. The frame carries exactly one descriptor: a TCP socket that listens on a
+    /// loopback address, in any network namespace.
     Serve(Serve),
-    /// Ends every connection of the run; answered by the report.
+    /// Ends every connection of the run. The answer is the report.
     Close,
 }
 
-/// What one run may reach.
+/// The hosts and limits of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Serve {
-    /// Never empty: a run without hosts has no proxy.
+    /// The allowed hosts; never empty, because a run without hosts has no proxy.
     pub hosts: Vec<HostRule>,
-    /// Bytes to and from all hosts together.
+    /// The most bytes to and from all hosts together.
     pub bytes_max: u64,
-    /// Connections from the cell at once.
+    /// The most concurrent connections from the sandbox.
     pub connections_max: u32,
-    /// How long the run may use its hosts, milliseconds.
+    /// The time limit for the use of hosts, in milliseconds.
     pub time_ms_max: u64,
 }
 
@@ -59,54 +60,55 @@ pub struct Serve {
 pub struct HostRule {
     /// A full host name in its ASCII form, or an address without brackets.
     pub name: String,
-    /// 443 and 80 if empty.
+    /// The allowed ports; 443 and 80 if empty.
     pub ports: Vec<u16>,
-    /// Addresses that this name, and no other, may lead to although they are not public. Where the name
-    /// is itself an address, that one need not be here.
+    /// Non-public addresses that this name alone may resolve to. If the name is itself an address,
+    /// it need not be listed here.
     pub private: Vec<IpAddr>,
 }
 
-/// What the proxy says.
+/// A message of the proxy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Answer {
     /// Connections are accepted from now on.
     Serving(Confinement),
-    /// Nothing of this run is served, now or later.
+    /// This run is not served, now or later.
     Unable(Unable),
-    /// The run's last word.
+    /// The report, which ends the run.
     Report(Report),
 }
 
-/// What the kernel gave the proxy to confine itself with.
+/// The confinement that the kernel allowed the proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confinement {
-    /// Landlock holds every right that the proxy asked for.
+    /// Landlock enforces every restriction that the proxy asked for.
     Landlock,
-    /// Landlock holds the rights that this kernel knows.
+    /// Landlock enforces the restrictions that this kernel knows.
     LandlockPartly,
-    /// This kernel has no Landlock; only `no_new_privs` holds.
+    /// This kernel has no Landlock; only `no_new_privs` is active.
     NoNewPrivs,
 }
 
-/// Why a run is not served.
+/// The reason why a run is not served.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Unable {
     /// The list of hosts is empty.
     NoHosts,
-    /// The rule's name is neither a full host name nor an address, or two rules have it.
+    /// The rule's name is neither a full host name nor an address, or it occurs in two rules.
     BadHost(String),
-    /// A list or a number is outside its bounds; the text names it.
+    /// A list or number is outside its limits; the text names it.
     Bounds(String),
-    /// The proxy's own ceiling has not this address, which is not public or was given as such.
+    /// The proxy's options do not allow this address, which is not public or was listed as private.
     Private(IpAddr),
-    /// There was not exactly one descriptor, or it is no TCP socket that listens on a loopback address.
+    /// There was not exactly one descriptor, or it is not a TCP socket listening on a loopback
+    /// address.
     NotAListener,
-    /// The frame is no order, or not one that is allowed here.
+    /// The frame is not an order, or not one that is allowed here.
     Malformed,
-    /// The proxy serves as many runs as it can.
+    /// The proxy already serves the maximum number of runs.
     Busy,
 }
 
@@ -126,47 +128,48 @@ impl fmt::Display for Unable {
     }
 }
 
-/// What one run did with its hosts.
+/// The report of one run's network use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
-    /// One entry per rule, in the order's order, used or not.
+    /// One entry per rule, in the order of the rules, used or not.
     pub hosts: Vec<HostUse>,
-    /// At most [`REFUSALS_MAX`] different ones, in the order in which they first happened.
+    /// At most [`REFUSALS_MAX`] different refusals, in the order of their first occurrence.
     pub refusals: Vec<Refusal>,
-    /// How many times something was refused that is not in `refusals`.
+    /// The number of refusals that are not in `refusals`.
     pub refusals_left_out: u64,
 }
 
-/// What was done with one host.
+/// The use of one host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostUse {
-    /// As the order has it, in lower case and without a trailing dot.
+    /// The name from the order, in lower case and without a trailing dot.
     pub name: String,
-    /// What the name stood for throughout this run; empty if it was never asked for or not allowed.
+    /// The addresses of the name during this run; empty if it was never looked up or not allowed.
     pub addresses: Vec<IpAddr>,
-    /// Connections made to it.
+    /// The connections made to the host.
     pub connections: u64,
-    /// Bytes written to those connections: all of them, TLS and heads of requests included.
+    /// Bytes written to those connections, including TLS and request heads.
     pub bytes_out: u64,
     /// Bytes read from those connections and passed on.
     pub bytes_in: u64,
 }
 
-/// Something that was asked for and not given.
+/// A refused request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Refusal {
-    /// What the tool asked for: printable ASCII without quotes and backslashes, cut at
-    /// [`ASKED_BYTES_MAX`]. The tool chose it: never trust it, never show it unescaped.
+    /// The tool's request: printable ASCII without quotes and backslashes, cut at
+    /// [`ASKED_BYTES_MAX`]. The tool chose this text: never trust it, never show it unescaped.
     pub asked: String,
+    /// The reason.
     pub reason: Reason,
-    /// How many times.
+    /// The number of times.
     pub times: u64,
 }
 
-/// Why something was not given.
+/// The reason of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -174,37 +177,38 @@ pub enum Reason {
     Host,
     /// The rule of this host does not have this port.
     Port,
-    /// Plain HTTP to a port of TLS, or a scheme that is not `http`.
+    /// Plain HTTP to a TLS port, or a scheme other than `http`.
     Scheme,
-    /// The name leads to addresses that are not public.
+    /// The name resolves to addresses that are not public.
     PrivateAddress,
-    /// The name leads to an address where clouds answer with credentials.
+    /// The name resolves to a cloud's metadata service, which hands out credentials.
     MetadataAddress,
-    /// The name leads to an address of the proxy's own host.
+    /// The name resolves to an address of the proxy's own host.
     OwnAddress,
-    /// The name has no address, or nobody answered.
+    /// The name has no address, or no name server answered.
     Unresolved,
-    /// None of the addresses accepted a connection, or the connection broke before an answer.
+    /// None of the addresses accepted a connection, or the connection failed before an answer.
     Unreachable,
-    /// What came through the tunnel is no TLS, names another host or none, or hides the name.
+    /// The tunnel's first bytes are not TLS, or the ClientHello names another host, none, or hides
+    /// the name.
     Sni,
-    /// The `Host` field differs from the host that was asked for, or there are several.
+    /// The `Host` field differs from the requested host, or there are several.
     HostField,
-    /// There is a user name in the address.
+    /// The address contains a user name.
     UserInfo,
     /// TRACE, or CONNECT in the form of another method.
     Method,
-    /// The host answered with another protocol.
+    /// The host answered with a protocol switch.
     Upgrade,
-    /// No request that a proxy could answer.
+    /// The bytes are not a request to a proxy.
     Malformed,
-    /// The head of the request, or of the host's answer, is too big.
+    /// The head of the request or of the host's answer is too big.
     HeadTooBig,
-    /// What should have come did not come in time.
+    /// An expected message did not arrive in time.
     Slow,
     /// The run's bytes are used up.
     Bytes,
-    /// The run has too many connections at once.
+    /// The run has too many concurrent connections.
     Connections,
     /// The run's time is over.
     Time,

@@ -1,14 +1,15 @@
-//! The only way from a cell to a network: from the hosts that a run may name to a report of what was
-//! reached, sent and refused.
+//! The egress proxy, a sandbox's only way to the network: takes the hosts of a run, and returns a
+//! report of the hosts reached, the bytes sent and the requests refused.
 //!
-//! The library is the client's side ([`client`], [`frame`]): it starts or reaches the proxy, hands it
-//! the socket that listens inside a cell, and asks for the report. The other side is the program
-//! `toolexec-egress` (`main.rs`, `proxy/`), which uses this library and is never part of it: whoever links
-//! the client links no HTTP, no resolver and no runtime. Neither side knows what a request, a policy or a
-//! cell is, and nothing here decides which hosts a run may have.
+//! The library is the client's side ([`client`], [`frame`]): it starts or connects to the proxy,
+//! passes it the socket that listens inside a sandbox, and asks for the report. The other side is
+//! the program `toolexec-egress` (`main.rs`, `proxy/`), which uses this library and is never part
+//! of it: a program that links the client links no HTTP, resolver or async runtime. Neither side
+//! knows requests, policies or sandboxes, and nothing here decides which hosts a run may use.
 //!
-//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
-//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
+//! Types that several files of a module share are in its `model.rs`, which imports definitions only
+//! and none of the files that use it. Every other file imports downwards, so the modules have no
+//! cycle.
 
 #![forbid(unsafe_code)]
 

@@ -1,15 +1,22 @@
-//! toolexec-egress: an HTTP proxy that lets one run reach the hosts it may name, and nothing else.
+//! `toolexec-egress`: an HTTP proxy through which one run reaches its allowed hosts, and nothing
+//! else.
 //!
-//! SECURITY. This is the only program of ours with a network, and what talks to it is a tool written by
-//! a machine. It runs as a user of its own, closes what its caller left open, sets `no_new_privs`, drops
-//! every capability, and takes from itself every file that looking up names does not need, every listening
-//! port and signals to others (Landlock), Unix sockets, processes and most other system calls (seccomp),
-//! before it reads a byte. It holds no secret and signs nothing; the daemon believes only its counts. It
-//! dials a host only if a rule of that run names it, at the addresses that the first look-up gave, and only
-//! at public ones that are not this host's own, or that the rule names and, in a service, its own options;
-//! it never ends TLS, so inside a tunnel it knows the name in the ClientHello and nothing more: what a
-//! server does with other names in encrypted requests is that server's. Whoever owns this program can
-//! reach what this host can reach, and lie about it in the report; they reach no files, no cell and no key.
+//! SECURITY. This is the only program of the workspace with network access, and its client is a
+//! tool written by a machine. Before it reads a byte, it restricts itself:
+//!
+//! - It runs as its own user, closes inherited descriptors, sets `no_new_privs` and drops every
+//!   capability.
+//! - Landlock denies every file that name look-ups do not need, every listening port, and signals
+//!   to other processes.
+//! - seccomp denies Unix sockets, new processes and most other system calls.
+//!
+//! The program holds no secret and signs nothing; the daemon uses only its counts. It connects to a
+//! host only if a rule of the run names it, and only at the addresses of the first look-up. An
+//! address must be public and not this host's own, or be named by the rule and, in a service, by
+//! the program's options. It never terminates TLS: in a tunnel it knows only the name in the
+//! ClientHello, and the server decides about other names in encrypted requests. An attacker who
+//! controls this program can reach everything this host can reach, and can falsify the report;
+//! files, sandboxes and keys stay out of reach.
 
 #![forbid(unsafe_code)]
 

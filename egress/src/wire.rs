@@ -1,7 +1,7 @@
-//! One frame, with at most one descriptor, over a seqpacket socket.
+//! Sends and receives one frame, with at most one descriptor, over a seqpacket socket.
 //!
-//! The ceiling of a frame is checked before a byte of it is looked at. Waiting is the caller's: the
-//! client blocks, the proxy asks again when the socket is ready. For these two sides only.
+//! The size of a frame is checked before it is parsed. Waiting is up to the caller: the client
+//! blocks, and the proxy calls again when the socket is ready. For these two programs only.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -16,22 +16,22 @@ use serde::de::DeserializeOwned;
 
 use crate::frame::FRAME_BYTES_MAX;
 
-/// A frame as it came: bytes that nobody has looked at yet.
+/// A received frame that was not parsed yet.
 pub struct Received {
     bytes: Vec<u8>,
     fds: Vec<OwnedFd>,
 }
 
 impl Received {
-    /// The frame's words.
+    /// Parses the frame.
     ///
     /// # Errors
-    /// They are not a `T`.
+    /// The frame is not a `T`.
     pub fn parse<T: DeserializeOwned>(&self) -> io::Result<T> {
         serde_json::from_slice(&self.bytes).map_err(io::Error::from)
     }
 
-    /// The descriptor of a frame that has exactly one.
+    /// Returns the descriptor of a frame that has exactly one.
     #[must_use]
     pub fn into_only_fd(self) -> Option<OwnedFd> {
         let mut fds = self.fds.into_iter();
@@ -39,7 +39,7 @@ impl Received {
         fds.next().is_none().then_some(first)
     }
 
-    /// Whether any descriptor came with it.
+    /// Returns whether the frame carries a descriptor.
     #[must_use]
     pub fn has_fds(&self) -> bool {
         !self.fds.is_empty()
@@ -50,10 +50,10 @@ fn invalid(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
 }
 
-/// Sends one frame. A peer that is gone is an error, never a signal.
+/// Sends one frame. A closed peer is an error, never a signal.
 ///
 /// # Errors
-/// The frame is larger than [`FRAME_BYTES_MAX`] or cannot be sent now; nothing of it was.
+/// The frame is larger than [`FRAME_BYTES_MAX`], or cannot be sent now. Nothing was sent then.
 pub fn send<T: Serialize>(
     socket: impl AsFd,
     frame: &T,
@@ -77,19 +77,22 @@ pub fn send<T: Serialize>(
     Ok(())
 }
 
-/// Receives one frame; its descriptors are close-on-exec. `None` when the peer has hung up.
+/// Receives one frame; its descriptors are close-on-exec. Returns `None` when the peer has closed
+/// the socket.
 ///
 /// # Errors
-/// `InvalidData`: it was no frame (too big, too many descriptors). All others: nothing came.
+/// `InvalidData` for an invalid frame (too big, too many descriptors). After any other error
+/// nothing was received.
 pub fn receive(socket: impl AsFd, flags: RecvFlags) -> io::Result<Option<Received>> {
     let mut bytes = vec![0; FRAME_BYTES_MAX + 1];
-    // Room for two, so that one too many is seen and not just cut off.
+    // Space for two, so that an extra descriptor is noticed and not just dropped.
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let received = loop {
         let mut parts = [IoSliceMut::new(&mut bytes)];
         match recvmsg(&socket, &mut parts, &mut control, flags | RecvFlags::CMSG_CLOEXEC) {
-            // A peer that closed with frames of ours unread is told once, before the frames it sent.
+            // The kernel reports once that the peer closed with unread frames, before the frames it
+            // sent.
             Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNRESET) => {}
             other => break other?,
         }

@@ -1,4 +1,4 @@
-//! What a ledger of a million lines costs whoever opens it: time, and resident memory per line.
+//! Measures the cost of opening a ledger of a million lines: time, and resident memory per line.
 //! `LINES=<n> cargo bench -p spool --bench ledger`.
 
 #![allow(

@@ -1,7 +1,8 @@
-//! What `get` costs with a million permissions: `cargo bench -p spool --bench permissions`.
+//! Measures the cost of `get` with a million permissions: `cargo bench -p spool --bench
+//! permissions`.
 //!
-//! The trail is made by real answers, sixteen tools each, in memory (`/dev/shm`) where syncing costs
-//! nothing; then it is opened anew and asked. `GRANTS` in the environment changes the number.
+//! The trail is made by real answers of sixteen tools each, in memory (`/dev/shm`), where syncing
+//! is free. Then it is opened again and queried. `GRANTS` in the environment changes the number.
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot run must stop")]
 
@@ -98,7 +99,7 @@ fn grant<M: PermissionManager>(store: &mut M, number: usize) {
     store.set(&source, &answer, &moment).unwrap();
 }
 
-/// Asks about sources here and there, each question made before the clock starts.
+/// Measures queries for scattered sources. Each query is prepared before the clock starts.
 fn row<M: PermissionManager>(name: &str, store: &mut M, sources: usize, tools: usize) {
     let moment = moment();
     let mut times = Vec::with_capacity(ASKED);
@@ -118,7 +119,7 @@ fn row<M: PermissionManager>(name: &str, store: &mut M, sources: usize, tools: u
     println!("{name:<34} {p50:>9.2?} {p99:>9.2?} {max:>9.2?}");
 }
 
-/// What a change costs on the disk of the temporary directory.
+/// Measures the cost of a change on the disk of the temporary directory.
 fn spending() {
     let place = std::env::temp_dir().join(format!("toolexec-permissions-{}", std::process::id()));
     let mut store = Durable::open(&place, Terms::default()).unwrap();

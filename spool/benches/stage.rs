@@ -1,8 +1,8 @@
-//! What staging costs beside hashing alone: `cargo bench -p spool --bench stage`.
+//! Measures the cost of staging compared with hashing alone: `cargo bench -p spool --bench stage`.
 //!
-//! One file of 1 GiB. All rows come from one interleaved loop, because the machine is shared: the ratios
-//! within one run are the figures, and the times are not. `MIB` and `ROUNDS` in the environment change
-//! the size and the number of rounds.
+//! The input is one file of 1 GiB. All rows come from one interleaved loop, because the machine is
+//! shared: only the ratios within one run are meaningful, not the times. `MIB` and `ROUNDS` in the
+//! environment change the size and the number of rounds.
 
 #![allow(
     clippy::unwrap_used,
@@ -49,7 +49,7 @@ fn main() {
             let mut staged = None;
             rows[row].1.push(timed(|| staged = spool.stage(approved, claimed).ok()));
             let staged = staged.expect("the input is what was approved");
-            // The store's name and the slot's, either way.
+            // In both cases one link in the store and one in the slot.
             let file = staged_file(&spool, &staged);
             assert_eq!(fs::metadata(file).unwrap().nlink(), 2);
             spool.abandon(staged.into_parts().1);
@@ -76,7 +76,7 @@ fn timed(act: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// No two buffers alike; read once, so that all rows find it in memory.
+/// Writes a file without repeated buffers. It is read once, so that all rows find it in the cache.
 fn write_input(path: &Path, mib: u64) {
     let mut file = File::create(path).unwrap();
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;

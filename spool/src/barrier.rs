@@ -1,7 +1,7 @@
-//! What was written is on the disk when a barrier has been passed. Whoever waits at one is let through by
-//! one act for all who wait, so that many requests at once cost no more than a few. It must never let
-//! anybody through after a failure: what the kernel did with the pages then, nobody knows, and a second
-//! try would succeed falsely.
+//! Group commit. After a thread passes a barrier, everything it wrote before is on the disk. One
+//! sync serves all waiting threads, so many concurrent requests cost only a few syncs. After a
+//! failed sync no barrier may ever succeed: the state of the pages is unknown then, and a second
+//! sync would report success falsely.
 
 use std::fs::File;
 use std::io;
@@ -17,23 +17,23 @@ use rustix::fs::{CWD, Mode, OFlags, openat, syncfs};
 use crate::durable;
 use crate::error::SpoolError;
 
-/// How long one who could act waits for others that are on their way to the same barrier. They need the
-/// processors meanwhile, so that it costs the crowd nothing.
+/// The longest time that the thread which could start a sync waits for others on their way to the
+/// same barrier. The other threads use the processors meanwhile, so the wait costs them nothing.
 const LINGER_MAX: Duration = Duration::from_millis(8);
-/// So many on their way are a crowd.
+/// The number of threads on their way from which the wait is worthwhile.
 const CROWD_MIN: usize = 6;
 
-/// Acts that let through all who waited when they began.
+/// Syncs that serve every thread that was waiting when they began.
 #[derive(Default)]
 pub(crate) struct Group {
     turn: Mutex<Turn>,
     came: Condvar,
     ended: Condvar,
-    /// Those that will come to the barrier sooner or later, and those who stand before it.
+    /// Threads that will reach the barrier, and those that wait at it.
     on_their_way: AtomicUsize,
 }
 
-/// One of those on their way, until it is dropped.
+/// A thread on its way to the barrier, until this is dropped.
 #[must_use]
 pub struct OnItsWay<'a>(&'a AtomicUsize);
 
@@ -45,25 +45,26 @@ impl Drop for OnItsWay<'_> {
 
 #[derive(Default)]
 struct Turn {
-    /// Those who wait for an act that has not begun.
+    /// Threads that wait for a sync that has not begun.
     waiting: usize,
-    /// Somebody waits for more to come, to act for all of them.
+    /// A thread is waiting for others before it starts a sync for all of them.
     lingering: bool,
-    /// Acts that have begun, and of these how many have ended.
+    /// The number of syncs begun, and of those that have ended.
     begun: u64,
     ended: u64,
     failed: bool,
 }
 
 impl Group {
-    /// Returns when an act that began after this was called has ended well. One of those who wait does it.
+    /// Returns when a sync that began after this call has succeeded. One of the waiting threads
+    /// does it.
     pub(crate) fn pass(
         &self,
         path: &Path,
         act: impl FnOnce() -> Result<(), SpoolError>,
     ) -> Result<(), SpoolError> {
         let mut turn = self.lock();
-        // An act that is under way may have passed over what was written while it ran.
+        // A running sync may have missed data that was written while it ran.
         let ours = turn.begun + 1;
         turn.waiting += 1;
         self.came.notify_all();
@@ -91,7 +92,7 @@ impl Group {
         acted
     }
 
-    /// Waits a little for the others of a crowd, until half of it is here.
+    /// Waits briefly until half of the threads on their way have arrived.
     fn linger<'a>(&'a self, mut turn: MutexGuard<'a, Turn>) -> MutexGuard<'a, Turn> {
         let until = Instant::now() + LINGER_MAX;
         turn.lingering = true;
@@ -113,21 +114,22 @@ impl Group {
     }
 
     fn lock(&self) -> MutexGuard<'_, Turn> {
-        // Nothing that panics runs while it is held.
+        // No code that panics runs while the lock is held.
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// How the files of one spool get to the disk.
+/// The method that makes the files of one spool durable.
 pub(crate) enum Barrier {
-    /// Each by itself: other files on the disk, a person's, are left alone.
+    /// Syncs each file separately and leaves other files of the user alone.
     Each,
-    /// Whole file systems at once, for everybody who waits.
+    /// Syncs whole file systems, once for all waiting threads.
     FileSystems(FileSystems),
 }
 
-/// Those that hold something of ours, each by a directory that was opened before anything was written:
-/// the kernel tells a descriptor of the failures since it was opened (syncfs(2)).
+/// The file systems that hold the spool's files. Each is represented by a directory that was opened
+/// before anything was written: the kernel reports to a descriptor the failures since it was opened
+/// (syncfs(2)).
 #[derive(Default)]
 pub(crate) struct FileSystems {
     known: Mutex<Vec<FileSystem>>,
@@ -135,7 +137,7 @@ pub(crate) struct FileSystems {
     watcher: OnceLock<Watcher>,
 }
 
-/// Told how long an act took, and of how many file systems it was.
+/// Receives the duration of each sync and the number of file systems.
 pub(crate) type Watcher = Box<dyn Fn(Duration, u64) + Send + Sync>;
 
 struct FileSystem {
@@ -145,7 +147,7 @@ struct FileSystem {
 }
 
 impl Barrier {
-    /// Takes in the file system of a directory; to be called before anything is written there.
+    /// Adds the file system of a directory. Call it before anything is written there.
     pub(crate) fn cover(&self, path: &Path) -> Result<(), SpoolError> {
         let Self::FileSystems(file_systems) = self else { return Ok(()) };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -160,14 +162,14 @@ impl Barrier {
         Ok(())
     }
 
-    /// Has the first one who asks for it told of every act.
+    /// Sets the receiver of sync reports. Only the first call has an effect.
     pub(crate) fn watch(&self, watcher: Watcher) {
         if let Self::FileSystems(file_systems) = self {
             file_systems.watcher.get_or_init(|| watcher);
         }
     }
 
-    /// Says that somebody is on the way to it.
+    /// Counts the caller as on its way to the barrier.
     pub(crate) fn on_its_way(&self) -> Option<OnItsWay<'_>> {
         match self {
             Self::Each => None,
@@ -175,7 +177,7 @@ impl Barrier {
         }
     }
 
-    /// Makes one file that is open durable.
+    /// Makes one open file durable.
     pub(crate) fn pass_file(&self, path: &Path, file: &File) -> Result<(), SpoolError> {
         match self {
             Self::Each => file.sync_data().map_err(SpoolError::io(path, "make durable")),
@@ -195,7 +197,7 @@ impl Barrier {
         }
     }
 
-    /// Makes the names in these directories durable; what has them was made so before.
+    /// Makes the names in these directories durable. The named objects already are.
     pub(crate) fn pass_names(&self, directories: &[&Path]) -> Result<(), SpoolError> {
         match self {
             Self::Each => directories.iter().try_for_each(|directory| {

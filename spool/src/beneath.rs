@@ -1,5 +1,5 @@
-//! Files that others may write to: opened beneath one directory through no link, and read bounded and whole.
-//! Nothing but a regular file may be read.
+//! Reads files that others may write to: opened beneath one directory without following links, and
+//! read whole up to a limit. Only regular files may be read.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, SeekFrom, fstat, openat2,
 
 use crate::error::SpoolError;
 
-/// The number of names that a file may have to be read.
+/// The number of hard links that a readable file may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
     One,
@@ -37,7 +37,7 @@ pub(crate) fn read_bounded(
     let duplicate = duplicate.map_err(SpoolError::io(path, "read"))?;
     let read = (&duplicate).take(most + 1).read_to_end(&mut bytes);
     read.map_err(SpoolError::io(path, "read"))?;
-    // It may have grown since it was looked at.
+    // The file may have grown since the stat.
     if bytes.len() > bytes_max {
         return Err(too_large());
     }
@@ -45,10 +45,10 @@ pub(crate) fn read_bounded(
     Ok((bytes, stat.st_uid))
 }
 
-/// Insists that the file did not change while it was read: half of one version and half of the next is
-/// not a version of it. The time of a change is coarse on most kernels, so that the bytes are compared too;
-/// and since a writer may rest in the middle of its write, that is waited for first: to look for a hole
-/// takes the lock that a write holds, where reading does not (ext4, tmpfs; XFS takes it in reading).
+/// Checks that the file did not change while it was read: half of one version and half of the next
+/// is not a version of it. Most kernels keep coarse modification times, so the bytes are compared
+/// too. A writer may be in the middle of a write, so this first seeks for a hole, which takes the
+/// lock that a write holds. Reading does not take that lock on ext4 and tmpfs; on XFS it does.
 fn insist_on_rest(
     file: &File,
     before: &rustix::fs::Stat,
@@ -56,7 +56,7 @@ fn insist_on_rest(
     path: &Path,
 ) -> Result<(), SpoolError> {
     match seek(file, SeekFrom::Hole(0)) {
-        // Nothing in it, or a file system that knows no holes.
+        // An empty file, or a file system without holes.
         Ok(_) | Err(rustix::io::Errno::NXIO | rustix::io::Errno::INVAL) => {}
         Err(errno) => return Err(SpoolError::errno(path, "look for holes")(errno)),
     }
@@ -91,7 +91,8 @@ pub(crate) fn insist_on_file(
     Err(SpoolError::FileKind { path: path.to_owned(), kind })
 }
 
-/// Opens a file of a directory that others write to: by handle, beneath it, through no link.
+/// Opens a file in a directory that others write to: by handle, beneath the directory, without
+/// links.
 pub(crate) fn open_beneath(
     directory: impl AsFd,
     name: impl rustix::path::Arg,
@@ -105,7 +106,7 @@ pub(crate) fn open_beneath(
     openat2(directory, name, flags, Mode::empty(), resolve)
 }
 
-/// Removes a tree of ours. What stays is found and removed by the next start.
+/// Removes a tree. The next start removes anything that is left.
 pub(crate) fn remove_tree(path: &Path) {
     match fs::remove_dir_all(path) {
         Ok(()) => {}

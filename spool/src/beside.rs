@@ -1,7 +1,7 @@
-//! What an approver leaves where the request lies: signatures beside it, and its approval filled in.
-//! A file that is there is never overwritten but for the one that was named, and that one only where
-//! it still holds the bytes that its person has seen. Whoever else may write there must not be able to
-//! turn this on another file.
+//! The files that an approver leaves next to a request: signatures, and the filled-in approval.
+//! Only the named request file is ever overwritten, and only while it holds the bytes that the
+//! approver has seen. Other users who may write there must not be able to redirect a write to
+//! another file.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -12,10 +12,10 @@ use crate::error::SpoolError;
 use crate::fresh::{Fresh, parent_of};
 use crate::promote::open_file;
 
-/// Writes a new file, whole and durable. Its mode is the person's umask's.
+/// Writes a new file, whole and durable. Its mode follows the user's umask.
 ///
 /// # Errors
-/// Something of this name is there, or the disk. Nothing is left behind.
+/// The name exists, or an I/O error. Nothing is left behind.
 pub fn place_beside(path: &Path, bytes: &[u8]) -> Result<(), SpoolError> {
     let mut fresh = Fresh::beside(path, 0o666).map_err(SpoolError::io(path, "make"))?;
     let placed = fresh.write(bytes).and_then(|()| fresh.place());
@@ -23,12 +23,12 @@ pub fn place_beside(path: &Path, bytes: &[u8]) -> Result<(), SpoolError> {
     sync_parent(path)
 }
 
-/// Replaces `known`, the bytes of a file, by others, in one step. Mode and group stay; somebody else's
-/// file becomes this person's, and nobody else's to write. A link is followed.
+/// Replaces `known`, the bytes of a file, in one step. Mode and group stay. Another user's file
+/// becomes this user's, and only this user can write to it. A link is followed.
 ///
 /// # Errors
-/// It holds other bytes by now, or the disk. The file is as it was then, except where only the very
-/// last step, making it durable, failed.
+/// The file holds other bytes now, or an I/O error. The file is then unchanged, unless only the
+/// last step, the sync of the directory, failed.
 pub fn replace_own(path: &Path, known: &[u8], bytes: &[u8]) -> Result<(), SpoolError> {
     let real = fs::canonicalize(path).map_err(SpoolError::io(path, "open"))?;
     let before = open_file(&real)?;
@@ -40,10 +40,10 @@ pub fn replace_own(path: &Path, known: &[u8], bytes: &[u8]) -> Result<(), SpoolE
     sync_parent(&real)
 }
 
-/// Insists that a file still holds what its person has seen.
+/// Checks that a file still holds the bytes that the user has seen.
 ///
 /// # Errors
-/// It holds other bytes by now, or cannot be read.
+/// The file holds other bytes now, or cannot be read.
 pub fn insist_unchanged(path: &Path, known: &[u8]) -> Result<(), SpoolError> {
     insist_on(open_file(path)?, path, known)
 }

@@ -1,5 +1,5 @@
-//! The last time that a spool knows of. It must never ask what time it is: whoever holds the two against each
-//! other brings that.
+//! The latest time that a spool knows. This module never reads the clock: the caller that compares
+//! the two times does.
 
 use std::path::PathBuf;
 
@@ -9,16 +9,17 @@ use crate::error::SpoolError;
 use crate::places::Spool;
 use crate::retention::each_name;
 
-/// The latest of the times when runs were begun and in the names of results.
+/// The latest of the times of begun runs and of the times in the names of results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastKnown {
+    /// The latest time.
     pub at: UtcTime,
-    /// What says so: the ledger, or a result.
+    /// The source of that time: the ledger or a result.
     pub path: PathBuf,
 }
 
 impl Spool {
-    /// What was begun or told last, by its own word.
+    /// Returns the time of the latest begun run or published result, as recorded.
     ///
     /// # Errors
     /// The results cannot be listed.

@@ -1,5 +1,5 @@
-//! What lies beside a request and belongs to it: signatures, and the AIS bundle. Read by handle and
-//! bounded; what is there and cannot be read is told, never left out.
+//! The files next to a request that belong to it: signatures and the AIS bundle. They are read by
+//! handle and up to a limit. A file that cannot be read is reported, never left out.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -15,21 +15,21 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use crate::beneath::{Links, open_beneath, read_bounded};
 use crate::error::SpoolError;
 
-/// The end of the name of the AIS bundle beside a request, after the request's stem.
+/// The suffix of the AIS bundle's name, after the request's stem.
 pub(crate) const AIS_SUFFIX: &str = ".ais.json";
 
 /// The files beside one request.
 pub(crate) struct Companions {
     pub(crate) signatures: Vec<SignatureFile>,
-    /// Of each signature that is there and was not read why: it may be the one that rejects.
+    /// The reason for each signature that exists and was not read. It may be a rejection.
     pub(crate) unread: Vec<String>,
     pub(crate) ais: AisFile,
-    /// The names of the signatures that lay there, whether they were read or not.
+    /// The names of all signature files, read or not.
     pub(crate) names: Vec<String>,
 }
 
 impl Companions {
-    /// Looks at what lies beside a request of this name.
+    /// Reads the files that belong to a request of this name.
     pub(crate) fn of(parent: &Path, file_name: &str) -> Result<Self, SpoolError> {
         let mut names = Vec::new();
         for entry in fs::read_dir(parent).map_err(SpoolError::io(parent, "list"))? {
@@ -38,7 +38,7 @@ impl Companions {
         Self::read(names, parent, file_name)
     }
 
-    /// The same where it is known what lies there.
+    /// The same for a directory that was already listed.
     pub(crate) fn among(
         names: &BTreeSet<OsString>,
         parent: &Path,
@@ -54,14 +54,14 @@ impl Companions {
         let ais = read_ais(&directory, parent, file_name);
         let is_signature = |name: &OsString| is_signature_of(name, file_name);
         let mut names: Vec<OsString> = names.into_iter().filter(is_signature).collect();
-        // What is no text is nobody's who submits requests.
+        // A name that is not UTF-8 cannot be the file of a submitter.
         let shown = names.iter().filter_map(|name| name.to_str().map(str::to_owned)).collect();
         let mut found = Self { signatures: Vec::new(), unread: Vec::new(), ais, names: shown };
         add_signatures(&mut found, std::mem::take(&mut names), &directory, parent);
         Ok(found)
     }
 
-    /// Every file that was read, by name.
+    /// Returns every file that was read, with its name.
     pub(crate) fn files(&self) -> Vec<(String, Vec<u8>)> {
         let signatures = self.signatures.iter().map(|it| (it.name.clone(), it.bytes.clone()));
         let ais = match &self.ais {
@@ -72,8 +72,8 @@ impl Companions {
     }
 }
 
-/// The signatures beside a request: every `<file>*.sig`. One that is there and is not read is never
-/// left out: it is told as unread, for it may be the one that rejects.
+/// Adds the signatures of a request: every `<file>*.sig`. An unreadable one is added as unread,
+/// because it may be a rejection.
 fn add_signatures(
     companions: &mut Companions,
     mut names: Vec<OsString>,
@@ -81,8 +81,9 @@ fn add_signatures(
     parent: &Path,
 ) {
     names.sort();
-    // One too many is enough for the policy to see that there are too many, and what is not looked
-    // at is told: one of the others may be gone, or unreadable.
+    // Reading one file over the limit lets the policy see that there are too many. The rest is
+    // reported as unread, because one of the files that were read may be missing or unreadable
+    // later.
     const READ_MAX: usize = policies::SIGNATURE_FILES_MAX + 1;
     if let Some(beyond) = names.get(READ_MAX) {
         let path = model::escape_line(&parent.join(beyond).display().to_string());
@@ -115,13 +116,13 @@ fn read_ais(directory: &OwnedFd, parent: &Path, file_name: &str) -> AisFile {
     }
 }
 
-/// The file, or nothing where it went away since it was listed.
+/// Reads the file. Returns `None` if it was removed after it was listed.
 fn read_signature(
     directory: &OwnedFd,
     path: &Path,
     name: OsString,
 ) -> Result<Option<SignatureFile>, SpoolError> {
-    // Records and messages hold the name as text.
+    // Records and messages contain the name as text.
     let unreadable = || io::Error::new(io::ErrorKind::InvalidFilename, "the name is no plain text");
     let name = name.into_string().ok().filter(|name| model::escape_line(name) == *name);
     let name = name.ok_or_else(|| SpoolError::io(path, "read the name")(unreadable()))?;
@@ -133,8 +134,8 @@ fn read_signature(
     Ok(Some(SignatureFile { name, bytes }))
 }
 
-/// `<file>*.sig`: what anybody could take for a signature of the file is one, or a rejection might
-/// be passed over for its name.
+/// Returns whether the name is `<file>*.sig`. Everything that could be taken for a signature
+/// counts, so that no rejection is ignored because of its name.
 pub(crate) fn is_signature_of(name: &OsStr, file_name: &str) -> bool {
     let rest = name.as_bytes().strip_prefix(file_name.as_bytes());
     rest.is_some_and(|rest| rest.ends_with(b".sig"))

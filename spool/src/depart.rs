@@ -1,9 +1,10 @@
-//! After the story is told: claims go to `archive/` or `quarantine/`, originals leave `approved/`.
+//! Archives or quarantines a claim after its request was recorded, and removes the originals from
+//! `approved/`.
 //!
-//! Nothing here may run before its result is published, which is why each takes the receipt. And
-//! nothing here may take away a file that is not the one that was claimed: a name can be used again
-//! while its namesake runs. Where the original cannot be taken away its claim stays in `work/`: that is
-//! how the next start knows that it has its answer.
+//! Nothing here may run before the result is published, so each function takes the receipt. Nothing
+//! here may remove a file other than the claimed one: its name may be reused while the request
+//! runs. If the original cannot be removed, its claim stays in `work/`. It shows the next start
+//! that the request was recorded.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -23,10 +24,10 @@ use crate::places::Spool;
 use crate::publish::{Originals, Receipt};
 
 impl Spool {
-    /// After a run: the original leaves `approved/`, the claim goes to `archive/`, the slot goes.
+    /// Finishes a run: removes the original and the slot, and moves the claim to `archive/`.
     ///
     /// # Errors
-    /// The disk; the claim is then finished by recovery.
+    /// An I/O error. Recovery then finishes the claim.
     pub fn archive_claim(
         &self,
         claimed: Claimed,
@@ -46,10 +47,10 @@ impl Spool {
         Ok(originals)
     }
 
-    /// After a refusal: what was refused goes to `quarantine/<result_id>/`.
+    /// Finishes a refusal: moves the refused files to `quarantine/<result_id>/`.
     ///
     /// # Errors
-    /// The disk; the claim is then finished by recovery.
+    /// An I/O error. Recovery then finishes the claim.
     pub fn quarantine_claim(
         &self,
         claimed: Claimed,
@@ -71,10 +72,10 @@ impl Spool {
         Ok(originals)
     }
 
-    /// Moves an object that can never be a request out of the way, as it is.
+    /// Moves an object that can never be a request to `quarantine/`, unchanged.
     ///
     /// # Errors
-    /// Our own disk; the claim is then finished by recovery.
+    /// An I/O error in the spool. Recovery then finishes the claim.
     pub fn quarantine_object(
         &self,
         claimed: ClaimedObject,
@@ -105,31 +106,31 @@ impl Spool {
         durable::rename_new(from, &place).map_err(SpoolError::io(&place, "quarantine"))
     }
 
-    /// Gives a claim up that never became anything: the original is still where it was.
+    /// Abandons a claim without a result. The original is still in its place.
     pub fn abandon(&self, claimed: Claimed) {
         remove_tree(&self.staging().join(claimed.slot.as_str()));
         remove_claim(&claimed.directory);
     }
 }
 
-/// A copy of the record beside what it refused, for whoever looks there first. The record itself is
-/// published already, so that a copy which cannot be made is no reason to stop.
+/// Copies the record next to the refused files, for readers who look there first. The record is
+/// already published, so a failed copy is not an error.
 pub(crate) fn leave_report(claim: &Path, result: &Path, id: &ResultId) {
     let record = result.join(format!("{id}.md"));
     let report = claim.join("report.md");
     match fs::read(&record).and_then(|bytes| durable::write_new(&report, &bytes, 0o600)) {
         Ok(()) => {}
-        // Of an earlier attempt.
+        // Made by an earlier attempt.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => tracing::warn!("{}: {error}", report.display()),
     }
 }
 
-/// Takes a request's files out of the directory they were dropped into: inputs to `keep`, or away.
-/// `claim` is its claim, on the same file system.
+/// Removes a request's files from the directory they were submitted to: moves the inputs to `keep`,
+/// or deletes them. `claim` is the claim's directory, on the same file system.
 ///
-/// The `.md` goes aside first, since a leftover beside it means nothing without it, and away last:
-/// while it is aside, recovery knows that what belongs to it may still be there.
+/// The `.md` is moved aside first, because the other files have no effect without it, and it is
+/// deleted last. While it is aside, recovery knows that the other files may still exist.
 pub(crate) fn take_originals_away(
     dropped: &Dropped,
     (file_name, beside): (&str, &[String]),
@@ -154,28 +155,29 @@ pub(crate) fn take_originals_away(
     Ok(Originals::Gone)
 }
 
-/// What was known to lie beside it when it was claimed, and what operators may have put there since. The
-/// directory is not listed for it: thousands of others may lie there.
+/// Removes the files that were found next to the request when it was claimed, and operators' orders
+/// added since. The directory is not listed, because it may contain thousands of files.
 fn take_companions_away(dropbox: &Path, file_name: &str, beside: &[String], keep: Option<&Path>) {
     let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
     let inputs = format!("{stem}.inputs");
     let orders = Order::ALL.iter().map(|order| order.file_name(file_name));
     let fixed = [format!("{stem}{AIS_SUFFIX}")].into_iter().chain(orders);
-    // A note could be another's by accident; only what belongs to the request leaves with it.
+    // A noted name could belong to another request. Only this request's files are removed.
     let signatures = beside.iter().filter(|name| is_signature_of(OsStr::new(name), file_name));
     for name in signatures.cloned().chain(fixed) {
         left_in_place(&dropbox.join(&name), fs::remove_file(dropbox.join(&name)));
     }
     let from = dropbox.join(&inputs);
     let gone = match keep {
-        // The claim holds copies of the others already.
+        // The claim already has copies of the other files.
         Some(keep) => durable::rename_new(&from, &keep.join(&inputs)),
         None => fs::remove_dir_all(&from),
     };
     left_in_place(&from, gone);
 }
 
-/// Owned by whoever dropped it and closed to us: harmless without its `.md`.
+/// Logs a file that belongs to the submitter and cannot be removed. It has no effect without its
+/// `.md`.
 fn left_in_place(path: &Path, gone: io::Result<()>) {
     match gone {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -201,16 +203,17 @@ pub(crate) fn take_object_away(
 
 enum Taken {
     Ours,
-    /// Gone already, or somebody has dropped another file under the name since: that is a submission
-    /// of its own.
+    /// Already removed, or another file was submitted under this name. That file is a submission of
+    /// its own.
     Another,
 }
 
-/// Where in a claim its original is looked at, on its way out.
+/// The name of the original in its claim, while it is being removed.
 pub(crate) const ASIDE: &str = "original.md";
 
-/// Moves whatever has the name out of sight first and looks at it then: between a look and an unlink
-/// the name could change hands. What an interrupted one moved already is looked at first.
+/// Moves the object with this name aside first and identifies it then, because the name could be
+/// reused between a check and an unlink. An object moved by an interrupted attempt is identified
+/// first.
 fn set_aside(dropped: &Dropped, file_name: &str, aside: &Path) -> Result<Taken, SpoolError> {
     let original = dropped.dropbox.join(file_name);
     if fs::symlink_metadata(aside).is_err() {
@@ -226,7 +229,7 @@ fn set_aside(dropped: &Dropped, file_name: &str, aside: &Path) -> Result<Taken, 
     }
     match durable::rename_new(aside, &original) {
         Ok(()) => {}
-        // A third was dropped meanwhile, as if over this one, which stays in the claim.
+        // A third file was submitted meanwhile. This one stays in the claim, as if overwritten.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             tracing::warn!(
                 "{}: dropped again and again; one is {}",

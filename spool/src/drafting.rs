@@ -1,6 +1,6 @@
-//! A draft in the making: copies of its input files, hashed while they are copied, and the request
-//! last, by a rename. It must never replace what is there. What is not kept is removed; only a kill
-//! leaves the copies, hidden beside the request.
+//! A draft in progress: input files are copied and hashed at the same time, and the request is
+//! written last, by a rename. A draft must never replace an existing file. Dropping it removes the
+//! copies; only a killed process leaves them, hidden next to the request.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -15,23 +15,23 @@ use crate::fresh::{Fresh, hidden_beside, parent_of};
 use crate::hashed::Hashed;
 use crate::pour::pour;
 
-/// The files of one request that is being drafted. Dropped before [`Drafting::keep`], it removes
-/// what it made.
+/// The files of a request that is being drafted. Dropping it before [`Drafting::keep`] removes
+/// them.
 #[must_use]
 pub struct Drafting {
     request: PathBuf,
     inputs: PathBuf,
-    /// Where the copies wait; made with the first of them.
+    /// The hidden directory of the copies, made with the first of them.
     hidden: PathBuf,
     bytes_left: u64,
 }
 
 impl Drafting {
-    /// Drafts `<stem>.md` and `<stem>.inputs/` in this directory, with at most so many bytes of
-    /// inputs. Nothing is made yet.
+    /// Begins a draft of `<stem>.md` and `<stem>.inputs/` in this directory, with at most
+    /// `input_bytes_max` bytes of inputs. No file is made yet.
     ///
     /// # Errors
-    /// One of them is there already.
+    /// One of them already exists.
     pub fn begin(directory: &Path, stem: &str, input_bytes_max: u64) -> Result<Self, SpoolError> {
         let request = directory.join(format!("{stem}.md"));
         let inputs = directory.join(format!("{stem}.inputs"));
@@ -44,14 +44,14 @@ impl Drafting {
         Ok(Self { request, inputs, hidden, bytes_left: input_bytes_max })
     }
 
-    /// Copies an input under this name, and says what was copied.
+    /// Copies an input under this name and returns the digest of the copy.
     ///
     /// # Errors
-    /// The name leads elsewhere or is taken, the inputs are too large, or the disk.
+    /// The name leads out of the directory or exists, the inputs are too large, or an I/O error.
     pub fn add(&mut self, name: &str, from: &mut File) -> Result<Sha256, SpoolError> {
         let to = self.hidden.join(name);
         let too_large = SpoolError::TooLarge { path: to.clone(), bytes_max: self.bytes_left };
-        // Its size is looked at to spare the disk; what counts is what is read.
+        // Check the size first to spare the disk; the number of bytes read is decisive.
         if from.metadata().is_ok_and(|found| found.len() > self.bytes_left) {
             return Err(too_large);
         }
@@ -67,7 +67,7 @@ impl Drafting {
         if !Path::new(name).components().all(inside) {
             return Err(io::ErrorKind::InvalidFilename.into());
         }
-        // Not the directory itself: one that was mistyped must not come into being.
+        // Never create the drafts directory itself: its path may be a typing error.
         match fs::create_dir(&self.hidden) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made?,
@@ -76,11 +76,11 @@ impl Drafting {
         DirBuilder::new().recursive(true).create(folder.parent().unwrap_or(&self.hidden))
     }
 
-    /// Puts inputs and request where they are looked for, durably, the request last.
+    /// Moves the inputs and then the request to their names, durably.
     ///
     /// # Errors
-    /// One of them is there by now, or the disk. Nothing of it is there then, except where only the
-    /// very last step, making the names durable, failed.
+    /// One of them exists now, or an I/O error. Nothing of it remains then, unless only the last
+    /// step, the sync of the names, failed.
     pub fn keep(self, bytes: &[u8]) -> Result<PathBuf, SpoolError> {
         let has_inputs = self.hidden.exists();
         if has_inputs {

@@ -1,4 +1,5 @@
-//! The directory that others drop requests into: looked at by handle, believed in nothing.
+//! The incoming directory: other users submit requests there. It is read by handle, and nothing in
+//! it is trusted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -18,43 +19,44 @@ use crate::error::SpoolError;
 use crate::model::Order;
 use crate::places::Spool;
 
-/// Names longer than this are not ours.
+/// The longest file name of a request.
 const NAME_BYTES_MAX: usize = 128;
-/// Signatures beside one request that are looked at: more than may belong to any.
+/// The most files considered next to one request: more than a request may have.
 const COMPANIONS_MAX: usize = 128;
 /// The sticky bit of a directory.
 const STICKY: u32 = 0o1000;
 
-/// `approved/`, open.
+/// The open directory `approved/`.
 pub struct Dropbox {
     path: PathBuf,
     directory: OwnedFd,
 }
 
-/// Something in `approved/` that ends in `.md`.
+/// An entry of `approved/` whose name ends in `.md`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Waiting {
-    /// A name that a request can have.
+    /// A valid file name of a request.
     Request(String),
-    /// A name that none can have; it gets its answer all the same.
+    /// A name that no request can have. It still gets a record.
     Odd(String),
 }
 
-/// A submission as it lay there.
+/// A submission in the incoming directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submitted {
+    /// The file name.
     pub waiting: Waiting,
-    /// Whose file it is.
+    /// The uid of the file's owner.
     pub owner: u32,
-    /// Its inode, and when that changed last: seconds, nanoseconds.
+    /// The inode and its last change time: seconds, nanoseconds.
     pub identity: (u64, i64, i64),
-    /// Whether it is a file without a byte.
+    /// True for an empty regular file.
     pub is_empty: bool,
 }
 
 impl Waiting {
-    /// What a name means, if anything. One that begins with a dot is still being written; one that does
-    /// not end in `.md` belongs to another, or to nobody.
+    /// Classifies a name. A name that begins with a dot is still being written, and one that does
+    /// not end in `.md` is not a submission.
     fn of(name: &str) -> Option<Self> {
         if name.starts_with('.') || !name.to_ascii_lowercase().ends_with(".md") {
             return None;
@@ -67,6 +69,7 @@ impl Waiting {
         })
     }
 
+    /// Returns the file name.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -75,21 +78,21 @@ impl Waiting {
     }
 }
 
-/// What a listing found beside the submissions that it showed.
+/// Facts of a listing beside the submissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Listed {
-    /// Nothing lay there, whatever its name.
+    /// True if the directory has no entry at all.
     pub is_empty: bool,
-    /// How many names end like a request's and are no text: no record could name them, so that they are
-    /// left alone.
+    /// The number of names that end like a request's and are not UTF-8. A record cannot name them,
+    /// so they are ignored.
     pub nameless: u64,
 }
 
 impl Dropbox {
-    /// Opens the directory; it must exist.
+    /// Opens the directory, which must exist.
     ///
     /// # Errors
-    /// Why it cannot be opened.
+    /// The directory cannot be opened.
     pub fn open(path: &Path) -> Result<Self, SpoolError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = openat(CWD, path, flags, Mode::empty());
@@ -102,12 +105,13 @@ impl Dropbox {
         &self.directory
     }
 
+    /// Returns the resolved path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether what others drop here can be taken away again; a daemon must ask before it starts.
+    /// Checks that submissions can be removed from here. A daemon calls it before it starts.
     ///
     /// # Errors
     /// [`SpoolError::NotOurs`] if not.
@@ -122,7 +126,7 @@ impl Dropbox {
         Err(SpoolError::NotOurs { path: self.path.clone() })
     }
 
-    /// What looks like a submission, oldest id first.
+    /// Returns the submissions, oldest request id first.
     ///
     /// # Errors
     /// The directory cannot be read.
@@ -133,7 +137,7 @@ impl Dropbox {
         Ok(waiting)
     }
 
-    /// Whether the path still leads to the directory that is open.
+    /// Returns whether the path still leads to the open directory.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         let same = |named: fs::Metadata| {
@@ -143,18 +147,17 @@ impl Dropbox {
         fs::metadata(&self.path).ok().and_then(same).unwrap_or(false)
     }
 
-    /// When something was last put into it or taken out, as far as its file system tells: seconds and
-    /// nanoseconds since 1970.
+    /// Returns the directory's modification time: seconds and nanoseconds since 1970.
     ///
     /// # Errors
-    /// It cannot be looked at.
+    /// The directory cannot be read.
     pub fn changed_at(&self) -> Result<(i64, i64), SpoolError> {
         let found = fs::metadata(&self.path).map_err(SpoolError::io(&self.path, "look at"))?;
         Ok((found.mtime(), found.mtime_nsec()))
     }
 
-    /// Shows every submission, in no order. Nothing is kept of them here: there may be more than
-    /// anybody wants to remember.
+    /// Passes every submission to `see`, in no order. They are not collected here, because their
+    /// number has no limit.
     ///
     /// # Errors
     /// The directory cannot be read.
@@ -169,7 +172,7 @@ impl Dropbox {
             };
             let Some(waiting) = Waiting::of(text) else { return };
             let found = statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW);
-            // Gone since it was listed.
+            // It was removed after it was listed.
             let Ok(found) = found else { return };
             let identity = (
                 found.st_ino,
@@ -183,9 +186,9 @@ impl Dropbox {
         Ok(listed)
     }
 
-    /// What lies beside these requests, by the name of the request: its orders, its bundle and its
-    /// signatures, these at most so many each. Whatever else has such a name must not keep them from
-    /// being seen.
+    /// Returns the files that belong to these requests, by the name of the request: orders, the AIS
+    /// bundle, and a limited number of signatures. Other files with such names must not crowd them
+    /// out.
     ///
     /// # Errors
     /// The directory cannot be read.
@@ -195,7 +198,7 @@ impl Dropbox {
     ) -> Result<BTreeMap<String, BTreeSet<OsString>>, SpoolError> {
         let mut found: BTreeMap<String, BTreeSet<OsString>> = BTreeMap::new();
         self.each_name(|name| {
-            // Also a name that is no text may be that of a rejection.
+            // A name that is not UTF-8 may still be a rejection's.
             let shown = name.to_string_lossy();
             let Some(stem) = stem_of(&shown) else { return };
             let request = format!("{stem}.md");
@@ -216,7 +219,7 @@ impl Dropbox {
         Ok(found)
     }
 
-    /// A request and what lies beside it, as one digest: another one when one of them came, went or
+    /// Returns one digest of a request and its files. It changes when a file is added, removed or
     /// changed.
     #[must_use]
     pub fn digest(&self, request: &str, companions: &BTreeSet<OsString>) -> Sha256 {
@@ -234,7 +237,7 @@ impl Dropbox {
         Ok(())
     }
 
-    /// Which object has a name now, so that a change can be told from the same thing seen again.
+    /// Returns the identity of the object that has this name now, to notice a change.
     #[must_use]
     pub fn identity(&self, name: impl AsRef<Path>) -> Option<(u64, i64, i64)> {
         let found = fs::symlink_metadata(self.path.join(name)).ok()?;
@@ -242,7 +245,7 @@ impl Dropbox {
     }
 }
 
-/// What the names of everything that belongs to one request begin with.
+/// Returns the common prefix of the names of all files that belong to one request.
 #[must_use]
 pub fn stem_of(name: &str) -> Option<&str> {
     if name.starts_with('.') {
@@ -253,11 +256,11 @@ pub fn stem_of(name: &str) -> Option<&str> {
 }
 
 impl Spool {
-    /// Claims one submission: copies it and what is said to lie beside it, and nothing else yet.
+    /// Claims one submission: copies the request and the given files next to it.
     ///
     /// # Errors
-    /// [`SpoolError::FileKind`] or [`SpoolError::TooLarge`] for what can never be a request;
-    /// otherwise the disk.
+    /// [`SpoolError::FileKind`] or [`SpoolError::TooLarge`] for an object that can never be a
+    /// request; otherwise an I/O error.
     pub fn claim_dropped(
         &self,
         dropbox: &Dropbox,

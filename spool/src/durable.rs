@@ -1,10 +1,8 @@
-//! The one place that commits files: write, fsync the tree, rename that never replaces, fsync the
-//! directory.
+//! Commits files: write, fsync the tree, rename without replacing, fsync the directory.
 //!
-//! But for `fresh`, for directories that others may write into, nothing else in the workspace may
-//! rename or write whole files (clippy bans it). An error here is
-//! never retried: after a failed fsync the kernel may have dropped the pages and a second try would
-//! succeed falsely.
+//! Nothing else in the workspace may rename or write whole files (clippy bans it), except `fresh`,
+//! for directories that others may write to. A failed sync is never retried: the kernel may have
+//! dropped the pages, and a second try would report success falsely.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -13,7 +11,7 @@ use std::path::Path;
 
 use rustix::fs::{Advice, CWD, Mode, OFlags, RenameFlags, fadvise, open, renameat, renameat_with};
 
-/// Writes a new file. It survives a crash only after [`sync_tree`] of what it lies in.
+/// Writes a new file. It survives a crash only after [`sync_tree`] of its directory.
 pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
     file.write_all(bytes)
@@ -25,19 +23,20 @@ pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
     File::from(open(path, flags, Mode::empty())?).sync_all()
 }
 
-/// Renames within one file system; fails if the new name exists.
+/// Renames within one file system. Fails if the new name exists.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
 }
 
-/// Makes a tree of ours durable: every file, then every directory, from the leaves up.
+/// Makes a tree durable: every file, then every directory, from the leaves up.
 pub(crate) fn sync_tree(path: &Path) -> io::Result<()> {
     for entry in fs::read_dir(path)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             sync_tree(&entry.path())?;
         } else {
-            // Others may write in some trees: whatever was put there is not followed or waited for.
+            // Others may write in some trees: never follow or wait for an object that they put
+            // there.
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
             File::from(open(entry.path(), flags | OFlags::CLOEXEC, Mode::empty())?).sync_all()?;
         }
@@ -45,8 +44,8 @@ pub(crate) fn sync_tree(path: &Path) -> io::Result<()> {
     sync_dir(path)
 }
 
-/// Makes a tree of ours durable and has it read from the disk again: what the kernel still remembers of it
-/// need not be there, where an earlier attempt to make it durable failed.
+/// Makes a tree durable and drops it from the page cache, so that it is read from the disk again.
+/// After an earlier failed sync, the cache may hold bytes that are not on the disk.
 pub(crate) fn sync_tree_and_forget(path: &Path) -> io::Result<()> {
     sync_tree(path)?;
     each_file(path, &mut |file| Ok(fadvise(file, 0, None, Advice::DontNeed)?))
@@ -65,8 +64,8 @@ fn each_file(path: &Path, see: &mut dyn FnMut(&File) -> io::Result<()>) -> io::R
     Ok(())
 }
 
-/// Renames within one file system over a file of ours that is there; whoever opens the name sees either
-/// whole, and after a crash one of them is there.
+/// Renames over an existing file in one file system. Readers see either file whole, and so does a
+/// start after a crash.
 pub(crate) fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
     renameat(CWD, from, CWD, to)?;
     sync_dir(to.parent().unwrap_or(to))

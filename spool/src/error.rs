@@ -1,4 +1,4 @@
-//! What can go wrong in the spool: the object first, then the act.
+//! The errors of the spool. Each text names the object first, then the operation.
 
 use std::fmt;
 use std::io;
@@ -7,32 +7,34 @@ use std::path::{Path, PathBuf};
 use crate::ledger::LedgerFault;
 use crate::want::Want;
 
-/// An act on one file or directory that failed.
+/// A failed operation on one file or directory.
 #[derive(Debug)]
 pub enum SpoolError {
+    /// A system call failed.
     Io {
         path: PathBuf,
         act: &'static str,
         error: io::Error,
     },
-    /// Not a regular file with one link: nothing of it was read.
+    /// Not a regular file with one link. Nothing of it was read.
     FileKind {
         path: PathBuf,
         kind: &'static str,
     },
+    /// The file is larger than the limit.
     TooLarge {
         path: PathBuf,
         bytes_max: u64,
     },
-    /// Another daemon works on this spool.
+    /// Another daemon or an embedded run uses this spool.
     Busy {
         path: PathBuf,
     },
-    /// It holds other bytes than its person has seen.
+    /// The file no longer holds the bytes that the user has seen.
     Changed {
         path: PathBuf,
     },
-    /// A ledger line that is not one of ours.
+    /// A line that is not a valid ledger line.
     LedgerLine {
         path: PathBuf,
         line: usize,
@@ -42,20 +44,20 @@ pub enum SpoolError {
         path: PathBuf,
         fault: LedgerFault,
     },
-    /// A sync failed: what of it is on the disk nobody knows. It is never a want of room that can be waited for.
+    /// A sync failed, so the state on the disk is unknown. Waiting for disk space never ends this.
     Unsynced {
         path: PathBuf,
         error: io::Error,
     },
-    /// Another directory has taken the place of the one that was locked.
+    /// Another directory has replaced the locked one.
     Replaced {
         path: PathBuf,
     },
-    /// An earlier failure to make something durable: nothing more is.
+    /// An earlier sync failed. No later one succeeds.
     Stopped {
         path: PathBuf,
     },
-    /// What others drop here could not be taken away again.
+    /// The daemon could not remove submissions from this directory.
     NotOurs {
         path: PathBuf,
     },
@@ -67,7 +69,7 @@ impl SpoolError {
         move |error| Self::Io { path, act, error }
     }
 
-    /// The same for errors that are bare errnos.
+    /// The same for a bare errno.
     pub(crate) fn errno(
         path: &Path,
         act: &'static str,
@@ -85,7 +87,8 @@ impl SpoolError {
         Self::Ledger { path: path.to_owned(), fault }
     }
 
-    /// The shortage behind this error, if waiting can end it. Waiting never repairs a failed sync.
+    /// Returns the shortage behind this error, if waiting can end it. Waiting never repairs a
+    /// failed sync.
     #[must_use]
     pub fn want(&self) -> Option<Want> {
         match self {
@@ -94,13 +97,14 @@ impl SpoolError {
         }
     }
 
-    /// Whether the disk has no room left.
+    /// Returns whether the disk is full.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.want() == Some(Want::Room)
     }
 
-    /// Whether this process lacked memory or the rest of a call for a moment. It says nothing of the object.
+    /// Returns whether a call failed for a moment only (ENOMEM, EINTR, EAGAIN), regardless of the
+    /// object.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         use rustix::io::Errno;
@@ -112,19 +116,19 @@ impl SpoolError {
         wants.iter().any(|errno| Some(errno.raw_os_error()) == code)
     }
 
-    /// Whether the object is there and is somebody's who does not let us read it.
+    /// Returns whether the object exists and this process may not read it.
     #[must_use]
     pub fn is_closed_to_us(&self) -> bool {
         matches!(self, Self::Io { error, .. } if error.kind() == io::ErrorKind::PermissionDenied)
     }
 
-    /// Whether somebody wrote to the object while its person looked at it.
+    /// Returns whether the object was changed while the user was reading it.
     #[must_use]
     pub fn is_change(&self) -> bool {
         matches!(self, Self::Changed { .. })
     }
 
-    /// The object.
+    /// Returns the path of the object.
     #[must_use]
     pub fn path(&self) -> &Path {
         match self {
@@ -142,7 +146,7 @@ impl SpoolError {
         }
     }
 
-    /// Whether the object is not there.
+    /// Returns whether the object does not exist.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Io { error, .. } if error.kind() == io::ErrorKind::NotFound)
@@ -204,7 +208,7 @@ impl fmt::Display for SpoolError {
     }
 }
 
-/// What to do about a ledger that cannot be relied on.
+/// Returns the help text for an unreliable ledger.
 fn ledger_help(path: &Path) -> String {
     let state = path.parent().unwrap_or(path).display();
     format!(

@@ -1,64 +1,67 @@
-//! Named places between two acts, where a test can kill the program: the arrows of the state table. In a
-//! program that was not built for such tests this is nothing at all, and it must never be a place where
-//! anything is decided.
+//! Named points between two operations where a test can kill the program: the arrows of the state
+//! table. In a program built without the feature `failpoints`, [`reach`] does nothing. No decision
+//! may depend on a failpoint.
 //!
-//! Built with the feature `failpoints`, a program reads three variables of its environment.
-//! `TOOLEXEC_FAILPOINT=<name>[:<nth>]` has it kill itself (SIGKILL) when it comes to that place, the
-//! first time or the nth. `TOOLEXEC_FAILPOINT_STOP=<name>[:<nth>]` has it stop there (SIGSTOP), with all
-//! its threads, until somebody lets it go on; `all` has it stop at every place, every time.
-//! `TOOLEXEC_FAILPOINT_LOG=<file>` has it add a line with the name of each place that it comes to.
+//! A program built with the feature reads three environment variables:
+//!
+//! - `TOOLEXEC_FAILPOINT=<name>[:<nth>]`: the program kills itself (SIGKILL) when it reaches that
+//!   point for the first or the nth time.
+//! - `TOOLEXEC_FAILPOINT_STOP=<name>[:<nth>]`: the program stops all its threads there (SIGSTOP)
+//!   until it is continued. With `all` it stops at every point, every time.
+//! - `TOOLEXEC_FAILPOINT_LOG=<file>`: the program appends the name of each point that it reaches,
+//!   one per line.
 
 model::closed_set! {
-    /// A place between two acts, in the order in which a request comes to them.
+    /// A point between two operations, in the order in which a request reaches them.
     pub enum Failpoint {
-        /// The private copy is written, under a hidden name.
+        /// The private copy is written under a hidden name.
         ClaimCopied = "claim-copied",
-        /// It has its name in `work/`.
+        /// The claim has its name in `work/`.
         Claimed = "claimed",
         /// The inputs are in their slot.
         Staged = "staged",
-        /// The claim is durable; the ledger does not have it.
+        /// The claim is durable; it has no ledger line yet.
         ClaimDurable = "claim-durable",
         /// The ledger line is written and not yet durable.
         IntentWritten = "intent-written",
-        /// The ledger line is durable; nothing runs.
+        /// The ledger line is durable; the tool is not started.
         IntentDurable = "intent-durable",
         /// The tool was started.
         Started = "started",
-        /// The tool has ended and what it left is gathered, under a hidden name.
+        /// The tool has ended, and its output is collected under a hidden name.
         Collected = "collected",
         /// The record is written and signed, under a hidden name.
         RecordWritten = "record-written",
         /// The log's files and the proofs are written; none of it is durable.
         LogWritten = "log-written",
-        /// All of it is durable; the log has not got its new checkpoint.
+        /// All of it is durable; the log does not have its new checkpoint yet.
         ResultDurable = "result-durable",
-        /// The checkpoint is in its place.
+        /// The log's new checkpoint is in place.
         LogAdopted = "log-adopted",
-        /// The result has its name, not durably.
+        /// The result has its name, which is not durable yet.
         Published = "published",
-        /// The result has its name, durably.
+        /// The result's name is durable.
         PublishedDurable = "published-durable",
         /// The original was moved out of `approved/`, into the claim.
         OriginalAside = "original-aside",
-        /// What belongs to it was taken away too.
+        /// The files that belong to the original are removed too.
         OriginalsGone = "originals-gone",
         /// The claim is in `archive/`.
         Archived = "archived",
         /// The claim of a refusal is in `quarantine/`.
         Quarantined = "quarantined",
-        /// What can never be a request is in `quarantine/`.
+        /// An object that can never be a request is in `quarantine/`.
         ObjectQuarantined = "object-quarantined",
-        /// A claim that came to nothing has its hidden name, and is still there.
+        /// A claim without a result has its hidden name and still exists.
         ClaimHidden = "claim-hidden",
-        /// Retention has hidden what it removes.
+        /// Retention has hidden an object that it removes.
         RetentionHidden = "retention-hidden",
-        /// Retention has removed it.
+        /// Retention has removed the object.
         RetentionRemoved = "retention-removed",
     }
 }
 
-/// Says that the program has come to a place.
+/// Reports that the program has reached a failpoint.
 #[cfg(not(feature = "failpoints"))]
 #[inline]
 pub fn reach(_: Failpoint) {}
@@ -79,11 +82,11 @@ mod asked {
     static TO_DIE: AtomicU32 = AtomicU32::new(0);
     static TO_STOP: AtomicU32 = AtomicU32::new(0);
 
-    /// Says that the program has come to a place.
+    /// Reports that the program has reached a failpoint.
     pub fn reach(point: Failpoint) {
         if let Some(log) = std::env::var_os("TOOLEXEC_FAILPOINT_LOG") {
             let opened = OpenOptions::new().append(true).create(true).open(log);
-            // One write, since several threads come to places at once.
+            // A single write, because several threads may reach points at once.
             let line = format!("{}\n", point.as_str());
             let written = opened.and_then(|mut file| file.write_all(line.as_bytes()));
             assert!(written.is_ok(), "TOOLEXEC_FAILPOINT_LOG cannot be written");

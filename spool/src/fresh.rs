@@ -1,7 +1,7 @@
-//! A new file on its way to its name, in a directory where others may write too: it is made under a
-//! hidden name that nobody can guess, and from then on only its descriptor is worked on. Nothing here
-//! may follow a link, wait for whoever was put in the file's place, or change another file than the
-//! one that was made.
+//! Atomic creation of a file in a directory that others may write to. The file gets a hidden name
+//! that cannot be guessed, and only its descriptor is used until the rename. This module must never
+//! follow a link, wait for an object put in the file's place, or change any file but the one it
+//! made.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -17,9 +17,9 @@ use rustix::fs::{
 };
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// A file that has no name of its own yet. Dropped so, it is removed.
+/// A file that does not have its final name yet. Dropping it removes it.
 pub(crate) struct Fresh {
-    /// Held, so that another directory in its place changes nothing.
+    /// Kept open, so that replacing the directory has no effect.
     directory: OwnedFd,
     name: OsString,
     hidden: OsString,
@@ -28,7 +28,7 @@ pub(crate) struct Fresh {
 }
 
 impl Fresh {
-    /// Makes it beside the name that it is to have.
+    /// Makes the file in the directory of its final name.
     pub(crate) fn beside(target: &Path, mode: u32) -> io::Result<Self> {
         let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -36,7 +36,7 @@ impl Fresh {
         Self::within(directory, name, mode)
     }
 
-    /// Makes it in a directory that is open already.
+    /// Makes the file in an open directory.
     pub(crate) fn within(directory: OwnedFd, name: &OsStr, mode: u32) -> io::Result<Self> {
         let hidden = hidden_name(name)?;
         let flags =
@@ -50,9 +50,9 @@ impl Fresh {
         self.file.write_all(bytes)
     }
 
-    /// Gives it the mode of this person's own file. Of somebody else's, who chose that mode, the group
-    /// where it may be given, and nobody else may write: the file is this person's from now on. Bits
-    /// that lend an identity are never copied.
+    /// Copies the mode and, if allowed, the group of the file that is replaced. If that file
+    /// belongs to another user, group and others lose write access, because this user now owns the
+    /// file. The set-user-ID, set-group-ID and sticky bits are never copied.
     pub(crate) fn dress(&self, like: &Metadata) -> io::Result<()> {
         let ours = self.file.metadata()?;
         let mut mode = like.mode() & 0o777;
@@ -61,7 +61,7 @@ impl Fresh {
         }
         if ours.gid() != like.gid() {
             match fchown(&self.file, None, Some(like.gid())) {
-                // Another group than the one that was meant gets what everybody gets.
+                // The file keeps this user's group, which gets the access of others.
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                     mode = (mode & 0o707) | ((mode & 0o007) << 3);
                 }
@@ -71,15 +71,15 @@ impl Fresh {
         self.file.set_permissions(Permissions::from_mode(mode))
     }
 
-    /// Gives it this mode, whatever the umask.
+    /// Sets the mode, regardless of the umask.
     pub(crate) fn open_to(&self, mode: u32) -> io::Result<()> {
         self.file.set_permissions(Permissions::from_mode(mode))
     }
 
-    /// Gives it its name, which nothing else may have, durably.
+    /// Gives the file its final name, which must not exist. The contents are durable.
     ///
     /// # Errors
-    /// The name is taken, somebody meddled, or the disk. It is removed then.
+    /// The name exists, the file was tampered with, or an I/O error. The file is removed then.
     pub(crate) fn place(mut self) -> io::Result<()> {
         self.file.sync_all()?;
         self.insist_that_it_is_ours()?;
@@ -89,10 +89,10 @@ impl Fresh {
         Ok(())
     }
 
-    /// The same over a file that is there; whoever opens the name sees either whole.
+    /// Replaces an existing file. A reader sees either the old file or the new one, whole.
     ///
     /// # Errors
-    /// Somebody meddled, or the disk. It is removed then.
+    /// The file was tampered with, or an I/O error. The file is removed then.
     pub(crate) fn replace(mut self) -> io::Result<()> {
         self.file.sync_all()?;
         self.insist_that_it_is_ours()?;
@@ -120,7 +120,7 @@ impl Drop for Fresh {
         if self.placed {
             return;
         }
-        // What lies there instead is not ours to remove.
+        // Another object under the hidden name must not be removed.
         let removed = self.is_ours().and_then(|ours| match ours {
             true => Ok(unlinkat(&self.directory, &self.hidden, AtFlags::empty())?),
             false => Ok(()),
@@ -131,7 +131,8 @@ impl Drop for Fresh {
     }
 }
 
-/// A name beside this one that the daemon passes over and that nobody can know beforehand.
+/// Returns an unpredictable hidden name in the directory of `target`. The daemon ignores such
+/// names.
 pub(crate) fn hidden_beside(target: &Path) -> io::Result<PathBuf> {
     let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     Ok(target.with_file_name(hidden_name(name)?))
@@ -139,7 +140,7 @@ pub(crate) fn hidden_beside(target: &Path) -> io::Result<PathBuf> {
 
 fn hidden_name(name: &OsStr) -> io::Result<OsString> {
     let mut random = [0_u8; 16];
-    // So few bytes come whole, or not at all (getrandom(2)).
+    // So few bytes are returned whole or not at all (getrandom(2)).
     getrandom(&mut random, GetRandomFlags::empty())?;
     let mut hidden = format!(".{}.new-", name.to_string_lossy());
     for byte in random {

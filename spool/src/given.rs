@@ -1,7 +1,9 @@
-//! Result ids that this state gave a moment ago. An id has whole seconds in it, and looking into one results
-//! directory is not enough: two replays of one record may go into two of them in the same second.
+//! The result ids that were assigned from this state directory in the last seconds. An id contains
+//! whole seconds, and checking one results directory is not enough: two replays of one record may
+//! publish to different directories in the same second.
 //!
-//! Nothing here is synced. What a power cut takes is seconds old, and the host takes longer to come back.
+//! Nothing here is synced. A power cut loses only entries that are seconds old, and the host takes
+//! longer to restart.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -13,17 +15,17 @@ use model::ResultId;
 use crate::error::SpoolError;
 use crate::lock::{Hold, Locked, hold};
 
-/// The file below the state directory, one id a line.
+/// The file in the state directory, one id per line.
 const GIVEN: &str = "given";
-/// Ids are given for the current second; older ones than these are forgotten.
+/// Ids are assigned for the current second. Older entries than this are dropped.
 const REMEMBERED_SEC: u64 = 5;
-/// More than is ever given in that time.
+/// More bytes than are ever written in that time.
 const GIVEN_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Gives an id; whether nobody has it already.
+/// Assigns an id. Returns false if it was assigned before.
 ///
 /// # Errors
-/// The disk, or a process holds the file for too long.
+/// An I/O error, or another process holds the file for too long.
 pub(crate) fn give(state: &Path, id: &ResultId) -> Result<bool, SpoolError> {
     let path = state.join(GIVEN);
     let mut options = OpenOptions::new();
@@ -34,7 +36,7 @@ pub(crate) fn give(state: &Path, id: &ResultId) -> Result<bool, SpoolError> {
         give_in(&Locked::held(file), id)
     });
     match given.map_err(SpoolError::io(&path, "give a result id in")) {
-        // A state without room begins no run, so no two runs can be given the same id.
+        // Without disk space no run begins from this state, so no two runs can get the same id.
         Err(error) if error.is_full() => Ok(true),
         given => given,
     }
@@ -52,7 +54,7 @@ fn give_in(file: &Locked, id: &ResultId) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Ids of about the same time as this one. A line that is none was torn, and is forgotten.
+/// Returns the ids of about the same time as this one. A torn line is dropped.
 fn recent(file: &File, id: &ResultId) -> io::Result<Vec<ResultId>> {
     let mut text = Vec::new();
     file.take(GIVEN_BYTES_MAX).read_to_end(&mut text)?;
@@ -94,7 +96,7 @@ mod tests {
         assert!(!give(&state, &id(2, "a")).unwrap());
         assert!(give(&state, &id(1_000, "a")).unwrap());
         assert_eq!(fs::read_to_string(state.join(GIVEN)).unwrap(), format!("{}\n", id(1_000, "a")));
-        // A clock that was set back keeps nobody from an id.
+        // A clock that was set back does not prevent an id from being assigned.
         assert!(give(&state, &id(0, "a")).unwrap());
         fs::remove_dir_all(state).unwrap();
     }

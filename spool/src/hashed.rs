@@ -1,13 +1,13 @@
-//! How much of a request's inputs was read and hashed so far, for whoever looks on while it is staged.
-//! Nothing may be decided by it: the sizes are those that names had when it began, and nobody checked them.
+//! The progress of hashing a request's inputs, for readers while the request is staged. Nothing may
+//! be decided by it: the sizes were read from the file system at the start and are not verified.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Of one claim.
+/// The hashing progress of one claim.
 #[derive(Debug, Default)]
 pub struct Hashed {
-    /// Nothing until staging begins.
+    /// Unset until staging begins.
     all_bytes: OnceLock<u64>,
     done_bytes: AtomicU64,
 }
@@ -21,8 +21,8 @@ impl Hashed {
         self.done_bytes.fetch_add(u64::try_from(bytes).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// Bytes that were hashed and bytes that there are, once it has begun. A file that is read a second
-    /// time, or grows, never makes more of them than there are.
+    /// Returns the bytes hashed so far and the total, once hashing has begun. The first never
+    /// exceeds the second, even if a file grows or is read twice.
     #[must_use]
     pub fn bytes(&self) -> Option<(u64, u64)> {
         let all = *self.all_bytes.get()?;

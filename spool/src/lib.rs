@@ -1,17 +1,18 @@
-//! The spool: directories as states, and what makes a state durable.
+//! The spool: directories that are the states of requests, and the code that makes a state durable.
 //!
 //! ```text
 //! approved/ ──claim──▶ work/<claim>/ ──stage──▶ staging/<claim>/ ──intent──▶ ledger ──▶ (run)
 //!                                                      results/.new-<id>/ ──publish──▶ results/<id>/
 //! ```
 //!
-//! Two arrows are barriers: the *intent*, durable before exec, and *published*, durable before the
-//! original leaves `approved/`. Everything between them is either a pure function of durable bytes or
-//! lost harmlessly. The ledger line of the intent is what uses a request up: there is never a second
-//! run. This crate decides nothing about requests and runs nothing.
+//! Two arrows are barriers. The *intent* is durable before exec, and *published* is durable before
+//! the original leaves `approved/`. Everything between them is either a pure function of durable
+//! bytes or can be lost without harm. The ledger line of the intent uses a request up: it never
+//! runs twice. This crate decides nothing about requests and runs nothing.
 //!
-//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
-//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
+//! Types that several files of a module share are in its `model.rs`, which imports definitions only
+//! and none of the files that use it. Every other file imports downwards, so the modules have no
+//! cycle.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Locks on files that other processes may hold: waited for, and never without an end, because who holds one
+//! Locks on files that other processes may hold. Every wait has a time limit, because the holder
 //! may be stopped.
 
 use std::fs::File;
@@ -8,23 +8,23 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-/// How long another process may hold a lock; what it does meanwhile takes milliseconds.
+/// The longest wait for another process, which normally holds a lock for milliseconds.
 const LOCK_TIME_MAX: Duration = Duration::from_secs(30);
 const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// How often /proc/locks is read before a lock counts as held by no process: while others come and go, one
-/// reading can pass over it.
+/// The number of times `/proc/locks` is read before a lock counts as free. One reading can miss a
+/// lock while other locks are taken and released.
 pub(crate) const LOCKS_READINGS: usize = 3;
 
-/// Which lock.
+/// The kind of lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Hold {
     Shared,
     Exclusive,
 }
 
-/// A file that this process has locked, until this is dropped. A child that was forked meanwhile has the
-/// file open until its exec, so closing it alone would not always end the lock.
+/// A file that this process has locked. Dropping it unlocks explicitly: closing is not enough,
+/// because a forked child has the file open until its exec.
 #[derive(Debug)]
 pub(crate) struct Locked(File);
 
@@ -32,17 +32,17 @@ impl Locked {
     /// Locks a file without waiting.
     ///
     /// # Errors
-    /// EWOULDBLOCK if somebody else holds it, or what the kernel says.
+    /// EWOULDBLOCK if another process holds it, or another error of flock(2).
     pub(crate) fn try_hold(file: File, hold: Hold) -> Result<Self, Errno> {
         flock(&file, operation(hold)).map(|()| Self(file))
     }
 
-    /// A file that was locked by [`hold`].
+    /// Wraps a file that was locked by [`hold`].
     pub(crate) fn held(file: File) -> Self {
         Self(file)
     }
 
-    /// The file that is locked.
+    /// Returns the locked file.
     pub(crate) fn file(&self) -> &File {
         &self.0
     }
@@ -50,7 +50,7 @@ impl Locked {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // It fails for no file that was locked; closing is the rest.
+        // Unlocking a locked file does not fail, and closing it releases the lock as well.
         flock(&self.0, FlockOperation::Unlock).unwrap_or_default();
     }
 }
@@ -62,7 +62,7 @@ fn operation(hold: Hold) -> FlockOperation {
     }
 }
 
-/// Takes a lock. EBUSY if another process holds it for too long.
+/// Locks a file. EBUSY if another process holds it for too long.
 pub(crate) fn hold(file: impl AsFd, hold: Hold) -> Result<(), Errno> {
     hold_within(file, hold, LOCK_TIME_MAX)
 }
@@ -99,7 +99,7 @@ mod tests {
         std::fs::remove_file(path).unwrap();
     }
 
-    /// As a child has it between fork and exec: another descriptor of the same open file.
+    /// Keeps a second descriptor of the same open file, as a child has between fork and exec.
     #[test]
     fn a_lock_that_is_given_up_ends_though_a_child_has_the_file_open() {
         let path = std::env::temp_dir().join(format!("toolexec-given-up-{}", std::process::id()));

@@ -1,5 +1,5 @@
-//! The texts of this crate's errors, compared with `tests/snapshots/messages/spool.txt`. It must never leave out
-//! an error that a test can make.
+//! The texts of this crate's errors, compared with `tests/snapshots/messages/spool.txt`. Every
+//! error that a test can construct must be included.
 
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;

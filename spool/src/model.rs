@@ -1,26 +1,28 @@
-//! The orders of operators for one request, which several files of the spool name.
+//! The orders that operators give for one request. Several files of the spool use them.
 
 model::closed_set! {
-    /// An order of an operator.
+    /// An order that an operator gives for one request.
     pub enum Order {
-        /// It waits until it is released.
+        /// The request waits until it is released.
         Hold = "hold",
-        /// It waits no longer for its operators; what else holds it, holds it.
+        /// Ends the hold. Other reasons to wait still apply.
         Release = "release",
-        /// It is refused if it waits, and ended if it runs.
+        /// A waiting request is refused, and a running one is ended.
         Cancel = "cancel",
     }
 }
 
-/// An order that was found, and the owner of its file.
+/// An order that was found, with the owner of its file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ordered {
+    /// The order.
     pub order: Order,
+    /// The owner of its file.
     pub by_uid: u32,
 }
 
 impl Order {
-    /// The name of its file beside a request's file.
+    /// Returns the name of the order's file, which is placed next to the request's file.
     #[must_use]
     pub fn file_name(self, request: &str) -> String {
         format!("{request}.{}", self.as_str())

@@ -1,7 +1,7 @@
-//! What an operator asks of one request, as files beside it: `<file>.hold` keeps it from running for as
-//! long as it lies there, `<file>.release` takes that back, `<file>.cancel` ends it. Their content is
-//! nothing and is not read; whoever may drop requests may drop them. They must never let anything run
-//! that would not run without them.
+//! An operator's orders for one request, as files next to it: `<file>.hold` keeps it from running
+//! while the file exists, `<file>.release` ends the hold, `<file>.cancel` cancels the request. The
+//! files have no content and are never read. Every user who may submit requests may create them. An
+//! order must never let a request run that would not run without it.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -16,16 +16,16 @@ use crate::error::SpoolError;
 use crate::fresh::Fresh;
 use crate::model::{Order, Ordered};
 
-/// Nothing is in it, so anybody may read it.
+/// The files are empty, so all users may read them.
 const ORDER_MODE: u32 = 0o644;
 
 impl Dropbox {
-    /// The order that counts for a request, by what lies beside it: to cancel before all others, and to
-    /// hold unless it is released. What kind of file it is does not matter: something of that name asks
-    /// for less, never for more.
+    /// Returns the order that applies to a request, from the files next to it. Cancel takes
+    /// precedence, and hold applies unless it is released. The file type does not matter: an order
+    /// only ever restricts.
     ///
     /// # Errors
-    /// What was released cannot be taken away.
+    /// The files of a released hold cannot be removed.
     pub fn order(
         &self,
         request: &str,
@@ -45,17 +45,17 @@ impl Dropbox {
         if by(Order::Release).is_none() {
             return Ok(by(Order::Hold));
         }
-        // The hold first: with the release alone there is none.
+        // Remove the hold first: a release alone has no effect.
         self.take_order_away(request, Order::Hold)?;
         self.take_order_away(request, Order::Release)?;
         Ok(None)
     }
 
-    /// Drops the file of an order beside a request, whole and by a rename, readable by everybody. Whether
-    /// it is new: one that lies there already is as good.
+    /// Creates the file of an order next to a request by a rename, readable by all users. Returns
+    /// false if it already exists.
     ///
     /// # Errors
-    /// It cannot be dropped.
+    /// The file cannot be created.
     pub fn place_order(&self, request: &str, order: Order) -> Result<bool, SpoolError> {
         let path = self.path().join(order.file_name(request));
         let fresh = Fresh::beside(&path, ORDER_MODE).map_err(SpoolError::io(&path, "make"))?;
@@ -68,10 +68,10 @@ impl Dropbox {
         Ok(true)
     }
 
-    /// Removes the file of an order, if it is there.
+    /// Removes the file of an order, if it exists.
     ///
     /// # Errors
-    /// It is there and cannot be removed.
+    /// The file cannot be removed.
     pub fn take_order_away(&self, request: &str, order: Order) -> Result<(), SpoolError> {
         let name = order.file_name(request);
         match rustix::fs::unlinkat(self.handle(), &name, AtFlags::empty()) {

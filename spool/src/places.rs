@@ -1,4 +1,4 @@
-//! Which directories there are, and who holds them.
+//! The directories of a spool, and the locks on them.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -13,34 +13,35 @@ use crate::lock::{Hold, Locked};
 use crate::reserve::Reserve;
 use crate::store::{Bounds, Store};
 
-/// Between making a directory and locking it lie microseconds.
+/// The time limit for a process to make a directory and lock it, which takes microseconds.
 const MAKING_TIME_MAX: Duration = Duration::from_secs(60);
-/// Somebody who looks whether a daemon lives holds the lock for a moment; a daemon holds it for longer.
+/// The attempts to take the lock. A process that tests for a daemon holds the lock for a moment
+/// only.
 const LOCK_TRIES: u32 = 10;
 const LOCK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Bytes of inputs that a daemon keeps for later runs, beyond what is in its slots.
 const DAEMON_STORE_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
-/// The same for embedded runs: it is a person's home that they lie in.
+/// The same for embedded runs, which store inputs in a user's home directory.
 const EMBEDDED_STORE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 const STORE_FILES_MAX: usize = 4096;
-/// Nobody's input stays longer than this after its last run.
+/// A stored input is deleted this long after its last run.
 const STORE_UNUSED_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Which directories a spool is made of.
+/// The directories of a spool.
 #[derive(Clone, Debug)]
 pub struct Places {
     /// Ledger, staging slots, stored inputs and the lock: private.
     pub state: PathBuf,
-    /// `work/`, `archive/` and `quarantine/`, on one file system with what is dropped.
+    /// `work/`, `archive/` and `quarantine/`, on the same file system as the submissions.
     pub spool: PathBuf,
-    /// Where results are published.
+    /// The directory in which results are published.
     pub results: PathBuf,
-    /// Where the transparency log is.
+    /// The directory of the transparency log.
     pub log: PathBuf,
 }
 
-/// The private state of one daemon, or of one user's embedded runs, and where results go.
+/// The private state of one daemon, or of one user's embedded runs, with its results directory.
 pub struct Spool {
     places: Places,
     tenancy: Tenancy,
@@ -48,32 +49,32 @@ pub struct Spool {
     barrier: Barrier,
     store: Store,
     reserve: Reserve,
-    /// Held exclusively by a daemon, shared by embedded runs, for as long as this lives.
+    /// Held for the lifetime of this value: exclusively by a daemon, shared by embedded runs.
     locks: [Locked; 2],
 }
 
-/// Who may be at work on a state directory at the same time.
+/// The processes that may use a state directory at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tenancy {
-    /// One daemon and nobody else.
+    /// One daemon and no other process.
     Daemon,
     /// Any number of embedded runs.
     Embedded,
 }
 
 impl Spool {
-    /// Opens the places for one daemon; a second one is refused.
+    /// Opens the directories for one daemon. A second daemon is refused.
     ///
     /// # Errors
-    /// [`SpoolError::Busy`], or what kept a directory from being made.
+    /// [`SpoolError::Busy`], or the failure to make a directory.
     pub fn open_for_daemon(places: &Places) -> Result<Self, SpoolError> {
         Self::open(places, Tenancy::Daemon)
     }
 
-    /// Opens the places for one embedded run beside others.
+    /// Opens the directories for one embedded run, which may run beside others.
     ///
     /// # Errors
-    /// [`SpoolError::Busy`] while a daemon holds them, or what kept a directory from being made.
+    /// [`SpoolError::Busy`] while a daemon holds them, or the failure to make a directory.
     pub fn open_embedded(places: &Places) -> Result<Self, SpoolError> {
         Self::open(places, Tenancy::Embedded)
     }
@@ -84,11 +85,12 @@ impl Spool {
         for name in ["work", "archive", "quarantine"] {
             make_dir(&spool.join(name), 0o700)?;
         }
-        // The launcher and the tool's uid must be able to pass; the parent keeps others out.
+        // The launcher and the tool's uid must be able to pass; the mode of the parent keeps others
+        // out.
         make_dir(&state.join("staging"), 0o755)?;
         let store = make_dir(&state.join("inputs"), 0o700)?;
         let results = make_dir(&places.results, 0o755)?;
-        // Both: two daemons with one spool and two states would run everything twice.
+        // Lock both: two daemons with one spool and two states would run everything twice.
         let locks =
             [take_lock(&state.join("lock"), tenancy)?, take_lock(&spool.join(".lock"), tenancy)?];
         let barrier = match tenancy {
@@ -106,48 +108,50 @@ impl Spool {
         let store = Store::new(store, store_bounds(tenancy));
         let spool = Self { places, tenancy, ledger, barrier, store, reserve, locks };
         match (spool.keep_reserve(), tenancy) {
-            // It admits nothing until there is room.
+            // The daemon starts, and admits nothing until there is room.
             (Err(error), Tenancy::Daemon) if error.want().is_some() => tracing::error!("{error}"),
             (kept, _) => kept?,
         }
         Ok(spool)
     }
 
+    /// Returns the results directory.
     #[must_use]
     pub fn results(&self) -> &Path {
         &self.places.results
     }
 
-    /// Whether something that a process makes in two steps may still be between them. A daemon is alone
-    /// here; embedded runs are not, and one of them may be at it now.
+    /// Returns whether a process may still be between the two steps of making this object. A daemon
+    /// has no concurrent process; embedded runs do.
     pub(crate) fn may_be_in_the_making(&self, path: &Path) -> bool {
         let made = fs::metadata(path).and_then(|found| found.modified()).ok();
         let age = made.and_then(|at| at.elapsed().ok());
         self.tenancy == Tenancy::Embedded && age.is_none_or(|age| age < MAKING_TIME_MAX)
     }
 
-    /// Where state and spool are.
+    /// Returns the state directory and the spool directory.
     #[must_use]
     pub fn roots(&self) -> [&Path; 2] {
         [&self.places.state, &self.places.spool]
     }
 
-    /// The directory that launchers may name slots of.
+    /// Returns the directory of the slots, which launchers may name.
     #[must_use]
     pub fn staging(&self) -> PathBuf {
         self.places.state.join("staging")
     }
 
-    /// Has what is written in this directory made durable with the rest; to be called before anything is.
+    /// Adds the file system of this directory to the barriers. Call it before anything is written
+    /// there.
     ///
     /// # Errors
-    /// It cannot be opened.
+    /// The directory cannot be opened.
     pub fn cover(&self, directory: &Path) -> Result<(), SpoolError> {
         self.barrier.cover(directory)
     }
 
-    /// Whether the spool and the state are still where they were when they were locked: another daemon
-    /// could have what is there now.
+    /// Checks that the paths of the spool and the state still lead to the files that were locked.
+    /// If not, another daemon may hold the lock of the files there now.
     ///
     /// # Errors
     /// [`SpoolError::Replaced`] if not.
@@ -163,22 +167,22 @@ impl Spool {
         Ok(())
     }
 
-    /// Has every barrier told, with its time and how many file systems it was for.
+    /// Calls `watcher` after every sync, with its duration and the number of file systems.
     pub fn watch_barriers(&self, watcher: impl Fn(Duration, u64) + Send + Sync + 'static) {
         self.barrier.watch(Box::new(watcher));
     }
 
-    /// How many bytes are free for us where the spool is.
+    /// Returns the bytes that are free for this user on the file system of the spool.
     ///
     /// # Errors
-    /// The kernel does not say.
+    /// The file system does not report them.
     pub fn free_bytes(&self) -> Result<u64, SpoolError> {
         let path = &self.places.spool;
         let found = rustix::fs::statvfs(path).map_err(SpoolError::errno(path, "look at"))?;
         Ok(found.f_bavail.saturating_mul(found.f_frsize))
     }
 
-    /// Says that a request is on its way through this spool, for as long as the answer lives.
+    /// Counts a request as on its way to a barrier for as long as the returned value lives.
     pub fn on_its_way(&self) -> Option<OnItsWay<'_>> {
         self.barrier.on_its_way()
     }
@@ -196,7 +200,7 @@ impl Spool {
         &self.store
     }
 
-    /// Lets go of stored inputs that no run has used for long; to be asked now and then.
+    /// Deletes stored inputs that no run has used for too long. Call it from time to time.
     pub fn expire_inputs(&self) {
         self.store.expire();
     }
@@ -238,7 +242,7 @@ fn store_bounds(tenancy: Tenancy) -> Bounds {
     Bounds { bytes_max, files_max: STORE_FILES_MAX, unused_max: STORE_UNUSED_MAX }
 }
 
-/// Makes a directory if it is not there, and says where it really is.
+/// Makes a directory if it does not exist, and returns its resolved path.
 pub(crate) fn make_dir(path: &Path, mode: u32) -> Result<PathBuf, SpoolError> {
     if !path.is_dir() {
         let made = DirBuilder::new().mode(mode).recursive(true).create(path);
@@ -250,7 +254,7 @@ pub(crate) fn make_dir(path: &Path, mode: u32) -> Result<PathBuf, SpoolError> {
     fs::canonicalize(path).map_err(SpoolError::io(path, "resolve"))
 }
 
-/// Keeps everybody else from a state and its spool, as a daemon does.
+/// Locks a state and its spool exclusively, as a daemon does.
 pub(crate) fn lock_alone(places: &Places) -> Result<[Locked; 2], SpoolError> {
     let lock = |path: PathBuf| take_lock(&path, Tenancy::Daemon);
     Ok([lock(places.state.join("lock"))?, lock(places.spool.join(".lock"))?])

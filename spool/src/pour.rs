@@ -1,9 +1,9 @@
-//! Bytes out of one file, hashed beside what else is done with them: written into another, or compared
-//! with it. The digest is of the very bytes that were written or compared, so that nobody can change a
-//! file between the look at it and its copy; it must never read without a bound.
+//! Reads a file and hashes it while its bytes are copied to another file or compared with one. The
+//! digest covers the bytes that were written or compared, so a change to the file in between has no
+//! effect. Every read must have a limit.
 //!
-//! Hashing is the slow part, so it has a thread to itself: reading and writing together take less time
-//! than it does. A file of one buffer is hashed where it was read.
+//! Hashing is the slow part, so it has its own thread: reading and writing together take less time.
+//! A file of one buffer is hashed on the reading thread.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -15,14 +15,14 @@ use model::{Sha256, Sha256Stream};
 use crate::hashed::Hashed;
 
 const BUFFER_BYTES: usize = 256 * 1024;
-/// Buffers between the two threads: enough that neither waits for the other's hiccups, few enough to
-/// stay in a processor's cache.
+/// The buffers between the two threads: enough to absorb short delays on either side, and few
+/// enough to stay in a processor's cache.
 const BUFFERS: usize = 4;
 
-/// What was read: its digest and how much it was.
+/// The digest and the length of what was read.
 pub(crate) type Poured = (Sha256, u64);
 
-/// Copies at most one buffer more than `bytes_max`, and says what was written and how much.
+/// Copies at most one buffer more than `bytes_max`. Returns the digest and length of the copy.
 pub(crate) fn pour(
     from: &mut File,
     to: &mut File,
@@ -35,14 +35,14 @@ pub(crate) fn pour(
     })
 }
 
-/// Whether two files hold the same bytes.
+/// The result of comparing two files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Match {
     Same,
     Different,
 }
 
-/// Reads `from` as [`pour`] does and looks whether `stored` holds the same bytes, and no more.
+/// Reads `from` as [`pour`] does, and compares it with `stored`, which must end where `from` ends.
 pub(crate) fn compare(
     from: &mut File,
     stored: &mut File,
@@ -68,8 +68,8 @@ pub(crate) fn compare(
     Ok((poured, found))
 }
 
-/// Reads until the end or until more than `bytes_max` was read, gives every piece to `act` and hashes
-/// it beside that.
+/// Reads until the end, or until more than `bytes_max` bytes were read. Passes every piece to `act`
+/// and hashes it at the same time.
 fn read_hashed(
     from: &mut File,
     bytes_max: u64,
@@ -95,7 +95,8 @@ fn read_hashed(
     })
 }
 
-/// Reads on after the first buffer and sends every piece to be hashed. Returns how much was read.
+/// Continues after the first buffer and sends every piece to the hashing thread. Returns the
+/// length.
 fn feed(
     from: &mut File,
     bytes_max: u64,
@@ -133,7 +134,7 @@ fn hash_all(to_hash: &Receiver<Vec<u8>>, hashed: &Sender<Vec<u8>>) -> Sha256 {
     for buffer in to_hash {
         hash.update(&buffer);
         if hashed.send(buffer).is_err() {
-            // The reader has all that it needs; what was sent is hashed to the end all the same.
+            // The reader needs no more buffers. The pieces already sent are still hashed.
             continue;
         }
     }

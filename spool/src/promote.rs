@@ -1,8 +1,8 @@
-//! Dropping a request into the spool, in the order that makes it one: inputs, signatures, and the
-//! `.md` last, by a rename. Runs as whoever drops it; the daemon trusts nothing of this.
+//! Submits a request to the spool in a fixed order: inputs, signatures, and the `.md` last, by a
+//! rename. The code runs as the submitter, and the daemon trusts nothing of it.
 //!
-//! A request is dropped whole or not at all: what a failed call made is removed again, and what it
-//! found there is never touched.
+//! A request is submitted whole or not at all. A failed call removes the files it made and never
+//! touches existing ones.
 
 mod placing;
 
@@ -23,7 +23,7 @@ use crate::durable;
 use crate::error::SpoolError;
 use crate::fresh::hidden_beside;
 
-/// A request as somebody has it before it is dropped.
+/// A request to be submitted, with its files.
 pub struct Submission {
     file_name: String,
     bytes: Vec<u8>,
@@ -31,13 +31,12 @@ pub struct Submission {
     inputs: PathBuf,
 }
 
-/// What [`Submission::drop_into`] did.
+/// The result of [`Submission::drop_into`].
 #[derive(Debug)]
 pub enum Dropped {
-    /// The request is there, with everything that belongs to it.
+    /// The request and all its files were submitted.
     Request(PathBuf),
-    /// The very same request was waiting there already: these signature files, or its AIS bundle, were
-    /// put beside it.
+    /// The same request was already waiting. These signature files, or its AIS bundle, were added.
     Signatures {
         /// The waiting request.
         request: PathBuf,
@@ -47,11 +46,11 @@ pub enum Dropped {
 }
 
 impl Submission {
-    /// Reads the request and the signatures beside it. Inputs are in `inputs`, by default
-    /// `<stem>.inputs/` beside it.
+    /// Reads the request and the signatures next to it. `inputs` is the directory of its inputs;
+    /// the default is `<stem>.inputs/` next to the request.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The request cannot be read.
     pub fn read(path: &Path, inputs: Option<&Path>) -> Result<Self, SpoolError> {
         let missing = || io::Error::from(io::ErrorKind::InvalidFilename);
         let file_name = path.file_name().and_then(|name| name.to_str());
@@ -69,35 +68,37 @@ impl Submission {
         Ok(Self { file_name, bytes, companions, inputs })
     }
 
+    /// Returns the request's file name.
     #[must_use]
     pub fn file_name(&self) -> &str {
         &self.file_name
     }
 
+    /// Returns the request's bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The signatures beside it.
+    /// Returns the signatures next to the request.
     #[must_use]
     pub fn signatures(&self) -> &[SignatureFile] {
         &self.companions.signatures
     }
 
-    /// Why each signature beside it that cannot be read cannot; they are not dropped.
+    /// Returns the reason for each signature that cannot be read. These are not submitted.
     #[must_use]
     pub fn unread_signatures(&self) -> &[String] {
         &self.companions.unread
     }
 
-    /// The AIS bundle beside it.
+    /// Returns the AIS bundle next to the request.
     #[must_use]
     pub fn ais(&self) -> &AisFile {
         &self.companions.ais
     }
 
-    /// Where its inputs are read from.
+    /// Returns the directory of its inputs.
     #[must_use]
     pub fn inputs(&self) -> &Path {
         &self.inputs
@@ -106,18 +107,17 @@ impl Submission {
     /// Opens one of its input files.
     ///
     /// # Errors
-    /// It is not there, it is no regular file, or it cannot be read.
+    /// The file does not exist, is not regular, or cannot be read.
     pub fn open_input(&self, name: &str) -> Result<File, SpoolError> {
         open_file(&self.inputs.join(name))
     }
 
-    /// Drops it: when this returns the daemon can see it, whole. Where the same bytes are waiting
-    /// already, as a request does that still lacks signatures or its bundle, only those that are new are
-    /// dropped.
+    /// Submits the request: when this returns, the daemon can see it whole. If the same bytes are
+    /// already waiting, only new signatures and a new AIS bundle are added.
     ///
     /// # Errors
-    /// The disk, or something else of this name is there already. Nothing of it can be seen then,
-    /// except where only the very last step, making its name durable, failed.
+    /// An I/O error, or another object of this name exists. Nothing of the request is visible then,
+    /// unless only the last step, the sync of its name, failed.
     pub fn drop_into(&self, approved: &Path, declared: &[&str]) -> Result<Dropped, SpoolError> {
         let target = approved.join(&self.file_name);
         let mut made = Vec::new();
@@ -134,12 +134,13 @@ impl Submission {
                 return Err(error);
             }
         };
-        // Nothing is undone from here on: the daemon may be at work on it.
+        // Nothing is undone from here on: the daemon may already be working on the request.
         durable::sync_dir(approved).map_err(SpoolError::io(&target, "make durable"))?;
         Ok(dropped)
     }
 
-    /// Whether these very bytes wait there. What cannot be read may be anything.
+    /// Returns whether the same bytes are waiting there. A file that cannot be read counts as
+    /// different.
     fn is_waiting_at(&self, target: &Path) -> bool {
         let read = open_file(target).and_then(|file| {
             read_bounded(&file.into(), target, validator::REQUEST_BYTES_MAX, Links::Any)
@@ -164,7 +165,8 @@ impl Submission {
             place_whole(&path, &bytes, made)?;
             names.push(name);
         }
-        // The daemon was quicker: signatures without their request would lie there for ever.
+        // The daemon has taken the request meanwhile: signatures without it would stay there for
+        // ever.
         if names.is_empty() || fs::symlink_metadata(target).is_err() {
             return Err(taken(target));
         }
@@ -183,7 +185,7 @@ impl Submission {
         let inputs = approved.join(inputs_name(&self.file_name));
         let files = self.companions.files();
         let beside: Vec<PathBuf> = files.iter().map(|(name, _)| approved.join(name)).collect();
-        // Inputs that nobody declared would have the request refused, so none may wait there.
+        // Undeclared inputs would have the request refused, so no inputs directory may exist yet.
         for path in [target, &inputs].into_iter().chain(beside.iter().map(PathBuf::as_path)) {
             if fs::symlink_metadata(path).is_ok() {
                 return Err(taken(path));
@@ -226,7 +228,7 @@ fn inputs_name(file_name: &str) -> String {
     format!("{}.inputs", file_name.strip_suffix(".md").unwrap_or(file_name))
 }
 
-/// Opens a person's own file: links are theirs to follow, but nothing is waited for.
+/// Opens a user's own file. Links are followed, and the call never blocks.
 pub(crate) fn open_file(path: &Path) -> Result<File, SpoolError> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let opened = match rustix::fs::open(path, flags, Mode::empty()) {

@@ -1,7 +1,7 @@
-//! Publishing: a result is gathered under a hidden name and appears whole, by one rename.
+//! Publishing: a result is collected under a hidden name and appears whole, by one rename.
 //!
-//! Everything is written through the open directory: a results directory that is taken away meanwhile
-//! is an error, never a second directory with half a result in it.
+//! Everything is written through the open directory. If the results directory is removed meanwhile,
+//! the write fails; it never creates a second directory with half a result.
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File};
@@ -21,20 +21,22 @@ use crate::failpoint::{Failpoint, reach};
 use crate::given::give;
 use crate::places::Spool;
 
-/// The name of what was gathered for a record that did not verify, before its id. A person looks at it.
+/// The prefix of a result directory whose record did not verify, before its id. The operator
+/// examines it.
 pub(crate) const UNVERIFIED: &str = ".unverified-";
 
-/// A result that is being gathered, as `.new-<result_id>` in the results directory.
+/// A result that is being collected, as `.new-<result_id>` in the results directory.
 #[must_use]
 pub struct ResultDraft {
     result_id: ResultId,
     hidden: PathBuf,
     results: PathBuf,
-    /// Locked for as long as this or the launcher has it open, so that recovery can tell it from a leftover.
+    /// Locked while this process or the launcher has it open, so that recovery can distinguish
+    /// it from a leftover.
     directory: File,
 }
 
-/// The proof that a result is published, durably.
+/// The proof that a result is published durably.
 #[must_use]
 #[derive(Debug)]
 pub struct Receipt {
@@ -49,23 +51,24 @@ impl Receipt {
         &self.path
     }
 
+    /// Returns the id of the result.
     #[must_use]
     pub fn result_id(&self) -> &ResultId {
         &self.result_id
     }
 }
 
-/// What became of the files in `approved/` after their story was told.
+/// The state of the files in `approved/` after their request was recorded.
 #[must_use]
 #[derive(Debug)]
 pub enum Originals {
-    /// They are where they belong now.
+    /// They are in their final places.
     Gone,
-    /// The `.md` is still there, and this is why. It must not be taken again.
+    /// The `.md` could not be removed, for this reason. It must not be claimed again.
     Left(SpoolError),
 }
 
-/// A result that has its name, which a power cut may still take away again.
+/// A result that has its name, which a power cut may still undo.
 #[must_use]
 pub struct Placed {
     path: PathBuf,
@@ -74,11 +77,11 @@ pub struct Placed {
 }
 
 impl Spool {
-    /// Where files are made durable one by one, those of this result; elsewhere [`Self::commit`] is for
-    /// all at once. A full disk may say so only now.
+    /// Makes this result durable if the spool syncs files one by one. Otherwise [`Self::commit`]
+    /// syncs all at once. A full disk may only be reported here.
     ///
     /// # Errors
-    /// The disk.
+    /// An I/O error.
     pub fn settle_result(&self, result: &ResultDraft) -> Result<(), SpoolError> {
         match self.barrier() {
             Barrier::Each => self.barrier().pass(&[&result.hidden]),
@@ -86,17 +89,17 @@ impl Spool {
         }
     }
 
-    /// The first half of the second barrier: when this returns all that was gathered is durable, with
-    /// whatever else was written in what this spool covers.
+    /// The first half of the second barrier. When this returns, the collected results are durable,
+    /// with everything else written to the covered file systems.
     ///
     /// # Errors
-    /// The disk; nothing may be placed then.
+    /// An I/O error. No result may be given its name then.
     pub fn commit(&self, results: &[&ResultDraft]) -> Result<(), SpoolError> {
         let trees: Vec<&Path> = results.iter().map(|one| one.hidden.as_path()).collect();
         self.barrier().pass(&trees)
     }
 
-    /// The other half: when this returns the results are there, whole and durable.
+    /// The second half. When this returns, the results are visible, whole and durable.
     ///
     /// # Errors
     /// The disk.
@@ -110,9 +113,9 @@ impl Spool {
         Ok(placed.into_iter().map(receipt).collect())
     }
 
-    /// Begins to gather a result. `None` if a result of this id exists or is being gathered, here or in
-    /// another results directory of this state: result ids have whole seconds in them, and the caller
-    /// takes a later one.
+    /// Begins to collect a result. Returns `None` if a result of this id exists or is being
+    /// collected, here or in another results directory of this state. Result ids contain whole
+    /// seconds, so the caller takes a later one.
     ///
     /// # Errors
     /// The disk.
@@ -129,8 +132,8 @@ impl Spool {
         }
     }
 
-    /// Begins to gather the result of a run which was begun in this results directory. `None` if a result of
-    /// this id exists there or is being gathered.
+    /// Begins to collect the result of a run that was begun with this results directory. Returns
+    /// `None` if a result of this id exists there or is being collected.
     ///
     /// # Errors
     /// The disk.
@@ -151,7 +154,7 @@ impl Spool {
         let directory = File::open(&hidden).map_err(SpoolError::io(&hidden, "open"))?;
         flock(&directory, FlockOperation::NonBlockingLockExclusive)
             .map_err(SpoolError::errno(&hidden, "lock"))?;
-        // Between the look and the making another one may have got its name.
+        // Another process may have published it between the check and the mkdir.
         if results.join(result_id.as_str()).exists() {
             remove_tree(&hidden);
             return Ok(None);
@@ -161,21 +164,22 @@ impl Spool {
 }
 
 impl ResultDraft {
+    /// Returns the id of the result.
     #[must_use]
     pub fn result_id(&self) -> &ResultId {
         &self.result_id
     }
 
-    /// Where streams and artifacts go.
+    /// Returns the directory for streams and artifacts.
     #[must_use]
     pub fn directory(&self) -> BorrowedFd<'_> {
         self.directory.as_fd()
     }
 
-    /// The first `bytes_max` bytes of a file gathered here.
+    /// Returns the first `bytes_max` bytes of a collected file.
     ///
     /// # Errors
-    /// The disk; a file that is not there is an error too.
+    /// An I/O error, also if the file does not exist.
     pub fn head(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>, SpoolError> {
         let path = self.hidden.join(name);
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -186,7 +190,7 @@ impl ResultDraft {
         Ok(head)
     }
 
-    /// Adds one file, by its path relative to the result: a name, or a directory and a name.
+    /// Adds one file by its path in the result: a name, or a directory and a name.
     ///
     /// # Errors
     /// The disk.
@@ -214,7 +218,7 @@ impl ResultDraft {
         Ok((openat(&self.directory, directory, flags, Mode::empty())?, last))
     }
 
-    /// Removes one file again, if it is there: what a full disk left of it.
+    /// Removes one file if it exists, such as one left incomplete by a full disk.
     ///
     /// # Errors
     /// The disk.
@@ -225,7 +229,7 @@ impl ResultDraft {
         }
     }
 
-    /// Throws away everything gathered, to say less in the same place.
+    /// Deletes everything collected, so that a shorter result can be written in the same place.
     ///
     /// # Errors
     /// The disk.
@@ -244,8 +248,8 @@ impl ResultDraft {
         cleared().map_err(SpoolError::io(&self.hidden, "clear"))
     }
 
-    /// Keeps everything gathered under another hidden name, and begins anew in the same place. Gives where it
-    /// is kept, which is for a person to look at and to remove.
+    /// Moves everything collected to another hidden name and begins again in the same place.
+    /// Returns the new path, for the operator to examine and remove.
     ///
     /// # Errors
     /// The disk.
@@ -259,10 +263,10 @@ impl ResultDraft {
         }
     }
 
-    /// Gives the result its name: from here on everybody sees it, and it must be durable before.
+    /// Gives the result its name, which makes it visible. It must be durable before.
     ///
     /// # Errors
-    /// The disk; then nothing is visible.
+    /// An I/O error. Nothing is visible then.
     pub fn place(self) -> Result<Placed, SpoolError> {
         let path = self.results.join(self.result_id.as_str());
         durable::rename_new(&self.hidden, &path).map_err(SpoolError::io(&path, "publish"))?;
@@ -270,7 +274,7 @@ impl ResultDraft {
         Ok(Placed { path, results: self.results, result_id: self.result_id })
     }
 
-    /// Takes everything back; nothing of it was ever visible.
+    /// Deletes the draft. Nothing of it was ever visible.
     pub fn discard(self) {
         remove_tree(&self.hidden);
     }

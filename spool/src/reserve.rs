@@ -1,6 +1,6 @@
-//! The room that is kept free for the last word: refusals and `indeterminate` records are written even when
-//! the disk is full. It must never be taken back from whoever has it given up for a record, before that
-//! record is written.
+//! The emergency reserve: disk space kept free so that refusals and `indeterminate` records can be
+//! written when the disk is full. It must never be allocated again while a record that uses it is
+//! being written.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -13,17 +13,17 @@ use rustix::io::Errno;
 
 use crate::error::SpoolError;
 
-/// Room for refusals and `indeterminate` records when the disk is full.
+/// The size of the reserve.
 pub(crate) const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The file that takes the room, and who has it given up.
+/// The file that occupies the space, and the number of records that use the space now.
 pub(crate) struct Reserve {
     path: PathBuf,
     users: AtomicUsize,
 }
 
-/// The reserved room is free for the record that must be written now; for as long as one of these lives, nobody
-/// reserves it again.
+/// Shows that the reserved space is free for a record. While one of these lives, the space is not
+/// reserved again.
 #[must_use]
 pub struct ReserveInUse<'a> {
     users: &'a AtomicUsize,
@@ -40,10 +40,11 @@ impl Reserve {
         Self { path: spool.join(".reserve"), users: AtomicUsize::new(0) }
     }
 
-    /// Reserves the room if it is not reserved. Where the disk is too full for it, `free` frees some first.
+    /// Allocates the reserve if it is missing. If the disk is too full, `free` frees some space
+    /// first.
     ///
     /// # Errors
-    /// The disk is full, a record is written in that room now, or worse.
+    /// The disk is full, a record is being written in the reserved space, or another I/O error.
     pub(crate) fn keep(&self, free: impl FnOnce()) -> Result<(), SpoolError> {
         if self.users.load(Ordering::SeqCst) > 0 {
             let failed = SpoolError::io(&self.path, "reserve room for records");
@@ -58,7 +59,7 @@ impl Reserve {
         }
     }
 
-    /// Gives the room up, for the record that must be written now.
+    /// Frees the space for the record that must be written now.
     pub(crate) fn lend(&self) -> ReserveInUse<'_> {
         self.users.fetch_add(1, Ordering::SeqCst);
         self.give_up();
@@ -82,7 +83,7 @@ impl Reserve {
             return Ok(());
         }
         match fallocate(&file, FallocateFlags::empty(), 0, RESERVE_BYTES) {
-            // A file system that cannot allocate ahead has no reserve; records then need luck.
+            // Without preallocation a reserve is impossible. Records may then fail on a full disk.
             Ok(()) | Err(Errno::OPNOTSUPP) => Ok(()),
             Err(errno) => {
                 self.give_up();

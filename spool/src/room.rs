@@ -1,4 +1,5 @@
-//! The room that a request needs, and the reserve for records. A request is begun only where there is both.
+//! The disk space that a request needs, and the reserve for records. A request begins only with
+//! both.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -13,48 +14,48 @@ use crate::places::Spool;
 use crate::reserve::{RESERVE_BYTES, ReserveInUse};
 use crate::want::try_descriptors;
 
-/// The bytes that a run needs in the state and in the log.
+/// The bytes that a run needs in the state directory and in the log.
 const ROOM_BYTES_MIN: u64 = 1024 * 1024;
-/// The inodes that one run needs everywhere, and others at the same time.
+/// The inodes that one run needs in every directory, with a margin for concurrent runs.
 const ROOM_INODES_MIN: u64 = 128;
-/// The bytes of the file that tries for room: a few records.
+/// The bytes of the test file: the size of a few records.
 const TRIED_BYTES: usize = 256 * 1024;
 
-/// Makes a file without a name, which goes when it is closed.
+/// Writes an unnamed file, which vanishes when it is closed.
 fn try_file(place: &Path) -> io::Result<()> {
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     match open(place, flags, Mode::from_raw_mode(0o600)) {
         Ok(file) => File::from(file).write_all(&vec![1; TRIED_BYTES]),
-        // On a file system without such files the next request tries.
+        // The file system has no unnamed files: the next request is the test.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => Ok(()),
         Err(errno) => Err(errno.into()),
     }
 }
 
 impl Spool {
-    /// Takes the reserve if it is not there or was used; a disk too full for it, even without stored
-    /// inputs, is too full to begin anything.
+    /// Allocates the reserve if it is missing or was used. If the disk is too full for it even
+    /// without stored inputs, it is too full to begin a run.
     ///
     /// # Errors
-    /// The disk is full, a record is written in that room now, or worse.
+    /// The disk is full, a record is being written in the reserved space, or another I/O error.
     pub fn keep_reserve(&self) -> Result<(), SpoolError> {
         self.reserve().keep(|| self.store().empty())
     }
 
-    /// Insists on the descriptors that one request needs.
+    /// Checks that one request's descriptors can be opened.
     ///
     /// # Errors
-    /// There are not so many left.
+    /// Too few descriptors are left.
     pub fn insist_on_descriptors(&self) -> Result<(), SpoolError> {
         let spool = &self.roots()[1];
         try_descriptors().map_err(SpoolError::io(spool, "open what a request needs"))
     }
 
-    /// Insists on room and inodes beyond the reserve: where the spool's own file system is not the one of a place
-    /// that a run writes to, the reserve is of no use there.
+    /// Checks for space and inodes beyond the reserve. The reserve only helps on the spool's own
+    /// file system, so directories on other file systems need free space of their own.
     ///
     /// # Errors
-    /// A file system without room, or the kernel does not say.
+    /// A file system is full, or does not report its space.
     pub fn insist_on_room(&self, log: &Path) -> Result<(), SpoolError> {
         let [state, spool] = self.roots();
         let device = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
@@ -79,11 +80,11 @@ impl Spool {
         Ok(())
     }
 
-    /// Makes and fills a small file in each place that a request needs, and in these directories. Quotas show in
-    /// no number.
+    /// Writes a small file in each directory that a request needs, and in `others`. This is the
+    /// only way to notice a used-up quota.
     ///
     /// # Errors
-    /// The disk, or who has how much of it.
+    /// An I/O error: the disk or the quota is used up, or a directory is not writable.
     pub fn try_room(&self, others: &[&Path]) -> Result<(), SpoolError> {
         let [state, spool] = self.roots();
         let permissions = state.join("permissions");
@@ -97,7 +98,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Gives the reserved room up, for the record that must be written now.
+    /// Frees the reserved space for the record that must be written now.
     pub fn use_reserve(&self) -> ReserveInUse<'_> {
         self.reserve().lend()
     }

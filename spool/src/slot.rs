@@ -1,6 +1,6 @@
-//! Slots: directories below `staging/` that launchers may bind, by name, device and inode. One can be made
-//! ahead of the claim that fills it, so that a cell can be built around it. It must never be handed out
-//! twice, nor with anything in it.
+//! Slots: directories below `staging/` that launchers may bind, identified by name, device and
+//! inode. A slot can be made before the claim that fills it, so that a sandbox can be built around
+//! it. A slot must never be used twice, and must be empty when it is handed out.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
@@ -11,7 +11,7 @@ use crate::beneath::remove_tree;
 use crate::error::SpoolError;
 use crate::places::Spool;
 
-/// A slot with nothing in it. Of no claim yet: recovery would remove it.
+/// An empty slot. No claim has it yet, so recovery would remove it.
 #[must_use = "a slot that is not filled must be given up"]
 pub struct EmptySlot {
     id: ClaimId,
@@ -20,12 +20,13 @@ pub struct EmptySlot {
 }
 
 impl EmptySlot {
+    /// Returns the slot's name below `staging/`.
     #[must_use]
     pub fn id(&self) -> &ClaimId {
         &self.id
     }
 
-    /// Device and inode.
+    /// Returns the device and inode.
     #[must_use]
     pub fn identity(&self) -> (u64, u64) {
         (self.device, self.inode)
@@ -40,7 +41,7 @@ impl Spool {
     /// Makes a slot.
     ///
     /// # Errors
-    /// The disk.
+    /// An I/O error.
     pub fn make_slot(&self, id: ClaimId) -> Result<EmptySlot, SpoolError> {
         let slot = self.staging().join(id.as_str());
         let made = DirBuilder::new().mode(0o755).create(&slot);
@@ -52,7 +53,7 @@ impl Spool {
         Ok(EmptySlot { id, device: found.dev(), inode: found.ino() })
     }
 
-    /// Whether a slot is still the directory that was made, and still empty.
+    /// Returns whether the slot is still the directory that was made, and still empty.
     #[must_use]
     pub fn is_as_made(&self, slot: &EmptySlot) -> bool {
         let path = self.staging().join(slot.id.as_str());
@@ -61,7 +62,7 @@ impl Spool {
         same && fs::read_dir(&path).is_ok_and(|mut listing| listing.next().is_none())
     }
 
-    /// Removes a slot that nobody will fill.
+    /// Removes a slot that will not be filled.
     pub fn give_up_slot(&self, slot: EmptySlot) {
         remove_tree(&self.staging().join(slot.into_id().as_str()));
     }

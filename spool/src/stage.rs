@@ -1,9 +1,9 @@
-//! Staging: private copies of the input files, hashed while they are copied.
+//! Staging: makes private copies of the input files and hashes them while copying.
 //!
-//! What the tool will read is what was hashed: the bytes in the slot, never the files they came from. An
-//! input whose bytes were staged before is read and hashed like any other and compared with the stored
-//! copy meanwhile, which the slot then shares (`store`).
-//! Staged inputs need not survive a crash; a run that was not begun is staged again.
+//! The tool reads exactly the hashed bytes: those in the slot, never the original files. If the
+//! bytes of an input were staged before, the input is still read and hashed, and compared with the
+//! stored copy, which the slot then shares (`store`). Staged inputs need not survive a crash: a run
+//! that was not begun is staged again.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Seek};
@@ -27,7 +27,7 @@ use crate::store::Store;
 use crate::undeclared::undeclared;
 use crate::want::Want;
 
-/// An approved request whose inputs are in a slot of their own and are what it says they are.
+/// An approved request whose inputs are in its own slot and match their digests.
 #[must_use]
 pub struct Staged {
     approved: Approved,
@@ -38,37 +38,39 @@ pub struct Staged {
 }
 
 impl Staged {
+    /// Returns the approved request.
     pub fn approved(&self) -> &Approved {
         &self.approved
     }
 
+    /// Returns the claim.
     pub fn claimed(&self) -> &Claimed {
         &self.claimed
     }
 
-    /// The parts, for the end of the story.
+    /// Returns the parts, for the end of the request's processing.
     pub fn into_parts(self) -> (Approved, Claimed) {
         (self.approved, self.claimed)
     }
 
-    /// Device and inode of the slot, so that the launcher can tell it from any other directory.
+    /// Returns the slot's device and inode, by which the launcher identifies it.
     #[must_use]
     pub fn slot_identity(&self) -> (u64, u64) {
         (self.device, self.inode)
     }
 
-    /// Bytes that were copied and hashed.
+    /// Returns the number of bytes that were copied and hashed.
     #[must_use]
     pub fn input_bytes(&self) -> u64 {
         self.bytes
     }
 }
 
-/// Why a request could not be staged. What it was made of comes back.
+/// The reason why a request was not staged. It returns the request and the claim.
 pub enum StageError {
-    /// The inputs are not what the request says: every fault at once.
+    /// The inputs are not the declared ones. All violations are reported at once.
     Refused { approved: Box<Approved>, claimed: Claimed, violations: Vec<Violation> },
-    /// Our own disk.
+    /// An I/O error in the spool.
     Disk { approved: Box<Approved>, claimed: Claimed, error: SpoolError },
 }
 
@@ -76,7 +78,7 @@ impl Spool {
     /// Copies and hashes every declared input into a slot named after the claim.
     ///
     /// # Errors
-    /// [`StageError`], and then the slot is gone.
+    /// [`StageError`]; the slot is removed then.
     pub fn stage(&self, approved: Approved, claimed: Claimed) -> Result<Staged, Box<StageError>> {
         match self.make_slot(claimed.id().clone()) {
             Ok(slot) => self.stage_into(slot, approved, claimed),
@@ -86,10 +88,10 @@ impl Spool {
         }
     }
 
-    /// The same into a slot that was made ahead, which is the claim's from now on.
+    /// Stages into a slot that was made in advance. The slot belongs to the claim from now on.
     ///
     /// # Errors
-    /// [`StageError`], and then the slot is gone.
+    /// [`StageError`]; the slot is removed then.
     pub fn stage_into(
         &self,
         slot: EmptySlot,
@@ -121,7 +123,7 @@ impl Spool {
     }
 }
 
-/// What is wrong with the inputs, and how many bytes they have.
+/// The violations of the inputs, and their total length in bytes.
 type Filled = (Vec<Violation>, u64);
 
 fn fill(
@@ -147,7 +149,7 @@ fn fill(
     Ok((violations, total))
 }
 
-/// What the inputs seem to have, before any is read.
+/// Returns the total length of the inputs by their current sizes, before any is read.
 fn bytes_there(claimed: &Claimed, inputs: &[Input]) -> u64 {
     let Inputs::Open(directory) = &claimed.inputs else { return 0 };
     let size = |input: &Input| {
@@ -157,6 +159,7 @@ fn bytes_there(claimed: &Claimed, inputs: &[Input]) -> u64 {
     inputs.iter().filter_map(size).fold(0, u64::saturating_add)
 }
 
+/// The length of a staged input, or the violation.
 type Verdict = Result<u64, Violation>;
 
 fn stage_input(
@@ -204,7 +207,7 @@ fn stage_input(
     let from = (&mut File::from(file), &*claimed.hashed);
     let taken = take_in(store, from, &to, input.sha256(), bytes_left);
     let (sha256, bytes) = taken.map_err(SpoolError::io(&to, "copy the input"))?;
-    // It may have grown since it was looked at.
+    // The file may have grown since the stat.
     if bytes > bytes_left {
         return too_large();
     }
@@ -222,7 +225,8 @@ fn mismatch(input: &Input, found: Sha256) -> Violation {
     Violation::error(Code::InputsMismatch, message).hint(hint)
 }
 
-/// Makes the directories of an input's name below the slot, open to the tool whatever our umask.
+/// Makes the parent directories of an input in the slot, accessible to the tool regardless of the
+/// umask.
 fn make_parents(slot: &Path, name: &str) -> Result<(), SpoolError> {
     for (at, _) in name.match_indices('/') {
         let path = slot.join(&name[..at]);
@@ -237,7 +241,7 @@ fn make_parents(slot: &Path, name: &str) -> Result<(), SpoolError> {
     Ok(())
 }
 
-/// Puts one input into the slot: the stored copy of its bytes, if there is one, else a new copy.
+/// Puts one input into the slot: the stored copy of its bytes if it exists, else a new copy.
 fn take_in(
     store: &Store,
     (from, hashed): (&mut File, &Hashed),
@@ -247,7 +251,7 @@ fn take_in(
 ) -> io::Result<Poured> {
     if let Some(mut stored) = store.lend(wanted, to) {
         let (poured, matching) = compare(from, &mut stored, bytes_max, hashed)?;
-        // An input that is not what was approved is refused, and says nothing of the stored copy.
+        // An unapproved input is refused, and says nothing about the stored copy.
         if matching == Match::Same || poured.0 != *wanted {
             return Ok(poured);
         }
@@ -257,7 +261,7 @@ fn take_in(
         from.rewind()?;
     }
     let poured = match copy(from, to, bytes_max, hashed) {
-        // Copies for later runs are the first to go when the disk is full.
+        // Stored inputs are the first files to be deleted when the disk is full.
         Err(error) if Want::of(&error) == Some(Want::Room) => {
             store.empty();
             fs::remove_file(to)?;

@@ -1,10 +1,11 @@
-//! Inputs that were staged before, one file per digest, so that the same bytes are not written twice.
+//! Stored inputs of earlier runs, one file per digest, so that the same bytes are not written
+//! twice.
 //!
-//! A slot gets a stored file as a hard link, one slot at a time. That the name says what is in it is never believed: whoever
-//! takes a stored file compares it, byte for byte, with the input that it is to stand for, so that a file
-//! torn by a crash (nothing here is made durable), rotten or tampered with is noticed and replaced. Only
-//! the owner of the state directory can reach this one (0700). It is a convenience: it may be emptied at
-//! any time, and a run never fails because of it.
+//! A slot gets a stored file as a hard link, and only one slot at a time. The name of a stored file
+//! proves nothing about its contents: the user of a stored file compares it byte by byte with the
+//! input. A file that was torn by a crash (nothing here is made durable), damaged or tampered with
+//! is noticed and replaced. Only the owner of the state directory can reach this directory (0700).
+//! It is a cache: it may be emptied at any time, and a run never fails because of it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -16,7 +17,7 @@ use std::time::{Duration, SystemTime};
 use model::Sha256;
 use rustix::fs::OFlags;
 
-/// How much is kept, and for how long after its last use.
+/// The limits of the store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub(crate) bytes_max: u64,
@@ -24,11 +25,12 @@ pub(crate) struct Bounds {
     pub(crate) unused_max: Duration,
 }
 
+/// The directory of stored inputs.
 pub(crate) struct Store {
     directory: PathBuf,
     bounds: Bounds,
-    /// What is there, as far as this process knows; looked at when it is needed first. Embedded runs
-    /// beside this one may exceed the bounds by what they add meanwhile, until the next one looks.
+    /// The files as far as this process knows; listed at the first use. Concurrent embedded runs
+    /// may exceed the bounds by the files they add, until the next listing.
     held: Mutex<Option<Held>>,
 }
 
@@ -38,7 +40,7 @@ struct Held {
     files: usize,
 }
 
-/// One stored file. Its last use is its time of modification, which every use renews.
+/// One stored file. Its last use is its modification time, which every use renews.
 struct Entry {
     path: PathBuf,
     bytes: u64,
@@ -46,7 +48,7 @@ struct Entry {
 }
 
 impl Store {
-    /// `directory` is there, private, and on one file system with the slots.
+    /// `directory` exists, is private, and is on the same file system as the slots.
     pub(crate) fn new(directory: PathBuf, bounds: Bounds) -> Self {
         Self { directory, bounds, held: Mutex::new(None) }
     }
@@ -55,8 +57,8 @@ impl Store {
         self.directory.join(sha256.to_string())
     }
 
-    /// Links the stored file of this digest to `to` and opens it there, if there is one that nobody but
-    /// us could have written. Its bytes are still to be compared.
+    /// Links the stored file of this digest to `to` and opens it there, if it exists and only this
+    /// user could have written it. The caller must compare its bytes.
     pub(crate) fn lend(&self, sha256: &Sha256, to: &Path) -> Option<File> {
         if let Err(error) = fs::hard_link(self.place(sha256), to) {
             if error.kind() != io::ErrorKind::NotFound {
@@ -83,7 +85,7 @@ impl Store {
         }
     }
 
-    /// Keeps a slot's finished file, whose digest this is.
+    /// Stores a slot's finished file under its digest.
     pub(crate) fn keep(&self, sha256: &Sha256, from: &Path, bytes: u64) {
         if bytes > self.bounds.bytes_max {
             return;
@@ -94,19 +96,19 @@ impl Store {
                 held.bytes = held.bytes.saturating_add(bytes);
                 held.files += 1;
             }),
-            // Another run of the same input was quicker.
+            // Another run of the same input has stored it already.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => tracing::warn!("{}: keep for later runs: {error}", from.display()),
         }
     }
 
-    /// Drops the stored file of this digest.
+    /// Deletes the stored file of this digest.
     pub(crate) fn forget(&self, sha256: &Sha256) {
         remove(&self.place(sha256));
         self.look_again();
     }
 
-    /// Drops everything: the disk needs the room.
+    /// Deletes everything, to free disk space.
     pub(crate) fn empty(&self) {
         match self.entries() {
             Ok(entries) => entries.iter().for_each(|entry| remove(&entry.path)),
@@ -115,7 +117,7 @@ impl Store {
         self.look_again();
     }
 
-    /// Drops what nobody has used for too long.
+    /// Deletes the files that no run has used for too long.
     pub(crate) fn expire(&self) {
         match self.entries() {
             Ok(entries) => {
@@ -127,11 +129,11 @@ impl Store {
     }
 
     fn is_stale(&self, entry: &Entry) -> bool {
-        // A time to come is a clock that was set back: as good as now.
+        // A time in the future means that the clock was set back; treat it as now.
         entry.used.elapsed().is_ok_and(|unused| unused > self.bounds.unused_max)
     }
 
-    /// Makes room for one more file, the longest unused going first.
+    /// Makes room for one more file by deleting the least recently used ones.
     fn make_room(&self, bytes: u64) -> io::Result<()> {
         let Bounds { bytes_max, files_max, .. } = self.bounds;
         let fits =
@@ -163,7 +165,7 @@ impl Store {
             let entry = entry?;
             let found = match entry.metadata() {
                 Ok(found) => found,
-                // Another process was quicker to drop it.
+                // Another process has deleted it already.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
@@ -188,7 +190,7 @@ impl Store {
     }
 }
 
-/// Opens a file that is ours alone: regular, and closed to writing by everybody.
+/// Opens a file that belongs to this user, is regular, and is read-only for all users (mode 0444).
 fn open_ours(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
@@ -201,8 +203,9 @@ fn open_ours(path: &Path) -> io::Result<File> {
     Err(io::Error::new(io::ErrorKind::InvalidData, "is no file that was stored here"))
 }
 
-/// Whether a slot has this file already. Two cells must not share one: locks on it would tell one of the
-/// other. A link here, one in the slot; a third is one too many, and whoever sees it copies.
+/// Returns whether a slot already has this file. Two sandboxes must not share one: a lock on it
+/// would be visible to both. Two links are allowed, one here and one in the slot. If there are
+/// more, the caller copies the file.
 fn is_lent_already(file: &File) -> bool {
     file.metadata().map_or(true, |found| found.nlink() > 2)
 }

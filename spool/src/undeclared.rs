@@ -1,5 +1,5 @@
-//! Files that lie beside an approved request's inputs and that nobody declared. The directory is somebody
-//! else's: it is only listed, by handle and bounded, and nothing in it is read.
+//! Finds undeclared files next to an approved request's inputs. The directory belongs to another
+//! user: it is listed by handle and with limits, and no file in it is read.
 
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
@@ -11,15 +11,15 @@ use validator::{Code, Input, Violation};
 use crate::beneath::open_beneath;
 use crate::error::SpoolError;
 
-/// Deepest directory below `<stem>.inputs/` that is looked at for files nobody declared.
+/// The deepest directory below `<stem>.inputs/` that is searched.
 const LISTED_DEPTH_MAX: usize = 8;
-/// Names that are looked at.
+/// The most names that are examined.
 const LISTED_MAX: usize = 10_000;
-/// Undeclared files that are told one by one.
+/// The most undeclared files that are reported.
 const UNDECLARED_MAX: usize = 20;
 
-/// Files that lie beside the declared ones: the approver did not see them, so they are refused
-/// rather than left out in silence.
+/// Returns a violation for each undeclared file. The approver did not see them, so the request is
+/// refused instead of ignoring them.
 pub(crate) fn undeclared(
     directory: &OwnedFd,
     path: &Path,
@@ -42,8 +42,8 @@ pub(crate) fn undeclared(
     Ok(unknown.take(UNDECLARED_MAX).map(violation).collect())
 }
 
-/// Names below a directory of somebody else's. What cannot be looked into is a name like any other:
-/// nobody declared it.
+/// Lists the names below a directory of another user. A directory that cannot be listed counts as
+/// an undeclared file.
 fn list(directory: &OwnedFd, listing: Dir, prefix: &str, depth: usize, found: &mut Vec<String>) {
     for entry in listing {
         let Ok(entry) = entry else {

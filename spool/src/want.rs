@@ -1,25 +1,27 @@
-//! Shortages that pass: a full disk, a used-up quota, too few file descriptors. Requests wait for these and are not
-//! refused. No other module classifies an errno in this way.
+//! Temporary shortages: a full disk, a used-up quota, too few file descriptors. A request waits for
+//! these to end and is not refused. No other module classifies an errno in this way.
 
 use std::fmt;
 use std::io;
 
 use rustix::io::Errno;
 
-/// How many descriptors one request needs at the same time, its own and those of its sandbox.
+/// The descriptors that one request and its sandbox need at the same time.
 const DESCRIPTORS_MIN: usize = 32;
 
-/// What was lacking.
+/// The resource that is lacking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
-    /// Room on a disk: it is full, has no more inodes, or the user's quota is used up (`ENOSPC`, `EDQUOT`).
+    /// Disk space: the disk is full, has no free inode, or the user's quota is used up (`ENOSPC`,
+    /// `EDQUOT`).
     Room,
     /// File descriptors, of this process or of the host (`EMFILE`, `ENFILE`).
     Descriptors,
 }
 
 impl Want {
-    /// What the call that failed lacked; `None` for an error that waiting does not mend.
+    /// Returns the resource that the failed call lacked, or `None` for an error that waiting cannot
+    /// fix.
     #[must_use]
     pub fn of(error: &io::Error) -> Option<Self> {
         match Errno::from_io_error(error)? {
@@ -29,7 +31,7 @@ impl Want {
         }
     }
 
-    /// What an operator can do about it.
+    /// Returns the operator's remedy.
     #[must_use]
     pub fn remedy(self) -> &'static str {
         match self {
@@ -41,7 +43,7 @@ impl Want {
     }
 }
 
-/// What is waited for.
+/// Names the event that the request waits for.
 impl fmt::Display for Want {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -51,7 +53,7 @@ impl fmt::Display for Want {
     }
 }
 
-/// Whether this process can open as many descriptors as one request needs.
+/// Checks that this process can open as many descriptors as one request needs.
 pub(crate) fn try_descriptors() -> io::Result<()> {
     let opened: rustix::io::Result<Vec<_>> = (0..DESCRIPTORS_MIN)
         .map(|_| rustix::event::epoll::create(rustix::event::epoll::CreateFlags::CLOEXEC))

@@ -1,5 +1,5 @@
-//! Recovery on a real disk: what a killed daemon leaves at each place is finished, given up, or left for a
-//! person, and a second look finds nothing to do.
+//! Recovery on a real disk. The files that a killed daemon leaves at each point are finished,
+//! abandoned, or left for the operator, and a second recovery changes nothing.
 
 #![allow(
     clippy::unwrap_used,
@@ -67,7 +67,7 @@ impl Scene {
         Dropbox::open(&self.at("approved")).unwrap()
     }
 
-    /// A request that was dropped with its inputs, and claimed.
+    /// Claims a request that was submitted with its inputs.
     fn claimed(&self, spool: &Spool) -> Claimed {
         let name = format!("{ID}.md");
         fs::write(self.at("approved").join(&name), "no request").unwrap();
@@ -80,7 +80,7 @@ impl Scene {
         spool.claim_dropped(&dropbox, &name, &beside, claim_id()).unwrap().1
     }
 
-    /// A result as far as it was gathered when the daemon was killed.
+    /// Makes an incomplete result, as a killed daemon leaves it.
     fn hidden(&self) {
         let hidden = self.at(&format!("results/.new-{}", result_id()));
         fs::create_dir_all(&hidden).unwrap();
@@ -94,7 +94,7 @@ impl Scene {
         fs::rename(hidden, results.join(result_id().as_str())).unwrap();
     }
 
-    /// Recovers as often as it takes to see that the second time changes nothing.
+    /// Recovers twice, and checks that the second time changes nothing.
     fn recovered(&self, whole: &str) -> Recovered {
         let recover = || {
             self.open()
@@ -129,7 +129,7 @@ fn result_id() -> ResultId {
     ResultId::for_request("2026-02-09T17:00:00Z".parse().unwrap(), &ID.parse().unwrap())
 }
 
-/// Every path below with its length.
+/// Returns every path below `top` with its length.
 fn tree(top: &Path) -> Vec<(PathBuf, u64)> {
     let mut all = Vec::new();
     for entry in fs::read_dir(top).unwrap() {
@@ -279,7 +279,7 @@ fn a_survey_finds_what_a_ledger_put_back_does_not_know() {
 #[test]
 fn what_cannot_be_taken_away_keeps_its_claim_and_is_not_taken_again() {
     let scene = Scene::new();
-    // Of another file system nothing can be renamed into the spool.
+    // Nothing can be renamed into the spool from another file system.
     let elsewhere = Path::new("/dev/shm").join(scene.top.file_name().unwrap());
     if fs::create_dir(&elsewhere).is_err() {
         println!("SKIPPED: no /dev/shm to drop things into");

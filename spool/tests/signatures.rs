@@ -1,5 +1,5 @@
-//! The signature files beside a request: what lies there under a signature's name is read or told as
-//! unread, and nothing is passed over, for it may be the one that rejects.
+//! The signature files next to a request. Every file with a signature's name is read or reported as
+//! unread, because it may be a rejection.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,7 +22,7 @@ use spool::Submission;
 
 const NAME: &str = "TR-20260209-160501Z-stage.md";
 
-/// The names of the files that were read, and what is told of the others; claiming and dropping see
+/// Returns the files that were read, and the reports of the others. Claiming and submitting give
 /// the same.
 fn beside(scene: &Scene) -> (Vec<String>, Vec<String>) {
     let path = scene.top.join(NAME);
@@ -43,7 +43,7 @@ fn at(scene: &Scene, ending: &str) -> PathBuf {
     scene.top.join(format!("{NAME}{ending}"))
 }
 
-/// Puts something under a name.
+/// Creates an object at a path.
 type Placing = fn(&Scene, PathBuf);
 
 #[test]

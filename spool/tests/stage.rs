@@ -1,5 +1,5 @@
-//! Staging: what the cell gets is what was hashed, whatever becomes of the file it came from, and bytes
-//! that were staged before are shared and not written again.
+//! Staging: the sandbox gets the hashed bytes, regardless of later changes to the original file,
+//! and bytes that were staged before are shared and not written again.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,7 +22,7 @@ use spool::{Spool, Staged};
 
 const MIB: usize = 1024 * 1024;
 
-/// Bytes that repeat nowhere near a buffer's length.
+/// Returns bytes without a repetition near a buffer's length.
 fn bytes(len: usize, seed: u8) -> Vec<u8> {
     (0..len).map(|at| seed ^ u8::try_from((at * 2_654_435_761) >> 16 & 0xff).unwrap()).collect()
 }
@@ -69,7 +69,7 @@ fn an_input_seen_before_is_the_stored_copy_and_not_the_file() {
     assert_eq!(shared, 2, "the store and one slot");
     assert_eq!(links(&staged_file(&spool, &first)).0, stored);
     assert_ne!(links(&scene.input()).0, stored);
-    // Two cells at the same time share no file: locks on it would tell one of the other.
+    // Two concurrent sandboxes share no file: a lock on it would be visible to both.
     let second = scene.stage(&spool, &sha256).unwrap();
     assert_ne!(links(&staged_file(&spool, &second)).0, stored);
     assert_eq!(fs::read(staged_file(&spool, &second)).unwrap(), content);
@@ -128,7 +128,7 @@ fn a_damaged_stored_copy_is_noticed_and_replaced() {
         assert_eq!(sha256_of(&stored), sha256, "{how}: replaced");
         finish(&spool, staged);
     }
-    // One that somebody could still write to is not lent at all, nor is one that is no file.
+    // A file that another user could write to is not shared, nor is a non-regular file.
     fs::set_permissions(&stored, Permissions::from_mode(0o644)).unwrap();
     let staged = scene.stage(&spool, &sha256).unwrap();
     for path in [&stored, &staged_file(&spool, &staged)] {
@@ -168,8 +168,8 @@ fn a_slot_never_shows_what_became_of_the_file_afterwards() {
     }
 }
 
-/// Whatever is done to the file while it is read: either the request is refused, or the slot holds what
-/// was approved.
+/// Changes the file in many ways while it is read: either the request is refused, or the slot holds
+/// the approved bytes.
 #[test]
 fn a_file_that_changes_while_it_is_staged_is_refused_or_staged_as_it_was() {
     let scene = Scene::new();
@@ -183,7 +183,8 @@ fn a_file_that_changes_while_it_is_staged_is_refused_or_staged_as_it_was() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let open = OpenOptions::new().write(true).open(&path).unwrap();
-            // Between no and many changes come while a file is staged, however quick the host is.
+            // On hosts of any speed, the number of changes during the staging varies from none to
+            // many.
             for pause_ms in [1, 2, 4, 8, 16, 32, 64].into_iter().cycle() {
                 if stop.load(Ordering::Relaxed) {
                     break;
@@ -224,7 +225,7 @@ fn an_input_that_is_too_large_is_refused_before_it_is_read() {
     let scene = Scene::new();
     let spool = scene.spool();
     let file = fs::File::create(scene.input()).unwrap();
-    // Sparse: reading it would take minutes.
+    // A sparse file: reading it would take minutes.
     file.set_len(1 << 40).unwrap();
     let codes = scene.stage(&spool, &Sha256::of(b"")).err().unwrap();
     assert_eq!(codes, ["limits.over-policy"]);
@@ -245,7 +246,7 @@ fn what_nobody_used_for_long_is_let_go() {
     for digest in &digests {
         fs::File::open(scene.stored(digest)).unwrap().set_modified(month).unwrap();
     }
-    // A use renews it.
+    // A use resets the expiry.
     finish(&spool, scene.stage(&spool, &digests[1]).unwrap());
     spool.expire_inputs();
     assert!(!scene.stored(&digests[0]).exists());

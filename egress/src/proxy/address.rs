@@ -1,18 +1,18 @@
-//! Which addresses are public. Pure; what is in doubt is not public.
+//! Classifies addresses as public or not. Pure; an address in doubt is not public.
 //!
-//! From the IANA special-purpose address registries. An IPv6 address that stands for an IPv4 address is
-//! judged as that one. A site's own NAT64 prefix cannot be told from other addresses: a host whose
-//! resolver makes such answers must not give them for private IPv4 addresses.
+//! The tables follow the IANA special-purpose address registries. An IPv6 address that represents
+//! an IPv4 address is classified as that address. A site's own NAT64 prefix cannot be distinguished
+//! from other addresses: a resolver with such a prefix must not use it for private IPv4 addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What an address is to a run that does not name it.
+/// The class of an address that no rule names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Public,
-    /// Where clouds answer anybody with credentials of the host.
+    /// A metadata service, which gives the host's credentials to any client.
     Metadata,
-    /// Everything else.
+    /// Every other non-public address.
     Private,
 }
 
@@ -26,7 +26,7 @@ const METADATA_V4: [Ipv4Addr; 7] = [
     Ipv4Addr::new(169, 254, 0, 23),
     Ipv4Addr::new(100, 100, 100, 200),
     Ipv4Addr::new(192, 0, 0, 192),
-    // Azure's WireServer: an address like any public one, behind which is the machine's own host.
+    // Azure's WireServer: in a public range, but served by the machine's own host.
     Ipv4Addr::new(168, 63, 129, 16),
 ];
 const METADATA_V6: [Ipv6Addr; 4] = [
@@ -37,7 +37,7 @@ const METADATA_V6: [Ipv6Addr; 4] = [
     Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42),
 ];
 
-/// Network and length of its prefix.
+/// Networks, each with the length of its prefix.
 const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -48,7 +48,7 @@ const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::new(172, 16, 0, 0), 12),
     (Ipv4Addr::new(192, 0, 0, 0), 24),
     (Ipv4Addr::new(192, 0, 2, 0), 24),
-    // 6to4 relays, given up.
+    // 6to4 relays, deprecated.
     (Ipv4Addr::new(192, 88, 99, 0), 24),
     (Ipv4Addr::new(192, 168, 0, 0), 16),
     // Benchmarks between networks.
@@ -61,12 +61,12 @@ const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4),
 ];
 
-/// Inside 2000::/3, which is all that was ever given out.
+/// Networks within 2000::/3, the only range that was ever allocated.
 const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 4] = [
-    // Protocols' own, among them Teredo, which stands for any IPv4 address.
+    // Protocol assignments, including Teredo, which can represent any IPv4 address.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
-    // 6to4, given up; it stands for any IPv4 address.
+    // 6to4, deprecated; it can represent any IPv4 address.
     (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16),
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
@@ -92,7 +92,7 @@ fn kind_v6(address: Ipv6Addr) -> Kind {
     if METADATA_V6.contains(&address) {
         return Kind::Metadata;
     }
-    // NAT64 by the well-known prefix: what an IPv6-only host dials for every IPv4 host.
+    // NAT64 by the well-known prefix: an IPv6-only host dials every IPv4 host this way.
     if let [0x64, 0xff9b, 0, 0, 0, 0, high, low] = address.segments() {
         return kind_v4(Ipv4Addr::from_bits((u32::from(high) << 16) | u32::from(low)));
     }

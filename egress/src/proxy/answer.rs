@@ -1,5 +1,5 @@
-//! Answers to the client: one line for a refusal, or the body of a host's answer. A body must keep its
-//! connection to the host for as long as it is read, and no longer.
+//! Answers to the client: one line for a refusal, or the body of a host's answer. A body must keep
+//! its connection to the host while it is read, and no longer.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -17,7 +17,7 @@ use super::ledger::printable;
 
 pub(super) type Body = Either<Full<Bytes>, Forwarded>;
 
-/// One line that names the reason.
+/// Returns the answer for a refusal: one line that names the reason.
 pub(super) fn said(refused: &Refused) -> Response<Body> {
     let status = match refused.reason {
         Reason::Unresolved | Reason::Unreachable => StatusCode::BAD_GATEWAY,
@@ -33,7 +33,7 @@ pub(super) fn line(refused: &Refused) -> String {
     format!("toolexec-egress: refused: {}: {}\n", printable(&refused.asked), refused.reason)
 }
 
-/// The task that moves the bytes of one connection to a host; it ends with its owner.
+/// The task that copies the bytes of one connection to a host. Dropping this aborts the task.
 #[derive(Debug)]
 pub(super) struct Link(pub(super) JoinHandle<()>);
 
@@ -43,7 +43,7 @@ impl Drop for Link {
     }
 }
 
-/// The body of an answer, which keeps its connection open for as long as the client reads it.
+/// The body of a host's answer, which keeps its connection open while the client reads it.
 #[derive(Debug)]
 pub(super) struct Forwarded {
     body: Incoming,

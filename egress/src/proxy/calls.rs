@@ -1,8 +1,9 @@
-//! The system calls that the program may make once it serves: an allowlist of its own, whoever started it.
+//! The allowlist of system calls that the program may make while serving, independent of the
+//! process that started it.
 //!
-//! What it has not (files to write, other programs, sockets of this host, signals to others) is not had by
-//! any other call either. An unknown call is one that this kernel does not have, so that the C library
-//! takes its older way.
+//! No allowed call gives access to a denied resource (files to write, other programs, this host's
+//! Unix sockets, signals to other processes). A denied call fails with ENOSYS, so that the C
+//! library uses an older call instead.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use seccompiler::{
     SeccompFilter, SeccompRule, TargetArch,
 };
 
-/// Allowed whatever their arguments: the runtime's waiting, memory and threads, the sockets that are there.
+/// Allowed with any arguments: waiting, memory and threads of the runtime, and existing sockets.
 const FREE: &[i64] = &[
     libc::SYS_accept4,
     libc::SYS_bind,
@@ -73,27 +74,27 @@ const FREE: &[i64] = &[
     libc::SYS_shutdown,
     libc::SYS_sigaltstack,
     libc::SYS_statx,
-    // The C library's sorting asks how much memory there is.
+    // The C library's sort function asks for the amount of memory.
     libc::SYS_sysinfo,
     libc::SYS_uname,
     libc::SYS_write,
     libc::SYS_writev,
 ];
 
-/// Older forms that only some architectures have.
+/// Older calls that only some architectures have.
 #[cfg(target_arch = "x86_64")]
 const OLDER: &[i64] = &[libc::SYS_epoll_wait, libc::SYS_poll, libc::SYS_stat];
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[i64] = &[];
 
-/// Any of these lists of conditions is enough; each is (argument, comparison, value).
+/// A list of alternatives, each a list of conditions: (argument, comparison, value).
 type Allowed = Vec<Vec<(u8, Is, libc::c_int)>>;
 
-/// Allowed with these arguments only.
+/// The calls that are allowed only with these arguments.
 fn bounded(own_pid: i32) -> [(i64, Allowed); 6] {
     let writing = libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC;
     [
-        // Neither Unix sockets nor raw ones; of netlink the routes and addresses.
+        // No Unix or raw sockets; netlink only for routes and addresses.
         (
             libc::SYS_socket,
             vec![
@@ -116,7 +117,7 @@ fn bounded(own_pid: i32) -> [(i64, Allowed); 6] {
             ],
         ),
         (libc::SYS_prctl, vec![vec![(0, Is::Eq, libc::PR_SET_NAME)]]),
-        // What an abort is made of.
+        // The implementation of abort(3) needs it.
         (libc::SYS_tgkill, vec![vec![(0, Is::Eq, own_pid)]]),
     ]
 }
@@ -124,17 +125,17 @@ fn bounded(own_pid: i32) -> [(i64, Allowed); 6] {
 const FIONREAD: libc::c_int = 0x541b;
 const FIONBIO: libc::c_int = 0x5421;
 const FIOCLEX: libc::c_int = 0x5451;
-/// The kind of a socket without what else is said of it.
+/// Compares the type of a socket without its flags.
 const KIND: Is = Is::MaskedEq(0xf);
 
 fn masked(mask: libc::c_int) -> Is {
     Is::MaskedEq(mask.unsigned_abs().into())
 }
 
-/// Loads the list for this thread and those that it starts.
+/// Loads the allowlist for this thread and the threads that it starts.
 ///
 /// # Errors
-/// The kernel has no seccomp, or the list cannot be made for this architecture.
+/// The kernel has no seccomp, or the filter cannot be built for this architecture.
 pub(super) fn restrict() -> Result<(), String> {
     let program = program().map_err(|error| format!("system calls: {error}"))?;
     seccompiler::apply_filter(&program).map_err(|error| format!("system calls: {error}"))

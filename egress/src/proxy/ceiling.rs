@@ -1,15 +1,15 @@
-//! Which addresses that are not public any run may name: the program's own limit, whatever its client
-//! asks for. Pure.
+//! The non-public addresses that a run may name: the program's own limit, regardless of its
+//! client's requests. Pure.
 
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// What the program was started with.
+/// The limit from the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ceiling {
-    /// Whoever starts the program for one run could reach all that it reaches.
+    /// No limit: the program serves one run for the user who started it.
     ClientsOwn,
-    /// A service's client is another user.
+    /// These networks only: the client of a service is another user.
     Only(Vec<Network>),
 }
 

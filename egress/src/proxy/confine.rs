@@ -1,5 +1,5 @@
-//! What the program takes from itself before it reads a byte: everything that looking up names and
-//! dialling do not need. It must run before any thread is started.
+//! Confines the program before it reads a byte: drops everything that name look-ups and connections
+//! do not need. It must run before any thread is started.
 
 use caps::CapSet;
 use landlock::{
@@ -11,11 +11,12 @@ use egress::frame::Confinement;
 
 use super::calls;
 
-/// The newest rights that are asked for; what this kernel does not know is left out and said.
+/// The newest Landlock version that is requested. Restrictions that this kernel does not know are
+/// skipped and reported.
 const NEWEST: ABI = ABI::V6;
 
-/// Where the C library looks when it looks up a name, besides its configuration: what links in that lead
-/// to, and its plug-ins.
+/// The directories that the C library reads to look up a name, besides its configuration: the
+/// targets of links in it, and plug-ins.
 const LOOKING_UP: [&str; 8] = [
     "/run/systemd/resolve",
     "/run/NetworkManager",
@@ -26,7 +27,7 @@ const LOOKING_UP: [&str; 8] = [
     "/usr/lib64",
     "/usr/share/libc-bin",
 ];
-/// Its configuration.
+/// The configuration files of name look-ups.
 const CONFIGURATION: [&str; 6] = [
     "/etc/gai.conf",
     "/etc/host.conf",
@@ -35,41 +36,43 @@ const CONFIGURATION: [&str; 6] = [
     "/etc/nsswitch.conf",
     "/etc/resolv.conf",
 ];
-/// Where that is, for who lives long enough to see others replace a file by renaming.
+/// The directory of the configuration, for a service that must notice when a file is replaced by a
+/// rename.
 const CONFIGURATIONS_PLACE: [&str; 1] = ["/etc"];
 
-/// What looking up names needs to read.
+/// The files that name look-ups need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reads {
     Nothing,
-    /// For one run: the files as they are now.
+    /// For one run: the current files.
     Files,
-    /// For many: as they become, too.
+    /// For many runs: the directory, because files may be replaced.
     Directory,
 }
 
-/// Gives up what is not needed.
+/// Drops all unneeded rights.
 ///
 /// # Errors
-/// `no_new_privs`, a capability's end or the list of system calls was refused, or a rule by a kernel that
-/// has Landlock.
+/// The kernel refused `no_new_privs`, the removal of a capability or the system call filter; or a
+/// kernel with Landlock refused a rule.
 pub(super) fn confine(reads: Reads) -> Result<Confinement, String> {
     rustix::thread::set_no_new_privs(true).map_err(|error| format!("no_new_privs: {error}"))?;
     let confinement = landlock(reads).map_err(|error| format!("landlock: {error}"))?;
     drop_capabilities().map_err(|error| format!("capabilities: {error}"))?;
-    // The last, because it allows none of the above.
+    // Last, because it allows none of the calls above.
     calls::restrict()?;
     Ok(confinement)
 }
 
-/// Root without capabilities is a user like others, but for the files that are root's.
+/// Drops all capabilities. Root without capabilities is like any other user, except for files that
+/// root owns.
 fn drop_capabilities() -> Result<(), caps::errors::CapsError> {
-    // Who may not narrow the bounding set has nothing that `no_new_privs` would let out of it.
+    // Without CAP_SETPCAP the bounding set stays, which `no_new_privs` makes harmless.
     if caps::has_cap(None, CapSet::Effective, caps::Capability::CAP_SETPCAP)? {
         caps::clear(None, CapSet::Bounding)?;
     }
     for set in [CapSet::Ambient, CapSet::Effective, CapSet::Permitted, CapSet::Inheritable] {
-        // A unit's list of system calls may lack those that are not needed where nothing is left.
+        // A unit's system call filter may lack these calls, which are not needed for an empty set.
         if !caps::read(None, set)?.is_empty() {
             caps::clear(None, set)?;
         }
@@ -81,7 +84,7 @@ fn landlock(reads: Reads) -> Result<Confinement, landlock::RulesetError> {
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))?
-        // Listening only: what it may dial cannot be said by port.
+        // Only listening: Landlock cannot limit the addresses of outgoing connections.
         .handle_access(AccessNet::BindTcp)?
         .scope(Scope::AbstractUnixSocket | Scope::Signal)?
         .create()?;
@@ -94,7 +97,7 @@ fn landlock(reads: Reads) -> Result<Confinement, landlock::RulesetError> {
     let directories = directories.concat().into_iter().map(|path| (path, beneath));
     let files = files.iter().map(|path| (*path, AccessFs::ReadFile.into()));
     for (path, read) in files.chain(directories) {
-        // What this host does not have is not needed on it.
+        // A path that does not exist on this host is not needed.
         if let Ok(there) = PathFd::new(path) {
             rules = rules.add_rule(PathBeneath::new(there, read))?;
         }

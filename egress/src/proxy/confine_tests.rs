@@ -1,4 +1,4 @@
-//! What the program has taken from itself, tried from inside.
+//! Tests of the confinement from inside the process.
 
 use std::fs::File;
 use std::io::ErrorKind::{PermissionDenied, Unsupported};
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use super::*;
 
-/// It holds for the thread that asks for it, so each test has one of its own.
+/// Runs the check in its own thread, because the confinement applies to the calling thread.
 fn confined(reads: Reads, check: fn()) {
     let held = std::thread::spawn(move || {
         let confinement = confine(reads).expect("confined");
@@ -77,7 +77,7 @@ fn names_are_looked_up_and_dialled_all_the_same() {
     let port = server.local_addr().expect("bound").port();
     let held = std::thread::spawn(move || {
         confine(Reads::Files).expect("confined");
-        // The first by the C library, from a thread that is started here.
+        // The C library looks it up, in a thread that is started after the confinement.
         let connected = std::thread::spawn(move || TcpStream::connect(("localhost", port)));
         drop(connected.join().expect("no panic").expect("localhost"));
         drop(UdpSocket::bind("127.0.0.1:0").expect("a question's socket"));

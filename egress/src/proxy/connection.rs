@@ -1,4 +1,4 @@
-//! One connection from the cell: each request judged by itself, until one of them becomes a tunnel.
+//! One connection from the sandbox. Each request is judged separately, until one becomes a tunnel.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,21 +22,21 @@ use super::judge::{Means, Refused, judge};
 use super::model::Run;
 use super::tunnel::Tunnel;
 
-/// Largest head of a request, bytes.
+/// The largest head of a request, in bytes.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
-/// Most fields in it.
+/// The most header fields.
 const FIELDS_MAX: usize = 64;
 
-/// What the requests of one connection share.
+/// The state that the requests of one connection share.
 struct Connection {
     run: Arc<Run>,
-    /// Whether a whole head has come.
+    /// True once a whole head was received.
     used: AtomicBool,
     tunnel: Mutex<Option<Tunnel>>,
 }
 
 pub(super) async fn serve(run: Arc<Run>, client: TcpStream) {
-    // A connection that is opened and left alone asks for nothing, so it is refused nothing.
+    // A connection that sends nothing makes no request, so nothing is refused.
     match timeout(run.patience.step, client.peek(&mut [0])).await {
         Ok(Ok(1..)) => {}
         Ok(Ok(0) | Err(_)) | Err(_) => return,
@@ -64,8 +64,8 @@ pub(super) async fn serve(run: Arc<Run>, client: TcpStream) {
     }
 }
 
-/// Refusals that hyper answers by itself. That the client hung up, or a kept connection was not used
-/// again, is none.
+/// Records the refusals that hyper answers itself. A closed connection or an unused kept-alive
+/// connection does not count.
 fn note(connection: &Connection, error: &hyper::Error) {
     let reason = if error.is_parse_too_large() {
         Reason::HeadTooBig
@@ -107,7 +107,7 @@ async fn given(
     Ok(Response::new(Either::Left(Full::default())))
 }
 
-/// Refuses a connection as a whole, before anything is read from it.
+/// Refuses a whole connection, before anything is read from it.
 pub(super) async fn refuse(run: Arc<Run>, mut client: TcpStream, reason: Reason) {
     let refused = Refused { asked: "(connection)".to_owned(), reason };
     let text = line(&refused);
@@ -120,9 +120,9 @@ pub(super) async fn refuse(run: Arc<Run>, mut client: TcpStream, reason: Reason)
     if !matches!(told, Ok(Ok(()))) || client.shutdown().await.is_err() {
         return;
     }
-    // Closing with bytes unread would reset the connection and take the explanation with it.
+    // Closing with unread bytes would reset the connection and discard the explanation.
     let mut unread = [0; 4096];
     let read = async { while client.read(&mut unread).await.is_ok_and(|it| it > 0) {} };
-    // Late or not, the connection ends here.
+    // In any case the connection ends here.
     drop(timeout(run.patience.step, read).await);
 }

@@ -1,4 +1,5 @@
-//! One run, from its order to its report. Whatever ends the conversation ends the run's connections.
+//! One run, from its order to its report. The end of the conversation always ends the run's
+//! connections.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -24,13 +25,15 @@ use super::ledger::Ledger;
 use super::model::{Host, Pin, Run};
 use super::rules::Rules;
 
-/// Connections beyond the run's limit that are told why at the same time; more are just closed.
+/// The most connections over the run's limit that get an explanation at the same time. Others are
+/// just closed.
 const TOLD_MAX: usize = 16;
-/// How long to wait when the host has no descriptor left for one more connection.
+/// The pause when the host has no free descriptor for another connection.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The client's end of the conversation: a seqpacket socket, whatever its type here is called. What waits
-/// and accepts is the same for all kinds of Unix sockets; frames are sent and received by `wire` only.
+/// The client's end of the conversation: a seqpacket socket, although the type is named a stream.
+/// Waiting and accepting are the same for all Unix sockets; frames are sent and received by `wire`
+/// only.
 pub(super) struct Client(UnixStream);
 
 impl Client {
@@ -44,7 +47,7 @@ impl Client {
         Self(socket)
     }
 
-    /// Who connected, as the kernel noted it then.
+    /// Returns the uid of the process that connected, as recorded by the kernel.
     pub(super) fn uid(&self) -> io::Result<u32> {
         self.0.peer_cred().map(|it| it.uid())
     }
@@ -60,14 +63,14 @@ impl Client {
     }
 }
 
-/// Answers the client's order with this, whatever it is.
+/// Refuses the client's order, without parsing it.
 pub(super) async fn turn_away(host: &Host, client: Client, why: Unable) -> io::Result<()> {
-    // Unread, the order would take the answer with it when the socket is closed.
+    // Closing the socket with an unread order would discard the answer.
     drop(timeout(host.patience.step, client.receive()).await);
     client.say(&Answer::Unable(why)).await
 }
 
-/// Serves one run. An error is the client's end having broken.
+/// Serves one run. Returns an error if the client's socket fails.
 pub(super) async fn converse(host: Arc<Host>, client: Client) -> io::Result<()> {
     let Ok(begun) = timeout(host.patience.step, begin(&client, &host.ceiling)).await else {
         return client.say(&Answer::Unable(Unable::Malformed)).await;
@@ -83,7 +86,7 @@ pub(super) async fn converse(host: Arc<Host>, client: Client) -> io::Result<()> 
     let run = Arc::new(Run { rules, pins, ledger, host });
     client.say(&Answer::Serving(confinement)).await?;
     let last = {
-        // Dropped with the future: the listener, and every connection.
+        // Dropping this future closes the listener and every connection.
         let accepting = accept(Arc::clone(&run), &order, listener);
         until_closed(&client, accepting).await?
     };
@@ -96,7 +99,7 @@ pub(super) async fn converse(host: Arc<Host>, client: Client) -> io::Result<()> 
 
 type Begun = Result<(Serve, Rules, TcpListener), Unable>;
 
-/// The first frame; `None` if the client hung up instead.
+/// Reads the first frame. Returns `None` if the client closed the socket.
 async fn begin(client: &Client, ceiling: &Ceiling) -> io::Result<Option<Begun>> {
     let received = match client.receive().await {
         Ok(Some(received)) => received,
@@ -115,7 +118,7 @@ async fn begin(client: &Client, ceiling: &Ceiling) -> io::Result<Option<Begun>> 
     }))
 }
 
-/// The descriptor, if it is what a launcher makes: nothing else is ever accepted from.
+/// Checks that the descriptor is a listening TCP socket on loopback, the only kind that is used.
 fn listening(fd: OwnedFd) -> Result<TcpListener, Unable> {
     let good = socket_type(fd.as_fd()) == Ok(SocketType::STREAM)
         && socket_acceptconn(fd.as_fd()) == Ok(true);
@@ -123,7 +126,7 @@ fn listening(fd: OwnedFd) -> Result<TcpListener, Unable> {
         return Err(Unable::NotAListener);
     }
     let listener = std::net::TcpListener::from(fd);
-    // Fails for any family that is not TCP's.
+    // This fails for all socket families other than TCP's.
     let local = listener.local_addr().map_err(|_| Unable::NotAListener)?;
     if !local.ip().to_canonical().is_loopback() {
         return Err(Unable::NotAListener);
@@ -132,11 +135,11 @@ fn listening(fd: OwnedFd) -> Result<TcpListener, Unable> {
     TcpListener::from_std(listener).map_err(|_| Unable::NotAListener)
 }
 
-/// How a client ends its run.
+/// The way in which a client ends its run.
 enum Last {
     Close,
     HungUp,
-    /// Something that is no order, or none that is allowed here.
+    /// The frame is not an order, or not one that is allowed here.
     NoOrder,
 }
 
@@ -160,7 +163,8 @@ async fn until_closed(
     }
 }
 
-/// Accepts for as long as the run has time; then every connection ends and nobody is accepted.
+/// Accepts connections until the run's time is over. Then every connection ends and no more are
+/// accepted.
 async fn accept(run: Arc<Run>, order: &Serve, listener: TcpListener) -> Infallible {
     let end = Instant::now() + Duration::from_millis(order.time_ms_max);
     let connections = usize::try_from(order.connections_max).unwrap_or(usize::MAX);
@@ -189,7 +193,7 @@ async fn accept(run: Arc<Run>, order: &Serve, listener: TcpListener) -> Infallib
         }
     }
     while tasks.try_join_next().is_some() {}
-    // Those that were cut; who comes later finds nobody.
+    // The connections that were cut. Later ones cannot connect.
     for _ in 0..tasks.len() {
         run.ledger.refuse("(connection)", Reason::Time);
     }
@@ -197,7 +201,7 @@ async fn accept(run: Arc<Run>, order: &Serve, listener: TcpListener) -> Infallib
     std::future::pending().await
 }
 
-/// One connection too many.
+/// Refuses a connection over the limit.
 fn refuse(tasks: &mut JoinSet<()>, run: Arc<Run>, client: TcpStream, told: &Arc<Semaphore>) {
     run.ledger.refuse("(connection)", Reason::Connections);
     if let Ok(permit) = Arc::clone(told).try_acquire_owned() {

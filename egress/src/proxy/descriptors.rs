@@ -1,4 +1,4 @@
-//! What whoever started the program left open is not ours to have.
+//! Closes the descriptors that the program inherited from its starter.
 
 use std::fs;
 use std::os::fd::RawFd;
@@ -6,10 +6,11 @@ use std::os::fd::RawFd;
 use nix::errno::Errno;
 use nix::unistd::close;
 
-/// Closes all but standard input, output and error. Nothing of the program's own may be open yet.
+/// Closes all descriptors except standard input, output and error. The program must not have opened
+/// any itself.
 ///
 /// # Errors
-/// What is open cannot be told, or not be closed.
+/// The descriptors cannot be listed or closed.
 pub(super) fn close_inherited() -> Result<(), String> {
     let listed =
         fs::read_dir("/proc/self/fd").map_err(|error| format!("/proc/self/fd: {error}"))?;
@@ -20,7 +21,7 @@ pub(super) fn close_inherited() -> Result<(), String> {
     }
     for fd in open {
         match close(fd) {
-            // The listing itself was open, and is not any more.
+            // The descriptor of the listing itself is already closed.
             Ok(()) | Err(Errno::EBADF) => {}
             Err(error) => return Err(format!("descriptor {fd}: cannot be closed: {error}")),
         }

@@ -1,4 +1,4 @@
-//! From what was asked for to a connection, at the addresses that `pin` allows and at no other.
+//! Connects to a requested host, only at the addresses that `pin` allows.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use super::metered::Metered;
 use super::model::Run;
 use super::pin::pin;
 
-/// Connects to the host that was asked for.
+/// Connects to the requested host.
 pub(super) async fn dial(run: &Arc<Run>, target: &Target) -> Result<Metered, Refused> {
     let pinned = pin(run, target).await?;
     if let Some((address, reason)) = pinned.refused() {
@@ -41,7 +41,7 @@ pub(super) async fn dial(run: &Arc<Run>, target: &Target) -> Result<Metered, Ref
 }
 
 async fn connect(run: &Run, address: SocketAddr, last: Instant) -> io::Result<TcpStream> {
-    // A part of the whole step, so that one dead address of a few does not hide the others.
+    // Half of the step, so that one dead address does not use up the time of the others.
     let until = last.min(Instant::now() + run.patience.step / 2);
     let stream = timeout_at(until, TcpStream::connect(address)).await??;
     stream.set_nodelay(true)?;

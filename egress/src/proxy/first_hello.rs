@@ -1,19 +1,21 @@
-//! The judgement of a ClientHello: it may be passed on if it names the host that was asked for. One whose
-//! name cannot be read must never pass.
+//! Decides about a ClientHello: it is passed on if it names the requested host. One whose name
+//! cannot be read must never pass.
 
 use super::hello::{Hello, NoHello};
 use super::rules::Host;
 
-/// Most bytes before a ClientHello must be whole.
+/// The most bytes that are read for a complete ClientHello.
 pub(super) const FIRST_BYTES_MAX: usize = 32 * 1024;
 
-/// Why a ClientHello is not passed on.
+/// The reason why a ClientHello is not passed on.
 pub(super) enum Wrong {
-    /// The client went away without a word.
+    /// The client closed the connection without sending anything.
     Gone,
+    /// The ClientHello did not arrive in time.
     Slow,
+    /// The bytes are not TLS.
     NotTls,
-    /// TLS, but not for this host.
+    /// It is TLS, but not for this host; the text describes the name.
     Name(String),
 }
 
@@ -31,7 +33,7 @@ pub(super) fn judged(read: Result<Hello, NoHello>, host: &Host) -> Result<Option
 fn named(name: Option<&str>, host: &Host) -> Result<(), Wrong> {
     match (name, host) {
         (Some(name), host) if Host::parse(name).as_ref() == Some(host) => Ok(()),
-        // TLS has no names that are addresses; the address itself was allowed and dialled.
+        // TLS server names are never addresses. The address itself was allowed and dialled.
         (None, Host::Address(_)) => Ok(()),
         (Some(name), _) => Err(Wrong::Name(format!("the name {name}"))),
         (None, Host::Name(_)) => Err(Wrong::Name("no name".to_owned())),

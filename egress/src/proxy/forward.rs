@@ -1,7 +1,8 @@
-//! A plain HTTP request, passed on over a connection of its own.
+//! Forwards a plain HTTP request over a separate connection.
 //!
-//! What goes out is written anew from what was understood: the host's name, the fields that are not this
-//! connection's, the body by its decoded length. No byte of the client's framing reaches the host.
+//! The outgoing request is built from the parsed one: the host's name, the fields that are not
+//! hop-by-hop, and the body by its decoded length. No byte of the client's framing reaches the
+//! host.
 
 use std::error::Error;
 use std::io;
@@ -26,7 +27,7 @@ use super::model::Run;
 use super::options::Patience;
 use super::pulse::Pulse;
 
-/// Largest head of an answer, and most that is read ahead of the tool, bytes.
+/// The largest head of an answer, and the most bytes read ahead of the tool.
 const ANSWER_HEAD_BYTES_MAX: usize = 64 * 1024;
 
 pub(super) async fn forward(
@@ -44,7 +45,7 @@ pub(super) async fn forward(
         .handshake(TokioIo::new(host))
         .await;
     let (mut sender, link) = shaken.map_err(|_| refused(Reason::Unreachable))?;
-    // What ends the connection early is seen by whoever waits for the answer or reads its body.
+    // The reader of the answer or its body notices an early end of the connection.
     let answered = Arc::new(Notify::new());
     let moving = moving(link, Arc::clone(&pulse), run.patience, Arc::clone(&answered));
     let link = Link(tokio::spawn(moving));
@@ -57,7 +58,7 @@ pub(super) async fn forward(
         Ok(response) => response,
         Err(error) => {
             return match broken(&error) {
-                // `metered` has told the ledger; the tool is told here.
+                // `metered` has recorded the refusal; the tool gets the answer here.
                 Reason::Bytes => Ok(said(&refused(Reason::Bytes))),
                 reason => Err(refused(reason)),
             };
@@ -71,8 +72,8 @@ pub(super) async fn forward(
     Ok(response.map(|body| Either::Right(Forwarded::new(body, link))))
 }
 
-/// Moves the bytes of one connection to a host; once there is an answer, only for as long as they move. To
-/// who reads an answer that is cut in its middle that is an error, never an end.
+/// Copies the bytes of one connection to a host. After the answer's head it ends when no bytes have
+/// moved for too long. The reader of a truncated answer gets an error, never a normal end.
 async fn moving(
     link: impl Future<Output = hyper::Result<()>>,
     pulse: Arc<Pulse>,
@@ -89,7 +90,8 @@ async fn moving(
     }
 }
 
-/// Why a connection broke before an answer: what `metered` refuses comes back as an error of reading.
+/// Returns the reason why a connection failed before an answer. A refusal by `metered` is a read
+/// error here.
 fn broken(error: &hyper::Error) -> Reason {
     if error.is_parse_too_large() {
         return Reason::HeadTooBig;
@@ -105,7 +107,7 @@ fn broken(error: &hyper::Error) -> Reason {
     Reason::Unreachable
 }
 
-/// `None` if hyper finds no form for it.
+/// Builds the outgoing request. Returns `None` if hyper cannot represent it.
 fn rewritten(
     run: &Run,
     target: &Target,
@@ -119,7 +121,7 @@ fn rewritten(
     };
     let named = if authority.port().is_some() { format!("{name}:{}", target.port) } else { name };
     let path = head.uri.path_and_query().map_or("/", |it| it.as_str());
-    // "http://host?query" has a path that only begins with its query.
+    // In "http://host?query" the path begins with the query.
     let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
     head.uri = Uri::try_from(path).ok()?;
     head.version = Version::HTTP_11;

@@ -1,4 +1,4 @@
-//! The header fields that belong to one connection and are never passed on. Pure.
+//! The hop-by-hop header fields, which are never passed on. Pure.
 
 use hyper::HeaderMap;
 use hyper::header::{
@@ -16,12 +16,12 @@ const OF_ONE_CONNECTION: [HeaderName; 10] = [
     TRAILER,
     TRANSFER_ENCODING,
     UPGRADE,
-    // Answered here, before the body is asked for.
+    // This proxy answers it before it reads the body.
     EXPECT,
 ];
 
-/// Removes them, and every field that `Connection` names. Whose a message is and how long is not taken
-/// from what is left: host and length are written anew.
+/// Removes the hop-by-hop fields and every field that `Connection` names. The host and the length
+/// of the message are set anew, never taken from the remaining fields.
 pub(super) fn strip(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(CONNECTION)

@@ -1,9 +1,10 @@
-//! The first message of TLS, read only for the name that it asks for. Pure; never panics.
+//! Reads the first message of TLS, only for the server name. Pure; never panics.
 //!
-//! A ClientHello may be spread over records and come in any pieces. What is not exactly one ClientHello
-//! with at most one plain name is refused: another reader must not find another name in it.
+//! A ClientHello may span several records and arrive in any pieces. The bytes are refused unless
+//! they are exactly one ClientHello with at most one plain name: no other parser may find another
+//! name in them.
 
-/// Longest ClientHello, bytes. Those with post-quantum keys have about 2,000.
+/// The longest ClientHello in bytes. Those with post-quantum keys have about 2,000.
 const HELLO_BYTES_MAX: usize = 16 * 1024;
 
 const CHANGE_CIPHER_RECORD: u8 = 20;
@@ -12,38 +13,38 @@ const DATA_RECORD: u8 = 23;
 const RECORD_BYTES_MAX: usize = 16 * 1024;
 const CLIENT_HELLO: u8 = 1;
 const SERVER_NAME: u16 = 0;
-/// Encrypted ClientHello, and its drafts down to the one with only the name encrypted.
+/// Encrypted ClientHello, and its drafts back to the one that encrypts only the name.
 const HIDDEN: [u16; 7] = [0xfe0d, 0xfe0c, 0xfe0b, 0xfe0a, 0xfe09, 0xfe08, 0xffce];
 
-/// What the bytes so far are.
+/// The state of the bytes received so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Hello {
-    /// A good beginning.
+    /// A valid beginning.
     Unfinished,
-    /// All of it, and nothing behind its last record is looked at.
+    /// A whole ClientHello. Bytes after its last record are ignored.
     Whole(ClientHello),
 }
 
-/// What is to be known of a ClientHello.
+/// The relevant facts of a ClientHello.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ClientHello {
-    /// In lower case, without a trailing dot.
+    /// The server name, in lower case and without a trailing dot.
     pub(super) name: Option<String>,
-    /// As far as its last record goes, bytes from the first.
+    /// The length in bytes, to the end of its last record.
     pub(super) length: usize,
 }
 
-/// Why the bytes are no ClientHello that can be judged.
+/// The reason why the bytes are not an acceptable ClientHello.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoHello {
     NotTls,
-    /// TLS, but cut, doubled, too big or with something else inside.
+    /// TLS, but cut, doubled, too big, or with other content.
     Malformed,
-    /// The true name is encrypted.
+    /// The real name is encrypted.
     HiddenName,
 }
 
-/// Judges all bytes that came so far.
+/// Examines all bytes received so far.
 pub(super) fn read(bytes: &[u8]) -> Result<Hello, NoHello> {
     let mut message = Vec::new();
     let mut records = Fields(bytes);
@@ -63,9 +64,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Hello, NoHello> {
     }
 }
 
-/// Judges all bytes that came after a host asked for another ClientHello. Before that one may stand what
-/// an honest client sends meanwhile and a host throws away: the mark for old boxes on the way, and data
-/// under keys that the host did not take.
+/// Examines all bytes received after a host asked for another ClientHello. It may follow records
+/// that an honest client sends meanwhile and the host discards: the compatibility mark for
+/// middleboxes (ChangeCipherSpec), and early data whose keys the host rejected.
 pub(super) fn read_again(bytes: &[u8]) -> Result<Hello, NoHello> {
     let mut rest = Fields(bytes);
     while matches!(rest.0.first(), Some(&(CHANGE_CIPHER_RECORD | DATA_RECORD))) {
@@ -82,7 +83,7 @@ pub(super) fn read_again(bytes: &[u8]) -> Result<Hello, NoHello> {
     })
 }
 
-/// The content of the next record, or as much of a wrong beginning as is needed to tell.
+/// Returns the content of the next record, or an error as soon as its beginning is wrong.
 fn record<'a>(records: &mut Fields<'a>, first: bool) -> Result<Option<&'a [u8]>, NoHello> {
     let wrong = if first { NoHello::NotTls } else { NoHello::Malformed };
     let known = records.0;
@@ -102,7 +103,7 @@ fn record<'a>(records: &mut Fields<'a>, first: bool) -> Result<Option<&'a [u8]>,
     Ok(Some(fragment))
 }
 
-/// The body of the message, once all of it is there.
+/// Returns the body of the message, once it is complete.
 fn complete(message: &[u8]) -> Result<Option<&[u8]>, NoHello> {
     if message.first().is_some_and(|it| *it != CLIENT_HELLO) {
         return Err(NoHello::Malformed);
@@ -145,7 +146,7 @@ fn server_name(body: &[u8]) -> Result<Option<String>, NoHello> {
     Ok(name)
 }
 
-/// The one host name of a list of names.
+/// Returns the only host name in a list of names.
 fn only_name(content: &[u8]) -> Option<String> {
     let mut outer = Fields(content);
     let mut list = Fields(outer.counted(2)?);
@@ -157,7 +158,7 @@ fn only_name(content: &[u8]) -> Option<String> {
     (alone && plain).then(|| super::rules::fold(name))
 }
 
-/// What is left of a row of fields.
+/// The remaining bytes of a sequence of fields.
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -172,7 +173,7 @@ impl<'a> Fields<'a> {
         Some(bytes.iter().fold(0, |sum, byte| (sum << 8) | usize::from(*byte)))
     }
 
-    /// Bytes with their length before them.
+    /// Reads bytes that are preceded by their length.
     pub(super) fn counted(&mut self, width: usize) -> Option<&'a [u8]> {
         let length = self.number(width)?;
         self.take(length)

@@ -1,4 +1,4 @@
-//! The reader of the first TLS message: well-formed ones in any pieces, wrong ones, and bytes at random.
+//! Tests of the ClientHello parser: valid messages in any pieces, invalid ones, and random bytes.
 
 use proptest::prelude::*;
 
@@ -40,7 +40,7 @@ fn named(name: &str) -> Vec<u8> {
     records(&message(&others), 16 * 1024)
 }
 
-/// The name, if the bytes are a whole hello.
+/// Returns the name of a whole ClientHello.
 fn found(bytes: &[u8]) -> Result<Option<Option<String>>, NoHello> {
     Ok(match read(bytes)? {
         Hello::Unfinished => None,

@@ -1,4 +1,4 @@
-//! May this request be made? Decided from its head and the run's rules alone. Pure.
+//! Decides whether a request is allowed, from its head and the run's rules alone. Pure.
 
 use hyper::header::{HOST, HeaderMap};
 use hyper::http::request::Parts;
@@ -9,33 +9,33 @@ use egress::frame::Reason;
 
 use super::rules::{Host, Rules};
 
-/// What was asked for and not given.
+/// A refused request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Refused {
     pub(super) asked: String,
     pub(super) reason: Reason,
 }
 
-/// What was asked for and may be given, if its addresses may be reached.
+/// A request that is allowed if its addresses are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
-    /// Name and port, for people.
+    /// The name and port, for messages.
     pub(super) asked: String,
     pub(super) rule: usize,
     pub(super) port: u16,
     pub(super) means: Means,
 }
 
-/// How a host is asked for.
+/// The way in which a host is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Means {
     /// CONNECT: a tunnel for TLS.
     Tunnel,
-    /// An absolute `http://` address.
+    /// An absolute `http://` URI.
     Plain,
 }
 
-/// Judges one request: every one of a connection, not only its first.
+/// Decides about one request. Called for every request of a connection, not only for the first.
 pub(super) fn judge(rules: &Rules, head: &Parts) -> Result<Target, Refused> {
     let asked = asked(head);
     judged(rules, head, &asked).map_err(|reason| Refused { asked, reason })
@@ -79,7 +79,7 @@ fn split(authority: &Authority) -> Result<(Host, Option<u16>), Reason> {
     let host = Host::parse(authority.host()).ok_or(Reason::Host)?;
     let rest = authority.as_str().strip_prefix(authority.host()).ok_or(Reason::Malformed)?;
     let port = match rest.strip_prefix(':') {
-        // Only digits: a number with a sign is for other readers another port.
+        // Only digits: other parsers may read a number with a sign as another port.
         Some(digits) if digits.bytes().all(|it| it.is_ascii_digit()) => {
             Some(digits.parse().map_err(|_| Reason::Malformed)?)
         }
@@ -89,7 +89,8 @@ fn split(authority: &Authority) -> Result<(Host, Option<u16>), Reason> {
     Ok((host, port))
 }
 
-/// At most one `Host`, and that names what the request line names. One for a tunnel may lack the port.
+/// Checks that there is at most one `Host` field, and that it names the host of the request line.
+/// In a tunnel it may lack the port.
 fn check_host_field(
     headers: &HeaderMap,
     means: Means,
@@ -108,10 +109,10 @@ fn check_host_field(
     if same && fields.next().is_none() { Ok(()) } else { Err(Reason::HostField) }
 }
 
-/// The words of the request that say what was wanted, never its path: that may hold secrets.
+/// Returns a description of the request without its path, which may contain secrets.
 fn asked(head: &Parts) -> String {
     let place = head.uri.authority().map_or("(no host)", Authority::as_str);
-    // A user name and its password are left out, too.
+    // Omit the user name and password, too.
     let place = place.rsplit('@').next().unwrap_or_default();
     match head.uri.scheme_str() {
         _ if head.method == Method::CONNECT => format!("CONNECT {place}"),

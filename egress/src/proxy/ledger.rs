@@ -1,7 +1,7 @@
-//! What one run did and what it was refused: the only source of the report.
+//! The counters and refusals of one run: the only source of the report.
 //!
-//! Bytes are taken from the run's allowance here, in one place, while they are moved; so the sum of all
-//! hosts never exceeds it, and nothing is moved that is not counted.
+//! Bytes are subtracted from the run's allowance here, while they are copied. So the sum of all
+//! hosts never exceeds it, and every copied byte is counted.
 
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use egress::frame::{ASKED_BYTES_MAX, HostUse, REFUSALS_MAX, Reason, Refusal, Rep
 
 use super::rules::Rules;
 
-/// Whither bytes go.
+/// The direction of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     ToHost,
@@ -40,7 +40,8 @@ impl Ledger {
         Self(Mutex::new(Pages { bytes_left: bytes_max, report }))
     }
 
-    /// Nothing that holds the lock can panic, so what a poisoned one guards is still right.
+    /// Locks the counters. No code that panics runs under the lock, so a poisoned lock is still
+    /// consistent.
     pub(super) fn open(&self) -> MutexGuard<'_, Pages> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -63,12 +64,12 @@ impl Ledger {
 }
 
 impl Pages {
-    /// How many bytes may still be moved, as far as one buffer is concerned.
+    /// Returns the number of bytes that may still be copied, at most `usize::MAX`.
     pub(super) fn room(&self) -> usize {
         usize::try_from(self.bytes_left).unwrap_or(usize::MAX)
     }
 
-    /// Counts bytes that were moved: never more than [`Self::room`] said under the same lock.
+    /// Counts copied bytes, never more than [`Self::room`] returned under the same lock.
     pub(super) fn moved(&mut self, rule: usize, way: Way, bytes: usize) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.bytes_left = self.bytes_left.saturating_sub(bytes);
@@ -97,7 +98,7 @@ impl Pages {
     }
 }
 
-/// The tool's words, so that they cannot grow in a frame or act on a terminal.
+/// Makes the tool's text safe for terminals, and limits its size in a frame.
 pub(super) fn printable(asked: &str) -> String {
     let plain = |c: char| match c {
         '"' | '\\' => '?',
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
     use egress::frame::{ADDRESSES_MAX, Answer, FRAME_BYTES_MAX, HostRule, RULES_MAX, Serve};
 
-    /// A ledger at all of its bounds.
+    /// Returns counters at all of their limits.
     fn full() -> Ledger {
         let name =
             |number| format!("{number:03}{}.{}", "a".repeat(60), "b.".repeat(90)) + &"c".repeat(9);

@@ -1,4 +1,4 @@
-//! A connection to a host, through which no byte passes uncounted or beyond the run's allowance.
+//! A connection to a host. Every byte is counted, and none passes beyond the run's allowance.
 
 use std::io;
 use std::pin::Pin;
@@ -27,7 +27,7 @@ impl Metered {
         Self { host, run, rule, pulse: Arc::new(Pulse::new()) }
     }
 
-    /// Beats with every byte that passes.
+    /// Returns the timer that is reset by every byte.
     pub(super) fn pulse(&self) -> Arc<Pulse> {
         Arc::clone(&self.pulse)
     }
@@ -49,7 +49,8 @@ impl AsyncRead for Metered {
         let mut pages = this.run.ledger.open();
         let host = Pin::new(&mut this.host);
         if pages.room() == 0 {
-            // An end is no byte: what was exactly within the allowance ends well.
+            // The end of the stream is not a byte: an answer that uses exactly the allowance ends
+            // normally.
             let mut one = [0];
             let mut one = ReadBuf::new(&mut one);
             ready!(host.poll_read(cx, &mut one))?;

@@ -1,12 +1,12 @@
 //! The proxy: one conversation per run, one task per connection, one thread.
 //!
-//! A connection walks this folder from the cell outwards: `conversation` (the run: accept, limit, end) →
-//! `connection` (HTTP, kept or closed) → `judge` (may this be asked for?) → `pin` (which addresses, and
-//! may they be reached?) → `dial` → `forward` (plain HTTP) or `tunnel` (CONNECT, after `hello` has read
-//! whose TLS it is; `relay` carries, after `retry` has read that the host takes it) → `metered` (every
-//! byte to and from a host is counted there). `model` has the state that they share. `rules`, `ceiling`,
-//! `address`, `hello`, `first_hello`, `retry` and `headers` are pure. Nothing here parses what came out of
-//! TLS.
+//! A connection passes through these files, from the sandbox outwards: `conversation` (the run:
+//! accept, limit, end) → `connection` (HTTP, kept alive or closed) → `judge` (is this request
+//! allowed?) → `pin` (which addresses, and are they allowed?) → `dial` → `forward` (plain HTTP) or
+//! `tunnel` (CONNECT, after `hello` has read the TLS server name; `relay` copies, after `retry` has
+//! read that the host accepts the ClientHello) → `metered` (counts every byte to and from a host).
+//! `model` has the state that they share. `rules`, `ceiling`, `address`, `hello`, `first_hello`,
+//! `retry` and `headers` are pure. The contents of TLS are never parsed.
 
 mod address;
 mod answer;
@@ -42,10 +42,10 @@ use clap::Parser;
 
 use options::Options;
 
-/// Exit code of a usage or internal error (DESIGN section 4).
+/// The exit code of a usage or internal error.
 const USAGE_OR_INTERNAL: u8 = 3;
 
-/// What the program does, from its arguments to its end.
+/// Runs the program, from its arguments to its end.
 #[must_use]
 pub(crate) fn main() -> ExitCode {
     let options = match Options::try_parse() {

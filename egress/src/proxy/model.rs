@@ -1,5 +1,5 @@
-//! The state that the connections of a run share: its rules, the addresses of its hosts, its ledger. It
-//! must never open a connection by itself.
+//! The state that the connections of a run share: its rules, the addresses of its hosts, its
+//! counters. It must never open a connection by itself.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use super::options::Patience;
 use super::resolve::Resolver;
 use super::rules::Rules;
 
-/// The time in which a name that was not found is not looked up again.
+/// The time for which a failed name look-up is not repeated.
 const FAILURE_KEPT: Duration = Duration::from_secs(1);
 
 /// The state that all runs share.
@@ -50,7 +50,7 @@ impl std::fmt::Debug for Run {
     }
 }
 
-/// An answer, judged.
+/// The addresses of a name, each allowed or refused.
 #[derive(Clone, Debug)]
 pub(super) struct Pinned {
     pub(super) addresses: Vec<IpAddr>,
@@ -58,23 +58,23 @@ pub(super) struct Pinned {
 }
 
 impl Pinned {
-    /// The first address that may not be reached, if there are only such.
+    /// Returns the first refused address, if all are refused.
     pub(super) fn refused(&self) -> Option<(IpAddr, Reason)> {
         self.refused.first().filter(|_| self.addresses.is_empty()).copied()
     }
 
-    /// Those that the client does not learn of: one bad address beside a good one is how a name is
-    /// moved to where it should not lead.
+    /// Returns the refusals that the client does not see. A bad address among good ones is
+    /// reported, because it may be a DNS rebinding attack.
     pub(super) fn passed_over(&self) -> &[(IpAddr, Reason)] {
         let told = usize::from(self.refused().is_some());
         &self.refused[told..]
     }
 }
 
-/// The place of the answer: a name that moves later moves nothing.
+/// The addresses of one rule for the whole run. A later change of the name has no effect.
 pub(super) struct Pin {
     pub(super) answer: OnceCell<Pinned>,
-    /// When looking up last failed: those who waited for it need not wait for the next.
+    /// The time of the last failed look-up, so that waiting connections do not repeat it.
     failed: Mutex<Option<Instant>>,
 }
 
@@ -83,7 +83,7 @@ impl Pin {
         Self { answer: OnceCell::new(), failed: Mutex::new(None) }
     }
 
-    /// Nothing that holds the lock can panic.
+    /// Locks the time. No code that panics runs under the lock.
     pub(super) fn failed(&self) -> MutexGuard<'_, Option<Instant>> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! The command line. What a run may reach comes with each run; here are its ceilings.
+//! The command line. Each run brings its own hosts; the options limit them.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -65,12 +65,12 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// For the runs of one client that started the program for itself.
+    /// Returns the limit for the runs of one client that started the program for itself.
     pub(super) fn ceiling_of_one(&self) -> Ceiling {
         if self.allow_private.is_empty() { Ceiling::ClientsOwn } else { self.ceiling_of_many() }
     }
 
-    /// For the runs of a client of another user.
+    /// Returns the limit for the runs of a client of another user.
     pub(super) fn ceiling_of_many(&self) -> Ceiling {
         Ceiling::Only(self.allow_private.clone())
     }
@@ -83,12 +83,12 @@ impl Options {
     }
 }
 
-/// How long the proxy waits for others.
+/// The proxy's timeouts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    /// For one step that an honest peer does at once.
+    /// For one step that an honest peer completes at once.
     pub(super) step: Duration,
-    /// For anything at all to happen on a connection that is in use.
+    /// For any activity on a connection in use.
     pub(super) idle: Duration,
 }
 

@@ -1,7 +1,9 @@
-//! Whether an address is this host's own, asked of the kernel's routes (rtnetlink, `RTM_GETROUTE`) when it
-//! matters: addresses come and go. What cannot be told is an error, never "no".
+//! Determines from the kernel's routes whether an address is this host's own (rtnetlink,
+//! `RTM_GETROUTE`). The kernel is asked every time, because addresses change. Any failure is an
+//! error, never "no".
 //!
-//! Not a list of the interfaces' addresses: whole networks can be routed to the host itself.
+//! A list of the interfaces' addresses is not enough: whole networks can be routed to the host
+//! itself.
 
 use std::io;
 use std::net::IpAddr;
@@ -17,12 +19,12 @@ const NEW_ROUTE: u16 = 24;
 const GET_ROUTE: u16 = 26;
 const REQUEST: u16 = 1;
 const DESTINATION: u16 = 1;
-/// Where the kinds of answers differ, bytes from the first: behind the message's head.
+/// The offset of the first field that depends on the kind of answer: the end of the message header.
 const HEAD_BYTES: usize = 16;
 const ROUTE_KIND: usize = HEAD_BYTES + 7;
-/// Local, broadcast, anycast, multicast: all of them end on this host, or on more than one.
+/// Local, broadcast, anycast, multicast: these end on this host, or on more than one.
 const NOT_ONE_OTHER: std::ops::RangeInclusive<u8> = 2..=5;
-/// How the kernel says that a packet would go nowhere; so would a connection.
+/// The errors for an unroutable packet, to which a connection would fail too.
 const NO_ROUTE: [Errno; 6] = [
     Errno::NETUNREACH,
     Errno::HOSTUNREACH,
@@ -36,21 +38,23 @@ const NO_ROUTE: [Errno; 6] = [
 pub(super) struct Routes(OwnedFd);
 
 impl Routes {
+    /// Opens the rtnetlink socket.
+    ///
     /// # Errors
-    /// The kernel gives no socket for them.
+    /// The kernel provides no such socket.
     pub(super) fn open() -> io::Result<Self> {
-        // No protocol is that of routes.
+        // No protocol number is that of routes.
         Ok(Self(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?))
     }
 
-    /// Whether what is sent there comes back to this host.
+    /// Returns whether packets to this address come back to this host.
     ///
     /// # Errors
-    /// The kernel does not say.
+    /// The kernel does not answer.
     pub(super) fn lead_back(&self, address: IpAddr) -> io::Result<bool> {
         send(&self.0, &question(address), SendFlags::empty())?;
         let mut answer = [0; 4096];
-        // The kernel answers while it is asked.
+        // The kernel answers within the send call.
         let (length, _) = recv(&self.0, &mut answer, RecvFlags::DONTWAIT)?;
         understood(answer.get(..length).unwrap_or_default())
     }
@@ -98,7 +102,7 @@ mod tests {
     #[test]
     fn what_ends_on_this_host_is_its_own() {
         assert!(lead_back("127.0.0.1"));
-        // The whole network is loopback's, and no interface has this address.
+        // The whole network is routed to loopback, and no interface has this address.
         assert!(lead_back("127.4.5.6"));
         assert!(lead_back("0.0.0.0"));
         assert!(!lead_back("9.9.9.9"));

@@ -1,4 +1,4 @@
-//! What a rule's name stands for throughout a run: the first answer, every address of it judged.
+//! The addresses of a rule's name for a whole run: the first answer, with every address checked.
 
 use std::io;
 use std::net::IpAddr;
@@ -13,9 +13,10 @@ use super::model::{Pinned, Run};
 use super::own::Routes;
 use super::rules::{Host, Rules};
 
-/// Most addresses of one answer that are judged; the rest is never dialled.
+/// The most addresses of one answer that are checked. The others are never dialled.
 const JUDGED_MAX: usize = 64;
-/// The first answer, within one step, whoever looks it up. A failure is no answer and soon forgotten.
+/// Returns the first answer, within one step, for all connections. A failure is not an answer and
+/// expires soon.
 pub(super) async fn pin<'a>(run: &'a Run, target: &Target) -> Result<&'a Pinned, Refused> {
     let pin = &run.pins[target.rule];
     let unresolved = || Refused { asked: target.asked.clone(), reason: Reason::Unresolved };
@@ -53,10 +54,10 @@ async fn look_up(run: &Run, rule: usize) -> io::Result<Option<Pinned>> {
     Ok(pinned)
 }
 
-/// `None` if the answer has no address at all.
+/// Checks every address of an answer. Returns `None` if it has none.
 ///
 /// # Errors
-/// Whether an address is this host's own cannot be told.
+/// The kernel does not say whether an address is this host's own.
 fn judge(rules: &Rules, rule: usize, answer: Vec<IpAddr>) -> io::Result<Option<Pinned>> {
     let routes = Routes::open()?;
     let mut pinned = Pinned { addresses: Vec::new(), refused: Vec::new() };
@@ -77,12 +78,12 @@ fn judge(rules: &Rules, rule: usize, answer: Vec<IpAddr>) -> io::Result<Option<P
     Ok((!pinned.addresses.is_empty() || !pinned.refused.is_empty()).then_some(pinned))
 }
 
-/// Why an address may not be reached that no rule names.
+/// Returns the reason why an address that no rule names is not allowed.
 fn forbidden(routes: &Routes, address: IpAddr) -> io::Result<Option<Reason>> {
     Ok(match kind(address) {
         Kind::Metadata => Some(Reason::MetadataAddress),
         Kind::Private => Some(Reason::PrivateAddress),
-        // What listens there may be meant for this host alone, and is reached over loopback.
+        // A service there may be meant for this host alone, and would be reached over loopback.
         Kind::Public if routes.lead_back(address)? => Some(Reason::OwnAddress),
         Kind::Public => None,
     })

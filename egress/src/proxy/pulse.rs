@@ -1,4 +1,4 @@
-//! How long nothing has passed on a connection to a host. It closes nothing by itself.
+//! Measures the idle time of a connection to a host. It never closes the connection itself.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 
 use super::options::Patience;
 
-/// When something last passed, and whether one side has said that it is done.
+/// The time of the last activity, and whether one side is half-closed.
 #[derive(Debug)]
 pub(super) struct Pulse {
     begun: Instant,
@@ -21,19 +21,19 @@ impl Pulse {
         Self { begun: Instant::now(), last_ms, half_closed }
     }
 
-    /// Something passed.
+    /// Records activity.
     pub(super) fn beat(&self) {
         let now = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.last_ms.store(now, Ordering::Relaxed);
     }
 
-    /// One side is done: from now on the other is waited for less long.
+    /// Records that one side is done. From now on the idle limit is shorter.
     pub(super) fn half_close(&self) {
         self.half_closed.store(true, Ordering::Relaxed);
         self.beat();
     }
 
-    /// Returns when nothing has passed for too long.
+    /// Returns when the connection has been idle for too long.
     pub(super) async fn stopped(&self, patience: Patience) {
         loop {
             let half = self.half_closed.load(Ordering::Relaxed);
@@ -43,7 +43,7 @@ impl Pulse {
             if silent >= most {
                 return;
             }
-            // Looked at often enough to see a side being done while the long wait runs.
+            // Wake up often enough to notice a half-close during the long wait.
             sleep((most - silent).min(patience.step)).await;
         }
     }

@@ -1,8 +1,8 @@
-//! The bytes of a tunnel after its first ClientHello, both ways.
+//! Copies the bytes of a tunnel in both directions, after its first ClientHello.
 //!
-//! What comes from the client is held back until the host has taken that hello. A host that asks for
-//! another one gets it only if it names the same host: until then it is in plain text, and whose TLS this
-//! is can still change.
+//! Bytes of the client are held back until the host has accepted that ClientHello. If the host asks
+//! for another one, it is passed on only if it names the same host: until then it is in plain text
+//! and could change the host.
 
 use std::io;
 
@@ -17,12 +17,12 @@ use super::pulse::Pulse;
 use super::retry::{self, Word};
 use super::rules::Host;
 
-/// Bytes moved at a time, in each direction.
+/// Bytes copied at a time, in each direction.
 const PIECE_BYTES: usize = 32 * 1024;
 
-/// How a direction of a tunnel ends early.
+/// The reason why one direction of a tunnel ends early.
 pub(super) enum Broken {
-    /// A side went away, or the run's bytes are used up.
+    /// A side closed the connection, or the run's bytes are used up.
     Lost,
     Wrong(Wrong),
 }
@@ -33,14 +33,14 @@ impl From<io::Error> for Broken {
     }
 }
 
-/// What the host said to the first ClientHello.
+/// The host's answer to the first ClientHello.
 enum Answer {
     Taken,
     Again,
 }
 
-/// Carries until one side is done, silent for too long, or says what must not pass; only that is an error.
-/// `held` came behind the first ClientHello, which the host has.
+/// Copies until one side is done, idle for too long, or sends forbidden bytes; only the last is an
+/// error. `held` are the bytes after the first ClientHello, which the host already has.
 pub(super) async fn relay(
     client: &mut (impl AsyncRead + AsyncWrite + Unpin),
     host: Metered,
@@ -65,7 +65,7 @@ pub(super) async fn relay(
             inwards(host_read, client_write, say, &pulse),
         )
     };
-    // However it ends, the host's side is closed here; what was not allowed is in the ledger already.
+    // In every case the host's connection is closed here. Refusals are already counted.
     tokio::select! {
         ended = both => match ended {
             Err(Broken::Wrong(wrong)) => Err(wrong),
@@ -75,7 +75,7 @@ pub(super) async fn relay(
     }
 }
 
-/// What a client said that the host has not been told.
+/// Bytes from the client that were not sent to the host yet.
 struct Held<R> {
     from: R,
     bytes: Vec<u8>,
@@ -83,7 +83,7 @@ struct Held<R> {
 }
 
 impl<R: AsyncRead + Unpin> Held<R> {
-    /// Waits for more, and for ever if there is no more or no room.
+    /// Waits for more bytes; waits for ever at the end of the stream or when the buffer is full.
     async fn more(&mut self, pulse: &Pulse) -> io::Result<()> {
         if self.ended || self.bytes.len() > FIRST_BYTES_MAX {
             std::future::pending::<()>().await;
@@ -106,7 +106,7 @@ async fn outwards(
     let answer = loop {
         tokio::select! {
             biased;
-            // Without an answer the host was done, or spoke something else than TLS.
+            // Without an answer, the host closed the connection or did not speak TLS.
             answer = &mut answer => break answer.map_err(|_| Broken::Lost)?,
             more = held.more(pulse) => more?,
         }
@@ -124,7 +124,7 @@ async fn outwards(
     copy(held.from, to, pulse).await
 }
 
-/// Reads as far as the end of the second ClientHello, and judges it.
+/// Reads to the end of the second ClientHello, and checks it.
 async fn second(
     held: &mut Held<impl AsyncRead + Unpin>,
     named: &Host,
@@ -162,7 +162,7 @@ async fn inwards(
             Word::Unfinished if read > 0 => {}
             Word::Taken => break Answer::Taken,
             Word::Again => break Answer::Again,
-            // The client may see what it is, and answer nothing.
+            // The client receives the bytes, but cannot answer.
             Word::Unfinished | Word::Unknown => {
                 pulse.half_close();
                 if read > 0 {
@@ -174,7 +174,7 @@ async fn inwards(
             }
         }
     };
-    // The other direction is over if nobody takes it.
+    // If the receiver is gone, the other direction has ended.
     drop(say.send(answer));
     drop(piece);
     copy(from, to, pulse).await

@@ -1,4 +1,5 @@
-//! From a name to its addresses, as the host sees them. What becomes of them is not decided here.
+//! Resolves a name to its addresses, as the host sees them. It does not decide whether they are
+//! allowed.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,19 +14,19 @@ use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use super::options::Patience;
 use super::rules::{Host, fold};
 
-/// Largest file of fixed answers, bytes.
+/// The largest hosts file, in bytes.
 const HOSTS_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Where a host keeps names of its own.
+/// The host's own file of names.
 const HOSTS_FILE: &str = "/etc/hosts";
 
-/// Whom to ask.
+/// The source of answers.
 pub(super) enum Resolver {
-    /// The host's file of names, then the C library with whatever the host has configured.
+    /// The host's file of names, then the C library with the host's configuration.
     System,
     /// One name server.
     Server(Box<TokioResolver>),
-    /// Fixed answers; no other name is known.
+    /// Fixed answers only; other names are unknown.
     File(HashMap<String, Vec<IpAddr>>),
 }
 
@@ -39,7 +40,7 @@ impl Resolver {
         let provider = TokioRuntimeProvider::default();
         let mut builder = TokioResolver::builder_with_config(config, provider);
         let options = builder.options_mut();
-        // Answers are kept per run and for its whole life; one kept here would join runs.
+        // Answers are pinned per run for its whole duration; a cache here would connect runs.
         options.cache_size = 0;
         options.use_hosts_file = ResolveHosts::Never;
         options.timeout = patience.step / 2;
@@ -68,15 +69,17 @@ impl Resolver {
         Ok(Self::File(answers))
     }
 
-    /// Every address of a name, in the order of the answer. The name is whole: no search list is tried.
+    /// Returns every address of a name, in the order of the answer. The name is complete: no search
+    /// list is used.
     ///
     /// # Errors
-    /// There is none, or nobody answered.
+    /// The name has no address, or no name server answered.
     pub(super) async fn look_up(&self, name: &str) -> io::Result<Vec<IpAddr>> {
         let whole = format!("{name}.");
         match self {
             Self::System => {
-                // The dot that keeps search lists away keeps the C library from finding names there.
+                // The trailing dot disables search lists, but it also keeps the C library from
+                // using this file.
                 let of_host = of_hosts_file(name, Path::new(HOSTS_FILE))?;
                 if !of_host.is_empty() {
                     return Ok(of_host);
@@ -95,8 +98,8 @@ impl Resolver {
     }
 }
 
-/// The addresses that the host's own file gives a name. Its lines are other programs', too: those that are
-/// wrong are passed over.
+/// Returns the addresses of a name in the host's own file. Other programs also write that file, so
+/// invalid lines are skipped.
 fn of_hosts_file(name: &str, path: &Path) -> io::Result<Vec<IpAddr>> {
     let text = match bounded(path) {
         Ok(text) => text,

@@ -1,11 +1,12 @@
-//! A host's first word in TLS, read only for whether it asks for another ClientHello (RFC 8446, 4.1.4).
-//! Pure; never panics.
+//! Reads a host's first TLS message, only to detect that it asks for another ClientHello (RFC 8446,
+//! 4.1.4). Pure; never panics.
 //!
-//! Until a host has taken a ClientHello, another one in plain text may still change whose TLS it is.
+//! Until a host has accepted a ClientHello, another one in plain text may still change the host
+//! name.
 
 use super::hello::Fields;
 
-/// Longest beginning that is looked at, bytes: what is needed is at most the 43rd, behind a few alerts.
+/// The most bytes that are examined. At most the 43rd is needed, after a few alerts.
 pub(super) const BEGINNING_BYTES_MAX: usize = 1024;
 
 const ALERT_RECORD: u8 = 21;
@@ -17,20 +18,20 @@ const RETRY: [u8; 32] = [
     0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
 ];
 
-/// What a host's bytes so far are.
+/// The state of the host's bytes received so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
-    /// A good beginning.
+    /// A valid beginning.
     Unfinished,
-    /// The host has taken the ClientHello.
+    /// The host has accepted the ClientHello.
     Taken,
-    /// It asks for another one.
+    /// The host asks for another one.
     Again,
-    /// Nothing that answers a ClientHello.
+    /// Not an answer to a ClientHello.
     Unknown,
 }
 
-/// Judges all bytes that came so far.
+/// Examines all bytes received so far.
 pub(super) fn read(bytes: &[u8]) -> Word {
     let mut rest = Fields(bytes);
     let mut message = Vec::new();
@@ -64,7 +65,7 @@ fn unfinished(bytes: &[u8]) -> Word {
     if bytes.len() < BEGINNING_BYTES_MAX { Word::Unfinished } else { Word::Unknown }
 }
 
-/// What a handshake message is, as soon as its beginning tells.
+/// Returns the kind of a handshake message, as soon as its beginning determines it.
 fn word(message: &[u8]) -> Option<Word> {
     let mut fields = Fields(message);
     if fields.number(1)? != SERVER_HELLO {

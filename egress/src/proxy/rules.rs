@@ -1,7 +1,7 @@
 //! The hosts of one run, checked once and then only looked up. Pure.
 //!
-//! A rule is one exact name or one address; there are no patterns. What the system's resolver might
-//! take for an address in disguise ("127.1", "0x7f000001") is no name.
+//! A rule is one exact name or one address; patterns do not exist. A text that the system's
+//! resolver may read as an address ("127.1", "0x7f000001") is not a name.
 
 use std::net::IpAddr;
 
@@ -13,17 +13,17 @@ use egress::frame::{
 use super::address::{Kind, kind};
 use super::ceiling::Ceiling;
 
-/// What a run may name.
+/// A host that a run may name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Host {
     /// In lower case, without a trailing dot.
     Name(String),
-    /// An IPv4 address in IPv6 clothes is the IPv4 address.
+    /// An IPv4-mapped IPv6 address is stored as the IPv4 address.
     Address(IpAddr),
 }
 
 impl Host {
-    /// `None` for what is neither; brackets are the form of addresses in URIs.
+    /// Parses a name or an address. An address in a URI has brackets.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let inner = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
         if let Some(inner) = inner {
@@ -47,7 +47,7 @@ impl std::fmt::Display for Host {
     }
 }
 
-/// One name for all its spellings.
+/// Normalizes a name: lower case, without a trailing dot.
 pub(super) fn fold(name: &str) -> String {
     name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }
@@ -64,7 +64,7 @@ fn is_name(name: &str) -> bool {
     name.len() <= 253 && name.split('.').all(label) && !number
 }
 
-/// The rules of one run, in the order in which they were given.
+/// The rules of one run, in the given order.
 #[derive(Debug)]
 pub(super) struct Rules(Vec<Rule>);
 
@@ -119,7 +119,7 @@ impl Rules {
         if let Host::Address(address) = host
             && (kind(address) != Kind::Public || ceiling.allows(address))
         {
-            // Naming it is allowing it.
+            // Naming an address allows it.
             private.push(address);
         }
         if let Some(beyond) = private.iter().find(|it| !ceiling.allows(**it)) {
@@ -128,7 +128,7 @@ impl Rules {
         Ok(Rule { host, ports, private })
     }
 
-    /// The number of the rule that allows this.
+    /// Returns the number of the rule that allows this host and port.
     pub(super) fn find(&self, host: &Host, port: u16) -> Result<usize, Reason> {
         let number = self.0.iter().position(|rule| rule.host == *host).ok_or(Reason::Host)?;
         if self.0[number].ports.contains(&port) { Ok(number) } else { Err(Reason::Port) }
@@ -142,7 +142,7 @@ impl Rules {
         self.0.iter().map(|rule| &rule.host)
     }
 
-    /// Whether the name of this rule may lead to this address although it is not public.
+    /// Returns whether this rule's name may resolve to this address although it is not public.
     pub(super) fn allows_private(&self, number: usize, address: IpAddr) -> bool {
         self.0[number].private.contains(&address)
     }

@@ -1,5 +1,4 @@
-//! From the command line to conversations: one on the standard input, or many from a socket that
-//! listens there.
+//! Starts the conversations: one on standard input, or many from a listening socket there.
 
 use std::fmt::Display;
 use std::io;
@@ -20,7 +19,7 @@ use super::model::Host;
 use super::options::Options;
 use super::resolve::Resolver;
 
-/// Where runs come from.
+/// The source of runs.
 enum Source {
     One(OwnedFd),
     Many { listener: OwnedFd, client: u32 },
@@ -29,7 +28,7 @@ enum Source {
 /// Serves until the client is done, or for ever.
 pub(super) fn run(options: Options) -> Result<(), String> {
     close_inherited()?;
-    // The last look at the file system is before the confinement.
+    // All file system access outside name look-ups comes before the confinement.
     let source = source(&options)?;
     let fixed = options.hosts_file.as_deref().map(Resolver::file).transpose()?;
     let ceiling = match source {
@@ -98,7 +97,7 @@ fn uid_of(user: &str) -> Result<u32, String> {
     found.map(|it| it.uid.as_raw()).ok_or_else(|| format!("--client-user {user}: no such user"))
 }
 
-/// Every connection is a run of its own, and no run can keep another from being served but by number.
+/// Serves each connection as a separate run. Runs affect each other only by their number.
 async fn serve(
     host: Arc<Host>,
     listener: OwnedFd,

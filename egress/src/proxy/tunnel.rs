@@ -1,4 +1,4 @@
-//! A tunnel for TLS: nothing passes before the ClientHello has named the host that was asked for.
+//! A tunnel for TLS. Nothing passes before the ClientHello has named the requested host.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use super::model::Run;
 use super::relay::relay;
 use super::rules::Host;
 
-/// Most reads before a ClientHello must be whole; each has it judged anew.
+/// The most reads before a ClientHello must be complete. Each read parses it again.
 const FIRST_READS_MAX: usize = 1024;
-/// A fatal TLS alert, `unrecognized_name`: what a client shows its user.
+/// A fatal TLS alert, `unrecognized_name`, which clients show to their users.
 const ALERT: [u8; 7] = [21, 3, 3, 0, 2, 2, 112];
 
-/// A tunnel that was granted and has carried nothing.
+/// A tunnel that was granted and has carried no bytes yet.
 pub(super) struct Tunnel {
     client: OnUpgrade,
     host: Metered,
@@ -34,9 +34,10 @@ impl Tunnel {
         Self { client, host, target }
     }
 
-    /// Carries bytes both ways until one side is done, silent for too long, or out of allowance.
+    /// Copies bytes in both directions until one side is done, idle for too long, or out of
+    /// allowance.
     pub(super) async fn carry(mut self, run: &Arc<Run>) {
-        // Fails only if the client went away before the tunnel began.
+        // This only fails if the client closed the connection before the tunnel began.
         let Ok(client) = self.client.await else { return };
         let mut client = TokioIo::new(client);
         let named = run.rules.host(self.target.rule);
@@ -44,7 +45,8 @@ impl Tunnel {
         let wrong = match first.unwrap_or(Err(Wrong::Slow)) {
             Ok(First { hello, behind }) => {
                 if self.host.write_all(&hello).await.is_err() {
-                    // A host that went away ends the tunnel; the ledger has what passed.
+                    // The host closed the connection, which ends the tunnel. The bytes are already
+                    // counted.
                     return;
                 }
                 match relay(&mut client, self.host, named, behind, run.patience).await {
@@ -58,7 +60,7 @@ impl Tunnel {
     }
 }
 
-/// Says what was wrong to the ledger, and to a client that speaks TLS.
+/// Counts the refusal, and sends an alert to a TLS client.
 async fn refuse(run: &Run, asked: &str, wrong: Wrong, client: &mut (impl AsyncWrite + Unpin)) {
     let alert = match wrong {
         Wrong::Gone => return,
@@ -72,17 +74,17 @@ async fn refuse(run: &Run, asked: &str, wrong: Wrong, client: &mut (impl AsyncWr
             }
         }
     };
-    // Told or not, the tunnel ends here.
+    // In any case the tunnel ends here.
     drop(timeout(run.patience.step, alert).await);
 }
 
-/// A good ClientHello, and what came with it.
+/// An acceptable ClientHello, and the bytes after it.
 struct First {
     hello: Vec<u8>,
     behind: Vec<u8>,
 }
 
-/// Reads as far as the end of the ClientHello, and judges it.
+/// Reads to the end of the ClientHello, and checks it.
 async fn first(client: &mut (impl AsyncRead + Unpin), host: &Host) -> Result<First, Wrong> {
     let mut bytes = Vec::with_capacity(4096);
     for _ in 0..FIRST_READS_MAX {

@@ -1,5 +1,5 @@
-//! Clients as people use them, told of the proxy by the environment that a cell gives them: a page by plain
-//! HTTP, one through TLS, and a host that the run may not name. A client that is not here is skipped.
+//! Common HTTP clients, configured by the environment variables of a sandbox: a page by plain HTTP,
+//! one over TLS, and a host that is not allowed. A client that is not installed is skipped.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -21,12 +21,13 @@ print page.body";
 const NODE: &str =
     "fetch(process.argv[1]).then(page => page.ok ? page.text() : Promise.reject(page.status))
 .then(text => process.stdout.write(text), why => { console.error(why); process.exit(1) })";
-/// The same by `undici`, the library that Node's own fetch is made of, told to use the proxy.
+/// The same with `undici`, the library that Node's own fetch uses, configured for the proxy.
 const UNDICI: &str = "const { fetch, EnvHttpProxyAgent, setGlobalDispatcher } = require('undici')
 setGlobalDispatcher(new EnvHttpProxyAgent())
 fetch(process.argv[1]).then(page => page.ok ? page.text() : Promise.reject(page.status))
 .then(text => process.stdout.write(text), why => { console.error(why); process.exit(1) })";
-/// What a script for an older Node must do itself, for plain HTTP. Left alone Node names the proxy as host.
+/// The code that a script for an older Node needs for plain HTTP. By itself, Node names the proxy
+/// as the host.
 const NODE_BY_HAND: &str =
     "const [asked, proxy] = [process.argv[1], new URL(process.env.http_proxy)]
 require('http').get({ host: proxy.hostname, port: proxy.port, path: asked,
@@ -43,7 +44,7 @@ func main() {
   io.Copy(os.Stdout, page.Body)
 }";
 
-/// Where `tests/prepare` has installed what Node needs, if it has.
+/// Returns the directory in which `tests/prepare` has installed Node's modules, if it has.
 fn modules() -> Option<PathBuf> {
     std::env::var_os("TOOLEXEC_NODE_MODULES").map(PathBuf::from)
 }
@@ -71,7 +72,7 @@ impl Scene {
     fn ask(&self, words: &[&str], asked: &str) -> Output {
         let proxy = format!("http://{}", self.run.proxy);
         let mut command = Command::new(words[0]);
-        // As in a cell: nothing of the host's is inherited.
+        // As in a sandbox, no variable of the host is inherited.
         command.args(&words[1..]).arg(asked).env_clear();
         command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", "/");
         for name in ["http_proxy", "https_proxy", "all_proxy"] {
@@ -92,7 +93,7 @@ impl Scene {
         assert_eq!(String::from_utf8_lossy(&got.stdout), "hello\n", "{asked}: {got:?}");
     }
 
-    /// Both pages come, and a host that the run may not name does not.
+    /// Checks that both pages arrive, and that a host that is not allowed does not answer.
     #[track_caller]
     fn assert_goes_through(self, words: &[&str]) {
         self.assert_served(words, &format!("http://one.example:{}/", self.plain));
@@ -105,7 +106,7 @@ impl Scene {
     }
 }
 
-/// Whether the client is here; if not, its test is told as skipped.
+/// Returns whether the client is installed. If not, its test is reported as skipped.
 fn is_here(test: &str, client: &str) -> bool {
     let found = Command::new("sh").args(["-c", "command -v \"$0\"", client]).output().unwrap();
     if !found.status.success() {
@@ -145,7 +146,7 @@ fn go_goes_through() {
     let (source, program) = (place.join("main.go"), place.join("main"));
     std::fs::write(&source, GO).unwrap();
     let mut build = Command::new("go");
-    // A cache of its own would compile the whole library; where there is no home there is no cache.
+    // A separate cache would compile the whole library; without a home directory no cache is used.
     build.args(["build", "-o"]).arg(&program).arg(&source).env("CGO_ENABLED", "0");
     let built = build.env("GO111MODULE", "off").output().unwrap();
     if built.status.success() {
@@ -171,7 +172,7 @@ fn node_goes_through() {
     } else if modules().is_some_and(|it| it.join("undici").is_dir()) {
         UNDICI
     } else {
-        // 22.21 and 24.0 are the first.
+        // 22.21 and 24.0 are the first versions that know it.
         return skip(
             TEST,
             "this Node's fetch knows no proxy, and TOOLEXEC_NODE_MODULES has no undici",

@@ -1,4 +1,4 @@
-//! The client's side of a run: how it begins, how it ends, and what is no run.
+//! The client's side of a run: its beginning, its end, and invalid runs.
 
 use std::io::{IoSlice, Write};
 use std::mem::MaybeUninit;
@@ -54,7 +54,7 @@ fn numbers_outside_their_bounds_are_not_served() {
         ("hosts", order(many)),
         ("ports", order(vec![rule("a.example", &[0])])),
         ("ports", order(vec![rule("a.example", &[1; 17])])),
-        // Of all rules together, or the frame would have no bound.
+        // The limit is for all rules together, or the frame would have no limit.
         ("private", order(vec![with(40, "a.example"), with(25, "b.example")])),
         ("bytes_max", Serve { bytes_max: 0, ..one() }),
         ("connections_max", Serve { connections_max: 0, ..one() }),
@@ -78,7 +78,7 @@ fn the_largest_order_is_served() {
     assert_eq!(report.hosts[63].name, name(63));
 }
 
-/// The program with one end of a conversation, and the other end.
+/// Starts the program with one end of a conversation. Returns the other end.
 fn raw() -> (Child, OwnedFd) {
     let flags = SocketFlags::CLOEXEC;
     let (ours, theirs) =
@@ -97,7 +97,7 @@ fn send(socket: &OwnedFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) {
     sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL).unwrap();
 }
 
-/// The answer to this frame, and that the program ends after it.
+/// Sends a frame and returns its answer. Checks that the program ends after it.
 #[track_caller]
 fn answer(bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Answer {
     let (mut child, socket) = raw();

@@ -1,5 +1,5 @@
-//! Requests whose end can be read in two ways: whatever the proxy makes of them, no host may see a request
-//! that was not judged.
+//! Requests whose end can be parsed in two ways. No host may ever see a request that was not
+//! judged.
 
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -11,14 +11,14 @@ use crate::stand::{Hosts, Run, arguments, order, reasons, rest, rule};
 
 const ONE: &str = "127.0.0.1 one.example\n";
 
-/// Answers once nothing more comes, and tells every byte that came until the end.
+/// Answers when no more bytes arrive, and reports every byte until the end.
 fn patient() -> Server<Vec<u8>> {
     Server::new(|mut stream| {
         stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         let mut all = Vec::new();
-        // Silence is an error of reading.
+        // A timeout is a read error.
         drop(stream.read_to_end(&mut all));
-        // Whoever asked may be gone.
+        // The client may have closed the connection.
         drop(stream.write_all(HELLO.as_bytes()));
         drop(stream.read_to_end(&mut all));
         all
@@ -27,7 +27,7 @@ fn patient() -> Server<Vec<u8>> {
 
 #[test]
 fn no_framing_hides_a_second_request() {
-    // Read one way what follows is part of a body; read the other it is a request of its own.
+    // Parsed one way, the rest is part of a body; parsed the other way, it is a separate request.
     let framings = [
         "Content-Length: 4\r\nContent-Length: 60\r\n\r\nbody",
         "Content-Length: 4, 60\r\n\r\nbody",
@@ -49,7 +49,7 @@ fn no_framing_hides_a_second_request() {
         let run = Run::with(&words, order(vec![rule("one.example", &[server.port])]));
         let mut stream = run.connect();
         let head = format!("POST http://one.example:{}/ HTTP/1.1\r\n{framing}", server.port);
-        // All at once: nobody may tell the two apart by when they came.
+        // One write, so that the timing does not separate the two.
         let hidden = "GET /hidden HTTP/1.1\r\nHost: evil.example\r\n\r\n";
         stream.write_all(format!("{head}{hidden}").as_bytes()).unwrap();
         rest(&mut stream);

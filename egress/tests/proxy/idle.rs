@@ -1,4 +1,5 @@
-//! How long a plain request is waited for: as long as bytes move, and no longer than they may rest.
+//! A plain request has no time limit while bytes move, and ends when the connection is idle for too
+//! long.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -17,7 +18,7 @@ fn with(port: u16) -> Run {
     Run::with(&words, order(vec![rule("one.example", &[port])]))
 }
 
-/// Reads a request's head, says this, and then does that.
+/// Reads a request's head, sends `head`, and then calls `then`.
 fn server(head: &'static str, then: fn(&mut TcpStream)) -> Server<()> {
     Server::new(move |mut stream| {
         let mut piece = [0; 4096];
@@ -35,7 +36,7 @@ fn silent(stream: &mut TcpStream) {
 fn an_answer_that_stops_in_its_middle_is_cut_and_is_no_whole_answer() {
     const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n";
     const SIZED: &str = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello";
-    // Its end is the connection's.
+    // Its end is the end of the connection.
     const OPEN: &str = "HTTP/1.1 200 OK\r\n\r\nhello";
     for head in [SIZED, CHUNKED, OPEN] {
         let server = server(head, silent);
@@ -44,7 +45,7 @@ fn an_answer_that_stops_in_its_middle_is_cut_and_is_no_whole_answer() {
         let answer = run.ask(&get(&format!("http://one.example:{}/", server.port)));
         assert!(answer.contains("hello") && !answer.ends_with("0\r\n\r\n"), "{answer}");
         assert!((IDLE..Duration::from_secs(5)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
-        // The host is let go, too.
+        // The connection to the host is closed, too.
         server.next();
     }
 }
@@ -80,7 +81,7 @@ fn an_upload_that_goes_on_is_not_cut() {
     write!(stream, "PUT {uri} HTTP/1.1\r\nConnection: close\r\nContent-Length: 8\r\n\r\n").unwrap();
     for _ in 0..8 {
         sleep(IDLE / 4);
-        // Refused, it is seen below.
+        // A refusal is checked below.
         drop(stream.write_all(b"x"));
     }
     let answer = rest(&mut stream);

@@ -1,5 +1,5 @@
-//! What the kernel keeps apart: a socket of another network namespace, and what the program has taken
-//! from itself.
+//! The isolation that the kernel enforces: a socket of another network namespace, and the
+//! confinement of the program.
 
 use std::fs;
 use std::io::Write;
@@ -16,7 +16,7 @@ use crate::stand::{Hosts, LOOPBACK, Run, arguments, connect, get, order, program
 
 const ONE: &str = "127.0.0.1 one.example\n";
 
-/// Says that this host cannot run a test, and why.
+/// Reports that this host cannot run a test, with the reason.
 pub(crate) fn skip(test: &str, reason: &str) {
     let line = format!("SKIPPED {test}: {reason}\n");
     let Some(log) = std::env::var_os("TOOLEXEC_SKIP_LOG") else {
@@ -31,11 +31,11 @@ fn a_socket_of_another_network_namespace_is_the_only_way_out_of_it() {
     let server = http(HELLO);
     let port = server.port;
     let ((give, take), (serving, wait)) = (channel(), channel::<()>());
-    // On the host this address is taken, so whoever answers there inside is not the host's.
+    // This address is taken on the host, so an answer inside does not come from the host.
     let taken = TcpListener::bind((LOOPBACK, 0)).unwrap();
     taken.set_nonblocking(true).unwrap();
     let proxy = taken.local_addr().unwrap();
-    // The namespace is this thread's alone; what the thread starts is in it as well.
+    // Only this thread and the processes it starts are in the new namespace.
     let tool = std::thread::spawn(move || {
         if let Err(why) = unshare(CloneFlags::CLONE_NEWNET) {
             return drop(give.send(Err(why.to_string())));
@@ -72,7 +72,8 @@ fn a_socket_of_another_network_namespace_is_the_only_way_out_of_it() {
 #[test]
 fn the_hosts_own_names_are_found_and_others_asked_for_whole() {
     const TEST: &str = "the_hosts_own_names_are_found_and_others_asked_for_whole";
-    // A thread with a network of its own, where the host's configuration names our server of names.
+    // A thread with its own network namespace, in which the host's configuration names the test's
+    // DNS server.
     let tool = std::thread::spawn(|| {
         let made = unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS);
         if let Err(why) = made {
@@ -98,7 +99,7 @@ fn the_hosts_own_names_are_found_and_others_asked_for_whole() {
         assert!(answer.ends_with("hello\n"), "{answer}");
         assert_eq!(run.close().hosts[0].addresses, [LOOPBACK]);
         assert_eq!(*asked.lock().unwrap(), 1);
-        // A name of the host's own file is nobody else's to tell.
+        // A name in the host's own file is never looked up elsewhere.
         let inner =
             HostRule { private: vec![[127, 0, 0, 7].into()], ..rule("inner.example", &[80]) };
         let run = Run::with(&words, order(vec![inner]));
@@ -119,7 +120,7 @@ fn the_program_can_gain_no_privileges() {
     for field in fields.iter().map(String::as_str).chain(["NoNewPrivs:\t1\n", "Seccomp:\t2\n"]) {
         assert!(status.contains(field), "{field}: {status}");
     }
-    // Only who may narrow the bounding set has anything to narrow.
+    // Only a process that may narrow the bounding set needs to.
     if nix::unistd::getuid().is_root() {
         assert!(status.contains(&format!("CapBnd:\t{:016x}\n", 0)), "{status}");
     }
@@ -130,7 +131,7 @@ fn the_program_can_gain_no_privileges() {
 fn what_the_caller_left_open_is_closed() {
     let hosts = Hosts::new(ONE);
     let file = hosts.arguments();
-    // A shell that has opened a file for itself before it becomes the program.
+    // A shell opens files and then executes the program.
     let script = "exec 5</etc/passwd 9<>/dev/null && exec \"$0\" \"$@\"";
     let mut words = arguments(&["-c", script, program().to_str().unwrap()]);
     words.extend(file.clone());
@@ -146,7 +147,7 @@ fn what_the_caller_left_open_is_closed() {
     conversation.close().unwrap();
 }
 
-/// The process that has this among its arguments.
+/// Returns the process with this argument.
 fn child_with(word: &str) -> u32 {
     let mut pids = fs::read_dir("/proc").unwrap().filter_map(|entry| {
         let pid: u32 = entry.unwrap().file_name().to_str()?.parse().ok()?;

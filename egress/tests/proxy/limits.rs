@@ -1,4 +1,4 @@
-//! What one run may use: bytes, connections, time, and other people's patience.
+//! The limits of one run: bytes, connections, time, and the proxy's timeouts.
 
 use std::io::Write;
 use std::net::Shutdown;
@@ -44,7 +44,7 @@ fn the_runs_bytes_are_never_exceeded() {
 
 #[test]
 fn exactly_the_runs_bytes_are_enough() {
-    // The second has no length: the end of the connection is its end, and no byte.
+    // The second has no length: it ends with the connection, which is not a byte.
     for answer in [HELLO, "HTTP/1.1 200 OK\r\n\r\nhello\n"] {
         let server = http(answer);
         let uri = format!("http://one.example:{}/", server.port);
@@ -82,7 +82,7 @@ fn connections_beyond_the_limit_are_told_so() {
     let uri = format!("http://one.example:{}/", server.port);
     let held = [run.connect(), run.connect()];
     let mut third = run.connect();
-    // What is accepted first is served first.
+    // Connections are served in the order in which they are accepted.
     write!(third, "{}", get(&uri)).unwrap();
     let refused = rest(&mut third);
     assert!(
@@ -119,7 +119,7 @@ fn time_that_ends_with_nothing_asked_for_is_no_refusal() {
 fn bytes_that_end_before_an_answer_are_one_refusal() {
     let server = http(HELLO);
     let uri = format!("http://one.example:{}/", server.port);
-    // Within the request's head, and within the answer's.
+    // The limit is within the request's head, or within the answer's.
     for bytes_max in [20, 80] {
         let run = limited(Serve { bytes_max, ..one(server.port) }, "2000", "5000");
         let answer = run.ask(&get(&uri));
@@ -128,7 +128,7 @@ fn bytes_that_end_before_an_answer_are_one_refusal() {
     }
 }
 
-/// How long the proxy bears with a connection that does this.
+/// Returns the time until the proxy closes a connection that sends these bytes.
 fn borne(run: &Run, bytes: &str) -> Duration {
     let begun = Instant::now();
     let mut stream = run.connect();
@@ -141,11 +141,11 @@ fn borne(run: &Run, bytes: &str) -> Duration {
 fn a_head_that_never_ends_is_not_waited_for() {
     let run = limited(one(80), "300", "20000");
     assert!(borne(&run, "GET http://one.example/ HTTP/1.1\r\nX-A: b\r\n") < Duration::from_secs(5));
-    // This one asks for nothing.
+    // This connection makes no request.
     assert!(borne(&run, "") < Duration::from_secs(5));
     let mut slow = run.connect();
     let begun = Instant::now();
-    // One byte now and then does not begin the wait anew.
+    // Occasional bytes do not restart the timeout.
     while slow.write_all(b"G").is_ok() && begun.elapsed() < Duration::from_secs(5) {
         sleep(Duration::from_millis(50));
     }
@@ -176,7 +176,7 @@ fn a_host_that_never_answers_is_not_waited_for() {
     assert_eq!(reasons(&run.close()), [(Reason::Slow, 1)]);
 }
 
-/// A ClientHello for the host, in a tunnel that then stays as it is.
+/// Opens a tunnel and sends a ClientHello for the host.
 fn opened(run: &Run, port: u16) -> std::net::TcpStream {
     let mut stream = run.granted(&format!("one.example:{port}"));
     let mut tls = Identity::new("one.example").client(std::io::empty(), true);
@@ -202,7 +202,7 @@ fn a_silent_tunnel_is_closed() {
 fn a_half_closed_tunnel_is_closed_sooner() {
     let server = Server::new(|mut stream| {
         let read = std::io::copy(&mut stream, &mut std::io::sink()).unwrap();
-        // This direction stays open, and silent, for longer than the test runs.
+        // This direction stays open and idle for longer than the test runs.
         sleep(Duration::from_secs(60));
         read
     });

@@ -1,5 +1,6 @@
-//! The proxy, black box: the built program, driven by its own client, between a tool and servers that the
-//! tests play. Every server listens on loopback, so every rule here names what it reaches.
+//! Black-box tests of the proxy: the built program, driven by its own client, between a tool and
+//! servers played by the tests. Every server listens on loopback, so every rule here names its
+//! addresses.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Names that lead where they should not, at once or later.
+//! Names that resolve to forbidden addresses, immediately or later.
 
 use std::net::Ipv4Addr;
 
@@ -9,7 +9,7 @@ use crate::stand::{
     Hosts, LOOPBACK, Run, arguments, assert_refused, get, order, public, reasons, rule,
 };
 
-/// Nothing that is not public may be reached.
+/// Returns an order that allows public addresses only.
 fn strict(ports: &[u16]) -> Serve {
     order(vec![public("name.example", ports)])
 }
@@ -57,7 +57,7 @@ fn a_private_address_is_one_hosts_and_no_others() {
     let rules =
         vec![rule("inner.example", &[server.port]), public("other.example", &[server.port])];
     let run = Run::among(text, rules);
-    // In both orders: what one name was given must not widen the other.
+    // In both orders: the address allowed to one name must not be allowed to the other.
     for (name, status) in [("other", "403"), ("inner", "200"), ("other", "403")] {
         let answer = run.ask(&get(&format!("http://{name}.example:{}/", server.port)));
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{name}: {answer}");
@@ -82,7 +82,7 @@ fn of_an_answer_only_what_may_be_reached_is_dialled() {
     }
     let report = run.close();
     assert_eq!(report.hosts[0].addresses, [LOOPBACK]);
-    // What it might have led to is told, once for the run.
+    // The forbidden addresses are reported, once for the run.
     assert_eq!(reasons(&report), [(Reason::PrivateAddress, 1), (Reason::MetadataAddress, 1)]);
     assert_eq!(report.refusals[0].asked, "name.example -> 10.9.8.7");
 }
@@ -124,7 +124,7 @@ fn the_first_answer_is_kept_for_the_runs_life() {
     assert_eq!(report.hosts[0].addresses, [LOOPBACK]);
     assert_eq!(report.hosts[0].connections, 3);
     assert_eq!(*asked.lock().unwrap(), 1);
-    // Another run is another answer, and that one is refused.
+    // Another run looks the name up again, and is refused.
     let run = Run::with(&asking(names), rules());
     let answer = run.ask(&get(&uri));
     assert_refused(&answer, "-> 127.0.0.2: address", &run.close(), Reason::PrivateAddress);
@@ -158,7 +158,7 @@ fn a_name_server_that_is_not_there_is_no_answer() {
 
 #[test]
 fn all_who_wait_for_one_name_wait_once() {
-    // It takes questions, and answers none.
+    // This server receives queries and never answers.
     let silent = std::net::UdpSocket::bind((LOOPBACK, 0)).unwrap();
     let resolver = format!("127.0.0.1:{}", silent.local_addr().unwrap().port());
     let arguments = arguments(&["--patience-ms", "1000", "--resolver", &resolver]);

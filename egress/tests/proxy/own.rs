@@ -1,4 +1,4 @@
-//! Names that lead to the proxy's own host by an address that looks public.
+//! Names that resolve to the proxy's own host by an address that looks public.
 
 use std::net::TcpListener;
 use std::process::Command;
@@ -9,7 +9,7 @@ use nix::sched::{CloneFlags, unshare};
 use crate::kernel::skip;
 use crate::stand::{Hosts, Run, assert_refused, get, order, public, reasons};
 
-/// One of an interface, a second one beside it, one of a network that is routed to the host, and IPv6.
+/// One of an interface, a second one of it, one of a network routed to the host, and IPv6.
 const OWN: [&str; 4] = ["9.9.9.9", "9.9.9.10", "8.8.4.77", "2620:fe::9"];
 const SETUP: &str = "ip link set lo up && ip addr add 9.9.9.9/24 dev lo && \
     ip addr add 9.9.9.10/24 dev lo && ip route add local 8.8.4.0/24 dev lo && \
@@ -18,7 +18,7 @@ const SETUP: &str = "ip link set lo up && ip addr add 9.9.9.9/24 dev lo && \
 #[test]
 fn a_name_that_leads_to_the_host_itself_is_refused() {
     const TEST: &str = "a_name_that_leads_to_the_host_itself_is_refused";
-    // A thread with a network of its own.
+    // A thread with its own network namespace.
     let tool = std::thread::spawn(|| {
         if let Err(why) = unshare(CloneFlags::CLONE_NEWNET) {
             return skip(TEST, &format!("no network namespace: {why}"));
@@ -37,7 +37,7 @@ fn a_name_that_leads_to_the_host_itself_is_refused() {
             let answer = run.ask(&get(&uri));
             assert_refused(&answer, "this host itself", &run.close(), Reason::OwnAddress);
             assert!(server.accept().is_err(), "{address}");
-            // Where the operator names it, it is meant.
+            // The operator may name the address explicitly.
             let mut named = public("name.example", &[port]);
             named.private = vec![address.parse().unwrap()];
             let run = Run::with(&hosts.arguments(), order(vec![named]));

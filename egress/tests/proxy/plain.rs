@@ -1,4 +1,4 @@
-//! Plain HTTP through the proxy: what is passed on, and what is not.
+//! Plain HTTP through the proxy: forwarded and refused requests.
 
 use std::io::{Read, Write};
 
@@ -99,7 +99,7 @@ fn every_request_of_a_kept_connection_is_judged() {
     assert_eq!(report.hosts[0].connections, 1);
 }
 
-/// One request that is refused before anything is dialled.
+/// Checks that a request is refused before anything is dialled.
 #[track_caller]
 fn refused(request: &str, words: &str, reason: Reason) {
     let server = http(HELLO);
@@ -146,7 +146,7 @@ fn a_user_name_in_an_address_is_refused_and_not_repeated() {
     refused(&get("http://one.example@evil.example:PORT/"), "userinfo", Reason::UserInfo);
     let server = http(HELLO);
     let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
-    // Put together here: the repository itself is searched for secrets.
+    // Assembled here, because a check searches the repository for secrets.
     let user = ["me", "hush"].join(":");
     let answer = run.ask(&get(&format!("http://{user}@one.example:{}/", server.port)));
     let report = run.close();

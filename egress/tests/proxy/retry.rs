@@ -16,7 +16,7 @@ const MARK: [u8; 6] = [20, 3, 3, 0, 1, 1];
 #[test]
 fn an_honest_client_is_asked_twice_and_passes() {
     let identity = Identity::new("one.example");
-    // No client begins with this group.
+    // No client offers this group first.
     let provider = CryptoProvider { kx_groups: vec![kx_group::SECP384R1], ..default_provider() };
     let server = tls_with(identity.server(provider), None);
     let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
@@ -26,7 +26,7 @@ fn an_honest_client_is_asked_twice_and_passes() {
     assert_eq!(reasons(&run.close()), []);
 }
 
-/// What a host says that wants another key; only its `random` tells it from a common ServerHello.
+/// Returns a HelloRetryRequest; only its `random` distinguishes it from a ServerHello.
 fn wish() -> Vec<u8> {
     const RANDOM: &str = "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c";
     let random = (0..32).map(|at| u8::from_str_radix(&RANDOM[2 * at..2 * at + 2], 16).unwrap());
@@ -39,7 +39,8 @@ fn wish() -> Vec<u8> {
     record
 }
 
-/// A host that says this to the first ClientHello, and tells all that it was told.
+/// Starts a host that answers the first ClientHello with these bytes, and reports all bytes it
+/// received.
 fn saying(word: Vec<u8>) -> Server<Vec<u8>> {
     Server::new(move |mut stream| {
         let mut head = [0; 5];
@@ -54,7 +55,8 @@ fn saying(word: Vec<u8>) -> Server<Vec<u8>> {
     })
 }
 
-/// The client says all of this at once or in turn; how much of it the host was told, and what the client was.
+/// Sends both parts at once or in turn. Returns the number of bytes that reached the host, the
+/// answer, and the refusals.
 fn told(word: Vec<u8>, says: [&[u8]; 2], at_once: bool) -> (usize, Vec<u8>, Vec<(Reason, u64)>) {
     let server = saying(word.clone());
     let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);

@@ -1,5 +1,5 @@
-//! Servers that the tests play: HTTP, TLS, and name servers that change their minds. Each counts, or
-//! tells, what really reached it.
+//! Servers played by the tests: HTTP, TLS, and DNS servers that change their answers. Each counts
+//! or reports the bytes that reached it.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
@@ -16,7 +16,7 @@ use rustls::{
 
 use crate::stand::LOOPBACK;
 
-/// A server on a port of its own, and one message per connection that came to an end.
+/// A server on its own port, with one message per ended connection.
 pub(crate) struct Server<T> {
     pub(crate) port: u16,
     pub(crate) seen: Receiver<T>,
@@ -30,26 +30,26 @@ impl<T: Send + 'static> Server<T> {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let (say, serve, stream) = (say.clone(), Arc::clone(&serve), stream.unwrap());
-                // The test may be over; then nobody listens.
+                // The receiver is gone if the test is over.
                 thread::spawn(move || drop(say.send(serve(stream))));
             }
         });
         Self { port, seen }
     }
 
-    /// What the next connection that ended was.
+    /// Returns the message of the next connection that ends.
     #[track_caller]
     pub(crate) fn next(&self) -> T {
         self.seen.recv_timeout(std::time::Duration::from_secs(20)).unwrap()
     }
 
-    /// Nobody came, as far as anybody has been seen to leave.
+    /// Returns true if no connection has ended so far.
     pub(crate) fn unvisited(&self) -> bool {
         self.seen.try_recv().is_err()
     }
 }
 
-/// Says this to every request and tells the request's bytes, head and counted body.
+/// Sends this answer to every request, and reports the request's bytes: head and counted body.
 pub(crate) fn http(answer: &'static str) -> Server<Vec<u8>> {
     Server::new(move |mut stream| {
         let (mut bytes, mut piece) = (Vec::new(), [0; 4096]);
@@ -77,7 +77,7 @@ fn complete(request: &[u8]) -> bool {
     }
 }
 
-/// Reads to the end and tells how many bytes came.
+/// Reads to the end and reports the number of bytes.
 pub(crate) fn sink() -> Server<usize> {
     Server::new(|mut stream| {
         let mut all = Vec::new();
@@ -87,7 +87,7 @@ pub(crate) fn sink() -> Server<usize> {
     })
 }
 
-/// A certificate of its own for each name.
+/// A separate certificate for each name.
 pub(crate) struct Identity {
     certificate: CertificateDer<'static>,
     key: Vec<u8>,
@@ -101,7 +101,7 @@ impl Identity {
         Self { certificate: made.cert.der().clone(), key, name: name.to_owned() }
     }
 
-    /// The certificate as a file of authorities has it.
+    /// Returns the certificate as a PEM file.
     pub(crate) fn pem(&self) -> String {
         const DIGITS: &[u8; 64] =
             b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -128,7 +128,7 @@ impl Identity {
         Arc::new(config.with_single_cert(chain, key).unwrap())
     }
 
-    /// TLS over a stream, naming this or that host.
+    /// Starts TLS over a stream, with or without the server name.
     pub(crate) fn client<S: Read + Write>(&self, stream: S, say_name: bool) -> Tls<S> {
         let mut roots = RootCertStore::empty();
         roots.add(self.certificate.clone()).unwrap();
@@ -143,7 +143,7 @@ impl Identity {
 
 pub(crate) type Tls<S> = StreamOwned<ClientConnection, Counting<S>>;
 
-/// A stream that knows how many bytes passed it.
+/// A stream that counts the bytes in both directions.
 pub(crate) struct Counting<S> {
     inner: S,
     pub(crate) read: u64,
@@ -170,7 +170,7 @@ impl<S: Write> Write for Counting<S> {
     }
 }
 
-/// Answers five bytes of TLS with the same five, and tells how many raw bytes it read and wrote.
+/// Answers five bytes over TLS with the same five, and reports the raw bytes read and written.
 pub(crate) fn tls_echo(identity: &Identity) -> Server<(u64, u64)> {
     tls_saying(identity, None)
 }
@@ -180,7 +180,7 @@ pub(crate) fn tls_saying(identity: &Identity, answer: Option<&'static str>) -> S
     tls_with(identity.server(default_provider()), answer)
 }
 
-/// The same, played in this way.
+/// The same with this configuration.
 pub(crate) fn tls_with(
     config: Arc<ServerConfig>,
     answer: Option<&'static str>,
@@ -202,7 +202,8 @@ pub(crate) fn tls_with(
     })
 }
 
-/// Sends five bytes through a tunnel and has them back; how many raw bytes it wrote and read.
+/// Sends five bytes through a tunnel and receives them back. Returns the raw bytes written and
+/// read.
 pub(crate) fn five(identity: &Identity, stream: TcpStream) -> io::Result<(u64, u64)> {
     let mut tls = identity.client(stream, true);
     tls.write_all(b"12345")?;
@@ -217,8 +218,9 @@ pub(crate) fn five(identity: &Identity, stream: TcpStream) -> io::Result<(u64, u
     Ok((tls.sock.written, tls.sock.read))
 }
 
-/// A name server whose n-th answer for any name is the n-th of these, the last one again and again; at
-/// this port, or at any for 0. Returns its port and the number of questions for IPv4 addresses so far.
+/// Starts a DNS server at this port, or at any port for 0. Its n-th answer to any name is the n-th
+/// of these, and the last one is repeated. Returns its port and the number of queries for IPv4
+/// addresses so far.
 pub(crate) fn name_server(port: u16, answers: &'static [Ipv4Addr]) -> (u16, Arc<Mutex<usize>>) {
     let socket = UdpSocket::bind((LOOPBACK, port)).unwrap();
     let port = socket.local_addr().unwrap().port();
@@ -238,7 +240,7 @@ pub(crate) fn name_server(port: u16, answers: &'static [Ipv4Addr]) -> (u16, Arc<
                 let mut count = count.lock().unwrap();
                 let address = answers[(*count).min(answers.len() - 1)];
                 *count += 1;
-                // Its name is the question's, it lives for no time at all.
+                // Its name is the question's, and its lifetime is 0.
                 answer.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]);
                 answer.extend(address.octets());
             }

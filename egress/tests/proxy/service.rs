@@ -1,4 +1,4 @@
-//! The program as a service: runs of one client, kept apart, below a ceiling of its own.
+//! The program as a service: separate runs of one client, limited by the service's own options.
 
 use std::fs;
 use std::io::Write;
@@ -19,7 +19,7 @@ use crate::stand::{
 
 const ONE: &str = "127.0.0.1 one.example\n";
 
-/// The program as its unit starts it: a listening socket as standard input.
+/// The program as its unit starts it, with a listening socket as standard input.
 struct Service {
     child: Child,
     path: PathBuf,
@@ -85,14 +85,14 @@ fn a_service_keeps_its_runs_apart() {
     assert!(second.ask(&get(&uri)).starts_with("HTTP/1.1 403"));
     let mut kept = second.connect();
     assert_eq!(first.close().hosts[0].connections, 1);
-    // The other run goes on, with its own rules and its own connections.
+    // The other run continues, with its own rules and connections.
     assert!(second.ask(&get(&uri)).starts_with("HTTP/1.1 403"));
     kept.write_all(get(&uri).as_bytes()).unwrap();
     assert!(rest(&mut kept).starts_with("HTTP/1.1 403"));
     let report = second.close();
     assert_eq!(report.hosts[0].connections, 0);
     assert_eq!(report.refusals[0].times, 3);
-    // Both are over, so there is room again.
+    // Both have ended, so another run fits.
     eventually("the service takes another run", || service.run(&[1]).is_ok());
 }
 

@@ -1,4 +1,4 @@
-//! A run with its hosts, and a tool that asks its proxy for things.
+//! A run with its hosts, and a tool that sends requests to its proxy.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,24 +12,24 @@ use egress::client::{Conversation, Egress, EgressError};
 use egress::frame::{HostRule, Reason, Report, Serve};
 
 pub(crate) const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// Longer than anything here takes that does not hang.
+/// Longer than any operation here takes, unless it hangs.
 const HANG: Duration = Duration::from_secs(20);
 
 pub(crate) fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_toolexec-egress"))
 }
 
-/// A host that may lead to loopback.
+/// Returns a rule for a host that may resolve to loopback.
 pub(crate) fn rule(name: &str, ports: &[u16]) -> HostRule {
     HostRule { name: name.to_owned(), ports: ports.to_vec(), private: vec![LOOPBACK] }
 }
 
-/// A host that may lead to public addresses only.
+/// Returns a rule for a host that may resolve to public addresses only.
 pub(crate) fn public(name: &str, ports: &[u16]) -> HostRule {
     HostRule { private: Vec::new(), ..rule(name, ports) }
 }
 
-/// An order with room for everything.
+/// Returns an order with generous limits.
 pub(crate) fn order(hosts: Vec<HostRule>) -> Serve {
     Serve { hosts, bytes_max: 1 << 30, connections_max: 32, time_ms_max: 600_000 }
 }
@@ -38,7 +38,7 @@ pub(crate) fn arguments(words: &[&str]) -> Vec<OsString> {
     words.iter().map(OsString::from).collect()
 }
 
-/// A file of fixed answers that ends with its owner.
+/// A file of fixed answers, which is removed with its owner.
 pub(crate) struct Hosts(PathBuf);
 
 impl Hosts {
@@ -66,7 +66,7 @@ impl Drop for Hosts {
     }
 }
 
-/// A run that has its proxy.
+/// A run with its proxy.
 pub(crate) struct Run {
     pub(crate) proxy: SocketAddr,
     pub(crate) conversation: Conversation,
@@ -85,7 +85,7 @@ impl Run {
         Self::try_with(arguments, order).unwrap()
     }
 
-    /// Names lead where these lines say.
+    /// Starts a run whose names resolve as in these lines.
     #[track_caller]
     pub(crate) fn among(hosts: &str, rules: Vec<HostRule>) -> Self {
         Self::with(&Hosts::new(hosts).arguments(), order(rules))
@@ -95,21 +95,22 @@ impl Run {
         connect(self.proxy)
     }
 
-    /// Sends these bytes on a connection of their own and reads until the proxy closes it.
+    /// Sends these bytes on a new connection, and reads until the proxy closes it.
     pub(crate) fn ask(&self, bytes: &str) -> String {
         let mut stream = self.connect();
         stream.write_all(bytes.as_bytes()).unwrap();
         rest(&mut stream)
     }
 
-    /// Asks for a tunnel; the answer's head and the connection, which is one if it begins with 200.
+    /// Requests a tunnel. Returns the answer's head and the connection, which is a tunnel if the
+    /// head begins with 200.
     pub(crate) fn tunnel(&self, authority: &str) -> (String, TcpStream) {
         let mut stream = self.connect();
         write!(stream, "CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n").unwrap();
         (head(&mut stream), stream)
     }
 
-    /// A tunnel that must be granted.
+    /// Requests a tunnel that must be granted.
     #[track_caller]
     pub(crate) fn granted(&self, authority: &str) -> TcpStream {
         let (head, stream) = self.tunnel(authority);
@@ -130,7 +131,7 @@ pub(crate) fn connect(proxy: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Everything until the end, which may be a reset.
+/// Reads everything until the end, which may be a reset.
 #[track_caller]
 pub(crate) fn rest(stream: &mut TcpStream) -> String {
     let (mut all, mut piece) = (Vec::new(), [0; 4096]);
@@ -145,7 +146,7 @@ pub(crate) fn rest(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&all).into_owned()
 }
 
-/// The head of an answer, and nothing behind it.
+/// Reads the head of an answer, and no further.
 pub(crate) fn head(stream: &mut TcpStream) -> String {
     let (mut all, mut byte) = (Vec::new(), [0]);
     while !all.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap() == 1 {
@@ -154,17 +155,18 @@ pub(crate) fn head(stream: &mut TcpStream) -> String {
     String::from_utf8(all).unwrap()
 }
 
-/// A GET that is not kept alive.
+/// Returns a GET request without keep-alive.
 pub(crate) fn get(uri: &str) -> String {
     format!("GET {uri} HTTP/1.1\r\nConnection: close\r\n\r\n")
 }
 
-/// The reasons of a report, in order, with how many times each.
+/// Returns the reasons of a report, in order, each with its count.
 pub(crate) fn reasons(report: &Report) -> Vec<(Reason, u64)> {
     report.refusals.iter().map(|it| (it.reason, it.times)).collect()
 }
 
-/// The answer was 403 with one line that has these words, and the report has the reason once.
+/// Checks that the answer is 403 with one line that contains these words, and that the report has
+/// the reason once.
 #[track_caller]
 pub(crate) fn assert_refused(answer: &str, words: &str, report: &Report, reason: Reason) {
     assert!(answer.starts_with("HTTP/1.1 403 Forbidden\r\n"), "{answer}");
@@ -175,7 +177,7 @@ pub(crate) fn assert_refused(answer: &str, words: &str, report: &Report, reason:
     assert_eq!(report.hosts.iter().map(|it| it.connections).sum::<u64>(), 0, "{report:?}");
 }
 
-/// Waits for something that another process does.
+/// Waits for the effect of another process.
 #[track_caller]
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -185,8 +187,8 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Nobody accepts there any more. Not at once: a process that another test starts has a copy of every
-/// descriptor for the moment between fork and exec.
+/// Checks that the proxy stopped accepting connections. This may take a moment: a process that
+/// another test starts has a copy of every descriptor between fork and exec.
 #[track_caller]
 pub(crate) fn assert_gone(proxy: SocketAddr) {
     eventually("nobody accepts", || TcpStream::connect(proxy).is_err());

@@ -1,4 +1,4 @@
-//! Tunnels: TLS that names the host it is for, and nothing else.
+//! Tunnels: only TLS that names the requested host passes.
 
 use std::io::{Read, Write};
 
@@ -42,7 +42,7 @@ fn a_client_hello_may_come_in_pieces() {
     assert_eq!(&back, b"12345");
 }
 
-/// Eleven bytes at a time.
+/// Reads and writes eleven bytes at a time.
 struct Slowly(std::net::TcpStream);
 
 impl Read for Slowly {
@@ -112,7 +112,7 @@ fn a_tunnels_host_field_must_name_the_same_host() {
     assert_eq!(reasons(&run.close()), [(Reason::HostField, 2)]);
 }
 
-/// What is written first into a tunnel that was granted; no byte of it may reach the host.
+/// Writes bytes into a granted tunnel. None of them may reach the host.
 #[track_caller]
 fn not_passed_on(first: &[u8], answer: &[u8]) {
     let server = sink();
@@ -130,7 +130,7 @@ fn not_passed_on(first: &[u8], answer: &[u8]) {
     assert_eq!((host.connections, host.bytes_out, host.bytes_in), (1, 0, 0));
 }
 
-/// What a TLS client sends first, for this name or for none.
+/// Returns the first bytes of a TLS client, with or without this name.
 pub(crate) fn hello(name: &str, say_name: bool) -> Vec<u8> {
     let mut tls = Identity::new(name).client(std::io::empty(), say_name);
     let mut bytes = Vec::new();
@@ -153,7 +153,7 @@ fn tls_for_no_host_is_refused_with_an_alert() {
 
 #[test]
 fn tls_that_hides_its_name_is_refused() {
-    // The outer name is the right one; the last extension says that there is another inside.
+    // The outer name is the right one; the last extension announces an encrypted inner one.
     let mut bytes = hello("one.example", true);
     bytes.extend([0xfe, 0x0d, 0, 1, 0]);
     let body = 9 + 2 + 32 + 1 + 32;

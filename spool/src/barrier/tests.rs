@@ -1,5 +1,5 @@
-//! Whoever has passed was covered by an act that began after they came; one act serves many; a failure ends
-//! it for all.
+//! A barrier that succeeds was covered by a sync that began after the caller arrived; one sync
+//! serves many callers; after a failure no barrier succeeds.
 
 use std::sync::Barrier as Start;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! The private copy of a request, and how it is made.
+//! The private copy of a request, and the code that makes it.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -23,14 +23,14 @@ use crate::hashed::Hashed;
 use crate::lock::{Hold, Locked};
 use crate::places::Spool;
 
-/// The origin of the request, and so the fate of the original.
+/// The origin of a request, which decides what happens to the original.
 pub(crate) enum Origin {
-    /// A person's own file: left alone.
+    /// A user's own file, which is left alone.
     Kept,
-    /// `approved/`: leaves it when the result is published. While it is open its number is given to no
-    /// other file.
+    /// A file in `approved/`, which is removed when the result is published. It is kept open so
+    /// that its inode number is not reused.
     Dropped { dropped: Dropped, _open: File },
-    /// A published record, which is left alone: the run in it is done again.
+    /// A published record, which is left alone. Its run is repeated.
     Record(Replayed),
 }
 
@@ -38,15 +38,15 @@ pub(crate) enum Origin {
 pub(crate) enum Inputs {
     Open(OwnedFd),
     Missing,
-    /// There is something, but it cannot be used: the kernel's words.
+    /// It exists and cannot be used, with the error text of the kernel.
     Unusable(String),
 }
 
-/// A request of which we hold a private copy.
+/// A request with a private copy in `work/`.
 #[must_use]
 pub struct Claimed {
     pub(crate) id: ClaimId,
-    /// Named after the claim, unless staging took over a slot that was made ahead.
+    /// Named after the claim, unless the claim was staged into a slot made in advance.
     pub(crate) slot: ClaimId,
     pub(crate) directory: PathBuf,
     pub(crate) file_name: String,
@@ -55,29 +55,30 @@ pub struct Claimed {
     pub(crate) inputs_path: PathBuf,
     pub(crate) origin: Origin,
     pub(crate) hashed: Arc<Hashed>,
-    /// Shows recovery that a process is at work on this claim.
+    /// Shows recovery that a process is working on this claim.
     _lock: Locked,
 }
 
 impl Claimed {
+    /// Returns the claim's id.
     #[must_use]
     pub fn id(&self) -> &ClaimId {
         &self.id
     }
 
-    /// The name of its slot in `staging/`.
+    /// Returns the name of its slot in `staging/`.
     #[must_use]
     pub fn slot(&self) -> &ClaimId {
         &self.slot
     }
 
-    /// The progress of its staging, for a reader beside it.
+    /// Returns the progress of its staging.
     #[must_use]
     pub fn hashed(&self) -> Arc<Hashed> {
         Arc::clone(&self.hashed)
     }
 
-    /// The record whose run is done again, if this is not a request's own run.
+    /// Returns the record whose run is repeated, if this is a replay.
     #[must_use]
     pub fn replays(&self) -> Option<&Replayed> {
         match &self.origin {
@@ -86,45 +87,46 @@ impl Claimed {
         }
     }
 
-    /// Its own name, and those of what lay beside it.
+    /// Returns the names of its file and of its signature files.
     pub(crate) fn names(&self) -> (&str, &[String]) {
         (&self.file_name, &self.companions.names)
     }
 
+    /// Returns the signatures next to it.
     #[must_use]
     pub fn signatures(&self) -> &[SignatureFile] {
         &self.companions.signatures
     }
 
-    /// Signature files that are there and were not read, each by name with the reason.
+    /// Returns the signature files that were not read, each with the reason.
     #[must_use]
     pub fn unread_signatures(&self) -> &[String] {
         &self.companions.unread
     }
 
-    /// The AIS bundle beside it.
+    /// Returns the AIS bundle next to it.
     #[must_use]
     pub fn ais(&self) -> &AisFile {
         &self.companions.ais
     }
 
-    /// Notes under which id this request will be recorded without having run, so that a crash does not have
-    /// it recorded twice. To be called before the result is made durable; the barrier that makes the one
-    /// durable makes the other so.
+    /// Notes the id under which this request will be recorded without having run, so that a crash
+    /// does not lead to a second record. Call it before the result is made durable: the same
+    /// barrier makes the note durable.
     ///
     /// # Errors
-    /// The disk.
+    /// An I/O error.
     pub fn note_result(&self, result_id: &ResultId) -> Result<(), SpoolError> {
         note_result(&self.directory, result_id)
     }
 }
 
 impl Spool {
-    /// Claims a person's own file for an embedded run. `inputs` is the directory of its inputs;
-    /// by default `<stem>.inputs/` beside it.
+    /// Claims a user's own file for an embedded run. `inputs` is the directory of its inputs; the
+    /// default is `<stem>.inputs/` next to the file.
     ///
     /// # Errors
-    /// Why the file could not be read or copied; nothing is left behind.
+    /// The file cannot be read or copied. Nothing is left behind.
     pub fn claim_file(
         &self,
         path: &Path,
@@ -134,7 +136,7 @@ impl Spool {
         self.claim_own(path, inputs, Origin::Kept, id)
     }
 
-    /// Claims the request of a published record, to do its run again.
+    /// Claims the request of a published record, to repeat its run.
     ///
     /// # Errors
     /// As [`Self::claim_file`].
@@ -160,8 +162,8 @@ impl Spool {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
         };
-        // The person's own path, so links in it are theirs to follow; the bytes are bounded all the
-        // same and nothing but a regular file is read.
+        // The path is the user's own, so links are followed. The size is still limited, and only a
+        // regular file is read.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let opened = rustix::fs::open(path, flags, Mode::empty());
         let file = opened.map_err(SpoolError::errno(path, "open"))?;
@@ -174,8 +176,8 @@ impl Spool {
         self.copy(read, file_name, companions, (inputs, inputs_path), origin, id)
     }
 
-    /// Makes a claim. The arrow into `work/` is the rename of the finished directory: what has the name
-    /// is whole, and locked by us.
+    /// Makes a claim. The rename of the finished directory puts it into `work/`, so a named claim
+    /// is complete and locked by this process.
     pub(super) fn put_in_work(
         &self,
         id: &ClaimId,
@@ -265,7 +267,7 @@ pub(crate) fn open_inputs(path: &Path) -> Inputs {
     }
 }
 
-/// Removes a claim in one step as far as anybody else can see: half a claim would look like one.
+/// Removes a claim. Other processes see a single step, because half a claim would look like one.
 pub(crate) fn remove_claim(directory: &Path) {
     let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let gone = directory.with_file_name(format!(".gone-{name}"));

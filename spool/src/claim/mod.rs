@@ -1,7 +1,8 @@
-//! Claiming: a private copy of a request, read by handle and bounded, whose digest is the copy's.
+//! Claiming: makes a private copy of a request. The original is read by handle and up to a limit,
+//! and the digest is that of the copy.
 //!
-//! The original may be anybody's and may change under our eyes; from here on only the copy counts. It
-//! stays where it is until the result is published.
+//! Any user may own the original and change it at any time; after the claim only the copy counts.
+//! The original stays in place until the result is published.
 
 mod claimed;
 mod model;

@@ -1,4 +1,4 @@
-//! The types that a claim notes of itself, for a start after a crash.
+//! The types of the notes that a claim keeps for recovery.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -14,14 +14,14 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct ClaimNote {
     pub(crate) file_name: String,
     pub(crate) owner: u32,
-    /// The directory of the dropped request; none for an embedded run.
+    /// The submitted file; none for an embedded run.
     pub(crate) dropped: Option<Dropped>,
-    /// The record whose run is done again, if one is.
+    /// The record whose run is repeated, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) replays: Option<Replayed>,
     #[serde(default, skip_serializing_if = "Kind::is_request")]
     pub(crate) kind: Kind,
-    /// The files beside it, by name, which leave with it.
+    /// The names of the signature files next to it, which are removed with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) beside: Vec<String>,
 }
@@ -30,10 +30,10 @@ pub(crate) struct ClaimNote {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
-    /// There is a copy.
+    /// A request, with a copy.
     #[default]
     Request,
-    /// An object that can never be a request: nothing of it was read.
+    /// An object that can never be a request. Nothing of it was read.
     Object,
 }
 
@@ -43,15 +43,15 @@ impl Kind {
     }
 }
 
-/// A file in `approved/`: the directory, and which file of that name it was.
+/// A file in `approved/`: the directory and the identity of the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Dropped {
     pub(crate) dropbox: PathBuf,
     device: u64,
     inode: u64,
-    /// When it was made, nanoseconds since 1970, where the file system knows: the number of a file that was
-    /// removed is given to the next one.
+    /// The creation time in nanoseconds since 1970, if the file system records it. It is needed
+    /// because an inode number is reused after its file is removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     born_ns: Option<u64>,
 }
@@ -62,10 +62,10 @@ impl Dropped {
         Self { dropbox: dropbox.to_owned(), device, inode, born_ns: born_ns(found) }
     }
 
-    /// Returns true if the file that was found now is that very file.
+    /// Returns true if the file found now is that very file.
     ///
-    /// The device counts only where the time of creation is unknown: after a restart of the host, the file
-    /// system may have another number.
+    /// The device number counts only if the creation time is unknown: it may change when the host
+    /// restarts.
     pub(crate) fn is(&self, found: &fs::Metadata) -> bool {
         let is_same_creation = match (self.born_ns, born_ns(found)) {
             (Some(then), Some(now)) => then == now,
@@ -80,11 +80,13 @@ fn born_ns(found: &fs::Metadata) -> Option<u64> {
     u64::try_from(since.as_nanos()).ok()
 }
 
-/// A published record whose run is done again: its id, and the digest of its Markdown.
+/// A published record whose run is repeated: its id, and the digest of its Markdown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "(String, String)", into = "(String, String)")]
 pub struct Replayed {
+    /// The id of the record.
     pub result_id: ResultId,
+    /// The digest of its Markdown file.
     pub sha256: Sha256,
 }
 

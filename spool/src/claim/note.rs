@@ -1,6 +1,6 @@
-//! What a claim says of itself beside the copy, so that the story can be told again after a crash. A torn
-//! note must never be taken for a whole one, nor for a fault: it was not durable, so nothing was done on the
-//! strength of it.
+//! The notes in a claim's directory, from which recovery can write the record after a crash. A torn
+//! note is not an error and must never be taken for a whole one. It was not durable, so nothing
+//! relied on it.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -14,11 +14,11 @@ use crate::durable;
 use crate::error::SpoolError;
 use crate::ledger::Intent;
 
-/// What a claim says of itself.
+/// The facts of the claim.
 pub(super) const NOTE: &str = "claim.json";
-/// What it says of the result that it will be told as.
+/// The id of the result under which the claim will be recorded.
 const RESULT_NOTE: &str = "result.json";
-/// Its ledger line, once that is durable.
+/// The claim's ledger line, after that is durable.
 pub(crate) const INTENT: &str = "intent.json";
 const INTENT_BYTES_MAX: u64 = 1024 * 1024;
 const NOTE_BYTES_MAX: usize = 64 * 1024;
@@ -34,7 +34,7 @@ pub(super) fn note_result(directory: &Path, result_id: &ResultId) -> Result<(), 
     let path = directory.join(RESULT_NOTE);
     let note = ResultNote { result_id: result_id.to_string() };
     let written = || -> io::Result<()> {
-        // An earlier attempt to tell it, that was given up, promised another id.
+        // An earlier attempt to record it was given up, and noted another id.
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -44,8 +44,8 @@ pub(super) fn note_result(directory: &Path, result_id: &ResultId) -> Result<(), 
     written().map_err(SpoolError::io(&path, "note the result"))
 }
 
-/// The result that was promised in a claim. What is torn or empty was never durable, and so nothing was
-/// published on the strength of it.
+/// Returns the result id that was noted in a claim. A torn or empty note was never durable, so
+/// nothing was published under its id.
 pub(crate) fn noted_result(directory: &Path) -> Result<Option<ResultId>, SpoolError> {
     let path = directory.join(RESULT_NOTE);
     let note = match read_note(&path) {
@@ -58,7 +58,7 @@ pub(crate) fn noted_result(directory: &Path) -> Result<Option<ResultId>, SpoolEr
     Ok(note.and_then(|note| note.result_id.parse().ok()))
 }
 
-/// Copies the ledger line of a claim into it. A power cut may take the copy away again.
+/// Copies the ledger line of a claim into it. A power cut may lose the copy.
 pub(crate) fn note_intent(directory: &Path, intent: &Intent) -> Result<(), SpoolError> {
     let path = directory.join(INTENT);
     let written = serde_json::to_vec(intent).map_err(io::Error::from);
@@ -66,7 +66,7 @@ pub(crate) fn note_intent(directory: &Path, intent: &Intent) -> Result<(), Spool
     written.map_err(SpoolError::io(&path, "note the intent"))
 }
 
-/// The copy of its ledger line in a claim; none where it is torn or there is none.
+/// Returns the claim's copy of its ledger line, or `None` if the copy is torn or missing.
 pub(crate) fn intent_in(directory: &Path) -> Result<Option<Intent>, SpoolError> {
     let path = directory.join(INTENT);
     let mut bytes = Vec::new();
@@ -79,7 +79,7 @@ pub(crate) fn intent_in(directory: &Path) -> Result<Option<Intent>, SpoolError> 
     }
 }
 
-/// What a claim says of itself; none where it is torn.
+/// Returns the facts noted in a claim, or `None` if the note is torn or missing.
 pub(crate) fn claim_note(directory: &Path) -> Result<Option<ClaimNote>, SpoolError> {
     let path = directory.join(NOTE);
     match read_note(&path) {

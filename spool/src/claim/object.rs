@@ -1,5 +1,5 @@
-//! Claiming what can never be a request: a link, a FIFO, a directory, a name that is none of ours. Nothing of
-//! it is ever read; the claim only makes sure that it gets exactly one record.
+//! Claims an object that can never be a request: a link, a FIFO, a directory, or an invalid name.
+//! Nothing of it is ever read; the claim only ensures that it gets exactly one record.
 
 use std::fs;
 use std::io;
@@ -15,13 +15,13 @@ use crate::error::SpoolError;
 use crate::lock::Locked;
 use crate::places::Spool;
 
-/// Something in `approved/` that can never be a request, and of which nothing was read.
+/// An object in `approved/` that can never be a request. Nothing of it was read.
 #[must_use]
 pub struct ClaimedObject {
     pub(crate) directory: PathBuf,
     pub(crate) file_name: String,
     pub(crate) dropped: Dropped,
-    /// Tells recovery that somebody is at work on this claim.
+    /// Shows recovery that a process is working on this claim.
     _lock: Locked,
 }
 
@@ -29,18 +29,18 @@ impl ClaimedObject {
     /// As [`Claimed::note_result`].
     ///
     /// # Errors
-    /// The disk.
+    /// An I/O error.
     pub fn note_result(&self, result_id: &ResultId) -> Result<(), SpoolError> {
         note_result(&self.directory, result_id)
     }
 }
 
 impl Spool {
-    /// Claims what can never be a request, unread, so that it gets exactly one record. None if it is not
-    /// there any more.
+    /// Claims an object that can never be a request, without reading it, so that it gets exactly
+    /// one record. Returns `None` if it no longer exists.
     ///
     /// # Errors
-    /// The disk; nothing is left behind.
+    /// An I/O error. Nothing is left behind.
     pub fn claim_object(
         &self,
         dropbox: &Dropbox,

@@ -1,5 +1,5 @@
-//! Somebody else writes into the directory between the steps; what they put there must come to no
-//! harm, and nothing of it may be taken for ours.
+//! Another user writes into the directory between the steps. Their files must not be damaged, and
+//! must never be taken for ours.
 
 #![allow(
     clippy::unwrap_used,

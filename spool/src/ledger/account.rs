@@ -1,6 +1,6 @@
-//! Whether the ledger knows every run that was made here. A ledger that was put back from an older copy fits its
-//! own head; what shows its age lies outside it: results, archived requests, and claims that a run left. It
-//! must never change anything.
+//! Checks that the ledger contains every run made here. A ledger restored from an older copy
+//! matches its own head, so its age shows only outside: in results, archived requests, and claims
+//! of runs. It must never change anything.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,21 +14,21 @@ use crate::error::SpoolError;
 use crate::places::{Places, Spool};
 use crate::retention::each_name;
 
-/// Says of a published result whether its record is of a run that was begun.
+/// Returns whether the record of a published result is of a begun run.
 pub type WasBegun<'a> = &'a mut dyn FnMut(&Path) -> bool;
 
-/// Shows every id that the ledger knows.
+/// Passes every id in the ledger to a callback.
 type Known<'a> = &'a mut dyn FnMut(&mut dyn FnMut(&str)) -> Result<(), SpoolError>;
 
 impl Places {
-    /// Whether the results belong to this state alone. Embedded runs may publish into a directory that others
-    /// share; what lies there says nothing about this ledger.
+    /// Returns whether the results directory belongs to this state alone. Embedded runs may publish
+    /// into a shared directory, whose results say nothing about this ledger.
     pub(crate) fn own_results(&self) -> bool {
         [&self.state, &self.spool].iter().any(|root| self.results.starts_with(root))
     }
 
-    /// Something that is never there without a ledger. To be asked before the ledger is looked for: a run beside
-    /// this one may make both meanwhile.
+    /// Returns an object that only exists with a ledger. Call it before looking for the ledger,
+    /// because a concurrent run may create both meanwhile.
     pub(crate) fn trace_of_a_ledger(&self) -> Result<Option<PathBuf>, SpoolError> {
         let files =
             [self.state.join("log.head"), self.state.join("removed"), self.log.join("checkpoint")];
@@ -53,7 +53,7 @@ impl Places {
     }
 }
 
-/// The intents that claims in `work/` hold, each with the path of its file.
+/// Returns the intents in the claims of `work/`, each with the path of its file.
 pub(super) fn intents_in_work(places: &Places) -> Result<Vec<(PathBuf, Intent)>, SpoolError> {
     let work = places.spool.join("work");
     let mut found = Vec::new();
@@ -67,7 +67,7 @@ pub(super) fn intents_in_work(places: &Places) -> Result<Vec<(PathBuf, Intent)>,
     Ok(found)
 }
 
-/// Runs that were made here and that the ledger does not know, by the id of their result or claim.
+/// Returns the runs made here that the ledger does not contain, by the id of their result or claim.
 pub(super) fn unknown_runs(
     places: &Places,
     known: Known<'_>,
@@ -75,7 +75,7 @@ pub(super) fn unknown_runs(
 ) -> Result<BTreeMap<String, PathBuf>, SpoolError> {
     let mut runs = BTreeMap::new();
     let archive = places.spool.join("archive");
-    // Before the ledger is read: each of them had its line first.
+    // List the runs before reading the ledger: each has its line first.
     let results = places.own_results().then(|| places.results.clone());
     for directory in results.into_iter().chain([archive.clone()]) {
         each_name(&directory, &mut |name| {
@@ -91,7 +91,7 @@ pub(super) fn unknown_runs(
     known(&mut |id| {
         runs.remove(id);
     })?;
-    // Only begun runs are archived; of results the record says it.
+    // Archived requests were always begun; for results the record says so.
     runs.retain(|_, path| !path.starts_with(&places.results) || was_begun(path));
     if !runs.is_empty() {
         forget_used_up(&mut runs, known)?;
@@ -99,7 +99,7 @@ pub(super) fn unknown_runs(
     Ok(runs)
 }
 
-/// Of the runs those whose request is used up by another line: it cannot run again.
+/// Removes the runs whose request is used up by another line: it cannot run again.
 fn forget_used_up(
     runs: &mut BTreeMap<String, PathBuf>,
     known: Known<'_>,
@@ -118,11 +118,11 @@ fn forget_used_up(
     })
 }
 
-/// Holds the ledger against its head and against everything that shows which runs there were, without a lock.
-/// The daemon refuses to admit anything for the same reasons.
+/// Checks the ledger against its head and against all traces of runs, without a lock. The daemon
+/// refuses to admit requests for the same faults.
 ///
 /// # Errors
-/// [`SpoolError::Ledger`], [`SpoolError::LedgerLine`], or what cannot be read.
+/// [`SpoolError::Ledger`], [`SpoolError::LedgerLine`], or a read error.
 pub fn check_ledger(places: &Places, was_begun: WasBegun<'_>) -> Result<(), SpoolError> {
     let shown_by = places.trace_of_a_ledger()?;
     let path = places.state.join("ledger");
@@ -148,7 +148,7 @@ pub fn check_ledger(places: &Places, was_begun: WasBegun<'_>) -> Result<(), Spoo
     }
 }
 
-/// The runs that a ledger does not know although it was read as far as it can be.
+/// Returns the runs that are missing from the readable lines of a ledger.
 pub(super) fn unknown_to_the_readable_lines(
     places: &Places,
     was_begun: WasBegun<'_>,
@@ -163,7 +163,7 @@ pub(super) fn unknown_to_the_readable_lines(
 }
 
 impl Spool {
-    /// Insists that the ledger knows every run that was made here; to be called before anything is recovered.
+    /// Checks that the ledger contains every run made here. Call it before recovery.
     ///
     /// # Errors
     /// As [`check_ledger`].
@@ -171,8 +171,8 @@ impl Spool {
         check_ledger(self.places(), was_begun)
     }
 
-    /// Results of this request in a directory that other states publish into as well. The ledger of this one
-    /// need not know them.
+    /// Returns the results of this request in a directory that other states also publish into. They
+    /// need not be in this ledger.
     ///
     /// # Errors
     /// The directory cannot be listed.
@@ -192,7 +192,7 @@ impl Spool {
     }
 }
 
-/// The claims in `archive/` that still have their own line, by the id of their result.
+/// Returns the intent of an archived claim, by the id of its result.
 pub(super) fn archived_intent(places: &Places, id: &str) -> Option<Intent> {
     let directory = places.spool.join("archive").join(id);
     intent_in(&directory).ok().flatten()

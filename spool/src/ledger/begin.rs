@@ -1,5 +1,5 @@
-//! Beginning a run: its line is durable before the tool can start. No other process may begin the same
-//! request.
+//! Begins a run: its line is durable before the tool can start, and no other process can begin the
+//! same request.
 
 use std::collections::HashSet;
 use std::ops::Deref;
@@ -18,7 +18,7 @@ use crate::failpoint::{Failpoint, reach};
 use crate::places::Spool;
 use crate::stage::Staged;
 
-/// The proof that this start is durably known, and that it is the request's first and only one, or the
+/// The proof that this start is durably recorded, and that it is the request's only start or the
 /// declared replay of a record.
 #[must_use = "the request is used up: what happens now must be recorded"]
 pub struct Begun {
@@ -28,34 +28,37 @@ pub struct Begun {
 }
 
 impl Begun {
-    /// The parts, for what comes after the run.
+    /// Returns the staged request, for the steps after the run.
     pub fn into_staged(self) -> Staged {
         self.staged
     }
 
+    /// Returns the staged request.
     pub fn staged(&self) -> &Staged {
         &self.staged
     }
 
+    /// Returns the id of the result.
     #[must_use]
     pub fn result_id(&self) -> &ResultId {
         &self.result_id
     }
 
-    /// When.
+    /// Returns the time when the run was begun.
     #[must_use]
     pub fn at(&self) -> UtcTime {
         self.at
     }
 }
 
-/// Why a request was not begun.
+/// The reason why a request was not begun.
 pub enum BeginError {
-    /// It was started meanwhile, by another process. What was staged comes back.
+    /// Another process has started it meanwhile. Returns the staged request.
     Started {
         staged: Box<Staged>,
         seen: Seen,
     },
+    /// An error of the spool.
     Disk(SpoolError),
 }
 
@@ -68,31 +71,30 @@ impl Spool {
         self.ledger().locked(|ledger| ledger.look_up(sha256, id))
     }
 
-    /// When the last of them was begun, by the ledger's own word.
+    /// Returns the time of the last begun run, as recorded in the ledger.
     pub(crate) fn last_begun(&self) -> Option<UtcTime> {
         self.ledger().last_begun()
     }
 
-    /// Every nonce of an AIS envelope that a start used up, as of the last look at the ledger. No
-    /// run begins while it is held.
+    /// Returns every used nonce of an AIS envelope, as of the last read of the ledger. No run
+    /// begins while the returned value is held.
     #[must_use]
     pub fn nonces_used(&self) -> NoncesUsed<'_> {
         NoncesUsed(self.ledger())
     }
 
-    /// The barrier before exec: the claim's files and the ledger line are on the disk when this
-    /// returns, and no other process can get a [`Begun`] for the same request
-    /// that is not a replay.
+    /// The barrier before exec. When this returns, the claim's files and the ledger line are on the
+    /// disk, and no other process can get a [`Begun`] for the same request, except for a replay.
     ///
     /// # Errors
-    /// [`BeginError`]; nothing may be run then.
+    /// [`BeginError`]; the tool must not be started then.
     pub fn begin(
         &self,
         staged: Staged,
         result_id: ResultId,
         at: UtcTime,
     ) -> Result<Begun, BeginError> {
-        // First, so that a reader who finds a line finds what it speaks of.
+        // The claim first, so that the claim of every ledger line exists.
         self.barrier().pass(&[&staged.claimed().directory]).map_err(BeginError::Disk)?;
         reach(Failpoint::ClaimDurable);
         let intent = intent_of(&staged, &result_id, at, self.results());
@@ -106,8 +108,8 @@ impl Spool {
         };
         reach(Failpoint::IntentWritten);
         self.make_durable(to).map_err(BeginError::Disk)?;
-        // Never without the ledger line, and before exec: a claim with it that the ledger does not know shows that
-        // the ledger is older than the run.
+        // After the ledger line and before exec: a claim with this note that is missing from the
+        // ledger shows that the ledger is older than the run.
         match note_intent(&staged.claimed().directory, &intent) {
             Err(error) if error.want().is_some() => tracing::warn!("{error}"),
             noted => noted.map_err(BeginError::Disk)?,
@@ -116,12 +118,12 @@ impl Spool {
         Ok(Begun { staged, result_id, at })
     }
 
-    /// Notes that nothing was started on the strength of this line, so that the request can be dropped again.
-    /// Durable when this returns. To be called before its record is published, and only where no tool can have
-    /// run.
+    /// Records that no tool was started for this line, so that the request can be submitted again.
+    /// Durable when this returns. Call it before its record is published, and only if no tool can
+    /// have run.
     ///
     /// # Errors
-    /// The disk; the request then stays used up.
+    /// An I/O error. The request then stays used up.
     pub fn note_not_started(&self, begun: &Begun) -> Result<(), SpoolError> {
         let claim = begun.staged.claimed().id().as_str().to_owned();
         let note = Note::NotStarted { claim };
@@ -129,9 +131,9 @@ impl Spool {
         self.make_durable(to)
     }
 
-    /// Makes the ledger durable up to there.
+    /// Makes the ledger durable up to `to`.
     fn make_durable(&self, to: Head) -> Result<(), SpoolError> {
-        // Without keeping others from writing their lines.
+        // Release the ledger's mutex first, so that other threads can write their lines.
         let (path, file) = {
             let ledger = self.ledger();
             (ledger.path().to_owned(), ledger.handle()?)
@@ -141,7 +143,7 @@ impl Spool {
     }
 }
 
-/// The nonces that were used up, held still.
+/// The used nonces. Holding this locks the ledger.
 pub struct NoncesUsed<'a>(MutexGuard<'a, Ledger>);
 
 impl Deref for NoncesUsed<'_> {

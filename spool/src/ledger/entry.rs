@@ -1,5 +1,5 @@
-//! What one line of the ledger says: that a run was begun, or a note about what the ledger itself knows. A line
-//! that is neither must never be passed over.
+//! The content of one ledger line: a begun run, or a note about the ledger itself. Any other line
+//! must never be skipped.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::keys::Key;
 use super::model::Intent;
 
-/// One line.
+/// The content of one line.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Entry {
@@ -20,15 +20,15 @@ pub(crate) enum Entry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub(crate) enum Note {
-    /// Nothing was started by the line of this claim: its request is not used up.
+    /// No tool was started for this claim's line, so its request is not used up.
     NotStarted { claim: String },
-    /// A run that the ledger did not know when it was rebuilt. It uses its request up.
+    /// A run that was missing when the ledger was rebuilt. It uses its request up.
     Adopted(Adopted),
     /// An operator had the ledger rebuilt.
     Ordered(Ordered),
 }
 
-/// What is known of a run without its own line.
+/// The known facts of a run without its own line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Adopted {
@@ -39,22 +39,22 @@ pub(crate) struct Adopted {
     pub(crate) results: PathBuf,
 }
 
-/// Who ordered it, and when.
+/// An operator's order to rebuild the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ordered {
-    /// UTC.
+    /// The time, in UTC.
     pub(crate) at: String,
     pub(crate) by_uid: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) by: Option<String>,
-    /// Lines of the ledger before, and runs that were added to them.
+    /// The lines that were kept, and the runs that were added.
     pub(crate) kept: u64,
     pub(crate) added: u64,
 }
 
 impl Entry {
-    /// Reads the object of a line.
+    /// Parses the JSON object of a line.
     pub(crate) fn parse(json: &[u8]) -> Option<Self> {
         if let Ok(intent) = serde_json::from_slice(json) {
             return Some(Self::Begun(Box::new(intent)));
@@ -62,7 +62,7 @@ impl Entry {
         serde_json::from_slice(json).ok().map(Self::Noted)
     }
 
-    /// By what its line is found.
+    /// Returns the keys by which the line is found.
     pub(super) fn keys(&self) -> Vec<Key<'_>> {
         match self {
             Self::Begun(intent) => intent.keys().collect(),
@@ -74,8 +74,8 @@ impl Entry {
         }
     }
 
-    /// The ids by which a run is known outside the ledger: of the result, the claim, and the request that it used
-    /// up.
+    /// Returns the ids by which a run is known outside the ledger: the result's, the claim's, and
+    /// that of the request it used up.
     pub(crate) fn ids(&self) -> Vec<&str> {
         match self {
             Self::Begun(intent) => {
@@ -88,7 +88,7 @@ impl Entry {
         }
     }
 
-    /// The result that it promises, and the directory where that is published.
+    /// Returns the promised result id and the directory in which it is published.
     pub(crate) fn promised(&self) -> Option<(&str, &PathBuf)> {
         match self {
             Self::Begun(intent) => Some((&intent.result_id, &intent.results)),

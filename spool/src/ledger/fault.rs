@@ -1,32 +1,33 @@
-//! Why a ledger cannot be relied on. Nothing is admitted then: a request that it does not know may have run.
+//! Faults of a whole ledger. No request is admitted then: one that is missing from it may have run.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// What is wrong with a ledger as a whole.
+/// A fault of the ledger as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LedgerFault {
-    /// There is no ledger, and this shows that there was one.
+    /// The ledger is missing, and this file shows that one existed.
     Missing {
         shown_by: PathBuf,
     },
-    /// Its lines have checksums, and its head is not there.
+    /// The lines have checksums, and the head file is missing.
     NoHead,
+    /// The head file cannot be parsed.
     HeadUnreadable,
-    /// It ends before its head.
+    /// The ledger is shorter than its head says.
     Shorter {
         bytes: u64,
         head_bytes: u64,
     },
-    /// Up to its head it is not the ledger of which that is the head.
+    /// The bytes up to the head's length do not match the head's checksum.
     Another {
         head_bytes: u64,
     },
-    /// A line, counted from 1, with a checksum that does not fit, or without one below a line that has one.
+    /// A line, counted from 1, has a wrong checksum, or none below a line that has one.
     Sum {
         line: usize,
     },
-    /// It does not know runs that were made here; one of them, and how many there are.
+    /// Runs made here are missing from the ledger: the path of one, and the number of them.
     Older {
         run: PathBuf,
         runs: usize,

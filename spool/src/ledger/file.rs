@@ -1,5 +1,5 @@
-//! The ledger's file: read once, looked up by key, appended to. It must never take a line for one of ours
-//! that is not, nor let one be unseen that was read.
+//! The ledger's file: read once, looked up by key, appended to. It must never accept an invalid
+//! line, nor forget a line that was read.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -22,19 +22,20 @@ use super::seal::{self, Seal, Sum};
 use crate::error::SpoolError;
 use crate::lock::{Hold, hold};
 
+/// The open ledger, with the index of its lines.
 pub(crate) struct Ledger {
     path: PathBuf,
     file: File,
-    /// None only while it is being opened.
+    /// `None` only while the ledger is being opened.
     head: Option<HeadFile>,
-    /// The head that it must still come to while it is read.
+    /// The head that must be reached while the ledger is read for the first time.
     due: Option<Head>,
-    /// How far the file has been read, and the checksum there.
+    /// The length that was read, and the checksum there.
     read: Head,
-    /// Whether a line had a checksum: then each below it has one.
+    /// The state of the last checksum. After a line with a checksum, each later line needs one.
     seal: Seal,
     keys: Keys,
-    /// Only runs that are bound to an intent have one.
+    /// The used nonces. Only runs bound to an intent have one.
     nonces: HashSet<String>,
     /// Claims whose tool was never started.
     released: HashSet<String>,
@@ -42,16 +43,16 @@ pub(crate) struct Ledger {
     last_begun: Option<UtcTime>,
 }
 
-/// What became of an intent that was to be appended.
+/// The result of appending an intent.
 pub(super) enum Taken {
-    /// Its line ends there. It is not durable yet.
+    /// The line ends there. It is not durable yet.
     Appended(Head),
     Refused(Seen),
 }
 
 impl Ledger {
-    /// Opens the ledger at `path`, with its head at `head`. Where there is none it makes one, unless
-    /// `shown_by` shows that there was one.
+    /// Opens the ledger at `path` with its head at `head`. Makes a new one if it does not exist,
+    /// unless `shown_by` shows that one existed.
     pub(crate) fn open(
         path: &Path,
         head: &Path,
@@ -65,7 +66,7 @@ impl Ledger {
         }
         let opened = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path);
         let file = opened.map_err(SpoolError::io(path, "open"))?;
-        // A line is durable only if the file's name is.
+        // A line is only durable if the file's name is.
         let parent = path.parent().unwrap_or(path);
         crate::durable::sync_dir(parent).map_err(SpoolError::io(parent, "make durable"))?;
         let mut ledger = Self {
@@ -87,7 +88,8 @@ impl Ledger {
         settled.map(|()| ledger)
     }
 
-    /// Reads the whole file up to its head, or makes the head of a ledger that never had one.
+    /// Reads the whole file and checks it against its head, or makes the head of a ledger without
+    /// one.
     fn settle_head(&mut self, path: &Path) -> Result<(), SpoolError> {
         let head = HeadFile::open(path)?;
         self.due = head.as_ref().map(|(_, head)| *head).filter(|head| head.bytes > 0);
@@ -100,7 +102,7 @@ impl Ledger {
             Some((head, _)) => Some(head),
             None if self.seal == Seal::Good => return Err(self.fault(LedgerFault::NoHead)),
             None => {
-                // Lines of an earlier version may have been written and not made durable.
+                // Lines of an earlier version may have been written without a sync.
                 self.file.sync_all().map_err(SpoolError::io(&self.path, "make durable"))?;
                 Some(HeadFile::make(path, self.read)?)
             }
@@ -121,7 +123,7 @@ impl Ledger {
         unlocked.map_err(SpoolError::errno(&self.path, "unlock"))
     }
 
-    /// Does `act` while nobody else reads or writes, with every line read.
+    /// Calls `act` with every line read, while no other process reads or writes.
     pub(super) fn locked<T>(
         &mut self,
         act: impl FnOnce(&mut Self) -> Result<T, SpoolError>,
@@ -132,8 +134,8 @@ impl Ledger {
         done
     }
 
-    /// A ledger that was taken away or put back from a copy is read by nobody else any more: what it
-    /// says was never started may have been.
+    /// Checks that the path still leads to the open file. If the ledger was removed or replaced by
+    /// a copy, other processes no longer see its lines, so the recorded starts are not complete.
     fn insist_on_place(&self) -> Result<(), SpoolError> {
         let failed = SpoolError::errno(&self.path, "look at");
         let open = fstat(&self.file).map_err(failed)?;
@@ -155,11 +157,11 @@ impl Ledger {
             let (bytes, head_bytes) = (found.len(), least);
             return Err(self.fault(LedgerFault::Shorter { bytes, head_bytes }));
         }
-        // Its own description of the file would be another lock.
+        // Opening the file again would create a separate lock.
         let file = self.file.try_clone().map_err(SpoolError::io(&self.path, "open"))?;
         let mut entries = Vec::new();
         let read = self.read_on(&file, &mut entries);
-        // Also those before a failure: they are not read again.
+        // Also the lines before a failure: they are not read again.
         self.keys.add(entries);
         read
     }
@@ -174,7 +176,7 @@ impl Ledger {
                 Next::TooLong => return Err(self.wrong_line(self.lines + 1)),
                 Next::Unfinished if self.due.is_some() => return Ok(()),
                 Next::Unfinished => {
-                    // The append never completed, so nothing was ever started on the strength of it.
+                    // The append never completed, so no tool was started because of this line.
                     let cut = self.file.set_len(self.read.bytes);
                     return cut.map_err(SpoolError::io(&self.path, "cut off an unfinished line"));
                 }
@@ -219,7 +221,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Forgets that a claim's line used its request up.
+    /// Undoes the use of a request by a claim's line.
     fn release(&mut self, claim: &str) -> Result<(), SpoolError> {
         let Some((offset, Entry::Begun(intent))) = self.find_at(Key::Claim(claim))? else {
             return Ok(());
@@ -241,8 +243,8 @@ impl Ledger {
         SpoolError::LedgerLine { path: self.path.clone(), line }
     }
 
-    /// The last line that has this key, and where it begins. The line itself is read: that something was found
-    /// is only a hint.
+    /// Returns the last line with this key, and its offset. The line itself is read, because an
+    /// index entry is only a hint.
     fn find_at(&self, key: Key<'_>) -> Result<Option<(u64, Entry)>, SpoolError> {
         for offset in self.keys.offsets(key) {
             let entry = self.line_of(key, offset)?;
@@ -257,8 +259,8 @@ impl Ledger {
         Ok(self.find_at(key)?.map(|(_, entry)| entry))
     }
 
-    /// The line at a place where one was read that looked as if it had this key. Another one there now,
-    /// which could not have looked so, is somebody's who writes over lines: nothing may be unseen by it.
+    /// Reads the line at an offset whose index entry matched this key. A different line there means
+    /// that another process writes over lines; that is an error, because no line may be missed.
     fn line_of(&self, key: Key<'_>, offset: u64) -> Result<Entry, SpoolError> {
         let line = line_at(&self.file, offset).map_err(SpoolError::io(&self.path, "read"))?;
         let entry = line.and_then(|line| Entry::parse(&seal::open(&line, Sum::default()).json));
@@ -287,7 +289,7 @@ impl Ledger {
         Ok(seen.map(|(record, result_id)| Seen::SameId { result_id, record }))
     }
 
-    /// The file itself, for who makes it durable.
+    /// Returns a handle to the file, for the sync.
     pub(super) fn handle(&self) -> Result<File, SpoolError> {
         self.file.try_clone().map_err(SpoolError::io(&self.path, "open"))
     }
@@ -300,7 +302,7 @@ impl Ledger {
         &self.nonces
     }
 
-    /// When the last run was begun, by the lines' own word.
+    /// Returns the time of the last begun run, as recorded in the lines.
     pub(super) fn last_begun(&self) -> Option<UtcTime> {
         self.last_begun
     }
@@ -313,16 +315,16 @@ impl Ledger {
         })
     }
 
-    /// Whether nothing was started on the strength of this claim's line.
+    /// Returns whether no tool was started for this claim's line.
     pub(crate) fn was_never_started(&self, claim: &ClaimId) -> bool {
         self.released.contains(claim.as_str())
     }
 
-    /// Appends the line of a start that was not made before, or says which was.
+    /// Appends the line of a first start, or returns the earlier start.
     pub(super) fn take(&mut self, intent: &Intent, request: &Request) -> Result<Taken, SpoolError> {
         let again = intent.replays.is_some();
         let seen = self.look_up(&request.sha256(), request.id())?.filter(|_| !again);
-        // Also a replay of a run uses its envelope up, and it has but one.
+        // A replay uses its envelope up too: an envelope allows a single run.
         let nonce = intent.ais_nonce.clone().filter(|nonce| self.nonces.contains(nonce));
         match seen.or(nonce.map(|nonce| Seen::SameNonce { nonce })) {
             Some(seen) => Ok(Taken::Refused(seen)),
@@ -330,7 +332,7 @@ impl Ledger {
         }
     }
 
-    /// Appends a line and returns where it ends. It is not durable yet.
+    /// Appends a line and returns its end. The line is not durable yet.
     pub(super) fn append(&mut self, entry: &impl Serialize) -> Result<Head, SpoolError> {
         let json = serde_json::to_vec(entry)
             .map_err(|error| SpoolError::io(&self.path, "write a line")(error.into()))?;
@@ -340,8 +342,8 @@ impl Ledger {
             return Err(SpoolError::io(&self.path, "write a line that long")(too_long));
         }
         if let Err(error) = self.file.write_all(&line) {
-            // Nothing was synced, and the lock keeps others away: a part of a line leaves no trace. Where it
-            // cannot be cut off now, the next look does it.
+            // Nothing was synced, and the lock excludes other processes, so a partial line has no
+            // effect. If it cannot be cut off now, the next refresh does it.
             let cut = self.file.set_len(self.read.bytes);
             tracing::debug!(cut = cut.is_ok(), "{}: part of a line", self.path.display());
             return Err(SpoolError::io(&self.path, "append the intent")(error));
@@ -350,10 +352,10 @@ impl Ledger {
         Ok(self.read)
     }
 
-    /// Notes that it is durable up to there.
+    /// Records that the ledger is durable up to `to`.
     pub(super) fn note_durable(&mut self, to: Head) -> Result<(), SpoolError> {
         self.locked(|ledger| match ledger.head.as_ref().map(|head| head.advance(to)) {
-            // The head before is still the head of a beginning of it.
+            // The previous head still matches a beginning of the ledger.
             Some(Err(error)) if error.want().is_some() => {
                 tracing::warn!("{error}; the head before is kept");
                 Ok(())
@@ -362,7 +364,8 @@ impl Ledger {
         })
     }
 
-    /// Makes all that was read durable, whoever wrote it, and notes so.
+    /// Makes every line that was read durable, including those of other processes, and updates the
+    /// head.
     pub(crate) fn settle(&mut self) -> Result<(), SpoolError> {
         let read = self.locked(|ledger| {
             let synced = ledger.file.sync_data();

@@ -1,10 +1,11 @@
-//! The head of the ledger: how long it is and the checksum of its last line, in a file beside it. With it a
-//! ledger that was removed, cut or replaced by an older copy differs from one that a crash left. The trail of
-//! permissions has such a head too.
+//! The head of the ledger: its length and the checksum of its last line, in a separate file. With
+//! it, a ledger that was removed, cut or replaced by an older copy can be distinguished from one
+//! that a crash left. The trail of permissions has such a head too.
 //!
-//! The head must never be ahead of what is durable. It is written after the barrier that made its line
-//! durable, and needs no sync of its own: an older head is still the head of a beginning of the ledger. It has
-//! two slots that are written in turn, so that a torn write leaves the one before.
+//! The head must never be ahead of the durable part. It is written after the barrier that made its
+//! line durable, and needs no sync of its own: an older head still matches a beginning of the
+//! ledger. The file has two slots that are written in turn, so that a torn write leaves the
+//! previous head.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -16,14 +17,14 @@ use super::seal::{SUM_DIGITS, Sum};
 use crate::durable;
 use crate::error::SpoolError;
 
-/// The name of the file with the head, in a state directory.
+/// The name of the head file in a state directory.
 pub(crate) const HEAD: &str = "ledger.head";
 
 const LENGTH_DIGITS: usize = 20;
-/// Length, checksum, and a checksum of the two, with a line feed.
+/// The length, the checksum, and a checksum of both, with a line feed.
 const SLOT_BYTES: usize = LENGTH_DIGITS + 1 + SUM_DIGITS + 1 + SUM_DIGITS + 1;
 
-/// A length of the ledger in whole lines, and the checksum of the last of them.
+/// A length of the ledger in whole lines, and the checksum of the last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) bytes: u64,
@@ -45,10 +46,10 @@ impl Head {
         (head.slot() == text).then_some(head)
     }
 
-    /// Reads the head that is kept at this path.
+    /// Reads the head file at this path.
     ///
     /// # Errors
-    /// The disk, or a file without a head in it.
+    /// An I/O error, or a file without a valid head.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>, SpoolError> {
         let file = match File::open(path) {
             Ok(file) => file,
@@ -59,7 +60,7 @@ impl Head {
     }
 }
 
-/// The newest head in the file, and the number of its slot.
+/// Returns the newest head in the file, and the number of its slot.
 fn newest(file: &File, path: &Path) -> Result<(Head, u64), SpoolError> {
     let most = u64::try_from(2 * SLOT_BYTES).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();
@@ -71,7 +72,7 @@ fn newest(file: &File, path: &Path) -> Result<(Head, u64), SpoolError> {
     newest.ok_or_else(|| SpoolError::ledger(path, LedgerFault::HeadUnreadable))
 }
 
-/// Reads a file without moving the offset that its handles share.
+/// Reads a file without moving the offset that its duplicated handles share.
 struct At<'a> {
     file: &'a File,
     offset: u64,
@@ -85,14 +86,14 @@ impl Read for At<'_> {
     }
 }
 
-/// The file of the head, open for whoever appends to the ledger.
+/// The open head file of a ledger that is appended to.
 pub(crate) struct HeadFile {
     path: PathBuf,
     file: File,
 }
 
 impl HeadFile {
-    /// Opens the head that is there. `None` if there is no such file.
+    /// Opens an existing head file. Returns `None` if there is none.
     pub(crate) fn open(path: &Path) -> Result<Option<(Self, Head)>, SpoolError> {
         let file = match OpenOptions::new().read(true).write(true).open(path) {
             Ok(file) => file,
@@ -103,7 +104,7 @@ impl HeadFile {
         Ok(Some((Self { path: path.to_owned(), file }, head)))
     }
 
-    /// Makes the file with the head of a ledger that is durable. Durable when this returns.
+    /// Makes the head file of a durable ledger. The file is durable when this returns.
     pub(crate) fn make(path: &Path, head: Head) -> Result<Self, SpoolError> {
         let draft = path.with_extension("head.new");
         let made = || -> io::Result<File> {
@@ -119,7 +120,7 @@ impl HeadFile {
         Ok(Self { path: path.to_owned(), file })
     }
 
-    /// Notes that the ledger is durable up to there. Whoever does so holds the ledger's lock.
+    /// Records that the ledger is durable up to `head`. The caller must hold the ledger's lock.
     pub(crate) fn advance(&self, head: Head) -> Result<(), SpoolError> {
         let (before, slot) = newest(&self.file, &self.path)?;
         if before.bytes >= head.bytes {

@@ -1,22 +1,22 @@
-//! The lines of a ledger, one after the other or one by its place. It must never hold more than one of
-//! them, nor one that is longer than any that was ever written.
+//! Reads the lines of a ledger in order, or one by its offset. It must never hold more than one
+//! line, nor one longer than any that is written.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
-/// Longer lines are none of ours. A request, its hosts, and two paths fit many times.
+/// Longer lines are invalid. A request, its hosts and two paths fit many times.
 pub(super) const LINE_BYTES_MAX: usize = 1024 * 1024;
 /// Most lines are shorter.
 const LINE_BYTES_USUAL: usize = 1024;
 
-/// What comes next in a ledger.
+/// The next item of a ledger.
 pub(super) enum Next<'a> {
     /// A line without its line feed.
     Line(&'a [u8]),
     /// An append that never ended.
     Unfinished,
-    /// A line that is too long to be one of ours.
+    /// A line that is too long to be valid.
     TooLong,
     End,
 }
@@ -46,7 +46,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The line that begins there, without its line feed; none if none ends there that is one of ours.
+/// Returns the line at this offset without its line feed, or `None` if no valid line ends there.
 pub(super) fn line_at(file: &File, offset: u64) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::with_capacity(LINE_BYTES_USUAL);
     let mut part = [0; LINE_BYTES_USUAL];

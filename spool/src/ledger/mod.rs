@@ -1,16 +1,17 @@
-//! Which requests were started: one line each, durable before exec, never removed.
+//! The ledger of started requests: one line each, durable before exec and never removed.
 //!
-//! The line is the intent. Whoever has it may start the tool, once; whoever finds it there already may
-//! not. Its digest and its id both use a request up, so that neither the same bytes nor another
-//! request under the same id can run again. A replay of a record uses nothing up and is kept apart: its
-//! line only says what recovery must tell if nobody is left to.
+//! The line is the intent. The process that writes it may start the tool, once; if the line already
+//! exists, no process may. Both the digest and the id of a request are used up: neither the same
+//! bytes nor another request with the same id can run again. A replay of a record uses nothing up
+//! and is kept apart: its line is only the input of the record that recovery writes after a crash.
 //!
-//! Of a line that was read only its place is kept, by its keys: there are as many lines as there ever were
-//! runs. Who asks for one has it read again.
+//! Only the position of each line is kept in memory, by its keys, because there is a line for every
+//! run ever made. A look-up reads the line again.
 //!
-//! A ledger that was lost, cut or put back from an older copy would let requests run again. So each line has a
-//! checksum over all lines above it, the length and checksum of what is durable are kept beside it, and results,
-//! archived requests and claims are held against it at each start.
+//! A ledger that was lost, cut or restored from an older copy would let requests run again. So each
+//! line has a checksum over all lines above it, the length and checksum of the durable part are
+//! kept in a separate file, and every start compares the ledger with the results, archived requests
+//! and claims.
 
 mod account;
 mod begin;

@@ -1,5 +1,5 @@
-//! The line that a run is begun with, by what it is found, and how the ledger remembers a request. The line
-//! must say all that a record of the run needs.
+//! The line of a begun run, the keys by which it is found, and the result of a look-up. The line
+//! must contain everything that a record of the run needs.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,28 +17,28 @@ pub(crate) struct Intent {
     pub(crate) request_id: String,
     pub(crate) result_id: String,
     pub(crate) claim: String,
-    /// When the run was begun, UTC.
+    /// The time when the run was begun, in UTC.
     pub(crate) begun: String,
-    /// The directory in which the record was to be published.
+    /// The directory for the record.
     pub(crate) results: PathBuf,
-    /// The decision, which the record must state even after a crash.
+    /// The policy decision, which the record must state even after a crash.
     pub(crate) policy_name: String,
     pub(crate) policy_sha256: String,
     pub(crate) approval: String,
-    /// Hosts that the run was granted, and may have reached whatever is left of it. Lines of programs
-    /// that did not write them say nothing, which is not the same as none.
+    /// The hosts that were granted to the run, which it may have reached. Older versions did not
+    /// write them; a missing value is not an empty list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hosts: Option<Vec<String>>,
-    /// The nonce of the envelope that bound it to an intent.
+    /// The nonce of the AIS envelope that binds the request to an intent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ais_nonce: Option<String>,
-    /// The record whose run is done again.
+    /// The record whose run is repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) replays: Option<Replayed>,
 }
 
 impl Intent {
-    /// By what its line is found. A replay uses no request up, so it is not found by one.
+    /// Returns the keys of the line. A replay uses no request up, so it has no key of a request.
     pub(super) fn keys(&self) -> impl Iterator<Item = Key<'_>> {
         let [bytes, id] = [Key::Bytes(&self.request_sha256), Key::RequestId(&self.request_id)];
         let of_request = self.replays.is_none().then_some([bytes, id]);
@@ -46,14 +46,14 @@ impl Intent {
     }
 }
 
-/// A started request, as the ledger remembers it.
+/// An earlier start of the same request, from the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seen {
-    /// These very bytes were started before.
+    /// The same bytes were started before.
     SameBytes { result_id: String, record: PathBuf },
-    /// Another request with this id was.
+    /// Another request with this id was started.
     SameId { result_id: String, record: PathBuf },
-    /// Another request with the nonce of its AIS envelope was.
+    /// Another request with the nonce of its AIS envelope was started.
     SameNonce { nonce: String },
 }
 

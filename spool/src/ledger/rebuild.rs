@@ -1,6 +1,6 @@
-//! Rebuilding a ledger by an operator's order: what can still be read of it, and every run that results,
-//! archived requests, claims and retention's marks show. The order itself becomes a line. Must never drop what
-//! the old file says: that stays beside the new one.
+//! Rebuilds a ledger by an operator's order, from its readable lines and from every run that
+//! results, archived requests, claims and retention's marks show. The order itself becomes a line.
+//! The old file must never be discarded: it stays next to the new one.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -20,39 +20,44 @@ use crate::error::SpoolError;
 use crate::places::{Places, lock_alone};
 use crate::state::removed_in;
 
-/// Who orders it, and when.
+/// The operator's order, with its time and author.
 #[derive(Clone, Debug)]
 pub struct LedgerOrder {
+    /// The time of the order.
     pub at: UtcTime,
+    /// The uid of the operator.
     pub by_uid: u32,
-    /// The name of that user, if there is one.
+    /// The operator's user name, if known.
     pub by: Option<String>,
 }
 
-/// What the record of a run says of its request.
+/// The request facts in the record of a run.
 #[derive(Clone, Debug)]
 pub struct RunFacts {
+    /// The id of the request.
     pub request_id: String,
+    /// The digest of the request.
     pub request_sha256: String,
 }
 
-/// What became of a ledger.
+/// The result of rebuilding a ledger.
 #[derive(Debug)]
 pub struct Rebuilt {
-    /// Lines that could be read, and lines that could not.
+    /// The number of readable lines.
     pub kept: usize,
+    /// The number of unreadable lines.
     pub lost: usize,
-    /// Runs that were added.
+    /// The number of runs that were added.
     pub added: usize,
-    /// Where the old file is, if there was one.
+    /// The path of the old file, if there was one.
     pub old: Option<PathBuf>,
 }
 
-/// Rebuilds the ledger of a state where nobody is at work. `facts` gives what the record of a published result
-/// says, if it is of a run that was begun.
+/// Rebuilds the ledger of a state that no process uses. `facts` reads the record of a published
+/// result, and returns `None` if the run was not begun.
 ///
 /// # Errors
-/// Somebody is at work there, or the disk. Then it can be ordered again.
+/// The state is in use, or an I/O error. The order can be repeated then.
 pub fn rebuild_ledger(
     places: &Places,
     facts: &mut dyn FnMut(&Path) -> Option<RunFacts>,
@@ -72,13 +77,13 @@ pub fn rebuild_ledger(
     let new = places.state.join("ledger.new");
     let head = write(&new, &entries).map_err(SpoolError::io(&new, "write the ledger"))?;
     let old = keep_old(&path, at)?;
-    // Until the head is there too nothing is admitted by either file.
+    // Neither file admits a request until the head is in place too.
     durable::rename_over(&new, &path).map_err(SpoolError::io(&path, "put in place"))?;
     HeadFile::make(&places.state.join(HEAD), head)?;
     Ok(Rebuilt { kept, lost, added, old })
 }
 
-/// An entry for each run that the lines do not know.
+/// Returns an entry for each run that is missing from the lines.
 fn added(
     places: &Places,
     facts: &mut dyn FnMut(&Path) -> Option<RunFacts>,
@@ -110,7 +115,7 @@ fn added(
     Ok(entries)
 }
 
-/// What a result shows, by its record or at least by its name.
+/// Returns the entry of a run known by its record, or only by the name of its result.
 fn adopted(places: &Places, facts: Option<RunFacts>, id: &str) -> Option<Entry> {
     let named = id.parse::<ResultId>().ok()?.request_id()?.to_string();
     let (request_id, request_sha256) = match facts {
@@ -122,7 +127,7 @@ fn adopted(places: &Places, facts: Option<RunFacts>, id: &str) -> Option<Entry> 
     Some(Entry::Noted(Note::Adopted(run)))
 }
 
-/// Writes a whole ledger, durable when this returns.
+/// Writes a whole ledger. It is durable when this returns.
 fn write(path: &Path, entries: &[Entry]) -> io::Result<Head> {
     let mut options = OpenOptions::new();
     let file = options.write(true).create(true).truncate(true).mode(0o600).open(path)?;

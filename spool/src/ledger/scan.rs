@@ -1,4 +1,4 @@
-//! A look at a ledger from outside, for whoever only looks: no lock is taken, and nothing is cut off.
+//! Reads a ledger for inspection: takes no lock and cuts nothing off.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -12,20 +12,21 @@ use super::seal::{self, Seal, Sum};
 use super::{HEAD, LedgerFault};
 use crate::error::SpoolError;
 
-/// A line that was read, or what is wrong with it.
+/// A parsed line, or the problem with it.
 type Read = Result<Entry, SpoolError>;
 
-/// Reads every line of the ledger in a state directory, with its number, and holds it against its head. A bad
-/// line is told and passed over. Returns how many lines there are; none if there is no ledger.
+/// Reads every line of the ledger in a state directory, with its number, and compares the ledger
+/// with its head. An invalid line is passed to `act` as an error, and reading continues. Returns
+/// the number of lines, or `None` without a ledger.
 ///
 /// # Errors
-/// The disk, or what is wrong with the ledger as a whole.
+/// An I/O error, or a fault of the ledger as a whole.
 pub(crate) fn each_line(
     state: &Path,
     act: &mut dyn FnMut(usize, Read),
 ) -> Result<Option<usize>, SpoolError> {
     let path = &state.join("ledger");
-    // Before the ledger: that may grow meanwhile, and its head with it.
+    // Read the head first: the ledger may grow meanwhile, and the head with it.
     let head = Head::read(&state.join(HEAD))?;
     let file = match File::open(path) {
         Ok(file) => file,
@@ -42,7 +43,7 @@ pub(crate) fn each_line(
                 act(count + 1, Err(SpoolError::LedgerLine { path: path.clone(), line: count + 1 }));
                 break;
             }
-            // It is being written, or never was.
+            // The line is being written, or was never finished.
             Next::Unfinished | Next::End => break,
         };
         count += 1;
@@ -72,7 +73,7 @@ pub(crate) fn each_line(
     Err(SpoolError::ledger(path, fault))
 }
 
-/// Which results were promised to these claims. Without a ledger, none was.
+/// Returns the results that were promised to these claims. Without a ledger there are none.
 pub(crate) fn results_of(
     state: &Path,
     claims: &HashSet<String>,
@@ -88,10 +89,10 @@ pub(crate) fn results_of(
     wrong.map_or(Ok(results), Err)
 }
 
-/// Every entry, in the order of the lines.
+/// Passes every entry to `act`, in the order of the lines.
 ///
 /// # Errors
-/// The disk, or the first thing that is wrong with the ledger.
+/// An I/O error, or the first problem of the ledger.
 pub(crate) fn entries(
     state: &Path,
     act: &mut dyn FnMut(Entry),
@@ -107,7 +108,7 @@ pub(crate) fn entries(
     }
 }
 
-/// Lines that can be read, whatever is wrong with the ledger around them: each that is not is counted.
+/// Returns the readable lines of a ledger that may be damaged, and the number of unreadable lines.
 pub(super) fn salvage(state: &Path) -> (Vec<Entry>, usize) {
     let (mut entries, mut lost) = (Vec::new(), 0);
     let path = state.join("ledger");

@@ -1,18 +1,18 @@
-//! The checksum at the end of a ledger line. It covers the line and every line above it: no bit of them can
-//! change, and no line can go, without a later check failing. A line that an earlier version wrote has none;
-//! the next line that has one covers it.
+//! The checksum at the end of a ledger line. It covers the line and every line above it: after a
+//! changed bit or a removed line, a later check fails. Lines of an earlier version have none; the
+//! next line with a checksum covers them.
 
 use std::fmt;
 
 use model::Sha256Stream;
 
-/// A checksum of a line and of all lines above it: half of a SHA-256.
+/// The checksum of a line and of all lines above it: half of a SHA-256.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sum([u8; SUM_BYTES]);
 
 const SUM_BYTES: usize = 16;
 pub(super) const SUM_DIGITS: usize = 2 * SUM_BYTES;
-/// A line is an object; its checksum is the last member, and covers all bytes before this.
+/// A line is a JSON object. Its checksum is the last member, and covers all bytes before this text.
 const BEFORE: &[u8] = b",\"sum\":\"";
 const AFTER: &[u8] = b"\"}";
 
@@ -30,7 +30,7 @@ impl Sum {
         Self(bytes)
     }
 
-    /// From lower-case hexadecimal digits, and no others: each checksum has one form.
+    /// Parses lower-case hexadecimal digits only, so that each checksum has one form.
     pub(super) fn parse(digits: &[u8]) -> Option<Self> {
         let digits = std::str::from_utf8(digits).ok()?;
         let mut sum = [0; SUM_BYTES];
@@ -48,26 +48,26 @@ impl fmt::Display for Sum {
     }
 }
 
-/// A line that was read, without its checksum.
+/// A line without its checksum.
 pub(super) struct Opened {
     pub(super) json: Vec<u8>,
-    /// Of the line and all above it.
+    /// The checksum of the line and all lines above it.
     pub(super) sum: Sum,
     pub(super) seal: Seal,
 }
 
-/// Whether a line has a checksum.
+/// The state of a line's checksum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Seal {
-    /// An earlier version wrote it, or there is no line.
+    /// No checksum: an earlier version wrote the line, or the line is missing.
     #[default]
     None,
     Good,
-    /// The line, or one above it, is not what was written.
+    /// The line, or one above it, was changed.
     Wrong,
 }
 
-/// Adds the checksum and the line feed to an object.
+/// Appends the checksum and the line feed to a JSON object.
 pub(super) fn seal(mut json: Vec<u8>, above: Sum) -> (Vec<u8>, Sum) {
     json.pop();
     let sum = above.then(&json);
@@ -78,8 +78,8 @@ pub(super) fn seal(mut json: Vec<u8>, above: Sum) -> (Vec<u8>, Sum) {
     (json, sum)
 }
 
-/// Takes a line without its line feed apart. After a wrong checksum the one that stands there counts, so that
-/// the lines below are judged by themselves.
+/// Splits a line without its line feed. After a wrong checksum the one in the line is used for the
+/// lines below, so that each is checked on its own.
 pub(super) fn open(line: &[u8], above: Sum) -> Opened {
     let Some((content, stands)) = split(line) else {
         return Opened { json: line.to_vec(), sum: above.then(line), seal: Seal::None };

@@ -1,4 +1,4 @@
-//! Keys that look alike, lines that are torn, too long or not ours, a file that somebody writes over.
+//! Colliding keys, lines that are torn, too long or invalid, and a file that is overwritten.
 
 #![allow(
     clippy::unwrap_used,
@@ -128,7 +128,7 @@ fn who_writes_over_a_line_makes_nothing_unseen() {
     let mut ledger = open(&desk.path());
     let refused =
         |ledger: &mut Ledger| ledger.locked(|ledger| ledger.look_up(&sha256(100), &id(9))).is_err();
-    // Some of these look like the one that was there; of whole hashes one in millions would.
+    // With the short hash of tests some of these collide; with whole hashes one in millions would.
     let found = (101..141).filter(|number| {
         fs::write(desk.path(), [line(*number), line(200)].concat()).unwrap();
         refused(&mut ledger)
@@ -156,7 +156,7 @@ fn a_replay_uses_no_request_up_and_is_found_by_its_claim() {
     assert!(matches!(seen(&mut ledger, 1, 1), Some(Seen::SameBytes { .. })));
 }
 
-/// Appends as the daemon does, and says that it is durable.
+/// Appends a line as the daemon does, and records it as durable.
 fn begin(ledger: &mut Ledger, number: u32) {
     let to = ledger.locked(|ledger| ledger.append(&intent(number))).unwrap();
     ledger.note_durable(to).unwrap();
@@ -200,7 +200,7 @@ fn no_flipped_bit_of_a_ledger_passes() {
         flipped[bit / 8] ^= 1 << (bit % 8);
         fs::write(desk.path(), &flipped).unwrap();
         assert!(super::scan::entries(&desk.0, &mut |_| {}).is_err(), "bit {bit}, from outside");
-        // To open one syncs its directory.
+        // Opening a ledger syncs its directory.
         if bit % 61 == 0 {
             assert!(try_open(&desk.path()).is_err(), "bit {bit}");
             let left = fs::read(desk.path()).unwrap();
@@ -250,7 +250,7 @@ fn what_a_crash_leaves_of_ledger_and_head_is_gone_on_with() {
     let head = fs::read(desk.0.join(HEAD)).unwrap();
     begin(&mut ledger, 1);
     drop(ledger);
-    // The head has two slots: a torn write leaves the one before.
+    // The head has two slots: a torn write leaves the previous one.
     let newest = fs::read(desk.0.join(HEAD)).unwrap();
     let slot = newest.len() / 2;
     for torn in 0..slot {
@@ -288,7 +288,7 @@ fn a_claim_whose_tool_was_never_started_uses_nothing_up() {
     assert!(seen(&mut ledger, 1, 1).is_none() && ledger.nonces().is_empty());
     let second = Intent { claim: "d".repeat(32), ais_nonce: nonce, ..intent(1) };
     ledger.locked(|ledger| ledger.append(&second)).unwrap();
-    // What is noted again of the first takes nothing from the second.
+    // A repeated note for the first claim does not affect the second.
     note(&mut ledger, &first.claim);
     assert!(seen(&mut ledger, 1, 1).is_some() && ledger.nonces().contains("n"));
     drop(ledger);

@@ -1,5 +1,6 @@
-//! Where questions lie for people to answer: `permissions/[<domain>/]<id>.json` below the drafts. Nothing
-//! that lies there already is replaced, and nothing that lies there is ever taken for an answer.
+//! The files of permission requests for approvers: `permissions/[<domain>/]<id>.json` below the
+//! drafts directory. An existing file is never replaced, and no file there ever counts as an
+//! answer.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,7 +15,8 @@ use crate::error::SpoolError;
 use crate::fresh::Fresh;
 use crate::places::make_dir;
 
-/// The files of a question, one for each of its domains; the directories need not be there.
+/// Returns the paths of a permission request, one for each of its domains. The directories need not
+/// exist.
 pub(super) fn paths(drafts: &Path, ask: &OpenAsk) -> Vec<PathBuf> {
     let top = drafts.join("permissions");
     let name = format!("{}.json", ask.id);
@@ -24,13 +26,13 @@ pub(super) fn paths(drafts: &Path, ask: &OpenAsk) -> Vec<PathBuf> {
     }
 }
 
-/// Whether every file is still there for somebody to answer.
+/// Returns whether all files still exist.
 pub(super) fn are_there(paths: &[PathBuf]) -> bool {
     let is_file = |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_file());
     paths.iter().all(is_file)
 }
 
-/// Puts the question there. Others write into the drafts: no link of theirs is followed below them.
+/// Writes the files. Other users write into the drafts directory, so no link below it is followed.
 pub(super) fn place(drafts: &Path, paths: &[PathBuf], bytes: &[u8]) -> Result<(), StoreError> {
     make_dir(drafts, 0o755)?;
     for path in paths {
@@ -45,7 +47,7 @@ pub(super) fn place(drafts: &Path, paths: &[PathBuf], bytes: &[u8]) -> Result<()
     Ok(())
 }
 
-/// The directory of a question, opened step by step and made where it is not there.
+/// Opens the directory of a file one component at a time, and makes the missing ones.
 fn directory_of(drafts: &Path, path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut directory = openat(CWD, drafts, flags, Mode::empty())?;

@@ -1,6 +1,6 @@
-//! Answers that people drop into `approved/`, `<question>.answer.json` with its signature beside it: read
-//! by handle and bounded, and put away once they were taken in or turned down. An answer that is turned
-//! down must not be looked at again, nor be lost.
+//! Answers that approvers submit to `approved/`: `<question>.answer.json` with its signature next
+//! to it. They are read by handle and with limits, and moved away once accepted or rejected. A
+//! rejected answer must not be processed again, and must not be lost.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,31 +18,31 @@ use crate::places::{Spool, make_dir};
 
 const SUFFIX: &str = ".answer.json";
 const NAME_BYTES_MAX: usize = 200;
-/// So many answers of one name are kept apart.
+/// The most answers of the same name that are kept.
 const NAMESAKES_MAX: u32 = 1000;
 
-/// An answer as it lies there.
+/// A submitted answer.
 #[must_use]
 pub struct DroppedAnswer {
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// Whose file it is, and who else may write it.
+    /// The owner and mode of its file.
     pub owner: FileOwner,
     /// The signatures beside it.
     pub signatures: Vec<SignatureFile>,
 }
 
-/// What became of an answer.
+/// The decision about an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AnswerFate {
-    /// It goes to `archive/permissions/`.
+    /// Accepted: it is moved to `archive/permissions/`.
     TakenIn,
-    /// It goes to `quarantine/permissions/`.
+    /// Rejected: it is moved to `quarantine/permissions/`.
     TurnedDown,
 }
 
 impl Dropbox {
-    /// The names of the answers that lie there, sorted.
+    /// Returns the names of the submitted answers, sorted.
     ///
     /// # Errors
     /// The directory cannot be read.
@@ -61,10 +61,10 @@ impl Dropbox {
         Ok(names)
     }
 
-    /// Reads one of them.
+    /// Reads one answer.
     ///
     /// # Errors
-    /// It is gone, no regular file with one link, too large, or cannot be read.
+    /// It was removed, is not a regular file with one link, is too large, or cannot be read.
     pub fn read_answer(&self, name: &str) -> Result<DroppedAnswer, SpoolError> {
         let path = self.path().join(name);
         let file = open_beneath(self.handle(), name, OFlags::RDONLY)
@@ -78,10 +78,10 @@ impl Dropbox {
 }
 
 impl Spool {
-    /// Puts an answer and its signatures away, whatever else of the name was put away before.
+    /// Moves an answer and its signatures away, and keeps earlier ones of the same name.
     ///
     /// # Errors
-    /// It cannot be moved: it would be looked at again.
+    /// The answer cannot be moved, so it would be processed again.
     pub fn put_answer_away(
         &self,
         dropbox: &Dropbox,

@@ -1,4 +1,4 @@
-//! Why the permissions on disk did not do what was asked. Whichever it is: nothing is permitted.
+//! Errors of the permissions on the disk. After any of them nothing is permitted.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,23 +8,23 @@ use policies::permissions::Refused;
 use crate::error::SpoolError;
 use crate::want::Want;
 
-/// An operation that was not done.
+/// The reason why an operation was not done.
 #[derive(Debug)]
 pub enum StoreError {
-    /// By the rules of permissions.
+    /// The rules of permissions refused it.
     Refused(Refused),
-    /// The disk.
+    /// An I/O error.
     Disk(SpoolError),
-    /// The trail holds what nobody wrote there.
+    /// The trail contains a line that was not written by this program.
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Where the line begins that cannot be read, in bytes.
+        /// The offset of the unreadable line, in bytes.
         offset: u64,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
-    /// A write failed, and nobody knows what of it is on the disk; only opening it anew can tell.
+    /// A write failed, so the contents of the disk are unknown until the trail is opened again.
     Doubtful {
         /// The file.
         path: PathBuf,
@@ -32,13 +32,13 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether it was the rules that said no, and not the store that could not.
+    /// Returns whether the rules refused the operation, as opposed to a failure of the store.
     #[must_use]
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::Refused(_))
     }
 
-    /// The shortage behind this error, if waiting can end it.
+    /// Returns the shortage behind this error, if waiting can end it.
     #[must_use]
     pub fn want(&self) -> Option<Want> {
         match self {

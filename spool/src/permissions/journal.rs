@@ -1,9 +1,9 @@
-//! The trail on the disk: one file that only grows, and the index made of it. What is acknowledged is on
-//! the disk; what was never written whole is no entry; anything else that does not fit is damage, after
-//! which nothing is answered.
+//! The trail on the disk: one append-only file, and the register built from it. An acknowledged
+//! entry is on the disk, and an incomplete one does not count. Everything else that does not fit is
+//! damage, after which no query is answered.
 //!
-//! Writers hold `lock` alone; readers hold it together, and only when the file has grown. A tail without
-//! a line end so is a writer's that died: the next writer cuts it off.
+//! Writers hold `lock` exclusively; readers hold it shared, and only when the file has grown. So a
+//! tail without a line feed was left by a writer that died: the next writer cuts it off.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -21,39 +21,43 @@ use crate::durable;
 use crate::lock::{Hold, hold};
 use crate::places::make_dir;
 
-/// A place in the trail, and the checksum there.
+/// A position in the trail, and the checksum there.
 pub(super) type Kept = crate::ledger::Head;
 
-/// A file is begun anew when it has this many times the lines it began with, and so many at least.
+/// A new file is started when the trail has this many times the lines it began with.
 const GROWTH: u64 = 3;
+/// The lines below which no new file is started.
 const LINES_AT_LEAST: u64 = 10_000;
 
+/// The open trail.
 pub(super) struct Journal {
     pub(super) directory: PathBuf,
     pub(super) path: PathBuf,
-    /// Where the head is kept, outside the directory.
+    /// The path of the head file, outside the directory.
     pub(super) head_path: PathBuf,
-    /// The head that it must still come to while it is opened.
+    /// The head that must be reached while the trail is read for the first time.
     pub(super) due: Option<Kept>,
     lock: File,
     pub(super) file: File,
-    /// How far it was read: to the end of its last whole line.
+    /// The length that was read, to the end of the last whole line.
     pub(super) read_to: u64,
     pub(super) sum: Sum,
     pub(super) head: Option<Head>,
-    /// Lines that were read, and how many of them the file began with.
+    /// The lines that were read.
     lines: u64,
+    /// The lines that the file began with.
     began_with: u64,
     register: Register,
     state: State,
 }
 
+/// The state of the open trail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Sound,
-    /// Its last line says that another file takes its place.
+    /// The last line announces the next file.
     Sealed,
-    /// A write failed in a way that leaves open what is on the disk.
+    /// A write failed, so the contents of the disk are unknown.
     Doubtful,
 }
 
@@ -71,7 +75,7 @@ impl Journal {
         let path = directory.join("trail.jsonl");
         let name = directory.file_name().unwrap_or_default().to_string_lossy();
         let head_path = directory.with_file_name(format!("{name}.head"));
-        // Before the trail: another process may begin it meanwhile, and make its head then.
+        // Check before the trail: another process may create the trail and its head meanwhile.
         let had_head = head_path.exists();
         if !path.exists() {
             if had_head {
@@ -102,7 +106,7 @@ impl Journal {
         settled.map(|()| journal)
     }
 
-    /// What stands now. Where nothing was written since, this is one system call.
+    /// Returns the current permissions. This is one system call if nothing was written since.
     pub(super) fn look(&mut self) -> Result<&Register, StoreError> {
         self.insist_on_certainty()?;
         let stat = fstat(&self.file).map_err(StoreError::errno(&self.path, "look at"))?;
@@ -118,8 +122,8 @@ impl Journal {
         Ok(&self.register)
     }
 
-    /// Whether the names still mean the files that are open: a trail that was put back from a copy, or
-    /// taken away, grows where nobody here looks, and its lock is another one.
+    /// Checks that the paths still lead to the open files. A trail that was removed or restored
+    /// from a copy grows elsewhere, under another lock.
     pub(super) fn insist_on_place(&self) -> Result<(), StoreError> {
         for (file, path) in
             [(&self.lock, self.directory.join("lock")), (&self.file, self.path.clone())]
@@ -141,19 +145,19 @@ impl Journal {
         StoreError::Damaged { path: path.to_owned(), offset: 0, why }
     }
 
-    /// What stood when it was last looked at.
+    /// Returns the permissions as of the last read.
     pub(super) fn register(&self) -> &Register {
         &self.register
     }
 
-    /// Does `act` while nobody else writes, with every line read.
+    /// Calls `act` with every line read, while no other process writes.
     pub(super) fn alone<T>(
         &mut self,
         act: impl FnOnce(&mut Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.insist_on_certainty()?;
         self.hold(Hold::Exclusive)?;
-        // A trail that was begun anew meanwhile is gone on with first.
+        // Continue with the new file first, if the trail was restarted meanwhile.
         let read = self.read_on().and_then(|()| self.insist_on_place());
         let done = read.and_then(|()| self.cut_off_tail()).and_then(|()| act(self));
         let released = self.release();
@@ -161,7 +165,7 @@ impl Journal {
         released.map(|()| done)
     }
 
-    /// Keeps a change; on the disk when this returns. Only for whoever is alone.
+    /// Appends a change; durable when this returns. The caller must hold the exclusive lock.
     pub(super) fn keep(
         &mut self,
         change: Change,
@@ -181,7 +185,7 @@ impl Journal {
         if self.lines > LINES_AT_LEAST.max(self.began_with.saturating_mul(GROWTH))
             && let Err(error) = self.begin_anew(moment)
         {
-            // The change is kept all the same.
+            // The change itself is kept.
             tracing::warn!("{error}");
         }
         Ok(())
@@ -202,7 +206,7 @@ impl Journal {
             return Err(StoreError::disk(&self.path, "append a change")(error));
         }
         if let Err(error) = self.file.sync_data() {
-            // What the kernel still has of it is not known, and never becomes known by trying again.
+            // The state of the kernel's pages is unknown, and a second sync cannot determine it.
             self.state = State::Doubtful;
             if let Err(cut) = self.file.set_len(self.read_to) {
                 tracing::warn!("{}: cut off what was not kept: {cut}", self.path.display());
@@ -229,7 +233,7 @@ impl Journal {
                     .map_err(StoreError::disk(&self.path, "look at"))
             };
             if stat(&next)? == stat(&self.file)? {
-                // Whoever sealed it died before the other file was in its place: it goes on.
+                // The writer died before the next file was in place, so this file continues.
                 return Ok(());
             }
             self.file = next;
@@ -280,7 +284,7 @@ impl Journal {
                 let kept = matches!(entry.change, Change::Kept { .. });
                 let applied = self.register.apply(*entry);
                 applied.map_err(|error| self.damaged(error.to_string()))?;
-                // What the file began with, and the questions above it.
+                // The initial entries of the file, with the permission requests above them.
                 self.began_with = if kept { self.lines } else { self.began_with };
                 Ok(())
             }
@@ -295,14 +299,15 @@ impl Journal {
     fn cut_off_tail(&mut self) -> Result<(), StoreError> {
         let length = self.file.metadata().map_err(StoreError::disk(&self.path, "look at"))?.len();
         if length > self.read_to {
-            // The append never ended, so nobody was ever told that it had.
+            // The append never ended, so it was never acknowledged.
             let cut = self.file.set_len(self.read_to);
             cut.map_err(StoreError::disk(&self.path, "cut off an unfinished line"))?;
         }
         Ok(())
     }
 
-    /// Begins the trail anew with what stands now. The file so far stays beside it under another name.
+    /// Starts a new trail file with the current permissions. The old file is kept under another
+    /// name.
     pub(super) fn begin_anew(&mut self, moment: &Moment) -> Result<(), StoreError> {
         let generation = self.head.as_ref().map_or(0, |head| head.generation);
         let next = self.directory.join(".next");
@@ -318,7 +323,7 @@ impl Journal {
         written.end()?;
         let old = self.directory.join(format!("trail-{generation:08}.jsonl"));
         remove_if_there(&old)?;
-        // From here on whoever reads the old file looks for another one.
+        // From here on, readers of the old file look for the new one.
         self.append(&Line::Sealed(generation + 1))?;
         fs::hard_link(&self.path, &old).map_err(StoreError::disk(&old, "keep the old trail"))?;
         durable::rename_over(&next, &self.path)
@@ -328,7 +333,7 @@ impl Journal {
         self.make_head()
     }
 
-    /// How long the file is to the end of its last whole line that was read.
+    /// Returns the length of the file to the end of the last whole line that was read.
     pub(super) fn whole_bytes(&self) -> u64 {
         self.read_to
     }
@@ -382,7 +387,8 @@ fn locked<T>(
     done
 }
 
-/// A trail that ends before what was kept of it, or is another one: what was revoked or used up may be missing.
+/// The error for a trail that is shorter than its head, or a different one: revocations or uses may
+/// be missing.
 pub(super) fn lost(path: &Path, offset: u64, head: &Path) -> StoreError {
     let why = format!(
         "was removed, cut, or is an older copy; help: put its newest copy back; if that is lost, remove {}, \

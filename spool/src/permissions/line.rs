@@ -1,5 +1,5 @@
-//! One line of the trail: a checksum that covers the line and, through the checksum before it, every
-//! line above; and what happened, in JSON. A line must never be taken in whose checksum is not that.
+//! One line of the trail: a checksum and a JSON object. The checksum covers the line and, through
+//! the previous checksum, every line above it. A line with a wrong checksum must never be accepted.
 
 use model::Sha256;
 use policies::permissions::Entry;
@@ -11,7 +11,7 @@ const SUM_DIGITS: usize = 32;
 const JOURNAL: &str = "toolexec permissions";
 const VERSION: u32 = 1;
 
-/// A checksum, of a line and all lines above it: half of a SHA-256.
+/// The checksum of a line and of all lines above it: half of a SHA-256.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Sum([u8; SUM_DIGITS / 2]);
 
@@ -44,27 +44,27 @@ impl Sum {
     }
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub(super) enum Line {
-    /// The first of a file.
+    /// The first line of a file.
     Begun(Head),
     /// A change.
     Entry(Box<Entry>),
-    /// Another file is about to take this one's place and name.
+    /// The last line of a file: the next file is about to take its name.
     Sealed(u64),
 }
 
-/// What file this is.
+/// The identification of a trail file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Head {
     journal: String,
     version: u32,
-    /// How many files were the trail before.
+    /// The number of earlier files of this trail.
     pub(super) generation: u64,
-    /// The number of the last entry of the file before.
+    /// The number of the last entry of the previous file.
     pub(super) after: u64,
 }
 
@@ -78,7 +78,7 @@ impl Head {
     }
 }
 
-/// Writes a line behind others, with its end, and gives the checksum for the next.
+/// Appends a line with its line feed, and returns the checksum for the next one.
 pub(super) fn write(line: &Line, before: Sum, to: &mut Vec<u8>) -> Result<Sum, serde_json::Error> {
     let json = serde_json::to_vec(line)?;
     let sum = before.then(&json);
@@ -89,7 +89,7 @@ pub(super) fn write(line: &Line, before: Sum, to: &mut Vec<u8>) -> Result<Sum, s
     Ok(sum)
 }
 
-/// Reads a line without its end.
+/// Parses a line without its line feed.
 pub(super) fn read(text: &[u8], before: Sum) -> Result<(Line, Sum), String> {
     let (head, json) = text.split_at_checked(SUM_DIGITS + 1).ok_or("is too short a line")?;
     let sum = before.then(json);

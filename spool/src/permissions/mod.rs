@@ -1,6 +1,6 @@
-//! Permissions on the disk (`policies::permissions`): a trail that only grows, which is what stands and
-//! the account of how it came to stand in one. Any number of processes may have it open; a change is on
-//! the disk before anybody hears of it, and nothing that is not on the disk is ever an approval.
+//! Permissions on the disk (`policies::permissions`): an append-only trail, which holds both the
+//! current permissions and their history. Any number of processes may open it. A change is durable
+//! before it is reported, and a change that is not on the disk is never an approval.
 
 mod drafts;
 mod dropped;
@@ -25,23 +25,23 @@ pub use dropped::{AnswerFate, DroppedAnswer};
 pub use error::StoreError;
 use journal::Journal;
 
-/// Permissions that outlive programs and their crashes.
+/// Permissions that survive restarts and crashes.
 pub struct Durable {
     journal: Journal,
     terms: Terms,
 }
 
-/// A question that was put where people look for it.
+/// A permission request that was filed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Filed {
-    /// Now.
+    /// Filed now.
     New(Lodged, Vec<PathBuf>),
-    /// Before: the same waits for its answer still.
+    /// Filed before: the same request is still waiting for its answer.
     Waiting(Lodged, Vec<PathBuf>),
 }
 
 impl Filed {
-    /// The question and its files.
+    /// Returns the permission request and its files.
     #[must_use]
     pub fn parts(&self) -> (&Lodged, &[PathBuf]) {
         match self {
@@ -51,28 +51,28 @@ impl Filed {
 }
 
 impl Durable {
-    /// Opens the permissions of a directory, which is made if it is not there.
+    /// Opens the permissions of a directory. Creates the directory if it does not exist.
     ///
     /// # Errors
-    /// The disk, or a trail that was meddled with: nothing is permitted then.
+    /// An I/O error, or a damaged trail. Nothing is permitted then.
     pub fn open(directory: &Path, terms: Terms) -> Result<Self, StoreError> {
         Ok(Self { journal: Journal::open(directory)?, terms })
     }
 
-    /// What stands now.
+    /// Returns the current permissions.
     ///
     /// # Errors
-    /// What was written since cannot be read.
+    /// Changes since the last read cannot be read.
     pub fn register(&mut self) -> Result<&Register, StoreError> {
         self.journal.look()?;
         self.journal.insist_on_place()?;
         Ok(self.journal.register())
     }
 
-    /// The state of one request's run and why it is that one, for the daemon.
+    /// Returns the state of one request's calls, for the daemon's decision.
     ///
     /// # Errors
-    /// What is kept cannot be read.
+    /// The trail cannot be read.
     pub fn look_up(
         &mut self,
         source: &Source,
@@ -80,17 +80,17 @@ impl Durable {
         moment: &Moment,
     ) -> Result<Finding, StoreError> {
         let found = self.explain(source, calls, moment)?;
-        // The one that says no stands for all; no tool at all is no approval either.
+        // A single denied call denies them all. A request without any tool is not approved either.
         let blocked = found.values().find(|found| !matches!(found, Finding::Granted(_)));
         let found = blocked.or(found.values().next()).copied();
         Ok(found.unwrap_or(Finding::Missing))
     }
 
-    /// Asks people for what can be asked for, in files below `drafts`. What is asked already is not asked
-    /// twice, unless its files are gone: then nobody could answer it.
+    /// Files a permission request below `drafts`. An open request is not filed twice, unless its
+    /// files were deleted and cannot be answered.
     ///
     /// # Errors
-    /// Nothing of it can be asked for, or the disk.
+    /// None of it can be requested, or an I/O error.
     pub fn file_request(
         &mut self,
         source: &Source,
@@ -119,7 +119,7 @@ impl Durable {
             let paths = drafts::paths(drafts, &ask);
             journal.keep(Change::Lodged(ask.clone()), moment, moment.by.clone())?;
             if let Err(error) = drafts::place(drafts, &paths, &bytes) {
-                // Nobody could answer it: it is to be asked again.
+                // The request cannot be answered without its file, so it is withdrawn.
                 let withdrawn = Change::Withdrawn { request: ask.id };
                 journal.keep(withdrawn, moment, moment.by.clone())?;
                 return Err(error);
@@ -128,10 +128,10 @@ impl Durable {
         })
     }
 
-    /// Takes back one grant by its name alone.
+    /// Revokes one grant by its id.
     ///
     /// # Errors
-    /// It does not stand, or the disk.
+    /// The grant does not exist, or an I/O error.
     pub fn revoke_grant(&mut self, id: GrantId, moment: &Moment) -> Result<Change, StoreError> {
         self.change(moment, |register| {
             let (source, tool) = register.holder_of(id)?;
@@ -139,11 +139,11 @@ impl Durable {
         })
     }
 
-    /// Begins these calls, as [`PermissionManager::spend`] does, with an entry also where no grant is for
-    /// a number of uses: the workflow is not idle.
+    /// Uses these calls up, as [`PermissionManager::spend`] does, but adds an entry even if no
+    /// grant counts uses, so that the workflow is not idle.
     ///
     /// # Errors
-    /// One is not permitted, or the disk; nothing may be begun then.
+    /// A call is not permitted, or an I/O error. Nothing may be begun then.
     pub fn spend_with_entry(
         &mut self,
         source: &Source,
@@ -156,16 +156,16 @@ impl Durable {
         })
     }
 
-    /// Lets go of the workflows in which nothing happened for so many seconds, and says which.
+    /// Removes the workflows without activity for `idle_sec` seconds, and returns the changes.
     ///
     /// # Errors
-    /// What is kept cannot be read, or the disk.
+    /// The trail cannot be read, or an I/O error.
     pub fn cleanup_idle(
         &mut self,
         idle_sec: u64,
         moment: &Moment,
     ) -> Result<Vec<Change>, StoreError> {
-        // Looked at first without the lock: there is seldom one.
+        // Check without the lock first: there is rarely an idle workflow.
         if self.register()?.plan_idle_cleanup(idle_sec, moment.now).is_empty() {
             return Ok(Vec::new());
         }
@@ -178,18 +178,19 @@ impl Durable {
         })
     }
 
-    /// Begins the trail anew with what stands; it does so by itself when it has grown much.
+    /// Starts a new trail file with the current permissions. This also happens automatically when
+    /// the trail has grown.
     ///
     /// # Errors
-    /// The disk. What stood stands still.
+    /// An I/O error. The permissions stay as they were.
     pub fn begin_anew(&mut self, moment: &Moment) -> Result<(), StoreError> {
         self.journal.alone(|journal| journal.begin_anew(moment))
     }
 
-    /// Hands over every line of the trail, each JSON behind its checksum, the oldest of this file first.
+    /// Passes the JSON of every line of the current trail file to `take`, the oldest first.
     ///
     /// # Errors
-    /// It cannot be read, or whoever takes the lines has enough.
+    /// The trail cannot be read, or `take` returns an error.
     pub fn trail(
         &mut self,
         mut take: impl FnMut(&str) -> std::io::Result<()>,
@@ -326,22 +327,22 @@ impl PermissionManager for Durable {
     }
 }
 
-/// A trace of our own, for callers that are in none.
+/// Creates a new trace context, for callers without one.
 ///
 /// # Errors
-/// The kernel has no randomness to give.
+/// The kernel cannot provide random bytes.
 pub fn new_traceparent() -> Result<Traceparent, StoreError> {
     random_bytes().map(Traceparent::from_random)
 }
 
-/// A number for a question's name that nobody can know beforehand.
+/// Returns an unpredictable number for the name of a permission request.
 fn random_nonce() -> Result<u64, StoreError> {
     random_bytes().map(u64::from_be_bytes)
 }
 
 fn random_bytes<const N: usize>() -> Result<[u8; N], StoreError> {
     let mut bytes = [0; N];
-    // So few bytes come whole, or not at all (getrandom(2)).
+    // So few bytes are returned whole or not at all (getrandom(2)).
     let drawn = getrandom(&mut bytes, GetRandomFlags::empty());
     drawn.map_err(StoreError::errno(Path::new("getrandom"), "draw"))?;
     Ok(bytes)

@@ -1,6 +1,6 @@
-//! The head of the trail, kept outside its directory: a trail that was removed, cut by whole lines or put back from
-//! an older copy would give back what was revoked or used up. It is never ahead of the trail, and written after
-//! the sync of its line.
+//! The head of the trail, kept outside its directory. A trail that was removed, cut by whole lines
+//! or restored from an older copy would lose revocations and uses. The head is never ahead of the
+//! trail, and is written after the sync of its line.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -12,21 +12,22 @@ use crate::error::SpoolError;
 use crate::ledger::HeadFile;
 
 impl Journal {
-    /// How far it was read, and the checksum there.
+    /// Returns the position that was read, and the checksum there.
     pub(super) fn here(&self) -> Kept {
         Kept { bytes: self.read_to, sum: self.sum.into() }
     }
 
-    /// Reads a trail for the first time, and holds it against its head. Only for whoever is alone.
+    /// Reads a trail for the first time and compares it with its head. The caller must hold the
+    /// exclusive lock.
     pub(super) fn settle_head(&mut self) -> Result<(), StoreError> {
         let kept = self.open_head()?;
         self.due = kept.as_ref().map(|(_, head)| *head);
         self.read_on()?;
         match (kept, self.due.take()) {
-            // An earlier version kept none.
+            // An earlier version kept no head.
             (None, _) => self.make_head(),
             (Some(_), None) => Ok(()),
-            // Whoever began it anew died before the head of the new file was made.
+            // The process that started this file died before it made the new head.
             (Some(_), Some(head)) if self.is_of_the_file_before(head) => self.make_head(),
             (Some(_), Some(_)) => Err(lost(&self.path, self.read_to, &self.head_path)),
         }
@@ -39,12 +40,12 @@ impl Journal {
         })
     }
 
-    /// Notes that the trail is durable as far as it was read.
+    /// Records that the trail is durable as far as it was read.
     pub(super) fn note_head(&self) -> Result<(), StoreError> {
-        // Another process may have begun the trail anew, with another file for the head.
+        // Another process may have started a new trail file, with a new head file.
         let Some((file, _)) = self.open_head()? else { return self.make_head() };
         match file.advance(self.here()) {
-            // The head before is still the head of a beginning of it.
+            // The previous head still matches a beginning of the trail.
             Err(error) if error.want().is_some() => {
                 tracing::warn!("{error}; the head before is kept");
                 Ok(())
@@ -60,7 +61,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Whether the trail was begun anew after a file that this is a head of.
+    /// Returns whether `head` is a head of the previous trail file.
     fn is_of_the_file_before(&self, head: Kept) -> bool {
         let generation = self.head.as_ref().and_then(|head| head.generation.checked_sub(1));
         let Some(generation) = generation else { return false };

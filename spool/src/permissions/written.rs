@@ -1,5 +1,4 @@
-//! A file on its way to be the trail: written whole under another name first, and never seen before it is
-//! on the disk.
+//! A new trail file, written whole under another name. It gets its name only after it is durable.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -9,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::error::StoreError;
 use super::line::{self, Head, LINE_BYTES_MAX, Line, Sum};
 
-/// A file on its way to be the trail.
+/// A trail file that is being written.
 pub(super) struct Written {
     path: PathBuf,
     file: File,
@@ -45,7 +44,7 @@ impl Written {
     }
 }
 
-/// What a program left that died in the middle of making it.
+/// Removes the file of a process that died while writing it.
 pub(super) fn remove_if_there(path: &Path) -> Result<(), StoreError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

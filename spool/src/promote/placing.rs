@@ -1,5 +1,5 @@
-//! Single files and directories that are put into the spool: whole, durable, open to the daemon, and
-//! never over something that is there.
+//! Places single files and directories in the spool: whole, durable, accessible to the daemon, and
+//! never over an existing object.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
@@ -12,11 +12,11 @@ use crate::beneath::remove_tree;
 use crate::error::SpoolError;
 use crate::fresh::Fresh;
 
-/// The daemon reads files through the group, and removes what it has taken.
+/// The daemon reads files through the group, and removes the ones that it has taken.
 const FILE_MODE: u32 = 0o640;
 const DIRECTORY_MODE: u32 = 0o770;
 
-/// Something in the spool that was not there before this call.
+/// An object that this call has made in the spool.
 pub(super) enum Made {
     File(PathBuf),
     Tree(PathBuf),
@@ -33,7 +33,7 @@ pub(super) fn place_file(
     filled.map_err(SpoolError::io(path, "write"))
 }
 
-/// The same, by a rename: whoever waits for signatures may look at any time.
+/// The same, by a rename, because a reader may look for signatures at any time.
 pub(super) fn place_whole(
     path: &Path,
     bytes: &[u8],
@@ -53,11 +53,11 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
 
 pub(super) fn fill(mut file: &File, mut from: impl io::Read) -> io::Result<()> {
     io::copy(&mut from, &mut file)?;
-    // Whatever the umask of whoever drops it.
+    // Regardless of the submitter's umask.
     file.set_permissions(Permissions::from_mode(FILE_MODE))
 }
 
-/// Makes every directory that a file below `root` lies in.
+/// Makes the parent directories of a file below `root`.
 pub(super) fn make_parents(root: &Path, name: &Path) -> io::Result<()> {
     let mut path = root.to_owned();
     for component in name.parent().into_iter().flat_map(Path::components) {
@@ -74,12 +74,12 @@ pub(super) fn make_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(DIRECTORY_MODE).create(path)?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    // Whatever the umask; a set-group-id bit that the spool handed down stays.
+    // Regardless of the umask. A set-group-id bit inherited from the spool stays.
     let inherited = directory.metadata()?.permissions().mode() & 0o7000;
     directory.set_permissions(Permissions::from_mode(inherited | DIRECTORY_MODE))
 }
 
-/// Removes what a call made that failed, the last first.
+/// Removes the objects that a failed call made, the last one first.
 pub(super) fn undo(made: Vec<Made>) {
     for one in made.into_iter().rev() {
         match one {

@@ -1,6 +1,7 @@
-//! Whether a daemon is at work on a spool, as far as whoever asks can see. The lock on `.lock` is the
-//! proof: it goes with the process, however that ends. Must never say that a daemon lives because a file
-//! says so, nor take the lock where looking is enough: a daemon that starts just then would find it taken.
+//! Detects whether a daemon uses a spool, as far as the caller can see. The proof is the lock on
+//! `.lock`, which ends with the process in every case. Never infer liveness from a status file.
+//! Never take the lock when the list of locks is enough: a daemon that starts at that moment would
+//! fail to acquire it.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -12,25 +13,25 @@ use rustix::fs::{major, minor};
 use super::model::{Seat, Status};
 use crate::lock::{Hold, LOCKS_READINGS, Locked};
 
-/// Whether a daemon is at work.
+/// The presence of a running daemon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Alive {
-    /// A process holds the spool; which, if that can be seen.
+    /// A process holds the spool's lock; its pid, if visible.
     Yes(Option<u32>),
-    /// None does.
+    /// No process holds it.
     No,
-    /// Whoever asks can see neither.
+    /// The caller cannot determine it.
     Unknown,
 }
 
-/// Whether a daemon is at work on this spool. `told` is what the last one said of itself: it helps to read
-/// the kernel's list of locks, and is not believed.
+/// Returns whether a daemon uses this spool. `told` is the status of the last daemon: it helps to
+/// interpret the kernel's list of locks and is not trusted.
 #[must_use]
 pub fn daemon_alive(spool: &Path, told: Option<&Status>) -> Alive {
     let lock = spool.join(".lock");
     let found = match fs::metadata(&lock) {
         Ok(found) => found,
-        // A daemon makes it before anything else.
+        // A daemon makes the lock file first.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Alive::No,
         Err(_) => return Alive::Unknown,
     };
@@ -40,7 +41,7 @@ pub fn daemon_alive(spool: &Path, told: Option<&Status>) -> Alive {
     let read = || fs::read_to_string("/proc/locks").ok();
     match listed(read, (found.dev(), found.ino()), teller) {
         Listed::Holder(pid) => return Alive::Yes(Some(pid)),
-        // The list is whole for whoever counts processes as the holder does.
+        // The list is complete for a process in the PID namespace of the daemon.
         Listed::Nobody if teller.is_some() => return Alive::No,
         Listed::Nobody | Listed::Unclear => {}
     }
@@ -58,7 +59,7 @@ fn nofollow() -> i32 {
     i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0)
 }
 
-/// What the kernel's list of locks says of one file.
+/// The entry for one file in the kernel's list of locks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Listed {
     /// This process holds it exclusively.
@@ -69,7 +70,7 @@ enum Listed {
     Unclear,
 }
 
-/// Reads the list as often as it takes to see a lock: one reading can pass over it.
+/// Reads the list several times, because one reading can miss a lock.
 fn listed(
     mut read: impl FnMut() -> Option<String>,
     (device, inode): (u64, u64),
@@ -88,8 +89,9 @@ fn listed(
     seen
 }
 
-/// Who holds the file exclusively, by the kernel's list (proc_locks(5)). Some file systems number their
-/// device otherwise there; then it is the process that must be the one which told of itself.
+/// Returns the process that holds an exclusive lock on the file, from the kernel's list
+/// (proc_locks(5)). Some file systems report another device there; then the process must be the one
+/// that wrote the status.
 fn holder(locks: &str, device: u64, inode: u64, teller: Option<u32>) -> Option<u32> {
     locks.lines().find_map(|line| {
         let mut words = line.split_ascii_whitespace().skip(1);

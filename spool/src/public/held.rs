@@ -1,5 +1,5 @@
-//! What waits for somebody's answer: one small file for each request in `public/held/`. The request itself
-//! stays where it was dropped.
+//! The requests that wait for an approval or a permission: one small file for each in
+//! `public/held/`. The request itself stays in `approved/`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,43 +10,43 @@ use super::tell::{read_told, remove, remove_all, tell_json, told_names};
 use crate::error::SpoolError;
 use crate::places::{Spool, make_dir};
 
-/// More than any of them has.
+/// The size limit of a file, larger than any that is written.
 const HELD_BYTES_MAX: usize = 64 * 1024;
 
-/// Why a request waits.
+/// The reason why a request is held.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Held {
-    /// When it was dropped, in UTC.
+    /// The time of its submission, in UTC.
     pub since_utc: String,
-    /// When it is refused if nobody answers, in UTC.
+    /// The time at which it is refused without an answer, in UTC.
     pub until_utc: String,
-    /// What it waits for: code and message of each rule that holds it.
+    /// The code and message of each rule that holds it.
     pub waits_for: Vec<WaitsFor>,
 }
 
-/// One rule that somebody's answer can satisfy.
+/// One rule that an answer can satisfy.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaitsFor {
-    /// The code of the violation that it would be.
+    /// The code of the violation.
     pub code: String,
-    /// Why, in words.
+    /// The message of the violation.
     pub message: String,
 }
 
 impl Spool {
-    /// Tells that this file of `approved/` waits.
+    /// Publishes that this file of `approved/` is held.
     ///
     /// # Errors
-    /// The disk. Nobody but readers of the list misses what was not told.
+    /// An I/O error. It only affects readers of the list.
     pub fn tell_held(&self, file_name: &str, held: &Held) -> Result<(), SpoolError> {
         make_dir(&self.public(), 0o755)?;
         let directory = make_dir(&self.told_held(), 0o755)?;
         tell_json(&directory.join(format!("{file_name}.json")), held)
     }
 
-    /// It waits no longer.
+    /// Removes the file of a request after its hold.
     ///
     /// # Errors
     /// The disk.
@@ -54,7 +54,7 @@ impl Spool {
         remove(&self.told_held().join(format!("{file_name}.json")))
     }
 
-    /// Nothing waits as far as is known: at the start, before anything was looked at.
+    /// Removes the files of all held requests, at the start of the daemon.
     ///
     /// # Errors
     /// The disk.
@@ -67,8 +67,8 @@ impl Spool {
     }
 }
 
-/// What is told to wait, by the name of the file in `approved/`. What cannot be read is left out: it is
-/// only a telling.
+/// Returns the published held requests, by the name of the file in `approved/`. A file that cannot
+/// be read is left out, because the list is only informative.
 #[must_use]
 pub fn held_in(spool: &Path) -> BTreeMap<String, Held> {
     let directory = spool.join("public/held");

@@ -1,8 +1,9 @@
-//! A file that tells, and keeps room for its next version: it can be told anew on a disk that has become full.
+//! A status file that keeps space for its next version, so that it can be updated on a full disk.
 //!
-//! Beside the file lies a hidden one of the same size. While there is room each version is a new file, renamed
-//! into place. Without room it is written into the hidden file, and the two change places. A reader may still
-//! have that file open from before: so the writer locks it first, and readers lock what they read.
+//! A hidden file of the same size exists next to it. While there is space, each version is a new
+//! file, renamed into place. Without space, the version is written into the hidden file, and the
+//! two exchange their names. A reader may still have the hidden file open, so the writer locks it
+//! first, and readers lock the file they read.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
@@ -17,21 +18,22 @@ use super::tell::{open_told, read_from, tell_file};
 use crate::error::SpoolError;
 use crate::lock::{Hold, Locked};
 
-/// How long each version is, filled up with blanks. Longer ones keep no room.
+/// The length of each version, padded with blanks. Longer versions keep no space.
 const ROOM_BYTES: usize = 8 * 1024;
-/// How often a reader opens a file anew that changed places while it was opened.
+/// The number of times a reader opens a file that was exchanged meanwhile.
 const READ_TRIES: u32 = 100;
 const READ_AGAIN_AFTER: Duration = Duration::from_millis(5);
 
-/// Tells a text to which blanks may be added. A reader that uses [`read_kept`] sees the old one whole or the new
-/// one whole.
+/// Writes a text that may be padded with blanks. A reader that uses [`read_kept`] sees either the
+/// old version or the new one, whole.
 ///
 /// # Errors
-/// The disk, or a reader still has the hidden file on a full disk. Nobody but readers misses what was not told.
+/// An I/O error, or the disk is full and a reader has the hidden file open. It only affects
+/// readers.
 pub(super) fn tell_kept(path: &Path, text: &[u8]) -> Result<(), SpoolError> {
     let Some(filled) = filled(text) else { return tell_file(path, text) };
     match tell_file(path, &filled) {
-        // What was told is told; a disk that has no room for the next version may have it then.
+        // The version is written. The disk may have space again when the next one is.
         Ok(()) => {
             keep_room(path).or_else(|error| if error.is_full() { Ok(()) } else { Err(error) })
         }
@@ -40,14 +42,14 @@ pub(super) fn tell_kept(path: &Path, text: &[u8]) -> Result<(), SpoolError> {
     }
 }
 
-/// Reads what was told by [`tell_kept`], at most so many bytes.
+/// Reads a file written by [`tell_kept`], at most `bytes_max` bytes.
 ///
 /// # Errors
-/// There is none, it cannot be read, or EWOULDBLOCK: it changed places every time that it was opened.
+/// The file is missing or unreadable, or EWOULDBLOCK: it was exchanged at every attempt.
 pub(super) fn read_kept(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
     for _ in 0..READ_TRIES {
         match Locked::try_hold(open_told(path)?, Hold::Shared) {
-            // Nobody writes into a file that is locked, and nobody has written into one that has the name.
+            // No writer writes into a locked file, and the named file is complete.
             Ok(locked) if is_at(locked.file(), path)? => {
                 return read_from(locked.file(), bytes_max);
             }
@@ -83,14 +85,14 @@ fn room_of(path: &Path) -> PathBuf {
     path.with_file_name(format!(".room-{name}"))
 }
 
-/// Makes the hidden file, unless it is there as it should be.
+/// Makes the hidden file, unless it exists with the right size.
 fn keep_room(path: &Path) -> Result<(), SpoolError> {
     let room = room_of(path);
     let room_bytes = u64::try_from(ROOM_BYTES).unwrap_or(u64::MAX);
     if fs::symlink_metadata(&room).is_ok_and(|it| it.is_file() && it.len() == room_bytes) {
         return Ok(());
     }
-    // Written and not only allocated: that is what every file system keeps.
+    // Write the bytes: not every file system keeps space that is only allocated.
     tell_file(&room, &[b' '; ROOM_BYTES])
 }
 
@@ -134,7 +136,7 @@ mod tests {
         let path = place("kept-room");
         tell_kept(&path, b"{1}").unwrap();
         assert_eq!((text(&path).as_str(), path.metadata().unwrap().len()), ("{1}", 8192));
-        // As on a full disk: no file is made, and each has room for the next.
+        // On a full disk no file is made: the two files exchange their names.
         let before: Vec<u64> =
             [path.clone(), room_of(&path)].iter().map(|it| it.metadata().unwrap().ino()).collect();
         for number in 2..6 {
@@ -144,7 +146,7 @@ mod tests {
             assert_eq!(room_of(&path).metadata().unwrap().len(), 8192);
             assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o644);
         }
-        // One that is too long for it is told all the same, and the next has room again.
+        // A version that is too long is written all the same, and the next one has space again.
         let long = "x".repeat(9000);
         tell_kept(&path, long.as_bytes()).unwrap();
         assert_eq!(text(&path), long);
@@ -152,7 +154,7 @@ mod tests {
         assert_eq!(text(&path), "{7}");
         tell_kept(&path, b"{8}").unwrap();
         assert_eq!((text(&path).as_str(), room_of(&path).metadata().unwrap().len()), ("{8}", 8192));
-        // One that was taken away is put there.
+        // A file that was removed is made again.
         fs::remove_file(&path).unwrap();
         exchange(&path, &filled(b"{9}").unwrap()).unwrap();
         assert_eq!(text(&path), "{9}");
@@ -190,7 +192,7 @@ mod tests {
             }
             for number in 0..2000_u32 {
                 let digit = b'0' + u8::try_from(number % 10).unwrap();
-                // A reader may have the hidden file: then this version is not told.
+                // A reader may have the hidden file open; then this version is not written.
                 exchange(&path, &filled(&[digit; 8000]).unwrap()).unwrap_or_default();
             }
             done.store(true, Ordering::Relaxed);

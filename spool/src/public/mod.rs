@@ -1,12 +1,12 @@
-//! What the daemon tells whoever looks, in `public/` of the spool: what waits for an answer
-//! (`held/<file>.json`), what waits for its turn (`waiting.json`), what is being done
-//! (`running/<request id>.json`), which permissions stand (`permissions.json`), which policy is in force
-//! (`policy.yaml`), and how the daemon itself is (`status.json`).
+//! The files that the daemon publishes for readers, in `public/` of the spool: held requests
+//! (`held/<file>.json`), waiting requests (`waiting.json`), requests in progress (`running/<request
+//! id>.json`), the granted permissions (`permissions.json`), the active policy (`policy.yaml`), and
+//! the daemon's status (`status.json`).
 //!
-//! These files tell and must never decide: the daemon makes them anew at a start and reads none of them.
-//! `status.json` keeps room for its next version (`kept_room.rs`), so that it tells of a full disk.
-//! They are renamed into place whole and never synced; a crash may lose them, and then nothing is lost.
-//! Whoever reads them asks [`daemon_alive`] whether the daemon that wrote them is still there.
+//! No decision may depend on these files: the daemon creates them anew at each start and reads none
+//! of them. They are renamed into place whole and never synced; losing them in a crash is harmless.
+//! `status.json` keeps space for its next version (`kept_room.rs`), so that it can report a full
+//! disk. Readers check with [`daemon_alive`] that the daemon is still running.
 
 mod alive;
 mod held;

@@ -5,20 +5,20 @@ use std::fs;
 use model::{Sha256, UtcTime};
 use serde::{Deserialize, Serialize};
 
-/// The process that wrote a file, and where its number means that process.
+/// The process that wrote a file, and the scope in which its pid is valid.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seat {
-    /// The process, by its own count.
+    /// The process id, in its own PID namespace.
     pub pid: u32,
-    /// The kernel's name for this start of the host; none where it is hidden.
+    /// The kernel's boot id; none if it is not readable.
     pub boot_id: Option<String>,
-    /// The namespace in which the process counts; none where it is hidden.
+    /// The PID namespace of the process; none if it is not readable.
     pub pid_namespace: Option<String>,
 }
 
 impl Seat {
-    /// The seat of this process.
+    /// Returns the identity of this process.
     #[must_use]
     pub fn here() -> Self {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
@@ -30,7 +30,7 @@ impl Seat {
         }
     }
 
-    /// Returns whether numbers of processes mean the same there and here.
+    /// Returns whether process ids mean the same for both.
     pub(super) fn counts_as(&self, other: &Self) -> bool {
         self.boot_id.is_some()
             && self.pid_namespace.is_some()
@@ -42,13 +42,13 @@ impl Seat {
 model::closed_set! {
     /// The state of a daemon as a whole.
     pub enum DaemonState {
-        /// It recovers what an earlier one left; nothing is taken yet.
+        /// It recovers the claims of an earlier daemon and claims nothing new yet.
         Starting = "starting",
-        /// It takes what is dropped, unless admission is stopped.
+        /// It claims submissions, unless admission is stopped.
         Serving = "serving",
-        /// It was asked to stop: runs in flight end, nothing new is taken.
+        /// It was asked to stop: runs in progress end, nothing new is claimed.
         Draining = "draining",
-        /// It ended in order; nothing was in flight.
+        /// It ended in order, with no run in progress.
         Stopped = "stopped",
         /// It ended because its own disk, keys or kernel failed.
         Halted = "halted",
@@ -70,17 +70,17 @@ impl DaemonState {
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// Dropped and not looked at, or waiting for room.
+    /// Submitted and not examined yet, or waiting for capacity.
     pub waiting: u64,
-    /// Waiting for a person's answer.
+    /// Waiting for an approval or a permission.
     pub held: u64,
     /// Being decided.
     pub claimed: u64,
     /// Being staged.
     pub staging: u64,
-    /// With a tool that runs.
+    /// Running a tool.
     pub running: u64,
-    /// With a record that is being made.
+    /// Having its record written.
     pub publishing: u64,
 }
 
@@ -88,7 +88,7 @@ pub struct Counts {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TellsPolicy {
-    /// The name that it gives itself.
+    /// The name in the policy file.
     pub name: String,
     /// The digest of its file, in hexadecimal.
     pub sha256: String,
@@ -98,25 +98,30 @@ pub struct TellsPolicy {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Status {
-    /// The process, and where its number means it.
+    /// The process, and the scope in which its pid is valid.
     pub seat: Seat,
     /// The version of the program.
     pub version: String,
-    /// When it started, in UTC.
+    /// The time of its start, in UTC.
     pub started_utc: String,
-    /// When this was written, in UTC.
+    /// The time of writing, in UTC.
     pub at_utc: String,
+    /// The state.
     pub state: DaemonState,
-    /// Why it halted, or what the state alone does not say.
+    /// The reason for halting, or details of the state.
     pub why: Option<String>,
-    /// Why nothing is admitted although it serves: no room, a trust store that cannot be read.
+    /// The reason why nothing is admitted while it serves, such as a full disk or an unreadable
+    /// trust store.
     pub admission_stopped: Option<String>,
+    /// The number of requests in each state.
     pub counts: Counts,
-    /// The most runs at once.
+    /// The maximum number of concurrent runs.
     pub runs_max: u64,
-    /// Bytes that were promised to the runs in flight, and how many may be.
+    /// Bytes of memory reserved for the runs in progress.
     pub memory_bytes_promised: u64,
+    /// The limit of the reserved memory; none if it is unlimited.
     pub memory_bytes_max: Option<u64>,
+    /// The active policy.
     pub policy: TellsPolicy,
 }
 

@@ -1,6 +1,6 @@
-//! Which permissions stand, by the daemon's word: `public/permissions.json`. Whose, for which tool, in which
-//! state; never by whom or for which inputs. It tells an agent whether asking makes sense, and is never read
-//! for a decision.
+//! The published permissions: `public/permissions.json`. It lists agent, tool and state; never the
+//! approver or the inputs. It shows an agent whether a request for permission makes sense, and is
+//! never read for a decision.
 
 use std::path::Path;
 
@@ -13,37 +13,41 @@ use super::tell::{remove, tell_json};
 use crate::error::SpoolError;
 use crate::places::{Spool, make_dir};
 
-/// More are not told: nobody waits for a list of millions to be written.
+/// The most permissions that are published, so that the file stays small.
 const TOLD_MAX: usize = 1000;
-/// More than so many of them have, with the longest names there are.
+/// The size limit of the file, larger than the most permissions with the longest names.
 const PERMISSIONS_BYTES_MAX: usize = 4 << 20;
 
-/// What stands.
+/// The published permissions.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToldPermissions {
-    /// When this was told, in UTC.
+    /// The time of publication, in UTC.
     pub at_utc: String,
-    /// Whether these are all.
+    /// True if the list is complete.
     pub whole: bool,
+    /// The permissions, ordered by agent and tool.
     pub permissions: Vec<ToldPermission>,
 }
 
-/// What stands of one tool of one agent in one workflow.
+/// The permission of one agent for one tool in one workflow.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToldPermission {
+    /// The agent and its workflow.
     pub source: Source,
+    /// The tool.
     pub tool: ToolName,
+    /// The state of the permission.
     pub state: ToolAuthorizationState,
-    /// From when on it is approved no longer, in UTC; none where it does not expire.
+    /// The end of the approval, in UTC; none if it does not expire.
     pub until_utc: Option<String>,
-    /// Whether it is for certain inputs or a number of calls only.
+    /// True if it is only for certain inputs or a number of calls.
     pub limited: bool,
 }
 
 impl ToldPermissions {
-    /// Of what stands now.
+    /// Builds the list from the register.
     #[must_use]
     pub fn of(register: &Register, now: UtcTime) -> Self {
         let mut standings = register.standings();
@@ -54,7 +58,7 @@ impl ToldPermissions {
         Self { at_utc: now.to_string(), whole: standings.next().is_none(), permissions }
     }
 
-    /// What is told of one tool; none is told of what stands nowhere.
+    /// Returns the permission for one tool; `None` if it was never decided.
     #[must_use]
     pub fn find(&self, source: &Source, tool: &ToolName) -> Option<&ToldPermission> {
         self.permissions.iter().find(|it| it.source == *source && it.tool == *tool)
@@ -76,7 +80,7 @@ impl ToldPermission {
         }
     }
 
-    /// The state at a later time than it was told: what has expired since can be asked for.
+    /// Returns the state at a later time. An expired permission can be requested again.
     #[must_use]
     pub fn state_at(&self, now: UtcTime) -> ToolAuthorizationState {
         let until = self.until_utc.as_deref().map(str::parse::<UtcTime>);
@@ -91,16 +95,16 @@ impl ToldPermission {
 }
 
 impl Spool {
-    /// Tells which permissions stand.
+    /// Publishes the permissions.
     ///
     /// # Errors
-    /// The disk. Nobody but readers misses what was not told.
+    /// An I/O error. It only affects readers.
     pub fn tell_permissions(&self, told: &ToldPermissions) -> Result<(), SpoolError> {
         let directory = make_dir(&self.public(), 0o755)?;
         tell_json(&directory.join("permissions.json"), told)
     }
 
-    /// Nobody asks for permissions any longer, or not yet: what an earlier daemon told is no answer.
+    /// Removes the published permissions, because an earlier daemon's list is not an answer.
     ///
     /// # Errors
     /// The disk.
@@ -109,7 +113,7 @@ impl Spool {
     }
 }
 
-/// Which permissions the last daemon told.
+/// Reads the permissions that the last daemon published.
 ///
 /// # Errors
 /// Any [`ToldError`].

@@ -1,6 +1,6 @@
-//! The policy in force, whole, as the daemon read it: `public/policy.yaml`. An agent learns from it what is
-//! offered, and anybody may compare its digest with the one that a record names. It is never read for a
-//! decision.
+//! The active policy, whole, as the daemon read it: `public/policy.yaml`. An agent reads it to see
+//! the available tools, and its digest can be compared with the one in a record. It is never read
+//! for a decision.
 
 use std::path::Path;
 
@@ -12,17 +12,17 @@ use crate::error::SpoolError;
 use crate::places::{Spool, make_dir};
 
 impl Spool {
-    /// Tells which policy is in force.
+    /// Publishes the active policy.
     ///
     /// # Errors
-    /// The disk. Nobody but readers misses what was not told.
+    /// An I/O error. It only affects readers.
     pub fn tell_policy(&self, policy: &Policy) -> Result<(), SpoolError> {
         let directory = make_dir(&self.public(), 0o755)?;
         tell_file(&directory.join("policy.yaml"), policy.text().as_bytes())
     }
 }
 
-/// The policy that the last daemon told.
+/// Reads the policy that the last daemon published.
 ///
 /// # Errors
 /// Any [`ToldError`].

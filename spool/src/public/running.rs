@@ -1,5 +1,5 @@
-//! What is being done: one small file for each request in flight, in `public/running/`, from the claim
-//! until its record is published.
+//! The requests in progress: one small file for each in `public/running/`, from the claim until its
+//! record is published.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,20 @@ use super::tell::{read_told, remove, remove_all, tell_json, told_names};
 use crate::error::SpoolError;
 use crate::places::{Spool, make_dir};
 
-/// More than any of them has.
+/// The size limit of a file, larger than any that is written.
 const RUNNING_BYTES_MAX: usize = 16 * 1024;
 
 model::closed_set! {
-    /// How far a request in flight has come.
+    /// The progress of a request.
     #[derive(PartialOrd, Ord)]
     pub enum Step {
-        /// It is ours, and is being decided.
+        /// Claimed, and being decided.
         Claimed = "claimed",
-        /// Its inputs and its cell are being made.
+        /// Its inputs are being staged and its sandbox is being built.
         Staging = "staging",
-        /// The tool runs, or is about to: the request is used up.
+        /// The tool is running or about to start. The request is used up.
         Running = "running",
-        /// The tool has ended; the record is being made.
+        /// The tool has ended, and the record is being written.
         Publishing = "publishing",
     }
 }
@@ -32,38 +32,38 @@ model::closed_set! {
 model::serialize_closed_set!(Step);
 model::deserialize_closed_set!(Step);
 
-/// A request in flight. The limits are those that it asks for and is granted; what is used is what the
-/// launcher told last.
+/// A request in progress. The limits are the requested and granted ones; the usage is the
+/// launcher's last report.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Running {
     /// Its id, which is also the name of the file.
     pub request_id: String,
-    /// When it was claimed, in UTC.
+    /// The time of the claim, in UTC.
     pub since_utc: String,
-    /// How far it has come.
+    /// The current step.
     pub step: Step,
-    /// When it came there, in UTC: of `running`, when the tool was started.
+    /// The time at which the step began, in UTC; for `running`, the start of the tool.
     pub step_since_utc: String,
-    /// Seconds that the tool may run; none until that is decided.
+    /// The time limit of the tool in seconds; none before the decision.
     pub time_sec_max: Option<u64>,
-    /// Bytes of memory that it may have; none until that is decided.
+    /// The memory limit in bytes; none before the decision.
     pub memory_bytes_max: Option<u64>,
-    /// Who dropped it: a login name, or the number of the user.
+    /// The submitter: a login name or a uid.
     pub submitter: Option<String>,
-    /// Bytes of inputs that were read and hashed so far; none before that begins.
+    /// Bytes of inputs that were hashed so far; none before hashing begins.
     #[serde(default)]
     pub hashed_bytes: Option<u64>,
-    /// Bytes that its inputs had when that began.
+    /// Bytes of its inputs when hashing began.
     #[serde(default)]
     pub input_bytes: Option<u64>,
-    /// Bytes of memory that its tool has now; none until the launcher has told.
+    /// Bytes of memory that its tool uses; none before the launcher's first report.
     #[serde(default)]
     pub memory_bytes: Option<u64>,
-    /// Milliseconds that its tool has had on processors; none until the launcher has told.
+    /// Milliseconds of processor time that its tool used; none before the launcher's first report.
     #[serde(default)]
     pub cpu_ms: Option<u64>,
-    /// Milliseconds that it may have there; none until that is decided.
+    /// The limit of processor time in milliseconds; none before the decision.
     #[serde(default)]
     pub cpu_ms_max: Option<u64>,
 }
@@ -78,10 +78,10 @@ impl Running {
 }
 
 impl Spool {
-    /// Tells that a request is in flight and how far it has come.
+    /// Publishes the progress of a request.
     ///
     /// # Errors
-    /// The disk, or what is told names no request. Nobody but readers misses what was not told.
+    /// An I/O error, or an invalid request id. It only affects readers.
     pub fn tell_running(&self, running: &Running) -> Result<(), SpoolError> {
         let directory = self.told_running();
         let path = directory.join(format!("{}.json", running.request_id));
@@ -94,7 +94,7 @@ impl Spool {
         tell_json(&path, running)
     }
 
-    /// It is in flight no longer: its record is published, or it was let go.
+    /// Removes the file of a request that was finished or released.
     ///
     /// # Errors
     /// The disk.
@@ -102,7 +102,7 @@ impl Spool {
         remove(&self.told_running().join(format!("{request_id}.json")))
     }
 
-    /// Nothing is in flight: at the start, and at the end.
+    /// Removes the files of all requests, at the start and at the end of the daemon.
     ///
     /// # Errors
     /// The disk.
@@ -115,8 +115,9 @@ impl Spool {
     }
 }
 
-/// What is told to be in flight, by request id. What cannot be read is left out, and so is what does not
-/// bear its own name. Where [`super::daemon_alive`] says no, it is what was in flight when the daemon died.
+/// Returns the published requests in progress, by request id. A file that cannot be read or names
+/// another request is left out. If [`super::daemon_alive`] returns `No`, these were in progress
+/// when the daemon ended.
 #[must_use]
 pub fn running_in(spool: &Path) -> BTreeMap<String, Running> {
     let directory = spool.join("public/running");

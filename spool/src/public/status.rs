@@ -1,4 +1,4 @@
-//! How the daemon is, by its own word: `public/status.json`.
+//! The daemon's status, as it reports it: `public/status.json`.
 
 use std::fmt;
 use std::io;
@@ -12,17 +12,17 @@ use super::tell::{json_of, read_told};
 use crate::error::SpoolError;
 use crate::places::{Spool, make_dir};
 
-/// More than it ever has.
+/// The size limit of the file, larger than any that is written.
 const STATUS_BYTES_MAX: usize = 64 * 1024;
 
-/// Why there is nothing to show.
+/// The reason why a published file cannot be shown.
 #[derive(Debug)]
 pub enum ToldError {
-    /// No daemon ever told it, or the spool has none.
+    /// No daemon has written it, or the spool has none.
     Nothing,
-    /// It cannot be read by whoever asks.
+    /// The caller cannot read it.
     Unreadable(PathBuf, io::Error),
-    /// It is not one that this version knows.
+    /// It is invalid or of another version.
     Unsound(PathBuf, String),
 }
 
@@ -41,10 +41,10 @@ impl fmt::Display for ToldError {
 impl std::error::Error for ToldError {}
 
 impl Spool {
-    /// Tells how the daemon is.
+    /// Publishes the daemon's status.
     ///
     /// # Errors
-    /// The disk. Nobody but readers misses what was not told.
+    /// An I/O error. It only affects readers.
     pub fn tell_status(&self, status: &Status) -> Result<(), SpoolError> {
         let directory = make_dir(&self.public(), 0o755)?;
         let path = directory.join("status.json");
@@ -52,8 +52,8 @@ impl Spool {
     }
 }
 
-/// What the last daemon told of itself. Whether it is still there is not said by it: ask
-/// [`super::daemon_alive`].
+/// Reads the status that the last daemon published. It does not prove that the daemon is running:
+/// check [`super::daemon_alive`].
 ///
 /// # Errors
 /// Any [`ToldError`].
@@ -69,7 +69,7 @@ pub fn told_status(spool: &Path) -> Result<Status, ToldError> {
     }
 }
 
-/// Reads a document that was told.
+/// Reads a published JSON document.
 pub(super) fn told_document<T: DeserializeOwned>(
     path: PathBuf,
     bytes_max: usize,
@@ -78,7 +78,7 @@ pub(super) fn told_document<T: DeserializeOwned>(
     serde_json::from_slice(&bytes).map_err(|error| ToldError::Unsound(path, error.to_string()))
 }
 
-/// Reads what was told, whatever it is.
+/// Reads a published file of any format.
 pub(super) fn told_bytes(path: &Path, bytes_max: usize) -> Result<Vec<u8>, ToldError> {
     read_told(path, bytes_max).map_err(|error| not_told(path, error))
 }

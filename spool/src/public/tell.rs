@@ -1,5 +1,5 @@
-//! How a file that only tells gets its name and loses it: a hidden draft, a rename over what was there.
-//! Nothing here is synced, so nothing that must outlive a crash may be written this way.
+//! Writes and removes published files: a hidden draft, then a rename over the old file. Nothing is
+//! synced, so a file that must survive a crash may never be written this way.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
@@ -10,11 +10,11 @@ use rustix::fs::{CWD, Mode, OFlags, openat, renameat};
 
 use crate::error::SpoolError;
 
-/// Puts a file into place that only tells, readable by everybody who may enter its directory; whoever
-/// opens the name sees the old one whole or the new one whole.
+/// Publishes a file, readable by every user who may enter its directory. A reader sees either the
+/// old version or the new one, whole.
 ///
 /// # Errors
-/// The disk. Nobody but readers misses what was not told.
+/// An I/O error. It only affects readers.
 pub fn tell_file(path: &Path, bytes: &[u8]) -> Result<(), SpoolError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let draft = path.with_file_name(format!(".new-{name}"));
@@ -22,23 +22,23 @@ pub fn tell_file(path: &Path, bytes: &[u8]) -> Result<(), SpoolError> {
     let written = || -> io::Result<()> {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&draft)?;
         file.write_all(bytes)?;
-        // Whatever the mask of the process: what nobody can read tells nobody.
+        // Set the mode regardless of the umask, so that readers can open the file.
         file.set_permissions(Permissions::from_mode(0o644))
     };
     if let Err(error) = written() {
-        // What there was room for is not kept from others.
+        // Remove the partial file, to give its space back.
         fs::remove_file(&draft).unwrap_or_default();
         return Err(SpoolError::io(&draft, "write")(error));
     }
     renameat(CWD, &draft, CWD, path).map_err(SpoolError::errno(path, "rename"))
 }
 
-/// Tells a document.
+/// Publishes a JSON document.
 pub(super) fn tell_json(path: &Path, document: &impl serde::Serialize) -> Result<(), SpoolError> {
     tell_file(path, &json_of(path, document)?)
 }
 
-/// A document as it is told.
+/// Returns a document as JSON.
 pub(super) fn json_of(
     path: &Path,
     document: &impl serde::Serialize,
@@ -48,7 +48,7 @@ pub(super) fn json_of(
     })
 }
 
-/// It is told no longer.
+/// Removes a published file.
 pub(super) fn remove(path: &Path) -> Result<(), SpoolError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -58,7 +58,7 @@ pub(super) fn remove(path: &Path) -> Result<(), SpoolError> {
     }
 }
 
-/// None of it is told any longer.
+/// Removes a directory of published files.
 pub(super) fn remove_all(path: &Path) -> Result<(), SpoolError> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -68,18 +68,18 @@ pub(super) fn remove_all(path: &Path) -> Result<(), SpoolError> {
     }
 }
 
-/// Reads what was told: a regular file of at most so many bytes, reached through no link of its own.
+/// Reads a published file: a regular file of at most `bytes_max` bytes. A link is not followed.
 pub(super) fn read_told(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
     read_from(&open_told(path)?, bytes_max)
 }
 
-/// Opens what was told, through no link of its own.
+/// Opens a published file. A link is not followed.
 pub(super) fn open_told(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     Ok(File::from(openat(CWD, path, flags | OFlags::CLOEXEC, Mode::empty())?))
 }
 
-/// Reads a regular file of at most so many bytes.
+/// Reads a regular file of at most `bytes_max` bytes.
 pub(super) fn read_from(file: &File, bytes_max: usize) -> io::Result<Vec<u8>> {
     let odd = |why| io::Error::new(io::ErrorKind::InvalidData, why);
     if !file.metadata()?.is_file() {
@@ -91,7 +91,8 @@ pub(super) fn read_from(file: &File, bytes_max: usize) -> io::Result<Vec<u8>> {
     if bytes.len() > bytes_max { Err(odd("is too large")) } else { Ok(bytes) }
 }
 
-/// The names that are told in a directory, without `.json`. What cannot be listed is not there.
+/// Returns the names of the published files in a directory, without `.json`. An unreadable
+/// directory counts as empty.
 pub(super) fn told_names(directory: &Path) -> impl Iterator<Item = String> {
     let listed = fs::read_dir(directory);
     listed.into_iter().flatten().flatten().filter_map(|entry| {

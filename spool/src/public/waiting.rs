@@ -1,6 +1,6 @@
-//! What waits for its turn, as far as the daemon has looked: `public/waiting.json`, one document with the
-//! oldest of each submitter. The requests stay where they were dropped. How long the document gets does not
-//! hang on how many wait.
+//! The waiting requests that the daemon has seen: `public/waiting.json`, one document with the
+//! oldest requests of each submitter. The requests stay in `approved/`. The length of the document
+//! does not depend on their number.
 
 use std::path::Path;
 
@@ -11,43 +11,44 @@ use super::tell::{remove, tell_json};
 use crate::error::SpoolError;
 use crate::places::{Spool, make_dir};
 
-/// More are not told by name.
+/// The most requests that are listed by name.
 pub const WAITING_TOLD_MAX: usize = 256;
-/// More than so many of them have: a name is at most 255 bytes, each six characters in JSON.
+/// The size limit of the document: a name is at most 255 bytes, each six characters in JSON.
 const WAITING_BYTES_MAX: usize = 1 << 20;
 
-/// What waited when it was told.
+/// The published waiting requests.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToldWaiting {
-    /// When this was told, in UTC.
+    /// The time of publication, in UTC.
     pub at_utc: String,
-    /// Whether these are all.
+    /// True if the list is complete.
     pub whole: bool,
+    /// The waiting requests.
     pub waiting: Vec<WaitsSince>,
 }
 
-/// A request that nobody has begun with.
+/// A request whose processing has not begun.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaitsSince {
     /// Its name in `approved/`.
     pub file: String,
-    /// When it was dropped, in UTC.
+    /// The time of its submission, in UTC.
     pub since_utc: String,
 }
 
 impl Spool {
-    /// Tells what waits.
+    /// Publishes the waiting requests.
     ///
     /// # Errors
-    /// The disk. Nobody but readers misses what was not told.
+    /// An I/O error. It only affects readers.
     pub fn tell_waiting(&self, told: &ToldWaiting) -> Result<(), SpoolError> {
         let directory = make_dir(&self.public(), 0o755)?;
         tell_json(&directory.join("waiting.json"), told)
     }
 
-    /// Nothing waits, as far as is known.
+    /// Removes the published list.
     ///
     /// # Errors
     /// The disk.
@@ -56,7 +57,8 @@ impl Spool {
     }
 }
 
-/// What is told to wait. What cannot be read is left out: it is only a telling.
+/// Returns the published waiting requests. An unreadable list counts as empty, because it is only
+/// informative.
 #[must_use]
 pub fn waiting_in(spool: &Path) -> Vec<WaitsSince> {
     let told = told_document::<ToldWaiting>(spool.join("public/waiting.json"), WAITING_BYTES_MAX);

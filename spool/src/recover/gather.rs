@@ -1,4 +1,4 @@
-//! A claim's files as a state: looks, and changes nothing.
+//! Reads the files of a claim as a state. Changes nothing.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -16,23 +16,23 @@ use crate::lock::{Hold, Locked};
 use crate::places::Spool;
 use crate::state::{Claim, Hidden, Original, Promise, State, There, removed_in};
 
-/// What was found of one claim that no live process holds.
+/// The findings for one claim that no live process holds.
 pub(super) struct Found {
     pub(super) state: State,
     pub(super) note: Option<ClaimNote>,
     pub(super) intent: Option<Intent>,
     pub(super) promised: Option<ResultId>,
-    /// The ledger has its line, and says that nothing was started by it.
+    /// The ledger has its line, and a note that no tool was started.
     pub(super) never_started: bool,
-    /// Where its result belongs.
+    /// The directory of its result.
     pub(super) results: PathBuf,
 }
 
-/// What recovery asks others, or once.
+/// A callback and a cache that all claims share.
 pub(super) struct Asked<'a> {
-    /// Whether a hidden result is all that it claims to be.
+    /// Returns whether a hidden result is complete and valid.
     pub(super) is_whole: &'a mut dyn FnMut(&Path) -> Result<bool, SpoolError>,
-    /// The marks of retention; read when they are needed first.
+    /// Retention's marks, read at the first use.
     pub(super) removed: Option<HashSet<String>>,
 }
 
@@ -68,7 +68,7 @@ impl Asked<'_> {
 }
 
 impl Spool {
-    /// Which result was promised to a claim, and by what.
+    /// Returns the kind of promise for a claim, its intent, and the promised result.
     pub(super) fn promise(
         &self,
         claim: &ClaimId,
@@ -91,7 +91,7 @@ impl Spool {
         Ok((promise, Some(intent), Some(begun)))
     }
 
-    /// The state of a claim whose lock is ours.
+    /// Reads the state of a claim whose lock this process holds.
     pub(super) fn gather(
         &self,
         claim: &ClaimId,
@@ -100,7 +100,7 @@ impl Spool {
     ) -> Result<Found, SpoolError> {
         let note = claim_note(directory)?;
         let (promise, intent, promised) = self.promise(claim, directory)?;
-        // A results directory that is gone has its records told in the present one.
+        // If the results directory no longer exists, the record is written to the present one.
         let known = intent.as_ref().map(|intent| &intent.results).filter(|path| path.is_dir());
         let results = known.cloned().unwrap_or_else(|| self.results().to_owned());
         let mut state = State {
@@ -129,8 +129,8 @@ pub(crate) fn claim_of(directory: &Path, note: Option<&ClaimNote>) -> Result<Cla
     if note.kind == Kind::Object {
         return Ok(Claim::Object);
     }
-    // Of the request a power cut leaves all or nothing that anybody relies on: whoever began it made
-    // the copy durable first, and a file without its bytes is an empty one.
+    // After a power failure the copy is either whole or not needed: a run is only begun after the
+    // copy was made durable, and a file that lost its bytes is empty.
     let copy = directory.join("request.md");
     match fs::symlink_metadata(&copy) {
         Ok(found) if found.is_file() && found.len() > 0 => Ok(Claim::Request),

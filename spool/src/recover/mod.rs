@@ -1,8 +1,10 @@
-//! After a crash: every claim is taken along the [state table](crate::state), one step at a time, until
-//! nothing is left to do. What was begun and has no record comes back, to be told.
+//! Recovery after a crash: takes every claim through the [state table](crate::state), one step at a
+//! time, until nothing is left to do. Returns the runs that were begun and have no record, to be
+//! recorded.
 //!
-//! It may be killed between any two steps: it decides nothing from what it did, only from what it finds.
-//! What it must not do is to go on from what is not durable yet: the power may go next.
+//! Recovery may be killed between any two steps: every decision depends only on the files, not on
+//! earlier steps. It must never continue from a file that is not durable yet, because the power may
+//! fail next.
 
 mod gather;
 mod sweep;
@@ -33,35 +35,36 @@ use sweep::names;
 pub(crate) use gather::{claim_of, original_of};
 pub use unfinished::Unfinished;
 
-/// What recovery found beside what it could settle alone.
+/// The results of recovery that need further action or a report.
 #[must_use]
 pub struct Recovered {
-    /// To be told.
+    /// Runs to be recorded.
     pub unfinished: Vec<Unfinished>,
-    /// Results that were durable and got their name now.
+    /// Results that were durable and have their name now.
     pub completed: Vec<ResultId>,
-    /// What is left as it is, for a person.
+    /// Claims that are left unchanged for the operator.
     pub misplaced: Vec<Misplaced>,
-    /// Names of files in `approved/` that are still the ones that were claimed, and have their answer or
-    /// wait for a person: they must not be taken again.
+    /// Names of claimed files that are still in `approved/`, because they could not be removed or
+    /// wait for the operator. They must not be claimed again.
     pub left: Vec<String>,
 }
 
-/// A claim whose files are no legal combination.
+/// A claim in an illegal state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misplaced {
     /// Its name in `work/`.
     pub claim: String,
+    /// The reason.
     pub illegal: Illegal,
 }
 
 impl Spool {
-    /// Looks at every claim that no live process holds. What can be settled is settled; what was
-    /// begun and not published comes back, to be told. `is_whole` says of a hidden result whether it is
-    /// all that a published one must be: signed, logged, and of the files that it names.
+    /// Recovers every claim that no live process holds. Finishes what it can, and returns the runs
+    /// that were begun and not published, to be recorded. `is_whole` checks that a hidden result
+    /// has everything a published one must have: a signature, a log entry, and the named files.
     ///
     /// # Errors
-    /// The disk, or what `is_whole` says. Doing it again later is safe.
+    /// An I/O error, or an error of `is_whole`. It is safe to try again later.
     pub fn recover(
         &self,
         is_whole: &mut dyn FnMut(&Path) -> Result<bool, SpoolError>,
@@ -74,8 +77,7 @@ impl Spool {
             left: Vec::new(),
         };
         let mut kept = HashSet::new();
-        // A line that is there is what recovery goes by; a process that was killed may not have made it
-        // durable.
+        // Recovery relies on the existing lines, which a killed process may not have made durable.
         self.ledger().settle()?;
         let work = self.work();
         for name in names(&work)? {
@@ -92,7 +94,7 @@ impl Spool {
                 (Some(claim), Some(lock)) => {
                     kept.extend(self.settle(claim, lock, &mut asked, &mut recovered)?);
                 }
-                // Should it die now, its hidden result is for the next who recovers.
+                // If that process dies now, the next recovery needs its hidden result.
                 (Some(claim), None) => kept.extend(self.promise(&claim, &directory)?.2),
                 (None, Some(_)) => remove_tree(&directory),
                 (None, None) => {}
@@ -104,7 +106,7 @@ impl Spool {
         Ok(recovered)
     }
 
-    /// Takes one claim as far as it goes. Gives the result that is promised to it, if it stays.
+    /// Takes one claim as far as possible. Returns its promised result if the claim stays.
     fn settle(
         &self,
         claim: ClaimId,
@@ -146,7 +148,7 @@ impl Spool {
                 }
                 Step::Tidy(place) => {
                     let results = &found.results;
-                    // It is there, which is not yet durably.
+                    // The result has its name, which may not be durable yet.
                     durable::sync_dir(results).map_err(SpoolError::unsynced(results))?;
                     if let (Some(note), Some(id)) = (&found.note, &id) {
                         let told = (id, results.join(id.as_str()));
@@ -161,8 +163,9 @@ impl Spool {
         }
     }
 
-    /// Gives up a claim that a want of room stopped, if nothing was begun and nothing promised: then the original is
-    /// claimed anew. Otherwise it is left for recovery. Returns whether it was given up.
+    /// Abandons a claim that a lack of space stopped, if it was neither begun nor promised a
+    /// result. The original is then claimed again. Otherwise the claim is left for recovery.
+    /// Returns whether it was abandoned.
     ///
     /// # Errors
     /// The claim or the ledger cannot be read.
@@ -180,8 +183,8 @@ impl Spool {
         remove_claim(&self.work().join(claim.as_str()));
     }
 
-    /// Gives a whole hidden result its name. It verified in memory; nobody has said that it is on the
-    /// disk, or that the note is which keeps it from being told again.
+    /// Gives a complete hidden result its name. It was verified from memory, so it is synced first,
+    /// with the note that prevents a second record.
     fn publish_hidden(&self, claim: &Path, found: &Found) -> Result<(), SpoolError> {
         let (hidden, results) = (found.hidden(), &found.results);
         let published = found.published();
@@ -194,10 +197,10 @@ impl Spool {
         synced(results, durable::sync_dir(results))
     }
 
-    /// After the `indeterminate` record is published: the claim is finished like any other.
+    /// Finishes a claim after its `indeterminate` record was published.
     ///
     /// # Errors
-    /// The disk.
+    /// An I/O error.
     pub fn finish_unfinished(
         &self,
         unfinished: Unfinished,
@@ -259,8 +262,8 @@ impl Found {
     }
 }
 
-/// The lock of a claim, unless a live process holds it or is just removing the claim. A claim has its
-/// lock before its name: where there is none, the power took it.
+/// Returns the lock of a claim, unless a live process holds it or is removing the claim. The lock
+/// is made before the claim gets its name, so a missing lock was lost in a power failure.
 fn lock_of(directory: &Path) -> Result<Option<Locked>, SpoolError> {
     let path = directory.join("lock");
     let mut options = OpenOptions::new();
@@ -278,7 +281,7 @@ fn lock_of(directory: &Path) -> Result<Option<Locked>, SpoolError> {
         Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
         Err(errno) => return Err(SpoolError::errno(&path, "lock")(errno)),
     };
-    // Whoever held it may have put the claim away since it was opened.
+    // The previous holder may have moved the claim since the lock file was opened.
     let locked = lock.file().metadata().map_err(SpoolError::io(&path, "look at"))?;
     let there = fs::symlink_metadata(&path).is_ok_and(|found| found.ino() == locked.ino());
     Ok(there.then_some(lock))

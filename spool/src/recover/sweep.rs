@@ -1,5 +1,5 @@
-//! What belongs to no claim: slots, and results that were begun to be gathered. It must never touch what a
-//! live process is at, or what is promised to a claim that is still there.
+//! Removes slots and unfinished results without a claim. It must never touch an object that a live
+//! process uses or that is promised to an existing claim.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -26,7 +26,8 @@ impl Spool {
         Ok(())
     }
 
-    /// Removes what earlier processes began to gather for no claim that is there.
+    /// Removes hidden results that earlier processes began to collect and that no existing claim
+    /// needs.
     pub(super) fn sweep_hidden(&self, kept: &HashSet<ResultId>) -> Result<(), SpoolError> {
         for name in names(self.results())? {
             let path = self.results().join(&name);
@@ -34,7 +35,7 @@ impl Spool {
             if kept.iter().any(|kept| kept.as_str() == id) || self.may_be_in_the_making(&path) {
                 continue;
             }
-            // Locked means that somebody is gathering it now; gone means that it is published.
+            // A locked directory is being collected; a missing one was published.
             if let Ok(directory) = File::open(&path)
                 && let Ok(_held) = Locked::try_hold(directory, Hold::Exclusive)
             {

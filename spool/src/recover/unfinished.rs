@@ -1,4 +1,4 @@
-//! What recovery cannot settle alone: a run that was begun, with everything that its record must say.
+//! A run that was begun and that recovery cannot finish alone, with everything its record needs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use crate::error::SpoolError;
 use crate::ledger::Intent;
 use crate::lock::Locked;
 
-/// A run that was begun and whose end nobody knows, or that was never started. It must be told as
-/// `indeterminate`, or as `setup_error`.
+/// A run that was begun and whose outcome is unknown, or that was never started. It must be
+/// recorded as `indeterminate`, or as `setup_error`.
 #[must_use]
 pub struct Unfinished {
     pub(super) note: ClaimNote,
@@ -34,86 +34,92 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// The exact bytes of the request.
+    /// Returns the exact bytes of the request.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
+    /// Returns the signatures next to the request.
     #[must_use]
     pub fn signatures(&self) -> &[SignatureFile] {
         &self.companions.signatures
     }
 
-    /// The AIS bundle beside the request.
+    /// Returns the AIS bundle next to the request.
     #[must_use]
     pub fn ais(&self) -> &AisFile {
         &self.companions.ais
     }
 
+    /// Returns the file name of the request.
     #[must_use]
     pub fn file_name(&self) -> &str {
         &self.note.file_name
     }
 
+    /// Returns the uid of the request's owner.
     #[must_use]
     pub fn owner(&self) -> u32 {
         self.note.owner
     }
 
+    /// Returns the id of the request.
     #[must_use]
     pub fn request_id(&self) -> &RequestId {
         &self.request_id
     }
 
+    /// Returns the id of the result.
     #[must_use]
     pub fn result_id(&self) -> &ResultId {
         &self.result_id
     }
 
-    /// When the run was begun.
+    /// Returns the time when the run was begun.
     #[must_use]
     pub fn begun(&self) -> UtcTime {
         self.begun
     }
 
-    /// Where its record belongs.
+    /// Returns the directory of its record.
     #[must_use]
     pub fn results(&self) -> &Path {
         &self.results
     }
 
-    /// Name and digest of the policy under which it was begun.
+    /// Returns the name and digest of the policy under which it was begun.
     #[must_use]
     pub fn policy(&self) -> (&str, Sha256) {
         (&self.policy_name, self.policy_sha256)
     }
 
-    /// What its approval was worth.
+    /// Returns the description of its approval.
     #[must_use]
     pub fn approval(&self) -> &str {
         &self.approval
     }
 
-    /// The hosts that it was granted; `None` where the ledger does not say, which is not none.
+    /// Returns the granted hosts, or `None` if the ledger does not list them, which is not an empty
+    /// list.
     #[must_use]
     pub fn hosts(&self) -> Option<&[String]> {
         self.hosts.as_deref()
     }
 
-    /// Whether the ledger says that no tool was started.
+    /// Returns whether the ledger notes that no tool was started.
     #[must_use]
     pub fn never_started(&self) -> bool {
         self.never_started
     }
 
-    /// The record whose run was done again, if it was no request's own run.
+    /// Returns the record whose run was repeated, if this is a replay.
     #[must_use]
     pub fn replays(&self) -> Option<&Replayed> {
         self.note.replays.as_ref()
     }
 
-    /// Whether the request was dropped into a spool.
+    /// Returns whether the request was submitted to a spool.
     #[must_use]
     pub fn was_dropped(&self) -> bool {
         self.note.dropped.is_some()
@@ -121,7 +127,7 @@ impl Unfinished {
 }
 
 impl Unfinished {
-    /// Everything is read before anything is told.
+    /// Reads everything before anything is recorded.
     pub(super) fn read(
         claim: ClaimId,
         directory: &Path,

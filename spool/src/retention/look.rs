@@ -1,4 +1,4 @@
-//! A look at what is kept, and which of it goes. It changes nothing and takes no lock.
+//! Finds the expired entries. Changes nothing and takes no lock.
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,13 +15,13 @@ use crate::error::SpoolError;
 use crate::ledger::results_of;
 use crate::places::{Places, Spool};
 
-/// Results that are promised to claims which are still there.
+/// The results that are promised to existing claims.
 type Promised = HashSet<String>;
 
-/// What would go now, all of it, beside whoever is at work.
+/// Returns all entries that are expired now. Safe while a daemon is running.
 ///
 /// # Errors
-/// Something cannot be read.
+/// A directory or file cannot be read.
 pub fn dry_run(places: &Places, keep: &Keep, now: UtcTime) -> Result<Vec<Going>, SpoolError> {
     let work = places.spool.join("work");
     let claims = names(&work)?;
@@ -34,7 +34,7 @@ pub fn dry_run(places: &Places, keep: &Keep, now: UtcTime) -> Result<Vec<Going>,
 }
 
 impl Spool {
-    /// What goes first, at most so many of each kind.
+    /// Returns the first expired entries, at most `most` of each kind.
     pub(super) fn going(
         &self,
         keep: &Keep,
@@ -70,7 +70,7 @@ fn going(
         each_name(&directory, &mut |name| {
             let Some(at) = name.parse().ok().as_ref().map(ResultId::at) else { return Ok(()) };
             let path = directory.join(&name);
-            // Only who counts bytes has every file looked at.
+            // The size is only needed now if it is bounded.
             let bytes = if bounds.bytes.is_some() { bytes_in(&path)? } else { 0 };
             oldest.offer(Entry { at, name, bytes }, |entry| {
                 !promised.contains(&entry.name)
@@ -88,7 +88,7 @@ fn going(
     Ok(all)
 }
 
-/// Whether it is all that was put there: of a result, record, signature, bundle and log proof.
+/// Returns whether an entry is complete: a result has its record, signature, bundle and log proof.
 fn is_complete(kind: Kind, path: &Path, id: &str) -> bool {
     let is_file = |name: String| fs::symlink_metadata(path.join(name)).is_ok_and(|it| it.is_file());
     let is_directory = fs::symlink_metadata(path).is_ok_and(|it| it.is_dir());
@@ -99,14 +99,14 @@ fn is_complete(kind: Kind, path: &Path, id: &str) -> bool {
     is_directory && endings.iter().all(|ending| is_file(format!("{id}{ending}")))
 }
 
-/// Whether nothing was put into it for as long as nothing younger goes: the time in its name is that of
-/// the run's begin, and a run may be long.
+/// Returns whether an entry was last changed before the floor. The time in its name is the start of
+/// the run, which may be long.
 fn has_rested(path: &Path, now: UtcTime) -> bool {
     let found = fs::symlink_metadata(path).map(|found| found.mtime());
     found.is_ok_and(|changed_sec| changed_sec <= now.unix().saturating_sub(FLOOR_SEC))
 }
 
-/// Of the files in it. What goes meanwhile weighs nothing.
+/// Returns the size of the files in an entry. Files that are removed meanwhile count as 0.
 fn bytes_in(path: &Path) -> Result<u64, SpoolError> {
     let mut bytes: u64 = 0;
     let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
@@ -128,7 +128,7 @@ fn bytes_in(path: &Path) -> Result<u64, SpoolError> {
     Ok(bytes)
 }
 
-/// Of the claims that are refusals: which result each was promised by its note.
+/// Returns the results that the notes of refused claims promise.
 fn noted(work: &Path, claims: &[String]) -> Result<Promised, SpoolError> {
     let mut promised = Promised::new();
     for claim in claims {
@@ -147,7 +147,7 @@ fn names(directory: &Path) -> Result<Vec<String>, SpoolError> {
     Ok(names)
 }
 
-/// A directory that is not there has nothing in it. A name that is no text is none of ours.
+/// Passes every UTF-8 name in a directory to `act`. A missing directory counts as empty.
 pub(crate) fn each_name(
     directory: &Path,
     act: &mut dyn FnMut(String) -> Result<(), SpoolError>,

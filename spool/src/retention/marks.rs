@@ -1,5 +1,5 @@
-//! Appends the marks of what goes to `<state>/removed`. It must never leave a line behind an unfinished one,
-//! and whoever relies on a mark waits for it to be durable.
+//! Appends marks to `<state>/removed`. A line must never follow an unfinished one, and a mark must
+//! be durable before its result is removed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use crate::durable;
 use crate::error::SpoolError;
 use crate::state::{REMOVED_LINE_BYTES_MAX, Removed};
 
-/// Durable when this returns.
+/// Appends the marks. They are durable when this returns.
 pub(super) fn mark(state: &Path, removed: &[Removed]) -> Result<(), SpoolError> {
     if removed.is_empty() {
         return Ok(());
@@ -30,7 +30,7 @@ pub(super) fn mark(state: &Path, removed: &[Removed]) -> Result<(), SpoolError> 
     durable::sync_dir(state).map_err(SpoolError::io(state, "make durable"))
 }
 
-/// A line whose append never ended: nothing was removed on the strength of it.
+/// Cuts off a line whose append never ended. Nothing was removed because of it.
 fn cut_unfinished(file: &File) -> io::Result<()> {
     let length = file.metadata()?.len();
     let tail = length.min(u64::try_from(REMOVED_LINE_BYTES_MAX).unwrap_or(u64::MAX));

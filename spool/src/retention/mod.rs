@@ -1,12 +1,12 @@
-//! Retention: `results/`, `archive/` and `quarantine/` are kept as long as is configured, each by itself, and
-//! without a word for ever. What goes of one says nothing of the others: what was refused may go before its
-//! record, and the archived request after it.
+//! Retention: deletes expired entries of `results/`, `archive/` and `quarantine/`. Each kind has
+//! its own bounds and is kept for ever without any. The kinds are independent: a quarantined
+//! request may be deleted before its record, and an archived request after it.
 //!
-//! It must never take away what is not whole and published (record, signature, bundle, log proof), what is
-//! promised to a claim that is still there, what is hidden or has no name of ours, or what is younger than an
-//! hour; and never a line of the ledger, an entry of the log or a key. Of a result the mark in
-//! `<state>/removed` is durable first; then it gets a hidden name, and then it is removed. Whatever of this a
-//! crash leaves out is done at the next time.
+//! Retention must never delete an incomplete or unpublished result (record, signature, bundle, log
+//! proof), a result promised to an existing claim, a hidden entry, a foreign name, or an entry
+//! younger than one hour. It must never delete a line of the ledger, an entry of the log or a key.
+//! For a result, the mark in `<state>/removed` is made durable first; then the result gets a hidden
+//! name, and then it is removed. The next round completes any step that a crash prevented.
 
 mod look;
 mod marks;
@@ -24,23 +24,26 @@ pub(crate) use look::each_name;
 pub use plan::{Bounds, Entry, FLOOR_SEC, Oldest, Why};
 pub use remove::{Gone, Removal};
 
-/// What is kept of each kind.
+/// The bounds of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
+    /// The bounds of `results/`.
     pub results: Bounds,
+    /// The bounds of `archive/`.
     pub archive: Bounds,
+    /// The bounds of `quarantine/`.
     pub quarantine: Bounds,
 }
 
 model::closed_set! {
-    /// One of the kinds of things that are kept.
+    /// The kinds of entries that retention deletes.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum Kind {
-        /// Records, with what their runs left.
+        /// Records, with the output of their runs.
         Results = "results",
         /// Requests that were run.
         Archive = "archive",
-        /// What was refused.
+        /// Requests that were refused.
         Quarantine = "quarantine",
     }
 }
@@ -63,26 +66,31 @@ impl Kind {
 }
 
 impl Keep {
-    /// Whether nothing ever goes.
+    /// Returns whether no kind has a bound.
     #[must_use]
     pub fn is_boundless(&self) -> bool {
         Kind::ALL.iter().all(|kind| kind.bounds(self).is_boundless())
     }
 }
 
-/// One that goes.
+/// An expired entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Going {
+    /// Its kind.
     pub kind: Kind,
+    /// Its path.
     pub path: PathBuf,
-    /// The id that is its name, and the time in it.
+    /// The result id in its name.
     pub result_id: String,
+    /// The time in its name.
     pub at: UtcTime,
+    /// The total size of its files.
     pub bytes: u64,
+    /// The exceeded bound.
     pub why: Why,
 }
 
-/// Begins every name of what is being removed.
+/// The prefix of the hidden name of an entry that is being removed.
 const HIDDEN: &str = ".gone-";
 
 #[cfg(test)]

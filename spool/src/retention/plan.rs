@@ -1,27 +1,28 @@
-//! Which of the things that are kept go: pure, so that every order and every bound can be tried. It must
-//! never have one go while an older one stays that could go too, nor one that is younger than the floor.
+//! Selects the expired entries. The code is pure, so that tests can try every order and bound. It
+//! must never select an entry before an older one that may be removed, nor an entry younger than
+//! the floor.
 
 use std::collections::BinaryHeap;
 use std::num::NonZero;
 
 use model::UtcTime;
 
-/// Nothing younger is ever removed, whatever the bounds: it may still be on its way, and somebody looks.
+/// The age below which nothing is removed, regardless of the bounds: it may be in use.
 pub const FLOOR_SEC: i64 = 3600;
 
-/// How much of one kind is kept. Without any of these, all of it, for ever.
+/// The bounds of one kind. Without any bound all entries are kept for ever.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
-    /// For so many days from the time in its name.
+    /// The number of days from the time in the name.
     pub days: Option<NonZero<u32>>,
-    /// So many of them, the newest.
+    /// The number of newest entries.
     pub count: Option<NonZero<u64>>,
-    /// So many bytes in their files together, of the newest.
+    /// The total size of the newest entries.
     pub bytes: Option<NonZero<u64>>,
 }
 
 impl Bounds {
-    /// Whether anything ever goes.
+    /// Returns whether no bound is set.
     #[must_use]
     pub fn is_boundless(&self) -> bool {
         *self == Self::default()
@@ -29,29 +30,33 @@ impl Bounds {
 }
 
 model::closed_set! {
-    /// Which bound has one go.
+    /// The bound that an entry exceeds.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum Why {
+        /// Too old.
         Days = "days",
+        /// Too many newer entries.
         Count = "count",
+        /// Too many bytes in newer entries.
         Bytes = "bytes",
     }
 }
 
-/// One of the things that are kept: older ones are less.
+/// An entry. Entries are ordered by age, the oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
     /// The time in its name.
     pub at: UtcTime,
+    /// The result id that is its name.
     pub name: String,
-    /// In its files.
+    /// The total size of its files.
     pub bytes: u64,
 }
 
-/// The oldest of what is there, and how much there is of all.
+/// The oldest entries of a kind, with the totals of all.
 pub struct Oldest {
     most: usize,
-    /// With the newest of them at hand.
+    /// A heap with the newest of them on top.
     oldest: BinaryHeap<Entry>,
     now: UtcTime,
     count: u64,
@@ -59,13 +64,14 @@ pub struct Oldest {
 }
 
 impl Oldest {
-    /// At most so many go at once; so much is remembered, however many there are.
+    /// Keeps at most `most` entries, which limits the memory use.
     #[must_use]
     pub fn new(most: usize, now: UtcTime) -> Self {
         Self { most, oldest: BinaryHeap::new(), now, count: 0, bytes: 0 }
     }
 
-    /// Takes one into account. `may_go` says whether it may be removed at all; it is asked of old ones only.
+    /// Adds an entry. `may_go` returns whether it may be removed at all; it is only called for old
+    /// entries.
     pub fn offer(&mut self, entry: Entry, may_go: impl FnOnce(&Entry) -> bool) {
         self.count = self.count.saturating_add(1);
         self.bytes = self.bytes.saturating_add(entry.bytes);
@@ -82,7 +88,7 @@ impl Oldest {
         }
     }
 
-    /// Those that go, the oldest first.
+    /// Returns the expired entries, the oldest first.
     #[must_use]
     pub fn going(self, bounds: &Bounds) -> Vec<(Entry, Why)> {
         let (mut count, mut bytes) = (self.count, self.bytes);

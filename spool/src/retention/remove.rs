@@ -1,5 +1,5 @@
-//! Removes what goes, in an order that no crash can hurt: the mark, a hidden name, and then nothing. Whoever
-//! does it is alone at work on the spool, or is it.
+//! Removes expired entries in an order that is safe under crashes: the mark, the hidden name, the
+//! removal. The caller is the daemon, or the only process that uses the spool.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -16,30 +16,32 @@ use crate::failpoint::{Failpoint, reach};
 use crate::places::Spool;
 use crate::state::Removed;
 
-/// Marks that are made durable by one act.
+/// The most marks that are synced together.
 const BATCH: usize = 256;
 
-/// What became of one that was to go.
+/// The result of removing one entry.
 pub enum Gone {
+    /// It was removed.
     Removed,
-    /// It has its hidden name, or still its own; the next time finds it.
+    /// It has its hidden name, or still its own. The next round finds it.
     Left(SpoolError),
 }
 
-/// One round of removing.
+/// The result of one round.
 #[must_use]
 pub struct Removal {
-    /// Each that was to go, the oldest of its kind first.
+    /// The expired entries, the oldest of each kind first.
     pub gone: Vec<(Going, Gone)>,
-    /// Whether another round may find more.
+    /// True if another round may find more.
     pub is_full: bool,
 }
 
 impl Spool {
-    /// Removes what is kept no longer, at most so many of each kind, and stops early if it is told to.
+    /// Removes expired entries, at most `most` of each kind. Stops early if `is_stopped` returns
+    /// true.
     ///
     /// # Errors
-    /// What is there cannot be read, or a mark cannot be made durable: nothing more is removed then.
+    /// An entry cannot be read, or a mark cannot be made durable. Nothing more is removed then.
     pub fn retain(
         &self,
         keep: &Keep,
@@ -64,10 +66,10 @@ impl Spool {
         Ok(Removal { gone, is_full })
     }
 
-    /// Removes what was hidden and not yet removed when somebody died.
+    /// Removes the hidden entries of an interrupted round.
     ///
     /// # Errors
-    /// What is there cannot be read.
+    /// A directory cannot be read.
     pub fn finish_removals(&self) -> Result<(), SpoolError> {
         for &kind in Kind::ALL {
             let directory = kind.directory(self.places());
@@ -112,7 +114,7 @@ fn remove(one: &Going) -> Gone {
     Gone::Removed
 }
 
-/// By the line of the proof that says it (C2SP tlog-proof); nobody has checked that it is true.
+/// Returns the log index in the entry's proof (C2SP tlog-proof). It is not verified.
 fn log_index_of(path: &Path) -> Result<Option<u64>, SpoolError> {
     const PROOF_BYTES_MAX: u64 = 64 * 1024;
     let mut bytes = Vec::new();

@@ -1,4 +1,5 @@
-//! What goes is what a plain reading of the bounds says; and nothing else goes, in an order that is safe.
+//! The selected entries match a simple reading of the bounds, and only these are removed, in a safe
+//! order.
 
 #![allow(
     clippy::unwrap_used,
@@ -32,7 +33,7 @@ fn bounds() -> impl Strategy<Value = Bounds> {
     (days, count, bytes).prop_map(|(days, count, bytes)| Bounds { days, count, bytes })
 }
 
-/// Each with whether it may go at all.
+/// Entries, each with whether it may be removed.
 fn entries() -> impl Strategy<Value = Vec<(Entry, bool)>> {
     let entry = (0..8 * DAY, 0_u64..60, any::<bool>());
     prop::collection::vec(entry, 0..30).prop_map(|them| {
@@ -44,7 +45,7 @@ fn entries() -> impl Strategy<Value = Vec<(Entry, bool)>> {
     })
 }
 
-/// The same, one by one: the oldest that may go goes for as long as something is too old or too much.
+/// The simple reading: removes the oldest removable entry while any bound is exceeded.
 fn plainly(entries: &[(Entry, bool)], bounds: &Bounds) -> Vec<Entry> {
     let mut there: Vec<&(Entry, bool)> = entries.iter().collect();
     there.sort();
@@ -114,7 +115,7 @@ impl Desk {
         Places { log: spool.join("log"), state, spool, results }
     }
 
-    /// As if it had been published so many days ago.
+    /// Sets the entry's time as if it had been published this many days ago.
     fn touch(&self, kind: &str, id: &str, days: i64) {
         let at_sec = u64::try_from(NOW - days * DAY - 1).unwrap();
         let place = File::open(self.0.join("spool").join(kind).join(id)).unwrap();

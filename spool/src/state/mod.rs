@@ -1,45 +1,45 @@
-//! The state table: what the files of one claim can be together, what it means, and what recovery does
-//! next. Pure: it looks at nothing and does nothing, so that every combination there is can be tried.
+//! The state table: the possible combinations of the files of one claim, their meaning, and
+//! recovery's next step. The code is pure, so that a test can try every combination.
 //!
 //! The files of one claim `c` whose result is `id`:
 //!
-//! | part | it is |
+//! | part | meaning |
 //! |---|---|
 //! | [`Claim`] | `work/<c>`: the private copy, with its lock and its note |
-//! | [`Promise`] | which result id is known: from the ledger line (a run) or from `work/<c>/result.json` (a refusal) |
+//! | [`Promise`] | the known result id: from the ledger line (a run) or from `work/<c>/result.json` (a refusal) |
 //! | [`Hidden`] | `results/.new-<id>` |
 //! | `published` | `results/<id>` |
 //! | `archived`, `quarantined` | `archive/<id>`, `quarantine/<id>` |
-//! | `removed` | the mark that retention leaves of a result it removed |
-//! | [`Original`] | the file in `approved/`, or where it went |
+//! | `removed` | retention's mark for a result that it removed |
+//! | [`Original`] | the file in `approved/`, or its current place |
 //! | `slot` | `staging/<c>` |
 //!
-//! What is legal, in the order in which a request comes to it. `-` is "not there"; what is not named
-//! in a row does not matter to it.
+//! The legal states, in the order in which a request reaches them. `-` means absent; an empty field
+//! means any value.
 //!
-//! | claim | promise | hidden | published | original | means | step |
+//! | claim | promise | hidden | published | original | meaning | step |
 //! |---|---|---|---|---|---|---|
-//! | locked | | | | | a live process is at work | leave alone |
+//! | locked | | | | | a live process is working on it | leave alone |
 //! | | | locked | | | the same | leave alone |
-//! | torn, nothing of it durable | none, noted | - | - | anywhere but aside | the power went before the copy was durable: never begun | forget |
-//! | torn | noted | there | - | anywhere but aside | the same, of a refusal | remove the hidden result, then forget |
-//! | request, object | none | - | - | anywhere but aside | never begun, nothing told; the original is claimed anew | forget |
-//! | request, object | noted | - | - | anywhere but aside | the refusal was not told | forget |
-//! | request, object | noted | partial | - | anywhere but aside | the same | remove the hidden result, then forget |
-//! | request, object | noted | whole | - | anywhere but aside | told, durable, without its name | publish, then tidy |
-//! | request, object | noted | - | there | | told | tidy to `quarantine/` |
-//! | request | begun | - | - | anywhere but aside | begun, its end is not known | tell `indeterminate` |
-//! | request | begun | partial | - | anywhere but aside | the same | remove the hidden result, then tell |
-//! | request | begun | whole | - | anywhere but aside | told, durable, without its name | publish, then tidy |
-//! | request | begun | - | there | | told | tidy to `archive/` |
-//! | - | none | - | | | nothing to be done; a slot of no claim | rest; remove the slot |
-//! | - | none | there | - | | begun to be gathered, never promised | remove the hidden result |
-//! | - | begun | - | there, or archived, or removed | | done with | rest |
+//! | torn, nothing durable | none, noted | - | - | any but aside | power failed before the copy was durable: never begun | forget |
+//! | torn | noted | present | - | any but aside | the same, for a refusal | remove the hidden result, then forget |
+//! | request, object | none | - | - | any but aside | never begun or recorded; the original is claimed again | forget |
+//! | request, object | noted | - | - | any but aside | the refusal was not recorded | forget |
+//! | request, object | noted | partial | - | any but aside | the same | remove the hidden result, then forget |
+//! | request, object | noted | whole | - | any but aside | recorded, durable, without its name | publish, then tidy |
+//! | request, object | noted | - | present | | recorded | tidy to `quarantine/` |
+//! | request | begun | - | - | any but aside | begun, its outcome is unknown | record `indeterminate` |
+//! | request | begun | partial | - | any but aside | the same | remove the hidden result, then record |
+//! | request | begun | whole | - | any but aside | recorded, durable, without its name | publish, then tidy |
+//! | request | begun | - | present | | recorded | tidy to `archive/` |
+//! | - | none | - | | | nothing to do; a slot without a claim | rest; remove the slot |
+//! | - | none | present | - | | its collection began, never promised | remove the hidden result |
+//! | - | begun | - | present, or archived, or removed | | finished | rest |
 //!
-//! Everything else is [`Illegal`]: no order of the acts and no crash between them leads there, so
-//! somebody else did, or we are wrong. It is reported and left as it is. The crash may also be one of
-//! the power: what is not yet synced may be lost, but names on one file system are lost in the reverse
-//! order of their making (ext4 and XFS keep to that).
+//! Every other state is [`Illegal`]: no order of the operations and no crash between them leads
+//! there, so another program caused it, or this code is wrong. It is reported and left unchanged. A
+//! crash may also be a power failure: unsynced data may be lost, but names on one file system are
+//! lost in the reverse order of their creation (ext4 and XFS guarantee this).
 
 mod removed;
 mod step;
@@ -57,20 +57,20 @@ pub enum Claim {
     Torn,
     /// A whole copy of a request.
     Request,
-    /// The whole note of what can never be a request and was not read.
+    /// The whole note of an object that can never be a request and was not read.
     Object,
 }
 
-/// Which result was promised to the request.
+/// The result that was promised to the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
     /// None: neither a ledger line nor a note.
     Nothing,
-    /// That of a refusal, by the note in the claim. A torn note is none.
+    /// By the note of a refusal in the claim. A torn note does not count.
     Noted,
-    /// That of a run, by the ledger line.
+    /// By the ledger line of a run.
     Begun,
-    /// Line and note, with two different ids.
+    /// By both the line and the note, with two different ids.
     Contradicted,
 }
 
@@ -78,7 +78,7 @@ pub enum Promise {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hidden {
     Absent,
-    /// A live process gathers it.
+    /// A live process is collecting it.
     Locked,
     /// It does not verify.
     Partial,
@@ -86,7 +86,7 @@ pub enum Hidden {
     Whole,
 }
 
-/// Whether something is there.
+/// The presence of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum There {
     Absent,
@@ -105,38 +105,47 @@ impl From<bool> for There {
     }
 }
 
-/// What was dropped into `approved/`.
+/// The file that was submitted to `approved/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Original {
-    /// Nothing was dropped, or nobody knows what: no claim says so.
+    /// Nothing was submitted, or no claim names the file.
     Unknown,
-    /// The file that was claimed is where it was.
+    /// The claimed file is still in its place.
     InPlace,
     /// Another file has its name.
     Another,
     Gone,
-    /// It lies in the claim, on its way out.
+    /// It is in the claim's directory, about to be removed.
     Aside,
-    /// Another file was moved there in its place, and must be put back.
+    /// Another file was moved there instead, and must be moved back.
     AnotherAside,
 }
 
 /// The files of one claim, or of one result without a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
+    /// The claim in `work/`.
     pub claim: Claim,
+    /// The promised result.
     pub promise: Promise,
+    /// The hidden result.
     pub hidden: Hidden,
+    /// The published result.
     pub published: There,
+    /// The archived claim.
     pub archived: There,
+    /// The quarantined claim.
     pub quarantined: There,
+    /// The mark of retention.
     pub removed: There,
+    /// The submitted file.
     pub original: Original,
+    /// The slot in `staging/`.
     pub slot: There,
 }
 
 impl State {
-    /// Nothing at all.
+    /// The state without any file.
     pub const NOTHING: Self = Self {
         claim: Claim::Absent,
         promise: Promise::Nothing,

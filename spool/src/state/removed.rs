@@ -1,6 +1,6 @@
-//! The mark that retention leaves: `<state>/removed`, one line per result that it removed, so that what
-//! was kept long enough can be told from what somebody took away. Whoever removes appends the line,
-//! durably, before anything of the result goes; a line whose result is still there is harmless.
+//! The marks of retention: `<state>/removed`, one line per result that retention removed. They
+//! distinguish an expired result from one that was removed in another way. The line is appended,
+//! durably, before anything of the result is removed; a line whose result still exists is harmless.
 //!
 //! A line is a JSON object and a line feed:
 //! `{"result_id":"TS-…","at":"2026-02-09T17:00:00Z","record_sha256":"…","log_index":17}`.
@@ -13,28 +13,30 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// Longer lines are none of ours.
+/// Longer lines are invalid.
 pub const REMOVED_LINE_BYTES_MAX: usize = 1024;
 
-/// One line: a result that was kept for as long as is configured.
+/// One line: a result that was kept for the configured time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Removed {
+    /// The id of the result.
     pub result_id: String,
-    /// When, UTC.
+    /// The time of the removal, in UTC.
     pub at: String,
-    /// Of its Markdown, as the log has it.
+    /// The digest of its Markdown, as in the log.
     pub record_sha256: String,
-    /// Its entry in the log, by its number, as its proof had it.
+    /// The number of its log entry, from its proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_index: Option<u64>,
 }
 
-/// Why the marks cannot be read.
+/// The reason why the marks cannot be read.
 #[derive(Debug)]
 pub enum RemovedError {
+    /// An I/O error.
     Read(PathBuf, io::Error),
-    /// The line of that number, from 1, is none of ours.
+    /// The line of this number, from 1, is invalid.
     Line(PathBuf, usize),
 }
 
@@ -51,11 +53,11 @@ impl fmt::Display for RemovedError {
 
 impl std::error::Error for RemovedError {}
 
-/// The ids of every result that retention removed. An unfinished last line is none: its append never
-/// ended, and nothing was removed on the strength of it.
+/// Returns the ids of every result that retention removed. An unfinished last line does not count:
+/// its append never ended, so nothing was removed because of it.
 ///
 /// # Errors
-/// [`RemovedError`]: the disk, or the first line that is none of ours.
+/// [`RemovedError`]: an I/O error, or the first invalid line.
 pub fn removed_in(state: &Path) -> Result<HashSet<String>, RemovedError> {
     let mut ids = HashSet::new();
     match each_removed(&state.join("removed"), &mut |one| ids.extend([one.result_id])) {
@@ -65,10 +67,10 @@ pub fn removed_in(state: &Path) -> Result<HashSet<String>, RemovedError> {
     Ok(ids)
 }
 
-/// Every mark of a file of them, one after the other, as [`removed_in`] reads them.
+/// Passes every mark in a file to `act`, in order. Reads lines as [`removed_in`] does.
 ///
 /// # Errors
-/// [`RemovedError`]; also that there is no such file.
+/// [`RemovedError`], also if the file does not exist.
 pub fn each_removed(path: &Path, act: &mut dyn FnMut(Removed)) -> Result<(), RemovedError> {
     let failed = |error| RemovedError::Read(path.to_owned(), error);
     let file = File::open(path).map_err(failed)?;

@@ -1,43 +1,44 @@
-//! From a state to the next step: total, and pure. What no row of the table has must never get a step
-//! that changes anything.
+//! Maps a state to recovery's next step. The function is total and pure. A state without a row in
+//! the table must never get a step that changes anything.
 
 use std::fmt;
 
 use super::{Claim, Hidden, Original, Promise, State, There};
 
-/// Where a claim whose story is told goes.
+/// The destination of a claim after it was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// It ran, or may have.
+    /// It ran, or may have run.
     Archive,
-    /// It was refused, or could not be set up.
+    /// It was refused, or its sandbox could not be set up.
     Quarantine,
 }
 
-/// What recovery does next. It looks again after each, until there is nothing more to do.
+/// Recovery's next step. Recovery reads the state again after each step, until nothing is left to
+/// do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Nothing is left to do.
     Rest,
-    /// A live process is at it.
+    /// A live process is working on it.
     LeaveAlone,
-    /// Removes what was staged for no claim.
+    /// Removes a slot without a claim.
     RemoveSlot,
     /// Removes a hidden result that will not be published.
     RemoveHidden,
-    /// Removes the claim; the original is where it was, and is claimed anew.
+    /// Removes the claim. The original is in its place and is claimed again.
     Forget,
-    /// Has `indeterminate` told under the promised id.
+    /// Has `indeterminate` recorded under the promised id.
     Tell,
     /// Gives the hidden result its name.
     Publish,
-    /// The original leaves `approved/`, then the claim leaves `work/`.
+    /// Removes the original from `approved/`, then moves the claim out of `work/`.
     Tidy(Place),
-    /// Reports it and changes nothing.
+    /// Reports the state and changes nothing.
     Report(Illegal),
 }
 
-/// A combination that no order of acts and no crash leads to.
+/// A state that no order of operations and no crash leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Illegal {
     TwoResults,
@@ -56,7 +57,7 @@ pub enum Illegal {
 }
 
 impl Illegal {
-    /// What a person can do about it.
+    /// Returns the operator's remedy.
     #[must_use]
     pub fn remedy(self) -> &'static str {
         match self {
@@ -108,7 +109,7 @@ impl fmt::Display for Illegal {
     }
 }
 
-/// What is to be done next.
+/// Returns the next step.
 #[must_use]
 pub fn step(state: &State) -> Step {
     if state.claim == Claim::Locked || state.hidden == Hidden::Locked {
@@ -142,7 +143,7 @@ impl State {
 fn without_claim(state: &State) -> Step {
     let there = |part| part == There::Present;
     match state.promise {
-        // A note lies in its claim.
+        // A note without its claim is impossible.
         Promise::Noted | Promise::Contradicted => Step::Report(Illegal::TwoPromises),
         Promise::Nothing if there(state.archived) => Step::Report(Illegal::NotInTheLedger),
         Promise::Nothing if state.hidden != Hidden::Absent => Step::RemoveHidden,
@@ -168,7 +169,7 @@ fn of_claim(state: &State) -> Step {
     if state.published == There::Present {
         return of_published(state);
     }
-    // The original leaves when the result is there, durably.
+    // The original is only removed after the result is durable.
     if state.is_aside() {
         return Step::Report(Illegal::TakenTooEarly);
     }

@@ -1,4 +1,4 @@
-//! Every combination of the product gets one step, and the steps lead somewhere.
+//! Every combination of values gets one step, and repeating the steps terminates.
 
 use super::{Claim, Hidden, Illegal, Original, Place, Promise, State, Step, There, step};
 
@@ -30,7 +30,7 @@ fn product() -> Vec<State> {
     spread(all, &|it| there.map(|slot| State { slot, ..it }).to_vec())
 }
 
-/// What the step makes of the state, if it changes anything.
+/// Returns the state after the step, or `None` if the step changes nothing.
 fn after(state: State, step: Step) -> Option<State> {
     let gone =
         State { claim: Claim::Absent, original: Original::Unknown, slot: There::Absent, ..state };
@@ -85,7 +85,7 @@ fn nothing_runs_or_is_told_twice() {
                 assert_eq!((state.promise, told), (Promise::Begun, false), "{state:?}");
                 assert_eq!(state.hidden, Hidden::Absent, "{state:?}");
             }
-            // What is forgotten is claimed anew.
+            // A forgotten request is claimed again.
             Step::Forget => {
                 assert!(!told && state.promise != Promise::Begun, "{state:?}");
                 assert_ne!(state.hidden, Hidden::Whole, "{state:?}");

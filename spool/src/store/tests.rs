@@ -1,4 +1,4 @@
-//! The bounds of the store, which no shipped number of bytes lets a test reach from outside.
+//! Tests of the store's limits with small numbers, which the public constants do not allow.
 
 #![allow(clippy::disallowed_methods, reason = "files of a test")]
 
@@ -25,14 +25,14 @@ impl Scene {
         Self { top, store }
     }
 
-    /// Keeps a file of this name and length, last used so many seconds ago.
+    /// Stores a file of this name and length, last used this many seconds ago.
     fn keep(&self, name: &str, len: usize, seconds: u64) {
         let (from, sha256) = (self.top.join(name), Sha256::of(name.as_bytes()));
         fs::write(&from, vec![0; len]).unwrap();
         self.store.keep(&sha256, &from, u64::try_from(len).unwrap());
         let used = SystemTime::now() - Duration::from_secs(seconds);
         File::open(&from).unwrap().set_modified(used).unwrap();
-        // The slot's own name goes; the stored one stays.
+        // Only the slot's name is removed; the stored file stays.
         fs::remove_file(&from).unwrap();
     }
 
@@ -53,7 +53,7 @@ fn the_longest_unused_goes_first_when_bytes_run_out() {
     assert_eq!(scene.held(&["a", "b", "c", "d"]), [true, false, true, true]);
     scene.keep("e", 100, 0);
     assert_eq!(scene.held(&["a", "c", "d", "e"]), [false, false, false, true]);
-    // What can never fit costs nothing its place.
+    // A file that can never fit displaces nothing.
     scene.keep("f", 101, 0);
     assert_eq!(scene.held(&["e", "f"]), [true, false]);
 }

@@ -1,5 +1,5 @@
-//! What ledger and retention's marks say, read without a lock and without stopping at a bad line: each is
-//! told. An unfinished last line is being written, or never was.
+//! Reads the ledger and retention's marks without a lock. An invalid line is reported, and reading
+//! continues. An unfinished last line is ignored: it is being written, or was never finished.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use crate::state::{RemovedError, removed_in};
 /// The results that the ledger promised, by claim.
 type ByClaim = HashMap<String, String>;
 
-/// What is known of every request that was begun.
+/// The known facts about every begun request.
 pub(super) struct Known {
     pub(super) claims: ByClaim,
-    /// Ids of results that were promised to runs.
+    /// The ids of results that were promised to runs.
     pub(super) ids: HashSet<String>,
     pub(super) removed: HashSet<String>,
     pub(super) lines: Vec<Line>,
 }
 
-/// What one line of the ledger leads to.
+/// The claim and the result of one ledger line.
 pub(super) struct Line {
     pub(super) claim: String,
     pub(super) result_id: String,
@@ -94,7 +94,7 @@ impl Known {
         let Some((result_id, results)) = entry.promised() else { return };
         let (result_id, results) = (result_id.to_owned(), results.clone());
         self.ids.insert(result_id.clone());
-        // What an order found has no claim, and was not promised.
+        // An adopted run has no claim, and its result was not promised.
         let Entry::Begun(intent) = entry else { return };
         self.claims.insert(intent.claim.clone(), result_id.clone());
         self.lines.push(Line { claim: intent.claim, result_id, results });

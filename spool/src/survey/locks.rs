@@ -1,5 +1,5 @@
-//! Who holds which lock, without taking one: /proc/locks (proc(5)). It shows the locks of processes that
-//! this one may know of; those of another PID namespace look as if nobody held them.
+//! Lists the held locks from `/proc/locks` (proc(5)) without taking any. Locks of processes in
+//! other PID namespaces are not visible.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,8 +8,8 @@ use std::path::Path;
 
 use crate::lock::LOCKS_READINGS;
 
-/// Inodes on which somebody holds a lock of flock(2). Their devices are left out: file systems of
-/// several devices name another one there than to stat(2).
+/// The inodes with a held flock(2) lock. Devices are ignored: `/proc/locks` and stat(2) report
+/// different devices for file systems that span several.
 pub(super) struct Locks(HashSet<u64>);
 
 impl Locks {
@@ -24,7 +24,8 @@ impl Locks {
     }
 }
 
-/// `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`; of who waits for one a `->` stands before it.
+/// Parses `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`. A waiting lock has `->` before its
+/// type.
 fn inode_of(line: &str) -> Option<u64> {
     let mut words = line.split_ascii_whitespace().skip(1);
     if words.next()? != "FLOCK" {

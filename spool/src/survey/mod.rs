@@ -1,6 +1,6 @@
-//! A look at a whole spool from outside, as far as its looker may see: what is no legal state, what was
-//! left over, what a person should know. It must never change anything, take a lock, or wait: a daemon is
-//! at work meanwhile, and may hold what is looked at.
+//! Checks a whole spool from outside, as far as the caller can read it: illegal states, leftovers,
+//! and other problems for the operator. It must never change anything, take a lock, or wait: a
+//! daemon may be running and may hold the examined objects.
 
 mod known;
 mod locks;
@@ -25,21 +25,21 @@ pub use self::model::{Daemon, Finding, Survey, Trouble, TroubleCode};
 use known::{Known, Line};
 use locks::Locks;
 
-/// A process makes or removes something in much less.
+/// A process needs much less time to make or remove an object.
 const RUBBISH_AGE: Duration = Duration::from_secs(3600);
-/// Slots wait for runs of their kind, with a cell around them.
+/// Slots wait for runs of their kind, with a prewarmed sandbox.
 const SLOT_AGE: Duration = Duration::from_secs(24 * 3600);
-/// A daemon looks at everything several times a minute.
+/// A daemon scans all submissions several times a minute.
 const WAITING_AGE: Duration = Duration::from_secs(600);
 
-/// Whether a directory is one of these at all.
+/// Returns whether a directory is a spool.
 #[must_use]
 pub fn is_spool(spool: &Path) -> bool {
     ["work", "archive", "quarantine"].iter().all(|name| spool.join(name).is_dir())
 }
 
-/// Looks at everything. `was_begun` says of a published result whether its record is of a run that was
-/// begun: only those are in the ledger.
+/// Checks a spool. `was_begun` returns whether the record of a published result is of a begun run:
+/// only those are in the ledger.
 pub fn survey(places: &Places, was_begun: &mut dyn FnMut(&Path) -> bool) -> Survey {
     let locks = Locks::now();
     let daemon = locks.are_held_on(&places.spool.join(".lock"));
@@ -68,7 +68,8 @@ impl Look<'_> {
         self.survey.findings.push(Finding { path: path.to_owned(), trouble });
     }
 
-    /// The names in a directory; that it cannot be read is a finding, that it is not there is not.
+    /// Returns the names in a directory. An unreadable directory is a finding; a missing one is
+    /// not.
     fn names(&mut self, directory: &Path) -> Vec<String> {
         match fs::read_dir(directory) {
             Ok(entries) => {
@@ -101,7 +102,7 @@ impl Look<'_> {
         self.survey.claims += 1;
         let state = match self.state_of(claim, directory) {
             Ok(state) => state,
-            // It went on meanwhile.
+            // The claim was finished meanwhile.
             Err(_) if !directory.exists() => return,
             Err(error) => return self.find(directory, Trouble::Unreadable(error)),
         };
@@ -116,13 +117,13 @@ impl Look<'_> {
         }
     }
 
-    /// Whether the claim has a ledger line that the ledger does not have.
+    /// Returns whether the claim has a copy of a ledger line that is missing from the ledger.
     fn is_unknown(&self, claim: &ClaimId, directory: &Path) -> bool {
         let has_line = matches!(intent_in(directory), Ok(Some(_)));
         if !has_line || self.known.claims.contains_key(claim.as_str()) {
             return false;
         }
-        // A daemon may have begun it since the ledger was read.
+        // A daemon may have begun it after the ledger was read.
         let now = Known::read(&self.places.state, &mut Survey::default());
         !now.claims.contains_key(claim.as_str())
     }
@@ -162,7 +163,7 @@ impl Look<'_> {
         state.hidden = match There::of(&hidden) {
             There::Absent => Hidden::Absent,
             There::Present if self.locks.are_held_on(&hidden) => Hidden::Locked,
-            // Whether it is whole is for recovery to see, and makes no state illegal.
+            // Only recovery checks completeness, which makes no state illegal.
             There::Present => Hidden::Partial,
         };
         if self.known.removed.contains(id) {
@@ -194,17 +195,17 @@ impl Look<'_> {
         }
     }
 
-    /// Each ledger line leads somewhere.
+    /// Checks that every ledger line has a claim or a result.
     fn lines(&mut self) {
         let lines = std::mem::take(&mut self.known.lines);
         for Line { claim, result_id, results } in &lines {
-            // Looked at already, as a claim.
+            // Already checked as a claim.
             if self.places.spool.join("work").join(claim).exists() {
                 continue;
             }
             let mut state = State { promise: Promise::Begun, ..State::NOTHING };
             self.of_id(&mut state, result_id);
-            // Embedded runs may each have had a place of their own for results.
+            // Embedded runs may have had other results directories.
             let record = results.join(result_id);
             if *results != self.places.results && record.exists() {
                 state.published = There::Present;
@@ -215,7 +216,8 @@ impl Look<'_> {
         }
     }
 
-    /// Each result of a run has its ledger line: with an older ledger its request could run again.
+    /// Checks that every result of a run has its ledger line. With an older ledger its request
+    /// could run again.
     fn kept(&mut self, was_begun: &mut dyn FnMut(&Path) -> bool) {
         let (results, archive) = (self.places.results.clone(), self.places.spool.join("archive"));
         let names = self.names(&results);
@@ -232,14 +234,14 @@ impl Look<'_> {
             }
         }
         let archived = self.names(&archive);
-        // `permissions/` has answers that were taken in.
+        // `permissions/` contains answers that were accepted.
         let archived = archived.iter().filter(|id| id.parse::<::model::ResultId>().is_ok());
         let archived = archived.filter(|id| !self.known.ids.contains(*id));
         unknown.extend(archived.map(|id| archive.join(id)));
         if unknown.is_empty() {
             return;
         }
-        // A daemon may have begun and told them since the ledger was read.
+        // A daemon may have begun and recorded them after the ledger was read.
         let now = Known::read(&self.places.state, &mut Survey::default());
         for path in unknown {
             let id = path.file_name().and_then(|name| name.to_str());
@@ -267,7 +269,7 @@ impl Look<'_> {
     }
 }
 
-/// Since it was changed last; a time to come is now.
+/// Returns the time since the last modification. A time in the future counts as now.
 fn age_of(path: &Path) -> io::Result<Duration> {
     let modified = fs::symlink_metadata(path)?.modified()?;
     Ok(SystemTime::now().duration_since(modified).unwrap_or_default())

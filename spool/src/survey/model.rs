@@ -1,4 +1,4 @@
-//! The findings of a survey in words, each with its remedy.
+//! The findings of a check of a spool, each with its text and remedy.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,17 +6,21 @@ use std::path::PathBuf;
 use crate::ledger::LedgerFault;
 use crate::state::Illegal;
 
-/// The result of a look at a spool.
+/// The result of checking a spool.
 #[derive(Debug, Default)]
 #[must_use]
 pub struct Survey {
+    /// The problems found.
     pub findings: Vec<Finding>,
     /// The presence of a daemon, which holds the spool's lock.
     pub daemon: Daemon,
+    /// The number of claims.
     pub claims: usize,
+    /// The number of waiting requests.
     pub waiting: usize,
+    /// The number of published results.
     pub results: usize,
-    /// None where the state cannot be read, or there is none.
+    /// The number of ledger lines, if the state can be read and has a ledger.
     pub ledger_lines: Option<usize>,
 }
 
@@ -28,27 +32,29 @@ pub enum Daemon {
     Present,
 }
 
-/// Something that a person should know of.
+/// A problem with one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
+    /// The path.
     pub path: PathBuf,
+    /// The problem.
     pub trouble: Trouble,
 }
 
 model::closed_set! {
-    /// The kinds of trouble, as `toolexec doctor` reports them to programs.
+    /// The kinds of problems, as `toolexec doctor` reports them in JSON.
     pub enum TroubleCode {
         /// Files in a combination that no crash leads to.
         Illegal = "illegal-state",
-        /// A claim that no process works on.
+        /// A claim that no process is working on.
         Interrupted = "interrupted",
-        /// A temporary file that was left over.
+        /// A leftover temporary file.
         Rubbish = "rubbish",
-        /// A gathered result whose record did not verify.
+        /// A collected result whose record did not verify.
         Unverified = "unverified",
-        /// A directory of another owner than it should have.
+        /// A directory with a wrong owner.
         Owner = "owner",
-        /// A directory of another mode than it should have.
+        /// A directory with a wrong mode.
         Mode = "mode",
         /// A spool without a ledger.
         NoLedger = "no-ledger",
@@ -58,61 +64,70 @@ model::closed_set! {
         LedgerLine = "ledger-line",
         /// One line of the list of removals.
         RemovedLine = "removed-line",
-        /// A result of which the ledger knows nothing.
+        /// A result that is missing from the ledger.
         NotInTheLedger = "not-in-ledger",
         /// A request that no daemon has claimed.
         Waits = "waits",
-        /// A file system without room.
+        /// A file system without free space.
         NoRoom = "no-room",
         /// A path that cannot be read.
         Unreadable = "unreadable",
     }
 }
 
-/// The kind of trouble, with what is known of it.
+/// A problem, with its details.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
+    /// Files in a combination that no crash leads to.
     Illegal(Illegal),
-    /// No process is at work on the claim, and it is not done with.
+    /// No process is working on the claim, and it is not finished.
     Interrupted,
+    /// A leftover temporary file.
     Rubbish {
         age_sec: u64,
     },
-    /// A gathered result whose record did not verify; it was not published.
+    /// A collected result whose record did not verify; it was not published.
     Unverified,
+    /// A directory with a wrong owner.
     Owner {
         is: u32,
         should: u32,
     },
+    /// A directory with a wrong mode.
     Mode {
         is: u32,
         should: u32,
     },
+    /// A spool without a ledger.
     NoLedger,
     /// The ledger as a whole, or its head.
     Ledger(LedgerFault),
-    /// From 1.
+    /// One line of the ledger, counted from 1.
     LedgerLine {
         line: usize,
     },
+    /// One line of the list of removals, counted from 1.
     RemovedLine {
         line: usize,
     },
-    /// A run's result of which the ledger knows nothing.
+    /// A run's result that is missing from the ledger.
     NotInTheLedger,
+    /// A request that no daemon has claimed.
     Waits {
         age_sec: u64,
         daemon: Daemon,
     },
+    /// A file system without free space.
     NoRoom {
         bytes: u64,
         bytes_min: u64,
     },
+    /// A path that cannot be read.
     Unreadable(String),
 }
 
 impl Trouble {
-    /// Its kind, whose text is its name for programs.
+    /// Returns the kind of the problem.
     #[must_use]
     pub fn kind(&self) -> TroubleCode {
         match self {
@@ -133,13 +148,13 @@ impl Trouble {
         }
     }
 
-    /// Its name for programs.
+    /// Returns the code for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         self.kind().as_str()
     }
 
-    /// The remedy.
+    /// Returns the remedy.
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {

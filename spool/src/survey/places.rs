@@ -1,4 +1,4 @@
-//! The directories themselves: whose they are, who else may write there, and how much room is left.
+//! Checks the directories themselves: owner, mode, and free space.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -10,16 +10,16 @@ use super::model::{Finding, Survey, Trouble};
 use crate::places::Places;
 use crate::reserve::RESERVE_BYTES;
 
-/// Nobody else's to look into.
+/// The mode bits that a private directory must not have.
 const PRIVATE: u32 = 0o077;
-/// Others may look, and not write.
+/// The mode bits that a directory readable by others must not have.
 const READABLE: u32 = 0o022;
 
 pub(super) fn look(places: &Places, survey: &mut Survey) {
     let Places { spool, state, results, .. } = places;
     let mut find =
         |path: &Path, trouble| survey.findings.push(Finding { path: path.to_owned(), trouble });
-    // Whoever made the lock runs the daemon.
+    // The user who made the lock file runs the daemon.
     let owner = fs::metadata(spool.join(".lock")).ok().map(|found| found.uid());
     let private = ["work", "archive", "quarantine"].map(|name| (spool.join(name), PRIVATE));
     let of_state = [("inputs", PRIVATE), ("ledger", PRIVATE), ("staging", READABLE)];

@@ -1,13 +1,13 @@
-//! A disk in memory: names and contents that are there now, and what of them would survive the power
-//! going off. What was not synced may be lost: contents in any way, names from the last one back on each
-//! file system, or any of them, as the test asks.
+//! A disk in memory: the current names and contents, and those that would survive a power failure.
+//! Unsynced data may be lost: contents in any way, and names either in reverse order on each file
+//! system or in any order, as the test selects.
 
 use std::collections::BTreeMap;
 
-/// What a file system promises of names that are not synced.
+/// The guarantee of a file system for names that are not synced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Names {
-    /// They are lost in the reverse order of their making.
+    /// They are lost in the reverse order of their creation.
     InOrder,
     /// Any of them may be lost.
     Any,
@@ -28,7 +28,7 @@ struct Content {
 
 type Tree = BTreeMap<String, usize>;
 
-/// The first part of a path names its file system.
+/// A simulated disk. The first component of a path names its file system.
 #[derive(Clone, Debug)]
 pub(crate) struct Disk {
     names: Names,
@@ -38,12 +38,12 @@ pub(crate) struct Disk {
     contents: Vec<Content>,
 }
 
-/// Enough chance to lose things by.
+/// A source of random numbers that decide which data is lost.
 pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
     pub(crate) fn below(&mut self, bound: usize) -> usize {
-        // splitmix64, as in its public description.
+        // The splitmix64 algorithm, as published.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -98,7 +98,7 @@ impl Disk {
         self.contents[file].now.push_str(text);
     }
 
-    /// What is after the last whole line was never written.
+    /// Cuts off an unfinished last line.
     pub(crate) fn cut_unfinished_line(&mut self, path: &str) {
         let content = &mut self.contents[self.now[path]].now;
         let whole = content.rfind('\n').map_or(0, |at| at + 1);
@@ -111,7 +111,7 @@ impl Disk {
         }
     }
 
-    /// Of a file or a directory; the new name must be free.
+    /// Renames a file or a directory. The new name must be free.
     pub(crate) fn rename(&mut self, from: &str, to: &str) {
         assert!(!self.is_there(to), "{to} is there already");
         self.change(NameOp::Rename(from.to_owned(), to.to_owned()));
@@ -121,13 +121,13 @@ impl Disk {
         self.now.contains_key(path) || !self.below(path).is_empty()
     }
 
-    /// Paths of the files below a directory.
+    /// Returns the paths of the files below a directory.
     pub(crate) fn below(&self, directory: &str) -> Vec<String> {
         let below = format!("{directory}/");
         self.now.keys().filter(|path| path.starts_with(&below)).cloned().collect()
     }
 
-    /// The names in a directory.
+    /// Returns the names in a directory.
     pub(crate) fn list(&self, directory: &str) -> Vec<String> {
         let names = self.below(directory).into_iter();
         let mut names: Vec<String> = names
@@ -141,12 +141,12 @@ impl Disk {
         Some(self.contents[*self.now.get(path)?].now.as_str())
     }
 
-    /// Which file has a name.
+    /// Returns the file with this name.
     pub(crate) fn file(&self, path: &str) -> Option<usize> {
         self.now.get(path).copied()
     }
 
-    /// What of a file would survive, by whatever name.
+    /// Returns the part of a file that would survive, under any name.
     pub(crate) fn read_synced(&self, path: &str) -> Option<&str> {
         Some(self.contents[*self.synced.get(path)?].synced.as_str())
     }
@@ -156,7 +156,7 @@ impl Disk {
         content.synced = content.now.clone();
     }
 
-    /// The one barrier: everything of every file system.
+    /// The barrier: syncs every file system.
     pub(crate) fn barrier(&mut self) {
         for content in &mut self.contents {
             content.synced = content.now.clone();
@@ -165,7 +165,7 @@ impl Disk {
         self.pending.clear();
     }
 
-    /// The power goes off, and comes back.
+    /// Simulates a power failure.
     pub(crate) fn lose(&mut self, chance: &mut Chance) {
         let mut systems: Vec<String> = Vec::new();
         let mut kept = Vec::new();
@@ -200,7 +200,7 @@ impl Disk {
         self.barrier();
     }
 
-    /// Everything that can be seen, to compare.
+    /// Returns all visible names and contents, for comparison.
     pub(crate) fn seen(&self) -> Vec<(String, String)> {
         let content =
             |(path, file): (&String, &usize)| (path.clone(), self.contents[*file].now.clone());

@@ -1,15 +1,15 @@
-//! A host in memory, act by act as the design has it; it may be stopped before each. What recovery does
-//! next it asks the spool's own table.
+//! A host in memory that follows the design one operation at a time and may be stopped before each.
+//! Recovery takes its next step from the spool's own table.
 
 use spool::state::{Claim, Hidden, Original, Place, Promise, State, Step, There, step};
 
 use super::disk::{Disk, Names};
 
-/// Everything in a results directory that makes a result whole.
+/// The files that make a result complete.
 const PARTS: [&str; 3] = ["stdout", "record", "proof"];
 const WHOLE: &str = "whole";
 
-/// A rule that is broken on purpose, to see it noticed.
+/// A rule that is broken on purpose, to check that the model notices it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Nothing,
@@ -19,7 +19,7 @@ pub(crate) enum Broken {
     RefusalNotNoted,
     DraftOfTheLogForgotten,
     DraftOfTheLogBelieved,
-    /// Only where any name may be lost.
+    /// Only if names may be lost in any order.
     TidiedWithoutABarrier,
 }
 
@@ -30,7 +30,7 @@ pub(crate) enum Kind {
     Object,
 }
 
-/// It was killed, or the power went.
+/// The process was killed, or the power failed.
 #[derive(Debug)]
 pub(crate) struct Stopped;
 
@@ -39,15 +39,15 @@ pub(crate) struct Host {
     names: Names,
     broken: Broken,
     kinds: Vec<Kind>,
-    /// How often each request ran: the world outside, which no crash undoes.
+    /// The number of runs of each request. No crash undoes these.
     pub(crate) ran: Vec<usize>,
-    /// Acts until it is stopped.
+    /// The operations until it is stopped.
     left: Option<usize>,
-    /// Ids are never used again: they are of the time.
+    /// The last id. Ids are never reused, because they contain the time.
     ids: usize,
 }
 
-/// A path of the spool's file system.
+/// Returns a path on the spool's file system.
 fn at(path: &str) -> String {
     format!("spool/{path}")
 }
@@ -72,7 +72,7 @@ impl Host {
         self.left = acts;
     }
 
-    /// Comes before each act.
+    /// Counts an operation. Called before each one.
     fn act(&mut self) -> Result<(), Stopped> {
         match &mut self.left {
             Some(0) => Err(Stopped),
@@ -84,7 +84,7 @@ impl Host {
         }
     }
 
-    /// What tidies needs no barrier of its own where names are lost in order.
+    /// Syncs names during tidying, which is only needed if they may be lost in any order.
     fn settle_names(&mut self) -> Result<(), Stopped> {
         if self.names == Names::Any && self.broken != Broken::TidiedWithoutABarrier {
             self.act()?;
@@ -111,7 +111,7 @@ impl Host {
     fn take(&mut self, request: usize) -> Result<(), Stopped> {
         let claim = self.claim(request)?;
         match self.kinds[request] {
-            // A line of it is a replay, which is refused.
+            // If it has a ledger line, this is a second run, which is refused.
             Kind::Runs if self.line_of(|line| line[0] == request).is_none() => {
                 self.run(request, &claim)
             }
@@ -167,7 +167,7 @@ impl Host {
         self.tidy(claim, id, Place::Quarantine)
     }
 
-    /// From nothing to a result that is there, durably.
+    /// Records and publishes a result durably.
     fn tell(&mut self, request: usize, id: usize) -> Result<(), Stopped> {
         let hidden = format!("results/.new-{id}");
         for part in PARTS {
@@ -215,7 +215,7 @@ impl Host {
         Ok(())
     }
 
-    /// Request, inode and kind of a claim; none where the note is torn.
+    /// Returns the request, inode and kind of a claim, or `None` if the note is torn.
     fn note(&self, claim: &str) -> Option<(usize, usize, Kind)> {
         let note = self.disk.read(&format!("{claim}/claim"))?.strip_suffix(';')?;
         let mut words = note.split(' ');
@@ -240,7 +240,7 @@ impl Host {
         parts && self.told_of(result).is_some()
     }
 
-    /// Which request a result is of.
+    /// Returns the request of a result.
     pub(crate) fn told_of(&self, result: &str) -> Option<usize> {
         self.disk.read(&format!("{result}/of"))?.strip_suffix(';')?.parse().ok()
     }
@@ -265,10 +265,10 @@ impl Host {
         Ok(())
     }
 
-    /// A draft becomes the log's if what it was written for is there, by whichever name. That it is whole
-    /// itself says nothing: it may have been luck, and its result may be lost.
+    /// Adopts a draft of the log if its result exists under either name. A complete draft alone
+    /// proves nothing: its result may be lost.
     fn open_log(&mut self) -> Result<(), Stopped> {
-        // What is there may be so in memory only.
+        // The files may exist in memory only.
         self.act()?;
         self.disk.barrier();
         for name in self.disk.list("log") {

@@ -1,5 +1,5 @@
-//! The state machine in memory, with crashes between any two acts, also of recovery, and loss of what was
-//! not synced. The table that it recovers by is the spool's own.
+//! The state machine in memory, with crashes between any two operations, also during recovery, and
+//! with the loss of unsynced data. Recovery uses the spool's own state table.
 
 #![allow(clippy::unwrap_used, reason = "a model that cannot go on fails")]
 
@@ -14,19 +14,19 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// How it was stopped.
+/// The kind of a crash.
 #[derive(Clone, Debug)]
 enum Crash {
-    /// Everything written is still there.
+    /// Everything written still exists.
     Killed,
-    /// What was not synced is lost by this chance.
+    /// Unsynced data is lost at random, with this seed.
     PowerCut(u64),
 }
 
 #[derive(Clone, Debug)]
 struct Scenario {
     kinds: Vec<Kind>,
-    /// After so many acts, counted from the last one.
+    /// Crashes, each with the number of operations since the previous one.
     crashes: Vec<(usize, Crash)>,
 }
 
@@ -42,7 +42,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
         .prop_map(|(kinds, crashes)| Scenario { kinds, crashes })
 }
 
-/// Nothing that is not whole has a visible name, and nothing has run twice.
+/// Checks that no incomplete result has a visible name, and that no request has run twice.
 fn check_always(host: &Host) {
     for name in host.disk.list("results") {
         let is_visible = !name.starts_with('.');
@@ -98,7 +98,7 @@ fn every_request_is_told_once_and_runs_at_most_once() {
     checked.unwrap();
 }
 
-/// Where names are lost in any order, tidying needs a barrier of its own; nothing else does.
+/// If names are lost in any order, only tidying needs an additional barrier.
 #[test]
 fn the_same_where_any_name_may_be_lost() {
     let checked = runner(5_000).run(&scenarios(), |scenario| {
@@ -108,7 +108,7 @@ fn the_same_where_any_name_may_be_lost() {
     checked.unwrap();
 }
 
-/// The model would notice: every rule, broken, is seen to be.
+/// Checks that the model notices every broken rule.
 #[test]
 fn a_broken_rule_is_noticed() {
     let rules = [

@@ -1,5 +1,5 @@
-//! A program that is killed in the middle of its writes, many times: what it was told had happened has
-//! happened, and nothing else is permitted.
+//! A program is killed in the middle of its writes, many times. Every acknowledged change persists,
+//! and nothing else is permitted.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -16,8 +16,8 @@ const FROM: &str = "TOOLEXEC_TEST_KILLED_FROM";
 const ROUNDS: u64 = 30;
 const WORKFLOWS_A_ROUND: u64 = 1_000_000;
 
-/// Asks, grants, and of every second workflow revokes; says after each what it was told is done. It runs
-/// by itself only where the test below starts it.
+/// Requests and grants permissions, revokes those of every second workflow, and prints each
+/// acknowledged change. It does nothing unless the test below starts it.
 #[test]
 fn writes_until_it_is_killed() {
     let (Ok(store), Ok(from)) = (std::env::var(STORE), std::env::var(FROM)) else { return };
@@ -62,7 +62,7 @@ fn what_was_acknowledged_outlives_a_kill_and_nothing_else_is_permitted() {
         let mut store = place.open();
         let (mut granted, mut revoked) = (Vec::new(), Vec::new());
         for line in &said {
-            // The last line may have been cut.
+            // The last line may be truncated.
             let number = |word: &str| line.strip_prefix(word).and_then(|it| it.parse::<u64>().ok());
             granted.extend(number("granted "));
             revoked.extend(number("revoked "));
@@ -72,14 +72,14 @@ fn what_was_acknowledged_outlives_a_kill_and_nothing_else_is_permitted() {
             let found = state(&mut store, &source(*number), "a");
             let expected = match revoked.contains(number) {
                 true => State::Requestable,
-                // The last one may be revoked already without anybody having heard of it.
+                // The last one may have been revoked without an acknowledgement.
                 false if number % 2 == 1 => continue,
                 false => State::Approved,
             };
             assert_eq!(found, expected, "round {round}, workflow {number}");
         }
         granted_last = granted.last().copied().or(granted_last);
-        // The workflow that was being written may stand; none behind it was ever asked about.
+        // The workflow in progress may have a permission; later ones were never requested.
         let next = granted.last().map_or(first, |last| last + 1);
         assert_eq!(state(&mut store, &source(next + 1), "a"), State::Requestable);
         assert_eq!(state(&mut store, &source(next), "b"), State::Requestable);

@@ -1,5 +1,5 @@
-//! Permissions on the disk: they stand what the ones in memory stand, over crashes, kills and other
-//! processes; and a trail that was meddled with permits nothing.
+//! Permissions on the disk give the same results as those in memory, across crashes, kills and
+//! other processes. A damaged trail permits nothing.
 
 #![allow(
     clippy::unwrap_used,
@@ -29,7 +29,7 @@ fn a_change_is_seen_by_every_process_that_has_it_open() {
     assert_eq!(state(&mut other, &mine, "a"), State::Approved);
     other.revoke(&mine, &tool("a"), None, &noon()).unwrap();
     assert_eq!(state(&mut one, &mine, "a"), State::Requestable);
-    // And after the trail was begun anew by one of them.
+    // The same after one of them has started a new trail file.
     grant(&mut one, &mine, &["b"], None);
     other.begin_anew(&noon()).unwrap();
     grant(&mut other, &mine, &["c"], None);
@@ -107,18 +107,18 @@ fn a_trail_that_was_meddled_with_permits_nothing_and_says_where() {
         let mut bad = good.clone();
         bad[at] ^= 1;
         let line = ends.iter().rev().find(|end| **end <= at).copied().unwrap_or(0);
-        // The end of the last line gone is an unfinished line.
+        // Without the line feed at its end, the last line is unfinished.
         if at + 1 != good.len() && bad[at] != b'\n' {
             refused(&bad, line);
         }
     }
-    // A line taken out, and two that changed places.
+    // One line removed, and two lines swapped.
     refused(&[&good[..ends[1]], &good[ends[2]..]].concat(), ends[1]);
     let swapped =
         [&good[..ends[1]], &good[ends[2]..ends[3]], &good[ends[1]..ends[2]], &good[ends[3]..]];
     refused(&swapped.concat(), ends[1]);
     refused(&[&good[..], b"{}\n"].concat(), good.len());
-    // Whoever had it open sees it too.
+    // A process that has the trail open notices it too.
     let mut store = place.open();
     let mut file = OpenOptions::new().append(true).open(place.trail()).unwrap();
     file.write_all(b"00 {}\n").unwrap();
@@ -158,7 +158,7 @@ fn a_trail_that_was_removed_or_cut_or_is_older_permits_nothing() {
     fs::create_dir_all(place.store()).unwrap();
     fs::write(place.trail(), &spent).unwrap();
     assert_eq!(state(&mut place.open(), &mine, "a"), State::Requestable);
-    // An explicit order: its operator goes on with what is there.
+    // The operator removes the head, which accepts the existing trail.
     fs::write(place.trail(), &granted).unwrap();
     fs::remove_file(place.path("store.head")).unwrap();
     assert_eq!(state(&mut place.open(), &mine, "a"), State::Approved);
@@ -173,14 +173,14 @@ fn a_trail_that_was_begun_anew_is_gone_on_with_wherever_that_was_interrupted() {
     let head = fs::read(place.path("store.head")).unwrap();
     store.begin_anew(&noon()).unwrap();
     drop(store);
-    // The new file is in its place, and the head is still that of the one before.
+    // The new file is in place, but the head is that of the previous file.
     fs::write(place.path("store.head"), head).unwrap();
     let mut store = place.open();
     assert_eq!(state(&mut store, &mine, "a"), State::Approved);
     grant(&mut store, &mine, &["b"], None);
     drop(store);
     assert_eq!(state(&mut place.open(), &mine, "b"), State::Approved);
-    // The one before is an older copy by now.
+    // The previous file is now an older copy.
     fs::copy(place.path("trail-00000000.jsonl"), place.trail()).unwrap();
     assert!(place.opened().is_err());
 }
@@ -202,7 +202,7 @@ fn a_question_is_filed_once_and_again_where_its_file_is_gone() {
     fs::remove_file(&paths[0]).unwrap();
     let anew = other.file_request(&mine, &asked, &noon(), &drafts).unwrap();
     assert!(matches!(&anew, Filed::New(new, _) if new.ask.id != lodged.ask.id));
-    // Where it cannot be filed nothing waits.
+    // If it cannot be filed, no request is waiting.
     let file = place.path("no-directory");
     fs::write(&file, "").unwrap();
     assert!(one.file_request(&mine, &calls(&["b"]), &noon(), &file).is_err());

@@ -1,5 +1,5 @@
-//! Permissions on the disk against those in memory: the same operations, with reopenings, a second
-//! handle and trails begun anew between them, leave the same.
+//! Permissions on the disk compared with those in memory: the same operations give the same
+//! results, with reopened trails, a second handle and new trail files in between.
 
 use policies::permissions::{
     Change, GrantId, Lodged, PermissionManager, Refused, Scoped, Source, Terms, ToolName,
@@ -14,7 +14,7 @@ const TOOLS: [&str; 3] = ["a", "b", "c"];
 #[derive(Clone, Debug)]
 enum Step {
     Lodge(u64, usize),
-    /// Answers the question that was lodged so many steps ago.
+    /// Answers the permission request that was filed this many steps ago.
     Answer(usize, u8, Option<u32>),
     Spend(u64, usize),
     Revoke(u64, usize),
@@ -44,7 +44,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The tools whose bits are set; at least one.
+/// Returns the tools whose bits are set, at least one.
 fn some(bits: usize) -> Vec<&'static str> {
     TOOLS
         .into_iter()
@@ -54,7 +54,8 @@ fn some(bits: usize) -> Vec<&'static str> {
         .collect()
 }
 
-/// What an operation did, without the names of grants: a trail that is begun anew counts on.
+/// Returns the result of an operation without the ids of grants, which a new trail file does not
+/// reset.
 fn plain<E: std::fmt::Debug>(
     done: Result<Option<Change>, E>,
     refused: impl Fn(E) -> Refused,
@@ -163,7 +164,7 @@ impl Pair {
             }
             Step::BeginAnew => return self.disk.begin_anew(&now).unwrap(),
             Step::OtherHandle => {
-                // What another process does is seen here.
+                // Changes by another process are visible here.
                 let (who, mut other) = (source(0), place.open());
                 (
                     plain(other.cleanup(&who, &now), refusal),
@@ -191,7 +192,7 @@ impl Pair {
         }
     }
 
-    /// Everything that stands, on both sides.
+    /// Compares all permissions of both sides.
     fn compare(&mut self) {
         for who in 0..3 {
             for name in TOOLS {

@@ -1,4 +1,5 @@
-//! A directory for one test's permissions, and an agent with its tools. It must never decide anything.
+//! A directory for one test's permissions, and an agent with its tools. It must never decide
+//! anything.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,7 +32,7 @@ impl Place {
         Self(top)
     }
 
-    /// With a trail of these bytes.
+    /// Makes a directory with a trail of these bytes.
     pub(crate) fn of(trail: &[u8]) -> Self {
         let place = Self::new();
         fs::create_dir(place.path("store")).unwrap();
@@ -47,7 +48,7 @@ impl Place {
         self.store().join("trail.jsonl")
     }
 
-    /// Old trails lie in the store, drafts beside it.
+    /// Returns a path: old trails are in the store, drafts next to it.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         if name.starts_with("trail") { self.store().join(name) } else { self.0.join(name) }
     }
@@ -104,7 +105,7 @@ pub(crate) fn answer(
     Accepted::vouched(Answer::to(answers, data, limits), "test")
 }
 
-/// Asks for tools and grants them.
+/// Requests permission for tools and grants it.
 pub(crate) fn grant(store: &mut Durable, source: &Source, tools: &[&str], uses: Option<u32>) {
     let nonce = COUNT.fetch_add(1, Ordering::Relaxed);
     let lodged = store.lodge(source, &calls(tools), &noon(), nonce).unwrap();

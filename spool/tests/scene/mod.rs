@@ -1,5 +1,5 @@
-//! A spool of the test's own, and approved requests with one input file each. It must never decide
-//! anything itself: what it approves, the shipped policy approves.
+//! A separate spool for a test, and approved requests with one input file each. It must never
+//! decide anything itself: its approvals come from the shipped policy.
 
 #![allow(dead_code, reason = "tests and the bench use their parts of the scene")]
 #![allow(
@@ -20,7 +20,7 @@ use validator::Place;
 const NOW: &str = "2026-02-09T17:00:00Z";
 const ID: &str = "TR-20260209-160501Z-stage";
 
-/// Tells directories and claims of one process apart.
+/// Makes the names of directories and claims unique within the process.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 pub(crate) struct Scene {
@@ -53,17 +53,17 @@ impl Scene {
         Spool::open_embedded(&Places { state: state.clone(), spool: state, results, log }).unwrap()
     }
 
-    /// Where the one input of every request is read from.
+    /// Returns the path from which the single input of every request is read.
     pub(crate) fn input(&self) -> PathBuf {
         self.top.join("inputs/data.bin")
     }
 
-    /// The stored copy of a digest.
+    /// Returns the path of the stored copy with a digest.
     pub(crate) fn stored(&self, sha256: &Sha256) -> PathBuf {
         self.top.join("state/inputs").join(sha256.to_string())
     }
 
-    /// An approved request that names the input by this digest.
+    /// Claims an approved request that declares the input with this digest.
     pub(crate) fn claim(&self, spool: &Spool, sha256: &Sha256) -> (Approved, Claimed) {
         let path = self.top.join(format!("{ID}.md"));
         fs::write(&path, request(sha256)).unwrap();
@@ -99,8 +99,7 @@ impl Scene {
         }
     }
 
-    /// Stages the input as one that was approved with this digest; the codes of what is wrong with it
-    /// otherwise.
+    /// Stages the input, approved with this digest. Returns the codes of the violations on failure.
     pub(crate) fn stage(&self, spool: &Spool, sha256: &Sha256) -> Result<Staged, Vec<String>> {
         let (approved, claimed) = self.claim(spool, sha256);
         let failed = match spool.stage(approved, claimed) {
@@ -119,7 +118,7 @@ impl Scene {
     }
 }
 
-/// The file that the cell would see.
+/// Returns the file that the sandbox would see.
 pub(crate) fn staged_file(spool: &Spool, staged: &Staged) -> PathBuf {
     spool.staging().join(staged.claimed().id().as_str()).join("data.bin")
 }
