@@ -17,8 +17,6 @@ use validator::{Code, Violation};
 
 use crate::{runtimes, system};
 
-const MIB: u64 = 1 << 20;
-
 /// The result of a probe.
 #[derive(Debug)]
 pub enum Probed {
@@ -147,7 +145,7 @@ pub(crate) fn probe_by(
     };
     let argv = vec![runtime.binary.display().to_string()];
     let cell = CellPlan { slot, runtime, network: Network::Nothing, demands };
-    let order = Order { argv, env: Vec::new(), limits: LIMITS };
+    let order = Order { argv, env: Vec::new(), limits: Limits::SMALL };
     let plan = Plan { cell, order };
     let built = match launcher.build(plan.clone()) {
         // A launcher that found the host unfit exits, and may have done so just before.
@@ -159,24 +157,6 @@ pub(crate) fn probe_by(
         Err(error) => Probed::Unfit(HostFault::of(&error)),
     }
 }
-
-/// Below the ceilings of every launcher.
-const LIMITS: Limits = Limits {
-    wall_ms_max: 1000,
-    cpu_ms_max: 1000,
-    cpu_milli: 1000,
-    memory_bytes_max: 32 * MIB,
-    pids_max: 8,
-    open_files_max: 16,
-    file_bytes_max: MIB,
-    out_bytes_max: MIB,
-    tmp_bytes_max: MIB,
-    shm_bytes_max: MIB,
-    out_inodes_max: 16,
-    stream_bytes_max: MIB,
-    artifacts_max: 1,
-    artifact_depth_max: 1,
-};
 
 /// Returns the first runtime of the policy that is installed.
 fn runtime(policy: &Policy, binaries: &Binaries) -> Option<Runtime> {

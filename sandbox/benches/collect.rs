@@ -115,9 +115,9 @@ impl Bench {
             tmp_bytes_max: 16 * MIB,
             shm_bytes_max: 8 * MIB,
             out_inodes_max: 65_536,
-            stream_bytes_max: MIB,
             artifacts_max: 1000,
             artifact_depth_max: 16,
+            ..Limits::SMALL
         };
         let env = vec![("PATH".to_owned(), "/usr/bin".to_owned())];
         Plan { cell, order: Order { argv, env, limits } }

@@ -203,20 +203,8 @@ mod tests {
     use crate::plan::Limits;
 
     const LIMITS: Limits = Limits {
-        wall_ms_max: 1,
-        cpu_ms_max: 1,
-        cpu_milli: 1,
-        memory_bytes_max: 1,
-        pids_max: 1,
-        open_files_max: 1,
-        file_bytes_max: 1 << 20,
-        out_bytes_max: 1,
-        tmp_bytes_max: 1,
-        shm_bytes_max: 1,
-        out_inodes_max: 1,
-        stream_bytes_max: 1,
         artifacts_max: 10,
-        artifact_depth_max: 1,
+        ..Limits::SMALL
     };
 
     #[test]

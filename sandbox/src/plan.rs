@@ -119,50 +119,63 @@ pub struct Runtime {
 /// The largest `out_inodes_max`: each inode costs kernel memory, and time to walk and to free.
 pub const OUT_INODES_MAX: u32 = 65_536;
 
-/// Calls a macro with the registry of limits, one line per limit, in wire order.
+/// Calls a macro with the registry of limits, one line per limit, in wire order: its name, its type, and
+/// its value in a small sandbox.
 macro_rules! each_limit {
     ($then:ident) => {
         $then! {
             /// From the start of the tool to the end of its tree, milliseconds of the monotonic
             /// clock.
-            wall_ms_max: u64,
+            wall_ms_max: u64 = 1000,
             /// User plus system time of the whole tree, milliseconds.
-            cpu_ms_max: u64,
+            cpu_ms_max: u64 = 1000,
             /// Processor bandwidth, thousandths of one core.
-            cpu_milli: u32,
+            cpu_milli: u32 = 1000,
             /// Memory of the whole tree, including `/out`, `/tmp` and `/dev/shm`, bytes.
-            memory_bytes_max: u64,
+            memory_bytes_max: u64 = 32 << 20,
             /// Processes and threads of the tool.
-            pids_max: u32,
+            pids_max: u32 = 8,
             /// Open files of each process.
-            open_files_max: u32,
+            open_files_max: u32 = 16,
             /// Size of any one file, bytes.
-            file_bytes_max: u64,
+            file_bytes_max: u64 = 1 << 20,
             /// Size of `/out`, bytes.
-            out_bytes_max: u64,
+            out_bytes_max: u64 = 1 << 20,
             /// Size of `/tmp`, bytes.
-            tmp_bytes_max: u64,
+            tmp_bytes_max: u64 = 1 << 20,
             /// Size of `/dev/shm`, bytes.
-            shm_bytes_max: u64,
+            shm_bytes_max: u64 = 1 << 20,
             /// Files and directories in `/out`.
-            out_inodes_max: u32,
+            out_inodes_max: u32 = 16,
             /// Bytes kept of each of stdout and stderr; exceeding it ends the run.
-            stream_bytes_max: u64,
+            stream_bytes_max: u64 = 1 << 20,
             /// Files collected from `/out`.
-            artifacts_max: u32,
+            artifacts_max: u32 = 1,
             /// Directory depth of the files collected from `/out`.
-            artifact_depth_max: u32,
+            artifact_depth_max: u32 = 1,
         }
     };
 }
 pub(crate) use each_limit;
 
 macro_rules! limits {
-    ($($(#[$doc:meta])* $name:ident: $number:ident,)+) => {
+    ($($(#[$doc:meta])* $name:ident: $number:ident = $small:expr,)+) => {
         /// Limits of one run. All are enforced; none may be zero.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct Limits {
             $($(#[$doc])* pub $name: $number,)+
+        }
+
+        impl Limits {
+            /// A small sandbox, within the limits of every launcher: for the probe of a host, and for tests
+            /// to change what they test.
+            pub const SMALL: Self = Self { $($name: $small,)+ };
+
+            /// The name and the value of each limit, in the order of the registry.
+            #[must_use]
+            pub fn entries(&self) -> Vec<(&'static str, u64)> {
+                vec![$((stringify!($name), u64::from(self.$name)),)+]
+            }
         }
     };
 }
@@ -216,17 +229,13 @@ pub struct Plan {
 mod tests {
     use model::LimitName;
 
-    macro_rules! names {
-        ($($(#[$doc:meta])* $name:ident: $number:ident,)+) => {
-            &[$(stringify!($name)),+]
-        };
-    }
+    use super::Limits;
 
     #[test]
     fn each_limit_in_force_is_one_of_an_order() {
-        let names: &[&str] = each_limit!(names);
+        let entries = Limits::SMALL.entries();
         for name in LimitName::TEXTS {
-            assert!(names.contains(name), "{name}");
+            assert!(entries.iter().any(|(limit, _)| limit == name), "{name}");
         }
     }
 }

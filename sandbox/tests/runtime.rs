@@ -78,7 +78,6 @@ fn plan(staging: &Path, runtime: Runtime, script: &str) -> Plan {
         limits: Limits {
             wall_ms_max: 20_000,
             cpu_ms_max: 20_000,
-            cpu_milli: 1000,
             memory_bytes_max: 256 * MIB,
             pids_max: 64,
             open_files_max: 256,
@@ -87,9 +86,9 @@ fn plan(staging: &Path, runtime: Runtime, script: &str) -> Plan {
             tmp_bytes_max: 32 * MIB,
             shm_bytes_max: 16 * MIB,
             out_inodes_max: 4096,
-            stream_bytes_max: MIB,
             artifacts_max: 100,
             artifact_depth_max: 8,
+            ..Limits::SMALL
         },
     };
     Plan { cell: CellPlan { slot, runtime, network: Network::Nothing, demands }, order }

@@ -141,7 +141,6 @@ fn order() -> Order {
         limits: Limits {
             wall_ms_max: 10_000,
             cpu_ms_max: 10_000,
-            cpu_milli: 1000,
             memory_bytes_max: 64 * MIB,
             pids_max: 64,
             open_files_max: 1024,
@@ -150,9 +149,9 @@ fn order() -> Order {
             tmp_bytes_max: 16 * MIB,
             shm_bytes_max: 8 * MIB,
             out_inodes_max: 65_536,
-            stream_bytes_max: MIB,
             artifacts_max: 1000,
             artifact_depth_max: 16,
+            ..Limits::SMALL
         },
     }
 }

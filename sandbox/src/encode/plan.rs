@@ -112,7 +112,7 @@ fn take_runtime(reader: &mut Reader<'_>) -> Result<Runtime, WireError> {
 }
 
 macro_rules! limits_codec {
-    ($($(#[$doc:meta])* $name:ident: $number:ident,)+) => {
+    ($($(#[$doc:meta])* $name:ident: $number:ident = $small:expr,)+) => {
         fn put_limits(writer: &mut Writer, limits: &Limits) {
             $(writer.$number(limits.$name);)+
         }

@@ -55,7 +55,6 @@ pub(crate) struct Ran {
 pub(crate) const LIMITS: Limits = Limits {
     wall_ms_max: 20_000,
     cpu_ms_max: 20_000,
-    cpu_milli: 1000,
     memory_bytes_max: 256 * MIB,
     pids_max: 64,
     open_files_max: 256,
@@ -64,9 +63,9 @@ pub(crate) const LIMITS: Limits = Limits {
     tmp_bytes_max: 32 * MIB,
     shm_bytes_max: 16 * MIB,
     out_inodes_max: 4096,
-    stream_bytes_max: MIB,
     artifacts_max: 100,
     artifact_depth_max: 8,
+    ..Limits::SMALL
 };
 
 pub(crate) fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {

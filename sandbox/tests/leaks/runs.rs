@@ -87,18 +87,17 @@ const COURSES: [Course; 36] = {
 const LIMITS: Limits = Limits {
     wall_ms_max: 20_000,
     cpu_ms_max: 20_000,
-    cpu_milli: 1000,
     memory_bytes_max: 16 * MIB,
     pids_max: 24,
     open_files_max: 64,
     file_bytes_max: 64 * MIB,
     out_bytes_max: 4 * MIB,
     tmp_bytes_max: 2 * MIB,
-    shm_bytes_max: MIB,
     out_inodes_max: 64,
     stream_bytes_max: 65_536,
     artifacts_max: 16,
     artifact_depth_max: 4,
+    ..Limits::SMALL
 };
 
 pub(crate) struct Runs {

@@ -15,20 +15,9 @@ use super::{Group, Joining, home};
 use crate::plan::Limits;
 
 const LIMITS: Limits = Limits {
-    wall_ms_max: 1000,
-    cpu_ms_max: 1000,
-    cpu_milli: 1000,
     memory_bytes_max: 16 << 20,
     pids_max: 64,
-    open_files_max: 64,
-    file_bytes_max: 1 << 20,
-    out_bytes_max: 1 << 20,
-    tmp_bytes_max: 1 << 20,
-    shm_bytes_max: 1 << 20,
-    out_inodes_max: 64,
-    stream_bytes_max: 1 << 20,
-    artifacts_max: 1,
-    artifact_depth_max: 1,
+    ..Limits::SMALL
 };
 
 /// Creates a group of this name, with every function of this host.

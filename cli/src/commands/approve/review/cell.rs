@@ -1,7 +1,7 @@
 //! What the tool would see of the world, in words: read off the plan that the launcher would be given,
 //! so that a page for people can say nothing that is not so.
 
-use sandbox::plan::{Limits, Network, PROXY_PORT, Plan, ProcView, TmpUse};
+use sandbox::plan::{Network, PROXY_PORT, Plan, ProcView, TmpUse};
 
 /// The tool's working directory, whatever its runtime.
 pub(super) const DIRECTORY: &str = "/in";
@@ -58,41 +58,4 @@ pub(super) fn network(plan: &Plan) -> String {
         Network::Nothing => "none: no interface is up".to_owned(),
         Network::Proxy => format!("the proxy at 127.0.0.1:{PROXY_PORT}, and nothing else"),
     }
-}
-
-/// Every limit that is kept, with its unit last in the name.
-pub(super) fn limits(plan: &Plan) -> Vec<(&'static str, u64)> {
-    // Written out, so that a limit that is added is missed here by the compiler.
-    let Limits {
-        wall_ms_max,
-        cpu_ms_max,
-        cpu_milli,
-        memory_bytes_max,
-        pids_max,
-        open_files_max,
-        file_bytes_max,
-        out_bytes_max,
-        tmp_bytes_max,
-        shm_bytes_max,
-        out_inodes_max,
-        stream_bytes_max,
-        artifacts_max,
-        artifact_depth_max,
-    } = plan.order.limits;
-    vec![
-        ("wall_ms_max", wall_ms_max),
-        ("cpu_ms_max", cpu_ms_max),
-        ("cpu_milli", cpu_milli.into()),
-        ("memory_bytes_max", memory_bytes_max),
-        ("pids_max", pids_max.into()),
-        ("open_files_max", open_files_max.into()),
-        ("file_bytes_max", file_bytes_max),
-        ("out_bytes_max", out_bytes_max),
-        ("tmp_bytes_max", tmp_bytes_max),
-        ("shm_bytes_max", shm_bytes_max),
-        ("out_inodes_max", out_inodes_max.into()),
-        ("stream_bytes_max", stream_bytes_max),
-        ("artifacts_max", artifacts_max.into()),
-        ("artifact_depth_max", artifact_depth_max.into()),
-    ]
 }

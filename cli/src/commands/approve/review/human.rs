@@ -186,7 +186,7 @@ fn in_cell(page: &mut ReviewPage, plan: &Result<Plan, String>) {
     for (name, value) in &plan.order.env {
         page.line(format_args!("  {}={}", reveal_line(name), reveal_line(value)));
     }
-    for (name, value) in cell::limits(plan) {
+    for (name, value) in plan.order.limits.entries() {
         page.line(format_args!("  {name:<20}{value}"));
     }
 }
