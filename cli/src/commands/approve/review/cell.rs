@@ -1,12 +1,12 @@
-//! What the tool would see of the world, in words: read off the plan that the launcher would be given,
-//! so that a page for people can say nothing that is not so.
+//! The environment that the tool would see, as text. It is derived from the plan for the launcher,
+//! so the review can only state what is true.
 
 use sandbox::plan::{Limits, Network, PROXY_PORT, Plan, ProcView, TmpUse};
 
-/// The tool's working directory, whatever its runtime.
+/// The tool's working directory in every runtime.
 pub(super) const DIRECTORY: &str = "/in";
 
-/// One place of the cell.
+/// A path in the sandbox.
 pub(super) struct SandboxPath {
     pub(super) path: String,
     pub(super) what: String,
@@ -60,9 +60,9 @@ pub(super) fn network(plan: &Plan) -> String {
     }
 }
 
-/// Every limit that is kept, with its unit last in the name.
+/// Returns every enforced limit. The name ends with the unit.
 pub(super) fn limits(plan: &Plan) -> Vec<(&'static str, u64)> {
-    // Written out, so that a limit that is added is missed here by the compiler.
+    // The exhaustive pattern makes the compiler report a new limit that is missing here.
     let Limits {
         wall_ms_max,
         cpu_ms_max,
