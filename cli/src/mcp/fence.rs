@@ -1,4 +1,4 @@
-//! Marks untrusted data for a model. The data stands between two markers with a random token, so
+//! Marks untrusted data for a model. The data is put between two markers with a random token, so
 //! that it cannot pretend to end early, and every deceptive character is made visible. A byte of a
 //! tool must never reach the model unmarked.
 

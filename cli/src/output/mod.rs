@@ -61,6 +61,6 @@ pub(crate) fn refused(why: &str) -> ExitCode {
 
 /// Prints a line to stderr without a prefix; the line names its own location.
 pub(crate) fn aside(line: impl Display) {
-    // There is no other place to report a closed stderr.
+    // A closed stderr cannot be reported anywhere.
     writeln!(io::stderr().lock(), "{line}").unwrap_or_default();
 }

@@ -180,7 +180,7 @@ fn settled(
     if signals.is_end() {
         return said;
     }
-    // Without a terminal there is no reader to wait for.
+    // Without a terminal the user cannot read the message.
     let asked = Terminal::open().and_then(|mut it| it.ask("\nEnter leads back to the screen: "));
     asked.map_or(said.clone(), |_| said)
 }

@@ -77,7 +77,7 @@ pub(super) struct Model {
     chosen: [(usize, String); Pane::COUNT],
     /// The number of rows of a text.
     pub(super) text_rows: usize,
-    /// Whether a signing key is available.
+    /// A signing key is available.
     may_sign: bool,
 }
 

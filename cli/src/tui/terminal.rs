@@ -131,7 +131,7 @@ impl OwnScreen {
         Ok(changed)
     }
 
-    /// Draws the cells that changed.
+    /// Draws the characters that changed.
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Buffer)) -> Result<(), Failure> {
         self.terminal.draw(|frame| draw(frame.buffer_mut())).map(|_| ()).map_err(failed)
     }

@@ -64,7 +64,7 @@ enum Placed {
     New,
     /// The same order already existed.
     WasThere,
-    /// There was no hold to release.
+    /// No hold existed.
     NotNeeded,
 }
 

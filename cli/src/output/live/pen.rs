@@ -83,6 +83,6 @@ impl Pen {
 
 fn write(text: &str) {
     let mut to = io::stderr().lock();
-    // There is no other place to report a closed stderr.
+    // A closed stderr cannot be reported anywhere.
     to.write_all(text.as_bytes()).and_then(|()| to.flush()).unwrap_or_default();
 }

@@ -25,7 +25,7 @@ use crate::output::human;
 /// Limit of kept bytes per input. The rest is not shown.
 const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// The approver assumed during the review while nobody has approved.
+/// The approver assumed during the review of an unapproved request.
 const SOMEBODY: &str = "somebody";
 
 pub(crate) struct Case {

@@ -16,7 +16,7 @@ const LINE_CHARS_MAX: usize = 2000;
 /// The part of a file that identifies its format.
 const HEAD_BYTES: usize = 8 * 1024;
 
-/// Extensions of files that an interpreter reads as text, whatever they contain.
+/// Extensions of files that an interpreter reads as text even if they contain binary bytes.
 const PROGRAMS: [&str; 20] = [
     "cjs", "cts", "go", "js", "json", "jsx", "mjs", "mts", "pth", "py", "pyi", "pyw", "rake", "rb",
     "rbw", "sh", "toml", "ts", "tsx", "yaml",

@@ -20,7 +20,7 @@ model::closed_set! {
 }
 
 model::closed_set! {
-    /// How bad it is.
+    /// The severity of a finding.
     pub(super) enum FindingVerdict {
         Ok = "ok",
         /// Something works less well, or not for everybody.

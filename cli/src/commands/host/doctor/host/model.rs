@@ -28,7 +28,7 @@ pub(super) struct Readings {
     pub(super) subject: Subject,
     pub(super) kernel: Kernel,
     pub(super) cgroups: ReadResult<Cgroups>,
-    /// Whether systemd delegates control groups to the launcher's unit; only for a service.
+    /// The delegation of control groups to the launcher's unit by systemd; only for a service.
     pub(super) delegated: Option<ReadResult<bool>>,
     pub(super) programs: Vec<Program>,
     pub(super) runtimes: Vec<RuntimeSeen>,
@@ -40,7 +40,7 @@ pub(super) struct Readings {
     pub(super) sockets: Vec<Socket>,
     pub(super) keys: Option<KeyCustody>,
     pub(super) places: Vec<PromisedDirectory>,
-    /// The number of findings of `doctor --spool`. `None` if there is no spool yet.
+    /// The number of findings of `doctor --spool`. `None` without a spool.
     pub(super) survey: Option<ReadResult<usize>>,
     pub(super) disks: Vec<Disk>,
     pub(super) clock: Clock,
@@ -128,7 +128,7 @@ pub(super) struct RuntimeSeen {
     pub(super) version: ReadResult<String>,
 }
 
-/// Whether the launcher can start a sandbox.
+/// The result of starting a test sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Sandbox {
     /// One was built, with these layers.
