@@ -1,5 +1,4 @@
-//! Why a command could not do what it was asked: usage and internal errors, exit code 3. What a check
-//! finds is no failure; it is the command's answer.
+//! Usage and internal errors (exit status 3). Findings of a check are results, not errors.
 
 use std::fmt;
 use std::io;

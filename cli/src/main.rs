@@ -1,15 +1,21 @@
-//! toolexec: what people and CORE use: check a request, run it here and now, drop it into a spool,
-//! look at results, verify them.
+//! The `toolexec` command: checks, approves and runs requests, submits them to a spool, and shows
+//! and verifies results.
 //!
-//! SECURITY. This program has the rights of whoever types it and asks for no others. It reads requests
-//! and results that others wrote: bounded, escaped before they are shown, never executed. `run` has
-//! the tool confined by the launcher just as the daemon does; it never falls back to less. Of its
-//! commands only `log witness` reaches a network, and only at the address that was typed.
+//! SECURITY. The program has the rights of its caller and asks for no others. Requests and results
+//! are untrusted: they are read with bounds, escaped before they are printed, and never executed.
+//! `run` confines the tool with the launcher, as the daemon does, and never falls back to weaker
+//! confinement. Only `log witness` uses the network, and only to reach the address given on the
+//! command line.
 //!
-//! Placement: `commands/` has a folder for each group of `toolexec --help`, and a file or a folder for each
-//! command, with its arguments. `args/` has the arguments that several commands share, and `output/` all that
-//! prints; neither imports a command. `tui/` is the screen of `watch`, `mcp/` the server for agents. Types that several files of a
-//! module share are in its `model.rs`, which imports none of those files.
+//! Layout:
+//!
+//! - `commands/`: a folder per group of `toolexec --help`; a file or folder per command, with its
+//!   arguments.
+//! - `args/`: arguments shared by several commands. `output/`: everything that prints. Neither
+//!   imports a command.
+//! - `tui/`: the screen of `watch`. `mcp/`: the server for agents.
+//! - `model.rs` of a module: the types that several of its files share. It imports none of those
+//!   files.
 
 #![forbid(unsafe_code)]
 
@@ -32,7 +38,7 @@ fn main() -> ExitCode {
         Ok(options) => options,
         Err(code) => return code,
     };
-    // What the libraries warn of: leftovers that could not be removed, room that was used up.
+    // Warnings of the libraries, such as leftovers that could not be removed or a full disk.
     tracing_subscriber::fmt()
         .with_max_level(tracing::Level::WARN)
         .with_writer(std::io::stderr)

@@ -1,5 +1,5 @@
-//! The texts of this crate's errors, compared with `tests/snapshots/messages/cli.txt`. It must never leave out
-//! an error that a test can make.
+//! Compares the text of every error of this crate with `tests/snapshots/messages/cli.txt`. Every
+//! error that a test can construct must be listed.
 
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;

@@ -1,5 +1,4 @@
-//! The arguments of commands that look at one request: the request, the rules of a host, and how a review is
-//! shown.
+//! Arguments of commands that read one request: the request, the rules of a host, and the pager.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! Files and directories by the paths that a person typed: bounded, and of the kind that is wanted.
+//! Bounded reads of files and directories whose paths the caller typed. Each function checks the
+//! file type.
 
 use std::fs::{self, File, FileType};
 use std::io::Read;
@@ -9,14 +10,15 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::failure::Failure;
 
-/// Where a directory really is that an option names. Links are the person's own to follow.
+/// Returns the real path of a directory named by an option. Symbolic links are followed: the caller
+/// typed them.
 pub(crate) fn named_directory(option: &str, path: &Path) -> Result<PathBuf, Failure> {
     let wrong = |why: &str| Failure::Said(format!("{option} {}: {why}", path.display()));
     let real = fs::canonicalize(path).map_err(|error| wrong(&error.to_string()))?;
     if real.is_dir() { Ok(real) } else { Err(wrong("is no directory")) }
 }
 
-/// Opens a document that a person named. Nothing but a regular file is waited for: a FIFO might never
+/// Opens a document. Only a regular file is accepted and the open never blocks: a FIFO might never
 /// end.
 pub(crate) fn open_document(path: &Path) -> Result<File, Failure> {
     let kind = |kind: &str| Failure::Said(format!("{}: is {kind}; name a file", path.display()));
@@ -45,7 +47,8 @@ pub(crate) fn read_document(path: &Path, bytes_max: usize) -> Result<Vec<u8>, Fa
     read(open_document(path)?, path, bytes_max)
 }
 
-/// Reads at most `bytes_max` bytes of a file or a pipe: keys are often typed as `<(command)`.
+/// Reads at most `bytes_max` bytes of a file or a pipe. Pipes are allowed because keys are often
+/// passed as `<(command)`.
 pub(crate) fn read_file(path: &Path, bytes_max: usize) -> Result<Vec<u8>, Failure> {
     read(File::open(path).map_err(Failure::io(path))?, path, bytes_max)
 }

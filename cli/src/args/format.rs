@@ -1,4 +1,4 @@
-//! The format of an answer.
+//! The output format option.
 
 use clap::ValueEnum;
 

@@ -1,4 +1,4 @@
-//! The options that name the state, the results and the rules of an embedded run.
+//! Options for the state directory, the results and the rules of an embedded run.
 
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ pub(crate) struct HostOptions {
 }
 
 impl HostOptions {
-    /// The directory of the results: as typed, else that of the state.
+    /// Returns the results directory: the option's value, or `results/` of the state.
     pub(crate) fn results_of(&self) -> Result<PathBuf, Failure> {
         match &self.results {
             Some(results) => Ok(results.clone()),

@@ -1,4 +1,5 @@
-//! The arguments that several commands share, and how each is read. Nothing here may import a command.
+//! Arguments shared by several commands, and the functions that read them. This module must not
+//! import a command.
 
 pub(crate) mod files;
 pub(crate) mod policy;

@@ -1,4 +1,4 @@
-//! The policy that an option names.
+//! The `--policy` option.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use policies::Policy;
 
 use crate::failure::Failure;
 
-/// The policy of this file, or the built-in one where no file is named.
+/// Reads the policy file, or returns the built-in `embedded` policy if no file is given.
 pub(crate) fn named_or_embedded(file: Option<&Path>) -> Result<Policy, Failure> {
     match file {
         Some(file) => Ok(read_policy(file)?),

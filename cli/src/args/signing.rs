@@ -1,4 +1,4 @@
-//! The options that name a signer and a key.
+//! Options for the signer and the key.
 
 use std::path::PathBuf;
 

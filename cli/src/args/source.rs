@@ -1,4 +1,4 @@
-//! The options that name an agent and its workflow.
+//! Options for an agent and its workflow.
 
 use clap::Args;
 use policies::permissions::{AccessControl, AgentName, Source, Subject};
@@ -25,7 +25,7 @@ impl SourceOptions {
         Some(Source { name, subject, accesscontrol: self.accesscontrol.clone() })
     }
 
-    /// The same where a command needs it.
+    /// Returns the source, or an error if the options are missing.
     pub(crate) fn named(&self) -> Result<Source, Failure> {
         self.source().ok_or_else(|| Failure::Said("name --agent and --subject".into()))
     }

@@ -1,4 +1,4 @@
-//! The option that names the state, and the directory that it means.
+//! The `--state` option and its default.
 
 use std::env;
 use std::path::PathBuf;
@@ -16,7 +16,8 @@ pub(crate) struct StateOption {
 }
 
 impl StateOption {
-    /// The state directory: as typed, else by the XDG base directory rules.
+    /// Returns the state directory: the option's value, or the default of the XDG Base Directory
+    /// specification.
     pub(crate) fn path(&self) -> Result<PathBuf, Failure> {
         if let Some(dir) = &self.dir {
             if dir.as_os_str().is_empty() {

@@ -1,5 +1,5 @@
-//! The commands: one folder for each group of `toolexec --help`, one file or folder for each command, with its
-//! arguments.
+//! The commands: one folder per group of `toolexec --help`, one file or folder per command, with
+//! its arguments.
 
 pub(crate) mod approve;
 mod authority;
@@ -118,7 +118,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Does what was asked, and returns the exit code.
+    /// Runs the command and returns the exit status.
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         match self {
             Self::Run(asked) => run::run::run(&asked),
@@ -155,12 +155,13 @@ impl Command {
 }
 
 impl Options {
-    /// Parses what was typed, or prints why not (or the help) and gives the exit code.
+    /// Parses the arguments. Otherwise prints the help or the usage error and returns the exit
+    /// status.
     pub(crate) fn from_arguments() -> Result<Self, ExitCode> {
         let parsed = groups::grouped(Self::command()).try_get_matches();
         parsed.and_then(|matches| Self::from_arg_matches(&matches)).map_err(|error| {
             if !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-                // It goes to stderr: where that is closed, the exit code alone has to do.
+                // If stderr is closed, the exit status is the only report.
                 error.print().unwrap_or_default();
                 return ExitCode::from(3);
             }

@@ -1,4 +1,4 @@
-//! What may be typed after `mcp`: what the operator who starts the server decides, and the agent cannot.
+//! The options of `mcp`. The operator who starts the server decides them; the agent cannot.
 
 use std::path::PathBuf;
 

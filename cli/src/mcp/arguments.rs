@@ -1,5 +1,5 @@
-//! What a model may say, tool by tool. The schemas that clients show are made of these types; ids and words
-//! are parsed here and nowhere else, so that what goes on from here can name no path.
+//! The arguments of each tool, from which the client's JSON schemas are generated. Ids and closed
+//! sets are parsed here and nowhere else, so that no later value can contain a path.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use validator::{RiskLevel, Sensitivity};
 
 use crate::commands::request::draft::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC};
 
-/// A word of the request's schema.
+/// A value of a closed set of the request schema.
 pub(super) struct Word<T>(pub(super) T);
 
 impl<'de, T: ClosedSet> Deserialize<'de> for Word<T> {
@@ -38,7 +38,7 @@ impl<T: ClosedSet> JsonSchema for Word<T> {
     }
 }
 
-/// What is asked about: the id of a request or of a result, checked, so that it can be no path.
+/// The id of a request or result. It is parsed, so it cannot be a path.
 #[derive(Clone, Debug)]
 pub(super) enum Id {
     Request(RequestId),

@@ -1,6 +1,6 @@
-//! What the server takes from itself before it reads a message: every right to files but for three
-//! directories, and all TCP. It is no substitute for the code's own care, which does not lean on it: an old
-//! kernel has none of it, and that is said.
+//! The server's confinement of itself, applied before it reads a message: no file access except to
+//! three directories, and no TCP. The rest of the code must not rely on it: an old kernel has no
+//! Landlock, and a warning says so.
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
@@ -11,7 +11,7 @@ use super::desk::Desk;
 use crate::failure::Failure;
 use crate::output;
 
-/// The newest rights that are asked for; what this kernel does not know is left out.
+/// The newest Landlock ABI to ask for. The kernel's missing rights are left out.
 const NEWEST: ABI = ABI::V6;
 
 pub(super) fn confine(desk: &Desk) -> Result<(), Failure> {
@@ -39,8 +39,8 @@ fn restrict(desk: &Desk) -> Result<RulesetStatus, RulesetError> {
     Ok(restricted.ruleset)
 }
 
-/// Files and directories come, get their names and go; they are read to be made durable. Nothing else can
-/// be made there.
+/// Returns the rights for `drafts/`: create, rename, remove and sync files and directories. No
+/// other kind of file can be created.
 fn drafting() -> BitFlags<AccessFs> {
     AccessFs::ReadFile
         | AccessFs::ReadDir

@@ -1,6 +1,6 @@
-//! What one server works with: the three directories of its spool, open, and what its operator named when
-//! it was started. Everything else is read before it confines itself, and nothing of it again; of the policy
-//! that the daemon tells, each call reads what is told by then.
+//! The state of a server: the open directories of its spool, and the options of its operator. All
+//! of it is read once, before the server confines itself. Only the daemon's published policy is
+//! read again at each call.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -32,8 +32,8 @@ pub(super) struct Desk {
     pub(super) room: WriteQuota,
 }
 
-/// The agent that the operator named. Where no workflow was named, this server is one: a permission that
-/// was given to an earlier server of the agent does not serve this one.
+/// Returns the agent that the operator named. Without a named workflow the server invents one, so
+/// that a permission of an earlier server of the same agent does not apply.
 fn source(asked: &Mcp) -> Result<SourceOptions, Failure> {
     let subject = match (&asked.agent, &asked.subject) {
         (Some(_), None) => {
@@ -82,8 +82,8 @@ impl Desk {
         self.spool.join("results").join(id.as_str())
     }
 
-    /// The policy that the operator named, or else the one that the daemon tells it goes by now; none where
-    /// no daemon has told one.
+    /// Returns the operator's policy, or else the policy that the daemon published. None if no
+    /// daemon has published one.
     pub(super) fn policy(&self) -> Result<Option<Arc<Policy>>, Failure> {
         if let Some(named) = &self.named_policy {
             return Ok(Some(Arc::clone(named)));
@@ -95,13 +95,13 @@ impl Desk {
         }
     }
 
-    /// The agent that this server works for, if its operator said so.
+    /// Returns the agent that this server works for, if the operator named one.
     pub(super) fn source(&self) -> Option<Source> {
         self.agent.source()
     }
 }
 
-/// A link in its place is somebody's trick.
+/// Opens a directory. A symbolic link in its place could be an attack and is refused.
 fn open_directory(path: &Path) -> Result<OwnedFd, Failure> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(|errno| {

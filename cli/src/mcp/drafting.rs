@@ -1,5 +1,5 @@
-//! The tool `draft_tool_request`: what `toolexec draft` does, with files that come in the call, into
-//! `drafts/` of the spool. What would be refused is told and not written; nothing is ever replaced.
+//! The tool `draft_tool_request`: `toolexec draft` into `drafts/` of the spool, with files from the
+//! call. A draft that would be refused is reported and not written. Nothing is ever replaced.
 
 use std::fs::{self, File};
 use std::io::{Seek as _, Write as _};
@@ -17,15 +17,15 @@ use crate::commands::request::draft::Draft;
 use crate::commands::request::draft::{DraftInput, lint, make};
 use crate::failure::Failure;
 
-/// Of all inputs of one draft together.
+/// Limit of all inputs of a draft together.
 const INPUT_BYTES_MAX: u64 = 4 << 20;
-/// More than these nobody reads: somebody must tidy up first.
+/// Limit of files in `drafts/`. An operator must delete old drafts first.
 const DRAFTS_MAX: usize = 2_000;
 
-/// A request takes about so much; its true length is not known before its inputs are copied.
+/// Estimated size of a request. The true size is known only after its inputs are copied.
 const REQUEST_BYTES: u64 = 64 << 10;
 
-/// Whether it was written.
+/// The answer, and whether the draft was written.
 pub(super) enum DraftAnswer {
     Written(Value),
     NotWritten(Value),
@@ -67,7 +67,7 @@ fn next(is_written: bool) -> &'static str {
     }
 }
 
-/// As a person would have typed it.
+/// Returns the arguments as if typed for `toolexec draft`.
 fn typed(desk: &Desk, asked: DraftArguments) -> Result<Draft, Failure> {
     let outputs = asked.outputs.into_iter().map(|output| match output.path.contains('=') {
         true => Err(Failure::Said(format!("outputs: {}: a path has no `=` here", output.path))),
@@ -98,7 +98,8 @@ fn typed(desk: &Desk, asked: DraftArguments) -> Result<Draft, Failure> {
     })
 }
 
-/// A file in memory: nothing of it is on the disk before the whole draft is good.
+/// Puts an input into an in-memory file. Nothing is written to disk before the whole draft is
+/// valid.
 fn open(input: &InputArgument) -> Result<DraftInput, Failure> {
     let name = &input.name;
     let wrong = |what: &str| Failure::Said(format!("inputs: {name}: {what}"));
@@ -130,7 +131,7 @@ fn make_room(desk: &Desk) -> Result<(), Failure> {
     }
 }
 
-/// A call has no options.
+/// Removes the dashes of an option: a tool call has no options.
 fn in_words_of_a_call(failure: Failure) -> Failure {
     let said = failure.to_string();
     match said.strip_prefix("--") {

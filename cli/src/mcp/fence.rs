@@ -1,6 +1,6 @@
-//! What programs wrote, as a model may be shown it: between two marks that nobody could know beforehand, so
-//! that nothing in it can pretend to stand outside, and with every character shown that is not what it
-//! seems. It must never let a byte of a tool's through unmarked.
+//! Marks untrusted data for a model. The data is put between two markers with a random token, so
+//! that it cannot pretend to end early, and every deceptive character is made visible. A byte of a
+//! tool must never reach the model unmarked.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use validator::reveal_line;
 
 use crate::failure::Failure;
 
-/// The marks of one answer.
+/// The markers of one answer.
 pub(super) struct Fence(String);
 
 impl Fence {
@@ -25,7 +25,7 @@ impl Fence {
         Ok(Self(word))
     }
 
-    /// Words of ours alone about what follows, and what somebody else's program wrote.
+    /// Wraps untrusted bytes. `what` must be text of this program.
     pub(super) fn around(&self, what: &str, bytes: &[u8]) -> String {
         let word = &self.0;
         let (text, how) = match std::str::from_utf8(bytes) {
@@ -39,7 +39,7 @@ impl Fence {
     }
 }
 
-/// Line by line: their ends are ours.
+/// Reveals deceptive characters line by line. The line ends are kept.
 fn revealed(text: &str) -> String {
     text.lines().map(reveal_line).collect::<Vec<_>>().join("\n")
 }

@@ -1,5 +1,5 @@
-//! The tool `lint_tool_request`: every violation of a text, by the rules and words of `toolexec lint`, with
-//! the bounds of the policy.
+//! The tool `lint_tool_request`: the rules and messages of `toolexec lint`, with the limits of the
+//! policy.
 
 use policies::Policy;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub(super) fn lint(desk: &Desk, asked: &LintArguments) -> Result<Value, Failure>
     }))
 }
 
-/// But for the one that a draft is expected to have: nobody has approved it.
+/// Returns all violations except the missing approval, which a draft always has.
 fn violations(policy: Option<&Policy>, text: &str) -> Result<Vec<Violation>, Failure> {
     let rules = rules_of(policy);
     let (kind, mut rows) = rules.check(text.as_bytes(), &format!("{}.md", id_of(text)));
@@ -32,13 +32,13 @@ fn violations(policy: Option<&Policy>, text: &str) -> Result<Vec<Violation>, Fai
     Ok(rows)
 }
 
-/// With the bounds of the policy, where one is known.
+/// Returns the rules, with the limits of the policy if one is known.
 pub(super) fn rules_of(policy: Option<&Policy>) -> LintRules<'_> {
     let expect = Expect::DraftOnly;
     policy.map_or_else(|| LintRules::of_schema(expect), |policy| LintRules::of(expect, policy))
 }
 
-/// What the text calls itself: its file has no other name yet.
+/// Returns the id that the text states. A draft has no file name yet.
 fn id_of(text: &str) -> &str {
     let line = text.lines().find_map(|line| line.strip_prefix("request_id:"));
     let id = line.map(|id| id.trim().trim_matches(['"', '\''])).filter(|id| id.starts_with("TR-"));

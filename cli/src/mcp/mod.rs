@@ -1,6 +1,6 @@
-//! `toolexec mcp`: what an agent may do, over the Model Context Protocol on stdin and stdout: draft, lint,
-//! ask and read. It must never approve, promote or run anything, hold a key, write but below `drafts/`, or
-//! read but below `results/` and `public/` of its spool.
+//! `toolexec mcp`: drafting, linting and reading for agents, over the Model Context Protocol on
+//! stdin and stdout. The server must never approve, submit or run anything or hold a key. It must
+//! never write outside `drafts/` or read outside `results/` and `public/` of its spool.
 
 mod args;
 mod arguments;
@@ -30,12 +30,12 @@ use server::Server;
 
 pub(crate) use args::Mcp;
 
-/// One message of a client. Inputs of a draft are the largest thing in one.
+/// Limit of a client's message. The inputs of a draft are its largest part.
 const MESSAGE_BYTES_MAX: usize = 8 << 20;
 
 pub(crate) fn mcp(asked: &Mcp) -> Result<ExitCode, Failure> {
     let desk = Desk::of(asked)?;
-    // Before the first byte of the client's is read, and before there is a second thread.
+    // Before the first byte of the client is read, and before a second thread exists.
     confine::confine(&desk)?;
     let runtime = runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|error| Failure::Said(format!("no runtime: {error}")))?;

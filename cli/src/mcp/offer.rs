@@ -1,4 +1,5 @@
-//! The tool `list_runtimes`: what the policy offers, and whether the daemon says that it is the one in force.
+//! The tool `list_runtimes`: the runtimes of the policy, and whether the daemon reports that policy
+//! as active.
 
 use serde_json::{Value, json};
 use spool::told_status;
@@ -21,7 +22,7 @@ pub(super) fn list(desk: &Desk) -> Result<Value, Failure> {
         "policy": {
             "name": policy.name(),
             "sha256": sha256,
-            // By the daemon's word; null where it has told none.
+            // As reported by the daemon; null if it reported none.
             "in_force": told.map(|told| told.sha256 == sha256),
         },
         "runtimes": policy.runtimes().map(|runtime| json!({
@@ -45,7 +46,7 @@ pub(super) fn list(desk: &Desk) -> Result<Value, Failure> {
     }))
 }
 
-/// As a request writes it.
+/// Formats cores as a request states them.
 fn cores(milli: u64) -> String {
     let text = format!("{}.{:03}", milli / 1000, milli % 1000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

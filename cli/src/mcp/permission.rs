@@ -1,5 +1,6 @@
-//! The tool `check_permission`: whether a person has given this server's agent a tool, as the daemon tells
-//! it. It asks nobody, uses nothing up, and a telling is never the decision: the daemon looks again.
+//! The tool `check_permission`: whether a person granted a tool to the server's agent, as the
+//! daemon reports it. It files no request and uses up no grant. It is not the decision: the daemon
+//! checks again.
 
 use policies::permissions::{ToolAuthorizationState, ToolName};
 use serde_json::{Value, json};
@@ -39,7 +40,8 @@ pub(super) fn check(desk: &Desk, asked: &PermissionArguments) -> Result<Value, F
         Ok(told) => {
             let (state, limited) = match told.find(&source, &tool) {
                 Some(found) => (Some(found.state_at(clock::now())), found.limited),
-                // Nothing stands, so a person can be asked; but of a list that is cut nobody knows.
+                // No grant exists, so permission can be requested. If the list is truncated, the
+                // state is unknown.
                 None => (told.whole.then_some(ToolAuthorizationState::Requestable), false),
             };
             answer["state"] = json!(state);

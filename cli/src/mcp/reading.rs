@@ -1,7 +1,7 @@
-//! The tool `read_result`: what a record says, and what its tool wrote, as untrusted data. A record that is
-//! no valid one, or does not verify where keys were given, is not shown at all; without keys it is said that
-//! nothing was verified. A tool chooses the names of its files: they must never stand in our own words,
-//! outside the fence.
+//! The tool `read_result`: the facts of a record, and the output of its tool as untrusted data. An
+//! invalid record is not shown; nor is one that fails verification if keys were given. Without keys
+//! the answer says that nothing was verified. A tool chooses the names of its files, so they must
+//! never appear outside the untrusted markers.
 
 use model::{ResultId, escape_line};
 use records::{Claims, ResultDirectory, Verified};
@@ -15,14 +15,14 @@ use super::fence::Fence;
 use super::recorded::recorded;
 use crate::failure::Failure;
 
-/// Of each stream, in the answer that shows both.
+/// Limit per stream, in the answer that shows both.
 const HEAD_BYTES_MAX: u64 = 16 << 10;
-/// Of one file in one answer.
+/// Limit of one file per answer.
 const PART_BYTES_MAX: u64 = 64 << 10;
-/// Artifacts and violations that are listed.
+/// Limit of listed artifacts, and of listed violations.
 const LISTED_MAX: usize = 200;
 
-/// A result that may be shown.
+/// A result that passed the checks and may be shown.
 pub(super) struct Readable {
     pub(super) id: ResultId,
     pub(super) directory: ResultDirectory,
@@ -31,7 +31,7 @@ pub(super) struct Readable {
     verified: Option<Verified>,
 }
 
-/// A file of a result, and what it is called where its own name must not stand.
+/// A file of a result, with a label for text in which its own name must not appear.
 struct OneFile<'a> {
     path: &'a str,
     shown: &'static str,
@@ -63,7 +63,7 @@ fn result_id(desk: &Desk, asked: &Id) -> Result<ResultId, Failure> {
     }
 }
 
-/// Opens a result, validates its record, and verifies all of it where keys were given.
+/// Opens a result, validates its record, and verifies all of it if keys were given.
 pub(super) fn open(desk: &Desk, id: &ResultId) -> Result<Readable, Failure> {
     let unreadable = |error: std::io::Error| Failure::Said(format!("{id}: {error}"));
     let directory = ResultDirectory::open(&desk.results, id).map_err(unreadable)?;
@@ -85,7 +85,7 @@ fn verify(desk: &Desk, id: &ResultId) -> Result<Option<Verified>, Failure> {
     let Some(trust) = &desk.trust else { return Ok(None) };
     match records::verify(&desk.result_path(id), trust) {
         Ok(verified) => Ok(Some(verified)),
-        // What is wrong, in words, names files.
+        // The text of a fault may contain file names, so only the count is shown.
         Err(faults) => Err(Failure::Said(format!(
             "{id}: DOES NOT VERIFY (faults: {}); not shown: tell a person, to whom `toolexec verify` \
              says more",
@@ -95,7 +95,7 @@ fn verify(desk: &Desk, id: &ResultId) -> Result<Option<Verified>, Failure> {
 }
 
 impl Readable {
-    /// Ours alone: numbers, ids and words of the record's schema.
+    /// Returns the trusted facts: numbers, ids and values of the record's schema.
     pub(super) fn facts(&self) -> Value {
         let claims = &self.claims;
         json!({
@@ -113,7 +113,7 @@ impl Readable {
         })
     }
 
-    /// Why nothing ran, or why the end is unknown.
+    /// Returns the reason why nothing ran, or why the outcome is unknown.
     pub(super) fn reason(&self) -> Option<&str> {
         self.claims.reason.as_deref()
     }
@@ -149,7 +149,8 @@ impl Readable {
         Ok(texts)
     }
 
-    /// What others had a say in: reasons, violations that quote a request, names of files.
+    /// Returns text that untrusted parties influenced: the reason, violations that quote a request,
+    /// names of files.
     fn words(&self) -> String {
         let claims = &self.claims;
         let reason = claims.reason.iter().map(|reason| format!("reason: {reason}\n"));
@@ -196,7 +197,7 @@ impl Readable {
         path.is_some_and(|path| self.claims.artifacts.iter().any(|it| it.path == path))
     }
 
-    /// A part of a file, marked; none where there is nothing.
+    /// Returns a marked part of a file, or `None` if it is empty.
     fn part(
         &self,
         fence: &Fence,
@@ -223,7 +224,8 @@ impl Readable {
     }
 }
 
-/// Without the beginning of a character that the part cut in two; what is no text is left as it is.
+/// Removes an incomplete character at the end of a part. Bytes that are not text are returned
+/// unchanged.
 fn whole_characters(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() && error.valid_up_to() > 0 => {

@@ -1,4 +1,4 @@
-//! The record that tells the end of a request, by its name and by what it says of itself.
+//! Finds the record of a request, by name and content.
 
 use model::{RequestId, ResultId};
 
@@ -6,7 +6,7 @@ use super::desk::Desk;
 use crate::commands::look::results::{end_of, records_among, result_names};
 use crate::failure::Failure;
 
-/// A record, by its own word.
+/// The outcome that a record states. It is not verified.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Recorded {
     pub(super) id: ResultId,
@@ -14,7 +14,7 @@ pub(super) struct Recorded {
     pub(super) has_reason: bool,
 }
 
-/// The record that tells the end of a request.
+/// Returns the outcome in the record of a request.
 pub(super) fn recorded(desk: &Desk, id: &RequestId) -> Result<Option<Recorded>, Failure> {
     let records = records_among(desk.spool(), &result_names(desk.spool())?, id.as_str());
     let recorded = end_of(records).and_then(|record| {

@@ -1,5 +1,5 @@
-//! Resources: the schema of requests, and each result as a page of marked text. The same care is taken of
-//! them as of the tools: ids are parsed, and nothing is shown that does not hold.
+//! Resources: the request schema, and each result as marked text. The rules of the tools apply: ids
+//! are parsed, and a result that fails a check is not shown.
 
 use model::{ResultId, escape_line};
 use rmcp::ErrorData;
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 
 const SCHEMA: &str = "toolexec://schema/tool-request.json";
 const RESULTS: &str = "toolexec://results/";
-/// The newest; older ones are read by their ids.
+/// Limit of listed results, newest first. Older ones can be read by id.
 const LISTED_MAX: usize = 50;
 
 pub(super) fn list(desk: &Desk) -> Result<ListResourcesResult, ErrorData> {

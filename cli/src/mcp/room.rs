@@ -1,6 +1,6 @@
-//! How much one server may write: drafts cost somebody's disk, and nobody has read them yet. What is
-//! written is counted, and some of the file system is always left to others. It must never be what decides
-//! whether a draft is good.
+//! The write quota of a server. Drafts use disk space before anybody has read them, so written
+//! bytes are counted and part of the file system is always left free. The quota must never decide
+//! whether a draft is valid.
 
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,21 +10,21 @@ use rustix::fs::fstatvfs;
 use crate::failure::Failure;
 
 const MIB: u64 = 1 << 20;
-/// Of one server, from its start to its end.
+/// Limit per server process.
 const WRITTEN_BYTES_MAX: u64 = 256 * MIB;
-/// Left to others on the file system of `drafts/`.
+/// Space that must stay free on the file system of `drafts/`.
 const AVAILABLE_BYTES_MIN: u64 = 1024 * MIB;
-/// What a file takes at least, and its name and node beside it.
+/// The smallest allocation of a file; the same again for its directory entry and inode.
 const BLOCK_BYTES: u64 = 4096;
 
-/// What this server wrote so far.
+/// The bytes that this server wrote so far.
 #[derive(Default)]
 pub(super) struct WriteQuota {
     written_bytes: AtomicU64,
 }
 
 impl WriteQuota {
-    /// Whether so many bytes may be written now.
+    /// Checks whether this many bytes may be written now.
     pub(super) fn check(&self, drafts: impl AsFd, bytes: u64) -> Result<(), Failure> {
         let found = fstatvfs(drafts);
         let found = found.map_err(|errno| Failure::Said(format!("drafts/: {errno}")))?;
@@ -34,12 +34,12 @@ impl WriteQuota {
     }
 
     pub(super) fn written(&self, bytes: u64) {
-        // One draft is written at a time.
+        // Relaxed suffices: one draft is written at a time.
         self.written_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
-/// What files of so many bytes take.
+/// Returns the disk usage of files with these sizes.
 pub(super) fn taken(files: impl IntoIterator<Item = u64>) -> u64 {
     let of_one = |bytes: u64| {
         bytes.div_ceil(BLOCK_BYTES).saturating_mul(BLOCK_BYTES).saturating_add(BLOCK_BYTES)

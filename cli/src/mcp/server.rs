@@ -1,5 +1,5 @@
-//! The server as its clients see it: its tools, its resources, and what it says of itself. Each tool is a
-//! function elsewhere; here its answer becomes the protocol's.
+//! The MCP server: its tools, its resources and its description. Each tool is implemented in
+//! another module; this one converts the answers to the protocol.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use super::standing::WAITS_MAX;
 use super::{drafting, linting, offer, permission, reading, resources, standing};
 use crate::failure::Failure;
 
-/// Results that are read at once.
+/// Limit of results that are read at the same time.
 const READS_MAX: usize = 2;
 
 const INSTRUCTIONS: &str = "\
@@ -54,7 +54,8 @@ impl Server {
         }
     }
 
-    /// On another thread: a large result is long to hash, and others must not wait for it.
+    /// Runs a read on another thread. Hashing a large result takes long and must not delay other
+    /// calls.
     async fn beside<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Desk) -> Result<T, Failure> + Send + 'static,
@@ -63,7 +64,7 @@ impl Server {
         let turn = Arc::clone(&self.reads).acquire_owned().await.map_err(|error| unread(&error))?;
         let desk = Arc::clone(&self.desk);
         let reading = spawn_blocking(move || {
-            // It goes on when its client is gone, and its turn with it.
+            // The read continues after its client has left, and keeps its permit until then.
             let _turn = turn;
             read(&desk)
         });
@@ -169,7 +170,7 @@ fn answered(answer: Result<Value, Failure>) -> CallToolResult {
     }
 }
 
-/// For the model to read: it may have another way.
+/// Returns the error to the model, which may try another way.
 fn failed(failure: &Failure) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(escape_line(&failure.to_string()))])
 }

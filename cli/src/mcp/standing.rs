@@ -1,5 +1,6 @@
-//! The tools `request_status` and `wait_for_result`: where a request is, as far as `public/` and `results/`
-//! say. What waits in `approved/` is not looked at, and what the daemon told is told as its word.
+//! The tools `request_status` and `wait_for_result`: the state of a request according to `public/`
+//! and `results/`. `approved/` is not read. Everything the daemon published is labelled as reported
+//! by the daemon.
 
 use std::time::Duration;
 
@@ -20,29 +21,29 @@ use crate::commands::look::results::request_of;
 use crate::failure::Failure;
 
 const LOOK_INTERVAL: Duration = Duration::from_millis(300);
-/// At once, of one server.
+/// Limit of simultaneous waits per server.
 pub(super) const WAITS_MAX: usize = 8;
-/// So many times as long as a look took nobody looks again: all waits together leave the server half of
-/// its time.
+/// The pause after a poll, as a multiple of its duration. All waits together leave the server half
+/// of its time.
 const PAUSE_FACTOR: u32 = 2 * 8;
-/// While nothing changes, this often it is said that it is still waited for.
+/// Interval of progress messages while the state stays the same.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 const WAIT_SEC_MAX: u64 = 600;
 
-/// Where a request is.
+/// The state of a request.
 #[derive(Clone, PartialEq, Eq)]
 enum Stand {
-    /// It has a record.
+    /// The request has a record.
     Recorded(Recorded),
-    /// In the daemon's hands, by its word.
+    /// The daemon reports that it is working on the request.
     InFlight(Step, Value),
-    /// It waits for somebody's answer, by the daemon's word.
+    /// The daemon reports that the request waits for an approval or permission.
     Held(Value),
-    /// It waits for its turn, by the daemon's word.
+    /// The daemon reports that the request is queued.
     Waiting(WaitsSince),
-    /// A draft of this name lies in `drafts/`.
+    /// `drafts/` contains a draft with this id.
     Drafted,
-    /// Nothing says.
+    /// No information about the request exists.
     Unknown,
 }
 
@@ -99,15 +100,15 @@ impl Stand {
     }
 }
 
-/// First what waits, then what is in flight, then the records: a request goes that way, so that one which
-/// moves on meanwhile is seen further on.
+/// Returns the state of a request. Reads the queue, then requests in flight, then records: a
+/// request moves in that order, so one that moves meanwhile is still found.
 fn look(desk: &Desk, id: &RequestId) -> Result<Stand, Failure> {
     let waiting = waiting_in(desk.spool());
     let mut in_flight = running_in(desk.spool());
     let mut held = held_in(desk.spool());
     let file = format!("{id}.md");
     let recorded = recorded(desk, id)?;
-    // What was refused may be mended and dropped again: that record is not the end of it then.
+    // A refused request may be fixed and submitted again. Its old record is then not the end of it.
     let is_told = in_flight.contains_key(id.as_str())
         || held.contains_key(&file)
         || waiting.iter().any(|one| one.file == file);
@@ -128,8 +129,8 @@ fn look(desk: &Desk, id: &RequestId) -> Result<Stand, Failure> {
     Ok(if is_drafted { Stand::Drafted } else { Stand::Unknown })
 }
 
-/// Why nothing ran, fenced: the sentence may quote the request. Of a record that may not be shown there is
-/// none; `read_result` says what is wrong with it.
+/// Returns the reason why nothing ran, inside untrusted markers because it may quote the request.
+/// `None` if the record may not be shown; `read_result` reports why.
 fn reason_of(desk: &Desk, id: &ResultId) -> Option<String> {
     let reason = open(desk, id).ok()?.reason()?.to_owned();
     Some(Fence::new().ok()?.around("why, by the record", reason.as_bytes()))
@@ -142,7 +143,8 @@ pub(super) fn status(desk: &Desk, asked: &Id) -> Result<Value, Failure> {
     Ok(answer)
 }
 
-/// By its own word alone: whether it lives cannot be seen from here.
+/// Returns the status that the daemon published. Whether the daemon is alive cannot be determined
+/// from here.
 fn daemon(desk: &Desk) -> Value {
     match told_status(desk.spool()) {
         Ok(told) => json!({
@@ -166,7 +168,7 @@ fn request_id(asked: &Id) -> Result<RequestId, Failure> {
     }
 }
 
-/// Until there is a record, the time is over, or the client wants it no longer.
+/// Waits until the request has a record, the time is over, or the client cancels.
 pub(super) async fn wait(
     desk: &Desk,
     asked: &WaitArguments,
@@ -203,7 +205,7 @@ pub(super) async fn wait(
     }
 }
 
-/// To a client that asked for it.
+/// Sends a progress notification, if the client asked for it.
 async fn progress(
     context: &RequestContext<RoleServer>,
     stand: &Stand,
@@ -216,7 +218,7 @@ async fn progress(
         .with_total(longest.as_secs_f64())
         .with_message(message);
     if let Err(error) = context.peer.notify_progress(told).await {
-        // The answer will not reach it either, and says so itself.
+        // The answer will fail as well and reports the error itself.
         tracing::debug!("progress: {error}");
     }
 }

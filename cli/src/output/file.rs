@@ -1,5 +1,5 @@
-//! Files that a command leaves where a person said. One that the command did not write is never replaced by
-//! `write_anew`.
+//! Output files at paths that the caller typed. `write_anew` never replaces a file that the command
+//! did not write.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -7,8 +7,8 @@ use std::path::Path;
 
 use crate::failure::Failure;
 
-/// Puts a file where a person said; of what is there only a file of the same kind, which begins with
-/// these words, makes place. A device or a pipe is written to.
+/// Writes a file. An existing regular file is replaced only if it begins with `kind`, so only
+/// output of the same command is overwritten. A device or a pipe is written to directly.
 pub(crate) fn write_anew(path: &Path, kind: &str, bytes: &[u8]) -> Result<(), Failure> {
     if path.metadata().is_ok_and(|it| it.is_file()) {
         let mut there = Vec::new();
@@ -24,7 +24,7 @@ pub(crate) fn write_anew(path: &Path, kind: &str, bytes: &[u8]) -> Result<(), Fa
     }
     write_out(path, bytes)
 }
-/// Puts a file there, whole, in the place of one that is there. A device or a pipe is written to.
+/// Atomically replaces a file. A device or a pipe is written to directly.
 pub(crate) fn write_out(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let failed = |error| Failure::Io(path.to_owned(), error);
     if path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir()) {

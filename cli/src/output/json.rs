@@ -1,4 +1,4 @@
-//! What several answers for programs have in common: paths, findings and refusals.
+//! JSON that several commands print: paths, findings and refusals.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use validator::{Violation, reveal_line};
 
 use super::human;
 
-/// A path as it stands in JSON, where every name must be text.
+/// Returns a path as a JSON string. Bytes that are not UTF-8 are replaced.
 pub(crate) fn path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Why a request is not approved, or not promoted.
+/// Returns the reason why a request is not approved or not submitted.
 pub(crate) fn refusal(file: &Path, why: &str, rows: &[Violation]) -> Value {
     json!({
         "request": path(file),
@@ -21,7 +21,7 @@ pub(crate) fn refusal(file: &Path, why: &str, rows: &[Violation]) -> Value {
     })
 }
 
-/// A message may quote what looks like a secret.
+/// Returns a violation. Its message is redacted if it quotes a suspected secret.
 pub(crate) fn violation(row: &Violation) -> Value {
     json!({
         "code": row.code.as_str(),

@@ -1,5 +1,5 @@
-//! Where words go: answers to stdout, everything else to stderr. Whoever reads may leave early
-//! (`| head`): that ends the printing, never the command, and never changes its exit code.
+//! Output: answers to stdout, everything else to stderr. If the reader closes stdout early (`|
+//! head`), printing stops, but the command continues and its exit status is unchanged.
 
 pub(crate) mod human;
 pub(crate) mod live;
@@ -23,19 +23,19 @@ use crate::failure::Failure;
 pub(crate) use file::{write_anew, write_out};
 pub(crate) use json::{path, refusal, violation};
 
-/// A line of the answer.
+/// Prints a line of the answer.
 pub(crate) fn line(line: impl Display) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     settle(writeln!(out, "{line}").and_then(|()| out.flush()))
 }
 
-/// A text of the answer that has its own line ends.
+/// Prints a text of the answer that contains its own line ends.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     settle(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// What became of writing to stdout: an answer that nobody waits for is no failure.
+/// Ignores a closed pipe: a reader that leaves early is not an error.
 pub(crate) fn settle(written: io::Result<()>) -> Result<(), Failure> {
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -45,22 +45,22 @@ pub(crate) fn settle(written: io::Result<()>) -> Result<(), Failure> {
     }
 }
 
-/// A line for people beside the answer, in this program's name.
+/// Prints a message to stderr, prefixed with the name of the program.
 pub(crate) fn note(what: impl Display) {
-    // A name in it may be somebody else's. Its own line ends are ours.
+    // The message may contain an untrusted name. Its line ends are the program's.
     let what = what.to_string();
     let lines: Vec<String> = what.split('\n').map(escape_line).collect();
     aside(format_args!("toolexec: {}", lines.join("\n")));
 }
 
-/// Says why a command did not do what was asked; exit code 2.
+/// Prints the reason of a refusal and returns exit status 2.
 pub(crate) fn refused(why: &str) -> ExitCode {
     note(why);
     ExitCode::from(2)
 }
 
-/// A line for people beside the answer that names its own place.
+/// Prints a line to stderr without a prefix; the line names its own location.
 pub(crate) fn aside(line: impl Display) {
-    // There is nowhere left to say that stderr is closed.
+    // A closed stderr cannot be reported anywhere.
     writeln!(io::stderr().lock(), "{line}").unwrap_or_default();
 }

@@ -1,5 +1,5 @@
-//! Long texts on a terminal, through the person's own pager, or page by page where none can be had. What
-//! goes to a pipe or a file is never paged. What was not shown must always be counted.
+//! Long texts on a terminal: through the user's pager, or page by page without one. Output to a
+//! pipe or a file is never paged. Lines that were not shown must always be counted.
 
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -12,14 +12,14 @@ use crate::failure::Failure;
 use crate::output;
 use crate::output::terminal::Terminal;
 
-/// Where the terminal does not say how large it is.
+/// The size assumed for a terminal that does not report one.
 const ROWS: usize = 24;
 const COLUMNS: usize = 80;
-/// The answer that leaves a page.
+/// The answer that leaves the pager.
 const LEAVE: &str = "q";
 
-/// Shows the text. Returns when the person has seen its end or has left it, with the number of lines
-/// that were certainly not shown. A pager does not say how far a person read.
+/// Shows a text and returns the number of lines that were certainly not shown. A pager does not
+/// report how far the user read.
 pub(crate) fn page(text: &str, at_once: bool) -> Result<usize, Failure> {
     if at_once || !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         return output::text(text).map(|()| 0);
@@ -28,7 +28,7 @@ pub(crate) fn page(text: &str, at_once: bool) -> Result<usize, Failure> {
     let Some(chosen) = chosen.or_else(|| has_less().then(|| "less -R".to_owned())) else {
         return by_pages(text);
     };
-    // As every program does that honours PAGER: it may have options of its own.
+    // `PAGER` is run through a shell, as is usual: it may contain options.
     let started = Command::new("/bin/sh").arg("-c").arg(&chosen).stdin(Stdio::piped()).spawn();
     let mut child = match started {
         Ok(child) => child,
@@ -43,12 +43,12 @@ pub(crate) fn page(text: &str, at_once: bool) -> Result<usize, Failure> {
     }
     let ended = child.wait().map_err(|error| Failure::Said(format!("{chosen}: {error}")))?;
     match written {
-        // Whoever has seen enough leaves.
+        // A closed pipe means that the user left the pager early.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::Said(format!("{chosen}: {error}")))
         }
         _ if ended.success() => Ok(0),
-        // How much of it was shown is unknown.
+        // It is unknown how much was shown.
         _ => {
             output::note(format_args!("{chosen}: {ended}; shown page by page instead"));
             by_pages(text)
@@ -64,7 +64,7 @@ fn has_less() -> bool {
     })
 }
 
-/// As many lines at a time as the terminal has rows, until the end or until the person leaves.
+/// Shows one screen of lines at a time, until the end of the text or until the user leaves.
 fn by_pages(text: &str) -> Result<usize, Failure> {
     let mut terminal = Terminal::open()?;
     let mut lines = text.lines().peekable();
@@ -73,7 +73,7 @@ fn by_pages(text: &str) -> Result<usize, Failure> {
         let mut rows_left = rows.saturating_sub(1).max(1);
         let mut shown = String::new();
         while let Some(line) = lines.peek() {
-            // A line that is wider than the terminal takes several rows.
+            // A line wider than the terminal takes several rows.
             let taken = line.chars().count().div_ceil(columns).max(1);
             if taken > rows_left && !shown.is_empty() {
                 break;

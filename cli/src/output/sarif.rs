@@ -1,5 +1,5 @@
-//! Findings as one SARIF 2.1.0 log, which code-review tools read. A log is kept and passed on, so no
-//! secret and no line of a document may get into it, only what a message quotes.
+//! Findings as a SARIF 2.1.0 log, for code-review tools. Logs are kept and shared, so no secret and
+//! no line of a document may appear in one, except for quotations in messages.
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::ffi::OsStrExt;
@@ -16,13 +16,13 @@ use crate::output::human::source::{Source, SourceLine};
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// What a fingerprint is made of; another recipe needs another name.
+/// The recipe of a fingerprint. A change of the recipe needs a new name.
 const FINGERPRINT: &str = "codeAndLine/v1";
 
-/// One run over all files.
+/// One SARIF run over all files.
 #[derive(Default)]
 pub(crate) struct SarifLog {
-    /// The files by their URI; each is there once, however often it was named.
+    /// One entry per URI, even if a file was named several times.
     artifacts: Vec<Value>,
     artifact_indices: HashMap<String, usize>,
     rules: Vec<Value>,
@@ -32,7 +32,7 @@ pub(crate) struct SarifLog {
 }
 
 impl SarifLog {
-    /// Adds the findings in a file of this text.
+    /// Adds the findings of a file with this text.
     pub(crate) fn add(&mut self, file: &Path, text: &str, violations: &[Violation]) {
         let artifact = self.artifact(file);
         let source = Source::new(text, violations);
@@ -42,7 +42,7 @@ impl SarifLog {
             let on = line.as_ref().map_or("", |line| line.readable().trim());
             let on = digest(on.as_bytes());
             for row in rows {
-                // Alike findings on alike lines are told apart by their order.
+                // Equal findings on equal lines are distinguished by their order.
                 let code = row.code.as_str();
                 let count = seen.entry(format!("{code}\n{on}")).or_insert(0_usize);
                 *count += 1;
@@ -72,14 +72,14 @@ impl SarifLog {
             "partialFingerprints": { FINGERPRINT: fingerprint },
         });
         if let Some(hint) = human::hint(row) {
-            // Review tools show the text and nothing else of a result.
+            // Review tools show only the message text of a result.
             result["message"]["text"] = format!("{}\nhelp: {hint}", human::message(row)).into();
             result["properties"] = json!({ "hint": hint });
         }
         self.results.push(result);
     }
 
-    /// A file that could not be read is no finding: the run did not do what it was asked.
+    /// Adds a file that could not be read. This is a failure of the run, not a finding.
     pub(crate) fn add_unreadable(&mut self, file: &Path, failure: &Failure) {
         let artifact = self.artifact(file);
         self.notifications.push(json!({
@@ -135,7 +135,7 @@ impl SarifLog {
     }
 }
 
-/// All that a log says of a rule.
+/// Returns the description of a rule.
 fn rule(code: Code) -> Value {
     let rule = Rule::of(code);
     json!({
@@ -146,7 +146,7 @@ fn rule(code: Code) -> Value {
     })
 }
 
-/// Nothing where the whole file is meant.
+/// Returns the marked region, or `None` if the finding is about the whole file.
 fn region(line: Option<&SourceLine<'_>>, row: &Violation) -> Option<Value> {
     match (row.line, row.column, line) {
         (0, ..) => None,
@@ -162,7 +162,7 @@ fn region(line: Option<&SourceLine<'_>>, row: &Violation) -> Option<Value> {
     }
 }
 
-/// A relative path stays one, as it was typed.
+/// Returns the path as a URI. A relative path remains relative.
 fn uri(file: &Path) -> String {
     let mut uri = String::from(if file.is_absolute() { "file://" } else { "" });
     for &byte in file.as_os_str().as_bytes() {

@@ -1,20 +1,20 @@
-//! Where a person reads: how wide it is and whether it shows colour. It looks at the stream and the
-//! environment only, and must never write.
+//! The width and colour support of an output stream. Reads only the stream and the environment, and
+//! must never write.
 
 use std::env;
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
-/// What is assumed of whatever does not tell its width: a file, a pipe.
+/// The width assumed for a file or pipe.
 const COLUMNS_ASSUMED: usize = 80;
 
-/// Below the least a line cannot be shown at all, beyond the most nobody can read it.
+/// Lines are unreadable below the minimum and above the maximum.
 const COLUMNS_LEAST: usize = 40;
 const COLUMNS_MOST: usize = 200;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Screen {
-    /// Of a terminal's cells.
+    /// In columns of a terminal.
     pub(crate) columns: usize,
     pub(crate) colour: bool,
     dumb: bool,
@@ -29,12 +29,12 @@ impl Screen {
         Self { columns, colour: colour(terminal && !dumb), dumb }
     }
 
-    /// Of whatever shows no colour.
+    /// A screen without colour.
     pub(crate) fn plain() -> Self {
         Self { columns: COLUMNS_ASSUMED, colour: false, dumb: true }
     }
 
-    /// Whether nothing can be drawn over what is there.
+    /// Returns whether the terminal cannot overwrite a line.
     pub(crate) fn is_dumb(self) -> bool {
         self.dumb
     }
@@ -42,11 +42,11 @@ impl Screen {
 
 fn width(stream: &impl AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(stream).ok()?;
-    // A serial line says 0: it does not know.
+    // A serial line reports 0 columns.
     (size.ws_col > 0).then(|| usize::from(size.ws_col))
 }
 
-/// By the conventions of no-color.org and of CLICOLOR_FORCE; the wish for no colour wins.
+/// Follows no-color.org and `CLICOLOR_FORCE`. `NO_COLOR` takes precedence.
 fn colour(drawable: bool) -> bool {
     let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
     let forced = set("CLICOLOR_FORCE") && env::var_os("CLICOLOR_FORCE").is_none_or(|it| it != "0");

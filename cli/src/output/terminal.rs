@@ -1,5 +1,5 @@
-//! Asking the person at the terminal. Never stdin: what is piped into a program is nobody's answer, and
-//! a passphrase is neither shown nor kept longer than it is needed.
+//! Questions at the terminal. Never reads stdin: piped data must not count as an answer. A
+//! passphrase is neither echoed nor kept longer than needed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -15,38 +15,38 @@ use zeroize::Zeroizing;
 use crate::failure::Failure;
 
 const ANSWER_BYTES_MAX: usize = 1024;
-/// What Ctrl-C sends while the terminal sends no signals.
+/// The byte that Ctrl-C sends while signals are disabled.
 const INTERRUPT: u8 = 0x03;
 
 pub(crate) struct Terminal(File);
 
 impl Terminal {
-    /// The terminal of this process.
+    /// Opens the controlling terminal of this process.
     pub(crate) fn open() -> Result<Self, Failure> {
         let opened = OpenOptions::new().read(true).write(true).open("/dev/tty");
         opened.map(Self).map_err(|error| Failure::Said(format!("no terminal to ask at: {error}")))
     }
 
-    /// The answer to what nobody can have answered before it was asked: what was typed or pasted until
-    /// now is forgotten.
+    /// Asks a question after discarding everything typed or pasted before it, so that no earlier
+    /// input counts as an answer.
     pub(crate) fn ask_anew(&mut self, question: &str) -> Result<String, Failure> {
         forget_typed(&self.0)?;
         self.ask(question)
     }
 
-    /// The answer, without its line end.
+    /// Asks a question and returns the answer without its line end.
     pub(crate) fn ask(&mut self, question: &str) -> Result<String, Failure> {
         self.say(question)?;
         let answer = self.line()?;
         Ok(String::from_utf8_lossy(&answer).trim().to_owned())
     }
 
-    /// An answer that is not shown while it is typed.
+    /// Asks a question without echoing the answer.
     pub(crate) fn ask_unseen(&mut self, question: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
-        // Before the question is there: whoever answers at once must not be shown either.
+        // Disable the echo before printing the question: the user may type immediately.
         let before = tcgetattr(&self.0).map_err(failed)?;
         let mut unseen = before.clone();
-        // No signals either: one would leave the terminal without its echo.
+        // Disable signals as well: a signal would leave the terminal without echo.
         unseen.local_modes.remove(LocalModes::ECHO | LocalModes::ISIG);
         unseen.special_codes[SpecialCodeIndex::VEOL] = INTERRUPT;
         tcsetattr(&self.0, OptionalActions::Flush, &unseen).map_err(failed)?;
@@ -64,8 +64,8 @@ impl Terminal {
         let mut line = Zeroizing::new(Vec::with_capacity(ANSWER_BYTES_MAX));
         let mut byte = [0];
         while line.len() < ANSWER_BYTES_MAX {
-            // A read goes on after a signal that somebody takes note of; this ends, and so does what is
-            // asked.
+            // A blocking read resumes after a handled signal, whereas `poll` returns EINTR. This
+            // lets a signal end the question.
             let mut waited = [PollFd::new(&self.0, PollFlags::IN)];
             poll(&mut waited, None).map_err(|errno| match errno {
                 Errno::INTR => Failure::Said("interrupted".into()),
@@ -82,7 +82,7 @@ impl Terminal {
     }
 }
 
-/// Forgets what was typed and nobody has read.
+/// Discards typed input that was not read yet.
 pub(crate) fn forget_typed(terminal: impl AsFd) -> Result<(), Failure> {
     tcflush(terminal, QueueSelector::IFlush).map_err(failed)
 }

@@ -1,5 +1,6 @@
-//! What keys do in the world, by the very code of `review`, `approve`, `reject`, `promote`, `hold`,
-//! `release` and `cancel`. Nothing is decided here, and nobody signs what those would not have signed.
+//! The actions behind the keys, implemented by the code of `review`, `approve`, `reject`,
+//! `promote`, `hold`, `release` and `cancel`. This module decides nothing and signs nothing that
+//! those commands would not sign.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,17 +24,17 @@ use crate::failure::Failure;
 use crate::output::terminal::Terminal;
 use crate::output::{self, human};
 
-/// What was done, and what was not.
+/// Message texts: done, not done.
 const APPROVED: [&str; 2] = ["approved", "not approved"];
 const REJECTED: [&str; 2] = ["rejected", "not rejected"];
 
-/// The only answer that rejects.
+/// The only answer that confirms a rejection.
 const NO: &str = "reject";
 
-/// With which key, under whose name and by which rules things are done.
+/// The spool, signing key and rules that the actions use.
 pub(crate) struct Hand<'a> {
     place: &'a Path,
-    /// None where no key was named: nothing can be signed.
+    /// None if no key was named: signing is disabled.
     signing: Option<SigningOptions>,
     rules: RulesOptions,
 }
@@ -55,7 +56,7 @@ impl<'a> Hand<'a> {
         CaseOptions { request, inputs: None, rules: self.rules.clone() }
     }
 
-    /// The text that `toolexec review` shows.
+    /// Returns the text of `toolexec review`.
     pub(super) fn review(&self, item: &Item) -> Page {
         let Some(path) = item.file() else { return Page::new("review".to_owned(), "") };
         let asked = self.case(path.clone());
@@ -68,7 +69,7 @@ impl<'a> Hand<'a> {
         Page::new("review".to_owned(), &text)
     }
 
-    /// The text that `toolexec show` shows.
+    /// Returns the text of `toolexec show`.
     pub(super) fn look(&self, item: &Item) -> String {
         match &item.is {
             Is::Draft(path) => format!(
@@ -89,7 +90,7 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// Shows the review, asks and signs, at the terminal; then a draft is promoted.
+    /// Shows the review, asks, and signs, all at the terminal. A draft is submitted afterwards.
     pub(super) fn approve(&self, item: &Item, signals: &Signals) -> String {
         let (Some(path), Some(signing)) = (item.file(), self.signing.clone()) else {
             return "nothing was done".to_owned();
@@ -132,7 +133,8 @@ impl<'a> Hand<'a> {
     }
 
     pub(super) fn order(&self, item: &Item, wanted: Order) -> String {
-        // The very file: what is gone is not another one whose name begins so.
+        // Use the complete file name: a missing file must not match another one with the same
+        // prefix.
         let file = item.file().and_then(|path| path.file_name()?.to_str());
         let file = file.map_or_else(|| format!("{}.md", item.key), str::to_owned);
         match order::order_quietly(self.place, &file, wanted) {
@@ -142,7 +144,7 @@ impl<'a> Hand<'a> {
     }
 }
 
-/// Shows which bytes are meant, asks, and signs a no over those alone.
+/// Shows the digest of the file, asks, and signs a rejection of exactly those bytes.
 fn reject_if_meant(asked: &Reject) -> Result<ExitCode, Failure> {
     let mut terminal = Terminal::open()?;
     let meant = Sha256::of(&read_document(&asked.request, REQUEST_BYTES_MAX)?);
@@ -159,7 +161,8 @@ fn reject_if_meant(asked: &Reject) -> Result<ExitCode, Failure> {
     reject::reject_only(asked, &meant)
 }
 
-/// Says at the terminal what came of it, waits until that was read, and says it in a few words.
+/// Prints the result at the terminal, waits until the user has read it, and returns a short
+/// message.
 fn settled(
     [yes, no]: [&str; 2],
     id: &str,
@@ -177,7 +180,7 @@ fn settled(
     if signals.is_end() {
         return said;
     }
-    // Who has no terminal any more has nothing to read.
+    // Without a terminal the user cannot read the message.
     let asked = Terminal::open().and_then(|mut it| it.ask("\nEnter leads back to the screen: "));
     asked.map_or(said.clone(), |_| said)
 }

@@ -1,12 +1,12 @@
-//! Words and lines on the cells of a screen, and how they may look there: cut to their place, and in no
-//! colour where none is wanted.
+//! Drawing of texts and lines into a screen buffer: cut to their width, and without colour if none
+//! is wanted.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
-/// What the terminal can show.
+/// The capabilities of the terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Look {
     pub(super) colour: bool,
@@ -18,7 +18,7 @@ impl Look {
         if self.colour { Style::new().fg(colour) } else { Style::new() }
     }
 
-    /// What is beside the point.
+    /// Returns the style of secondary text.
     pub(super) fn faint(self) -> Style {
         if self.colour { Style::new().fg(Color::DarkGray) } else { Style::new() }
     }
@@ -27,7 +27,8 @@ impl Look {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// Of states and outcomes: what goes well, what wants somebody, what went wrong.
+    /// Returns the style of a state or outcome: green for good, yellow for needing attention, red
+    /// for failed.
     pub(super) fn of_state(self, state: &str) -> Style {
         match state {
             "ok" | "running" | "serving" => self.colour(Color::Green),
@@ -39,7 +40,7 @@ impl Look {
     }
 }
 
-/// A text from here on, cut where its place ends.
+/// Draws a text, cut to its width.
 pub(super) fn put(buffer: &mut Buffer, (x, y): (u16, u16), width: u16, text: &str, style: Style) {
     buffer.set_stringn(buffer.area.x + x, y, text, usize::from(width), style);
 }
@@ -48,7 +49,7 @@ pub(super) fn set_line(buffer: &mut Buffer, (x, y): (u16, u16), width: u16, span
     buffer.set_line(buffer.area.x + x, y, &Line::from(spans), width);
 }
 
-/// A text that ends where the line does.
+/// Draws a right-aligned text.
 pub(super) fn right(buffer: &mut Buffer, y: u16, text: &str, style: Style) {
     let cells = u16::try_from(Span::raw(text).width()).unwrap_or(u16::MAX);
     let cells = cells.min(buffer.area.width);
@@ -56,7 +57,7 @@ pub(super) fn right(buffer: &mut Buffer, y: u16, text: &str, style: Style) {
     buffer.set_stringn(x, y, text, usize::from(cells), style);
 }
 
-/// The line above a pane.
+/// Draws the title line of a pane.
 pub(super) fn title(buffer: &mut Buffer, look: Look, area: Rect, text: &str, is_chosen: bool) {
     let rule = if look.utf8 { "─" } else { "-" };
     let line = rule.repeat(usize::from(area.width));

@@ -1,5 +1,5 @@
-//! How the model looks: a pure function of it to the cells of a screen. Lines are cut to their place and
-//! never run into another's.
+//! Draws the model: a pure function from the model to a screen buffer. Every line is cut to its
+//! area.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,7 +12,7 @@ use super::panes;
 use super::seen::Item;
 use super::state::{COLUMNS_LEAST, Model, Over, ROWS_LEAST, Wanted};
 
-/// Rows above and below the panes: two of the head, a message and the keys.
+/// Rows outside the panes: two of the head; a message and the keys at the foot.
 const HEAD_ROWS: u16 = 2;
 const FOOT_ROWS: u16 = 2;
 
@@ -35,7 +35,7 @@ const HELP: &str = " up, down, j, k     choose one of the pane
  Ctrl-L             draw anew          Ctrl-Z   suspend
  q, Ctrl-C          end";
 
-/// Draws it.
+/// Draws the whole screen.
 pub(super) fn draw(model: &Model, look: Look, buffer: &mut Buffer) {
     let area = buffer.area;
     if area.width < COLUMNS_LEAST || area.height < ROWS_LEAST {
@@ -52,9 +52,9 @@ pub(super) fn draw(model: &Model, look: Look, buffer: &mut Buffer) {
     foot(model, look, buffer);
 }
 
-/// How many rows a text has on a screen of so many.
+/// Returns the number of text rows on a screen with this many rows.
 pub(super) fn text_rows(rows: u16) -> usize {
-    // One is its title's.
+    // The title takes one row.
     usize::from(rows.saturating_sub(HEAD_ROWS + FOOT_ROWS + 1).max(1))
 }
 
@@ -105,7 +105,7 @@ fn foot(model: &Model, look: Look, buffer: &mut Buffer) {
     put(buffer, (0, keys), area.width, text, look.faint());
 }
 
-/// The question and as much of the end of its answer as there is room for.
+/// Returns the question and as much of the end of the typed answer as fits.
 fn asked(wanted: Wanted, item: &Item, typed: &str, width: u16) -> String {
     let question = match wanted {
         Wanted::Reason => format!(" why reject {}? ", item.id),

@@ -1,5 +1,5 @@
-//! The loop of the full screen: looks at the spool, hears keys and signals, draws what changed at most a
-//! few times a second. It decides nothing: the model does, and `acts` does what it says.
+//! The event loop of the full screen: reads the spool, receives keys and signals, and redraws
+//! changes at most a few times a second. The model makes all decisions; `acts` performs them.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -20,13 +20,13 @@ use crate::failure::Failure;
 use crate::output::live::{Followed, Moment};
 use crate::output::screen::Screen;
 
-/// A signal or a hint is answered within this.
+/// The longest delay until a signal or hint is handled.
 const TICK: Duration = Duration::from_millis(250);
-/// Without a hint it is looked this often: time and memory hint at nothing.
+/// Refresh interval without a hint. Time and memory usage produce no hints.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// Looking takes at most a fifth of the time, however much there is.
+/// Limits refreshes to a fifth of the time, however large the spool is.
 const REST_LOOKS: u32 = 4;
-/// Of what a tool has said so many lines are kept.
+/// Limit of kept lines of a tool's stdout.
 const FOLLOWED_LINES_MAX: usize = 500;
 
 struct Full<'a> {
@@ -41,7 +41,7 @@ struct Full<'a> {
     look: Look,
     next_look: Instant,
     not_before: Instant,
-    /// The stdout of what is looked at, if it runs.
+    /// The stdout of the shown request, if it is running.
     followed: Option<(Followed, Vec<String>)>,
 }
 
@@ -84,13 +84,13 @@ impl Full<'_> {
             match input {
                 TerminalInput::Nothing => {}
                 TerminalInput::Gone => return Ok(()),
-                // All that was typed meanwhile is drawn once.
+                // Process all typed keys before drawing once.
                 TerminalInput::Bytes(bytes) => {
                     changed = true;
                     for key in self.keys.of(&bytes) {
                         match self.hear(key)? {
                             Act::Quit => return Ok(()),
-                            // What was typed ahead was typed without having seen what was asked.
+                            // Keys typed ahead were typed before the user saw the question.
                             Act::Approve(_) | Act::Reject(..) | Act::Suspend => break,
                             _ => {}
                         }
@@ -111,7 +111,7 @@ impl Full<'_> {
         self.screen.draw(|buffer| draw(model, look, buffer))
     }
 
-    /// Looks if it is time to. Says whether anything became another.
+    /// Refreshes the model if it is due. Returns whether anything changed.
     fn look_again(&mut self) -> bool {
         let begun = Instant::now();
         if self.hints.came() {
@@ -129,7 +129,7 @@ impl Full<'_> {
         changed
     }
 
-    /// One request that is looked at is looked at anew, with what its tool says.
+    /// Refreshes the shown request, with the stdout of its tool.
     fn renew_look(&mut self) {
         let Over::Text(_, item) = &self.model.over else {
             self.followed = None;
@@ -200,7 +200,7 @@ impl Full<'_> {
         self.not_before = self.next_look;
     }
 
-    /// Stops as every program does that is told to, and goes on when it is continued.
+    /// Stops like any other program that receives SIGTSTP, and resumes when it is continued.
     fn suspend(&mut self) -> Result<(), Failure> {
         let stopped =
             self.screen.aside(|| signal_hook::low_level::emulate_default_handler(SIGTSTP))?;
@@ -209,7 +209,7 @@ impl Full<'_> {
     }
 }
 
-/// Whether the locale says that characters beyond ASCII can be shown.
+/// Returns whether the locale supports characters beyond ASCII.
 fn is_utf8() -> bool {
     let set = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
     let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));

@@ -1,4 +1,4 @@
-//! What a spool holds now, for the screen. It reads and never writes, and escapes what others named.
+//! Reads the present state of a spool for the screen. Never writes, and escapes untrusted names.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,14 +13,14 @@ use crate::commands::look::reason;
 use crate::commands::look::results::result_names;
 use crate::commands::look::rows::{QueueRow, State, queue, row_of_result};
 
-/// More of them nobody looks at here; `toolexec list` has all.
+/// Limit of shown outcomes. `toolexec list` shows all.
 const OUTCOMES_MAX: usize = 100;
 const DRAFTS_MAX: usize = 1000;
 const MIB: u64 = 1 << 20;
 
 pub(super) struct Gatherer {
     place: PathBuf,
-    /// Records do not change, so each is read once.
+    /// Records never change, so each is read once.
     records: BTreeMap<String, Item>,
 }
 
@@ -60,7 +60,7 @@ impl Gatherer {
     }
 
     fn outcomes(&mut self) -> Vec<Item> {
-        // Who may not list them was told so with the queue.
+        // A caller who may not list results sees that note in the queue pane.
         let names = result_names(&self.place).unwrap_or_default();
         let mut known = std::mem::take(&mut self.records);
         let last: Vec<&String> = names.iter().rev().take(OUTCOMES_MAX).collect();
@@ -73,7 +73,7 @@ impl Gatherer {
     }
 }
 
-/// Which process it is nobody asks here.
+/// Returns the sentence without the process id.
 fn short(daemon: &Daemon) -> String {
     let sentence = daemon.sentence();
     let end = sentence.find(", process").unwrap_or(sentence.len());
@@ -102,9 +102,9 @@ fn item_of(row: QueueRow) -> Item {
     Item { id: escape_line(&row.request_id), key, state, note: escape_line(&note), is }
 }
 
-/// What somebody drafted and nobody has promoted.
+/// Returns the ids of drafts that were not submitted.
 fn draft_ids(place: &Path) -> Vec<String> {
-    // Most who watch may not look there, and need not.
+    // Most users of `watch` may not read this directory, and need not.
     let names = fs::read_dir(place.join("drafts")).into_iter().flatten().flatten();
     names
         .filter_map(|entry| entry.file_name().into_string().ok())
@@ -113,7 +113,7 @@ fn draft_ids(place: &Path) -> Vec<String> {
         .collect()
 }
 
-/// The newest of them, in their order, and how many older ones there are: an id begins with its time.
+/// Returns the newest drafts in order, and the number of older ones. An id begins with its time.
 fn last_drafts(mut ids: Vec<String>) -> (Vec<String>, usize) {
     ids.sort();
     let older = ids.len().saturating_sub(DRAFTS_MAX);

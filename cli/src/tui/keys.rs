@@ -1,5 +1,5 @@
-//! The keys that mean something here, out of the bytes that a terminal sends for them. What it sends
-//! beside them is nothing, and never text; nor is what was pasted, which nobody pressed.
+//! Decodes the bytes of a terminal into the keys that this screen uses. Other sequences are ignored
+//! and never become text. Pasted text is ignored too: the user did not press those keys.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Key {
@@ -24,15 +24,15 @@ pub(super) enum Key {
 }
 
 const ESCAPE: u8 = 0x1b;
-/// What a terminal sends around what is pasted, once it was asked to.
+/// The markers that a terminal sends around pasted text in bracketed paste mode.
 const PASTE_BEGINS: &[u8] = b"\x1b[200~";
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
-/// The keys, read by read.
+/// Decodes keys across reads.
 pub(super) struct KeyDecoder {
-    /// The mark that comes next. While it is the one that ends a paste, nothing is a key.
+    /// The marker expected next. While it is the end of a paste, no byte is a key.
     mark: &'static [u8],
-    /// The beginning of the mark, where the last read ended within it.
+    /// The beginning of the marker, if the last read ended within it.
     cut: Vec<u8>,
 }
 
@@ -43,12 +43,12 @@ impl Default for KeyDecoder {
 }
 
 impl KeyDecoder {
-    /// The keys in what one read gave. A sequence that is cut off there and is no paste's is nothing: it
-    /// comes whole, but for a line that is too slow to type on.
+    /// Returns the keys of one read. A sequence that is cut off by the read is ignored unless it is
+    /// a paste marker: terminals send sequences whole, except on very slow lines.
     pub(super) fn of(&mut self, read: &[u8]) -> Vec<Key> {
         let mut bytes = std::mem::take(&mut self.cut);
         if !self.is_paste() && bytes == [ESCAPE] && !read.starts_with(b"[") {
-            // It was the key, as was said when it came.
+            // It was the Escape key, which was already reported.
             bytes.clear();
         }
         bytes.extend_from_slice(read);
@@ -99,10 +99,10 @@ fn keys_of(bytes: &[u8]) -> Vec<Key> {
     keys
 }
 
-/// What follows an escape character, and how many bytes of it there are.
+/// Returns the key of the sequence after an escape character, and the length of the sequence.
 fn escape(after: &[u8]) -> (Option<Key>, usize) {
     let Some((kind @ (b'[' | b'O'), sequence)) = after.split_first() else {
-        // Alone it is the key; before a character it is that one with Alt, which is nothing here.
+        // Alone it is the Escape key. Before a character it means Alt, which has no function here.
         let has_more = after.first().is_some_and(|byte| *byte != 0x1b);
         return if has_more { (None, 1) } else { (Some(Key::Escape), 0) };
     };
@@ -121,7 +121,7 @@ fn escape(after: &[u8]) -> (Option<Key>, usize) {
     (key, end + 2)
 }
 
-/// One character, and how many bytes it has beside the first.
+/// Returns one character, and the number of its bytes after the first.
 fn typed(bytes: &[u8]) -> (Option<Key>, usize) {
     let head = &bytes[..bytes.len().min(4)];
     let first = head.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
@@ -162,7 +162,7 @@ mod tests {
                 let mut keys = KeyDecoder::default();
                 let reads = [&sent[..first], &sent[first..second], &sent[second..]];
                 let mut all: Vec<Key> = reads.iter().flat_map(|read| keys.of(read)).collect();
-                // An escape character that comes alone is the key, whatever follows it.
+                // A read that ends with an escape character reports the Escape key.
                 all.retain(|key| *key != Key::Escape);
                 assert_eq!(all, pressed, "{first} {second}");
             }

@@ -1,5 +1,6 @@
-//! The full screen of `toolexec watch`, which is left as it was found. `state` decides what a key does, `draw` how
-//! it looks; neither knows a file or a clock. `full` is the loop between them and the world.
+//! The full screen of `toolexec watch`. The terminal is restored on exit. `state` decides what a
+//! key does and `draw` renders; neither uses files or the clock. `full` is the event loop that
+//! connects them.
 
 mod acts;
 mod cells;

@@ -1,5 +1,5 @@
-//! A long text that is scrolled. Its lines are escaped by whoever made them, and wrapped here to the width
-//! that there is; it must never lose a character of them.
+//! A scrollable text. The caller escapes its lines; this module wraps them to the width of the
+//! screen and must never lose a character.
 
 use ratatui::text::Span;
 
@@ -20,7 +20,7 @@ impl Page {
         Self { title, lines, width: 0, wrapped: Vec::new(), top: 0 }
     }
 
-    /// Another text in its place, at the same height.
+    /// Replaces the text and keeps the scroll position.
     pub(super) fn replace(&mut self, text: &str) {
         let (top, width) = (self.top, self.width);
         *self = Self::new(std::mem::take(&mut self.title), text);
@@ -30,7 +30,7 @@ impl Page {
         }
     }
 
-    /// Wraps it to this width, if it is wrapped to another.
+    /// Wraps the text, unless it already has this width.
     pub(super) fn fit(&mut self, width: usize) {
         let width = width.max(1);
         if self.width != width {
@@ -39,7 +39,7 @@ impl Page {
         }
     }
 
-    /// Those that are on the screen, and how many there are.
+    /// Returns the visible lines and the total number of lines.
     pub(super) fn visible(&self, rows: usize) -> (&[String], usize) {
         let top = self.top.min(self.top_max(rows));
         let end = self.wrapped.len().min(top + rows);
@@ -50,7 +50,7 @@ impl Page {
         self.wrapped.len().saturating_sub(rows)
     }
 
-    /// Whether the key was one that scrolls.
+    /// Scrolls, and returns whether the key is a scroll key.
     pub(super) fn scroll(&mut self, key: Key, rows: usize) -> bool {
         let page = rows.saturating_sub(1).max(1);
         let top = match key {

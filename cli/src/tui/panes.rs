@@ -1,5 +1,5 @@
-//! The three panes: what waits, what runs with what it uses, and how the last ones ended. Each has the rows
-//! that it needs while there are enough; what is chosen is always seen.
+//! The three panes: the queue, the requests in flight with their usage, and the latest outcomes.
+//! Each pane gets the rows that it needs while there are enough. The chosen item is always visible.
 
 use model::UtcTime;
 use ratatui::buffer::Buffer;
@@ -14,12 +14,12 @@ use super::state::{Model, Pane};
 use crate::output::live::{bytes_of, elapsed_sec, seconds_of, share};
 
 const STATE_CELLS: usize = 18;
-/// Notes stand in a column of their own behind ids that are no longer.
+/// Notes are aligned behind the longest id, up to this width.
 const ID_CELLS_MAX: usize = 40;
 const BAR_CELLS: usize = 8;
-/// One measure beside the other: label, bar and numbers.
+/// The width of one measure: label, bar and figures.
 const MEASURE_CELLS: u16 = 25;
-/// What runs has two rows each.
+/// An item in flight takes two rows.
 const RUNNING_ROWS: u16 = 2;
 const ROWS_EACH: u16 = 2;
 
@@ -27,7 +27,7 @@ pub(super) fn draw(model: &Model, look: Look, area: Rect, buffer: &mut Buffer) {
     let wanted = std::array::from_fn(|at| {
         let pane = Pane::ALL[at];
         let items = u16::try_from(model.items(pane).len()).unwrap_or(u16::MAX);
-        // One more where there is room, so that panes stand apart.
+        // One spare row, if possible, separates the panes.
         let rows = items.saturating_mul(if pane == Pane::Running { RUNNING_ROWS } else { 1 });
         rows.saturating_add(1)
     });
@@ -42,7 +42,8 @@ pub(super) fn draw(model: &Model, look: Look, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// The rows of each, without its title: what it wants if all of that is there, else a fair part.
+/// Returns the rows of each pane without its title: what it needs if there is enough for all,
+/// otherwise a fair share.
 fn rows_of(wanted: [u16; Pane::COUNT], height: u16) -> [u16; Pane::COUNT] {
     let panes = u16::try_from(Pane::COUNT).unwrap_or(u16::MAX);
     let all = height.saturating_sub(panes);
@@ -51,7 +52,7 @@ fn rows_of(wanted: [u16; Pane::COUNT], height: u16) -> [u16; Pane::COUNT] {
     while left > 0 {
         let needy =
             (0..Pane::COUNT).filter(|at| rows[*at] < wanted[*at]).min_by_key(|at| rows[*at]);
-        // What nobody wants is the last one's, at the bottom of the screen.
+        // The last pane, at the bottom of the screen, gets the remaining rows.
         let at = needy.unwrap_or(Pane::COUNT - 1);
         rows[at] += 1;
         left -= 1;
@@ -127,13 +128,13 @@ fn head(
         ],
     );
     if is_chosen {
-        // In one piece, whatever colours it had.
+        // One uniform style replaces the colours of the spans.
         let chosen = Style::new().fg(Color::Reset).add_modifier(Modifier::REVERSED);
         buffer.set_style(area, chosen);
     }
 }
 
-/// What a request in flight has used of what it may.
+/// Draws the usage of a request in flight beside its limits.
 fn measures(running: &Running, now: UtcTime, look: Look, y: u16, buffer: &mut Buffer) {
     let elapsed = elapsed_sec(running, now);
     match running.step {

@@ -1,23 +1,22 @@
-//! What a spool held at one moment, as the screen shows it. Every text in it is escaped already, but for
-//! what only names a file.
+//! A snapshot of a spool, as the screen shows it. All texts are escaped, except for paths.
 
 use std::path::PathBuf;
 
 use model::UtcTime;
 use spool::Running;
 
-/// All of it.
+/// The complete snapshot.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct SpoolView {
     pub(super) spool: String,
     pub(super) at: UtcTime,
-    /// The daemon in one word, and in a sentence.
+    /// The state of the daemon as one word; `sentence` is the long form.
     pub(super) daemon: &'static str,
     pub(super) sentence: String,
     pub(super) admits: bool,
     pub(super) policy: Option<String>,
     pub(super) free_mib: Option<u64>,
-    /// What cannot be seen, and why.
+    /// Parts of the spool that could not be read, with the reason.
     pub(super) unseen: Vec<String>,
     pub(super) queue: Vec<Item>,
     pub(super) running: Vec<Item>,
@@ -27,12 +26,12 @@ pub(super) struct SpoolView {
 /// One request or record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Item {
-    /// The request's id, or what its file is called instead.
+    /// The id of the request, or else the name of its file.
     pub(super) id: String,
-    /// What tells it from every other of its pane.
+    /// Identifies the item within its pane.
     pub(super) key: String,
     pub(super) state: String,
-    /// What it waits for, or when it ended.
+    /// The reason for waiting, or the time of the end.
     pub(super) note: String,
     pub(super) is: Is,
 }
@@ -48,7 +47,7 @@ pub(super) enum Is {
 }
 
 impl Item {
-    /// The file of a request that has yet to be begun.
+    /// Returns the file of a request that was not started yet.
     pub(super) fn file(&self) -> Option<&PathBuf> {
         match &self.is {
             Is::Draft(path) | Is::Waiting(path) => Some(path),
@@ -56,13 +55,13 @@ impl Item {
         }
     }
 
-    /// What of its id nobody types by accident.
+    /// Returns the last part of the id, which the user types as confirmation.
     pub(super) fn last_part(&self) -> &str {
         self.id.rsplit('-').find(|part| !part.is_empty()).unwrap_or(&self.id)
     }
 }
 
-/// A spool with one of each, for tests.
+/// A spool with an item of each kind, for tests.
 #[cfg(test)]
 pub(super) mod example {
     use spool::Step;

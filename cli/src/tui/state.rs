@@ -1,5 +1,5 @@
-//! What the screen shows and what a key does with it. Pure: keys and what was seen come in, what is to be
-//! done goes out, and nothing here reads a file, a clock or a terminal.
+//! The state of the screen, and the effect of each key. Pure: keys and snapshots come in, actions
+//! come out. Nothing here reads a file, a clock or a terminal.
 
 use spool::Order;
 
@@ -7,10 +7,10 @@ use super::keys::Key;
 use super::page::Page;
 use super::seen::{Is, Item, SpoolView};
 
-/// Less cannot show what there is.
+/// A smaller screen cannot show the panes.
 pub(super) const COLUMNS_LEAST: u16 = 80;
 pub(super) const ROWS_LEAST: u16 = 20;
-/// Longer reasons are for a file.
+/// Longer reasons belong in a file.
 const TYPED_CHARS_MAX: usize = 400;
 
 model::closed_set! {
@@ -33,27 +33,27 @@ impl Pane {
     }
 }
 
-/// What covers the panes.
+/// The overlay over the panes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Over {
     Nothing,
     Help,
-    /// A text about one request.
+    /// A text about a request.
     Text(Page, Box<Item>),
-    /// Something is being typed.
+    /// The user is typing.
     Typing(Wanted, Box<Item>, String),
 }
 
-/// What is typed, and for what.
+/// The purpose of the typed text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Wanted {
-    /// Why it is rejected.
+    /// The reason of a rejection.
     Reason,
-    /// The last part of its id, for what cannot be taken back.
+    /// The last part of the id, as confirmation of an irreversible action.
     Cancel,
 }
 
-/// What is to be done in the world.
+/// An action that the event loop performs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Act {
     Nothing,
@@ -72,11 +72,12 @@ pub(super) struct Model {
     pub(super) pane: Pane,
     pub(super) over: Over,
     pub(super) message: Option<String>,
-    /// Which one of each pane is chosen: its place, and its key so that it stays chosen when others come.
+    /// The chosen item of each pane: its position, and its key, so that the choice survives changes
+    /// of the list.
     chosen: [(usize, String); Pane::COUNT],
-    /// How many rows a text has.
+    /// The number of rows of a text.
     pub(super) text_rows: usize,
-    /// Whether there is a key to sign with.
+    /// A signing key is available.
     may_sign: bool,
 }
 
@@ -95,13 +96,13 @@ impl Model {
         model
     }
 
-    /// Takes what was seen now; what was chosen stays chosen while it is there.
+    /// Replaces the snapshot. The chosen item stays chosen while it exists.
     pub(super) fn see(&mut self, seen: SpoolView) {
         self.seen = seen;
         self.settle();
     }
 
-    /// Takes the width of the screen, and how many rows a text has there.
+    /// Sets the width of the screen and the number of rows of a text.
     pub(super) fn fit(&mut self, columns: u16, text_rows: usize) {
         self.text_rows = text_rows;
         if let Over::Text(page, _) = &mut self.over {
@@ -137,7 +138,7 @@ impl Model {
         self.settle();
     }
 
-    /// Shows a text about one request over the panes.
+    /// Shows a text about a request over the panes.
     pub(super) fn show(&mut self, item: Item, page: Page) {
         self.over = Over::Text(page, Box::new(item));
     }
@@ -151,7 +152,7 @@ impl Model {
         }
         match std::mem::replace(&mut self.over, Over::Nothing) {
             Over::Nothing => self.key_in_panes(key),
-            // Any key leads back.
+            // Any key closes the help.
             Over::Help => Act::Nothing,
             Over::Text(page, item) => self.key_in_text(key, page, item),
             Over::Typing(wanted, item, typed) => self.key_typed(key, wanted, item, typed),
@@ -196,7 +197,7 @@ impl Model {
         Act::Nothing
     }
 
-    /// What is done with one request, wherever it is shown.
+    /// Handles a key for one request, in the panes or in a text.
     fn key_of_item(&mut self, key: Key, item: Box<Item>) -> Act {
         let refused = match (key, &item.is) {
             (Key::Enter, _) => return Act::Look(item),

@@ -1,5 +1,5 @@
-//! The terminal while it is ours: keys one by one and unseen, a screen of its own. However this ends (a
-//! panic among the ways), the terminal is as it was found.
+//! The terminal in raw mode, with an alternate screen. The terminal is restored however the program
+//! ends, including on a panic.
 
 use std::io::{self, Stdout};
 use std::sync::Arc;
@@ -26,10 +26,10 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use crate::failure::Failure;
 use crate::output::terminal::forget_typed;
 
-/// Assumed where the terminal does not say: a serial line.
+/// The size assumed for a terminal that does not report one, such as a serial line.
 const SIZE_ASSUMED: (u16, u16) = (80, 24);
 
-/// The signals that are for whoever has the terminal.
+/// Signals to the foreground program of the terminal.
 pub(super) struct Signals {
     pub(super) end: Arc<AtomicBool>,
     pub(super) suspend: Arc<AtomicBool>,
@@ -55,16 +55,16 @@ impl Signals {
     }
 }
 
-/// What was typed.
+/// Input of the terminal.
 pub(super) enum TerminalInput {
     Bytes(Vec<u8>),
     Nothing,
-    /// There is no terminal any more; whoever went on reading would never end.
+    /// The terminal was closed. Reading on would never end.
     Gone,
 }
 
 impl TerminalInput {
-    /// Waits for it at most so long. A signal ends the waiting.
+    /// Waits for input, at most for this long. A signal ends the wait.
     pub(super) fn wait(longest: Duration) -> Self {
         let stdin = io::stdin();
         let mut waited = [PollFd::new(&stdin, PollFlags::IN)];
@@ -83,7 +83,7 @@ impl TerminalInput {
     }
 }
 
-/// A screen of its own.
+/// The alternate screen of the terminal.
 pub(super) struct OwnScreen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     size: (u16, u16),
@@ -115,12 +115,12 @@ impl OwnScreen {
         }
     }
 
-    /// Columns and rows.
+    /// Returns columns and rows.
     pub(super) fn size(&self) -> (u16, u16) {
         self.size
     }
 
-    /// Looks how large it is by now, and says whether it is another size.
+    /// Adopts the present size of the terminal. Returns whether it changed.
     pub(super) fn resize(&mut self) -> Result<bool, Failure> {
         let (columns, rows) = size();
         let changed = (columns, rows) != self.size;
@@ -131,20 +131,20 @@ impl OwnScreen {
         Ok(changed)
     }
 
-    /// Draws what became another.
+    /// Draws the characters that changed.
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Buffer)) -> Result<(), Failure> {
         self.terminal.draw(|frame| draw(frame.buffer_mut())).map(|_| ()).map_err(failed)
     }
 
-    /// Everything is drawn anew next time.
+    /// Forces the next draw to draw everything.
     pub(super) fn forget(&mut self) -> Result<(), Failure> {
         self.terminal.clear().map_err(failed)
     }
 
-    /// Does something while the terminal is as it was before.
+    /// Runs a function while the terminal has its original state.
     pub(super) fn aside<T>(&mut self, act: impl FnOnce() -> T) -> Result<T, Failure> {
         give_back();
-        // What was typed to the screen answers no question, and an answer is no key of the screen.
+        // Keys for the screen must not answer a question, and an answer must not act on the screen.
         forget_typed(io::stdin())?;
         let done = act();
         forget_typed(io::stdin())?;
@@ -167,7 +167,7 @@ fn enter() -> io::Result<()> {
 }
 
 fn give_back() {
-    // A terminal that is gone needs nothing of this.
+    // Errors do not matter if the terminal was closed.
     execute!(io::stdout(), Show, DisableBracketedPaste, LeaveAlternateScreen).unwrap_or_default();
     disable_raw_mode().unwrap_or_default();
 }

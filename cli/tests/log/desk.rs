@@ -1,4 +1,4 @@
-//! A state with a log, and the program at work on it.
+//! A state with a log, and calls of the program on it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(crate) struct Desk {
     scratch: Scratch,
 }
 
-/// What the program said.
+/// The exit status and output of a call.
 pub(crate) struct Said {
     pub(crate) code: i32,
     pub(crate) out: String,
@@ -40,7 +40,7 @@ impl Said {
 }
 
 impl Desk {
-    /// With a log of so many entries.
+    /// Creates a state with a log of this many entries.
     pub(crate) fn new(entries: u64) -> Self {
         let desk = Self { scratch: Scratch::in_memory() };
         drop(desk.grown("state", entries));
@@ -59,7 +59,7 @@ impl Desk {
         ResultKey::open_or_create(&self.path("state/keys")).unwrap()
     }
 
-    /// The log of a state, at least of this size.
+    /// Grows the log of a state to at least this size, and opens it.
     pub(crate) fn grown(&self, state: &str, entries: u64) -> Log {
         let key = self.key(state);
         let mut log = Log::open_or_create(&self.path(state).join("log"), key).unwrap();
@@ -69,7 +69,7 @@ impl Desk {
         log
     }
 
-    /// Another log under the same key, as only who has the key can make it.
+    /// Creates a different log with the same key, as only a holder of the key can.
     pub(crate) fn anew(&self, state: &str, entries: u64) {
         copy(&self.path("state/keys"), &self.path(state).join("keys"));
         let key = self.key(state);
@@ -98,7 +98,7 @@ impl Desk {
         said(&mut self.command(words))
     }
 
-    /// The same on the desk's own state.
+    /// Runs a command on the default state.
     pub(crate) fn own(&self, words: &[&str]) -> Said {
         self.log(&[words, &["--state", "state"]].concat())
     }

@@ -1,5 +1,5 @@
-//! Copies of a log: only what is new is written, nothing is overwritten by another history, and a
-//! death at any moment leaves a copy that verifies and can be brought up.
+//! Export of a log: only new data is written, a different history never overwrites a copy, and a
+//! crash at any moment leaves a copy that verifies and can be completed.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -11,7 +11,7 @@ use records::log::{LogView, fsck};
 use crate::desk::{Desk, ORIGIN, copy};
 use crate::fixture::{flip, replace, skipped};
 
-/// Every file of the copy, with what changes when it is written anew.
+/// Returns every file of the copy, with its inode, which changes when the file is replaced.
 fn files(directory: &Path) -> Vec<(PathBuf, u64)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
@@ -49,14 +49,14 @@ fn a_second_copy_takes_only_what_is_new() {
     assert!(from == 2000 && second < first / 6, "{first} then {second} bytes");
     println!("export: {first} bytes for 2000 entries, {second} for 10 more");
     let after = files(&desk.path("stick"));
-    // All but the checkpoint.
+    // All except the checkpoint.
     assert_eq!(before.iter().filter(|it| after.contains(it)).count(), before.len() - 1);
     for size in [2048, 2049, 2600] {
         drop(desk.grown("state", size));
         desk.own(&["export", "stick"]).assert(0, &["of them new", "bytes written"]);
         assert!(fsck(&desk.path("stick"), desk.key("state").public()).unwrap().faults.is_empty());
     }
-    // What was partial is not kept beside what is whole; and nothing but the log is there.
+    // Partial tiles are removed once the full tile exists, and only log files are copied.
     assert!(!desk.path("stick/tile/entries/007.p").exists());
     let mut names: Vec<_> =
         fs::read_dir(desk.path("stick")).unwrap().map(|it| it.unwrap().file_name()).collect();
@@ -102,7 +102,7 @@ fn a_copy_from_before_the_key_was_changed_is_brought_up() {
     desk.log(&[&["consistency", "seen"][..], &place].concat()).assert(0, &["consistent:"]);
 }
 
-/// Changes one bit of the last entry of a bundle, and changes it back.
+/// Flips a bit in the last entry of a bundle. A second call restores it.
 fn change_end(bundle: &Path) {
     let mut bytes = fs::read(bundle).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
@@ -122,14 +122,14 @@ fn a_log_that_was_changed_is_not_copied() {
     change_end(&entries);
     desk.own(&["export", "stick"]).assert(0, &["900 entries, 300 of them new"]);
     assert!(fsck(&desk.path("stick"), &key).unwrap().faults.is_empty());
-    // Hashes are made of the entries: a changed tile beyond what the copy has does not come along.
+    // Hashes are computed from the entries, so a changed tile beyond the copy's size is not copied.
     drop(desk.grown("state", 1300));
     flip(&desk.path("state/log/tile/0/004"));
     let said = desk.own(&["export", "stick"]);
     assert!(said.code == 1 || fsck(&desk.path("stick"), &key).unwrap().faults.is_empty());
 }
 
-/// All by which anything gets a name, or is made durable, or goes away.
+/// The system calls that create, rename, sync or delete files.
 const SYSCALLS: [&str; 6] = ["renameat", "syncfs", "fdatasync", "fsync", "mkdirat", "unlinkat"];
 
 #[test]
@@ -170,8 +170,8 @@ fn a_killed_copy_verifies_and_can_be_brought_up() {
     assert!(killed > 30, "only {killed} deaths: the program is not where it should be");
 }
 
-/// Runs the copy and kills it at this call; whether it came to its end before. `None` where that
-/// cannot be done.
+/// Runs the copy and kills it at this call. Returns whether it finished before. `None` if strace
+/// cannot run.
 fn run_to(desk: &Desk, syscall: &str, when: u32) -> Option<bool> {
     let inner = desk.command(&["export", "stick", "--state", "state"]);
     let output = Command::new("strace")

@@ -1,5 +1,5 @@
-//! `toolexec log` from outside: the built program on logs that were grown, damaged, cut back and
-//! written anew here; other implementations judge what it says. Nothing here may need a network.
+//! Black-box tests of `toolexec log`, on logs that are grown, damaged, cut back and rewritten here.
+//! Other implementations check the output. No test may need a network.
 
 #![allow(
     clippy::unwrap_used,

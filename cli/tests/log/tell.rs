@@ -1,4 +1,4 @@
-//! What the commands tell of a log, and what they say to one who mistyped.
+//! Output of the log commands, and their errors for wrong arguments.
 
 use std::fs;
 
@@ -26,7 +26,7 @@ fn head_is_the_checkpoint_that_another_reader_accepts() {
     let verifier = StandardVerifier::new(&key.verifier_line()).unwrap();
     let list = VerifierList::new(vec![Box::new(verifier)]);
     assert_eq!(Note::from_bytes(note.as_bytes()).unwrap().verify(&list).unwrap().0.len(), 1);
-    // The same log by its other names.
+    // The same log under its other locations.
     desk.save("host1.vkey", &key.verifier_line());
     fs::rename(desk.path("state/log"), desk.path("log")).unwrap();
     for place in [["--log", "log"], ["--spool", "."]] {
@@ -86,7 +86,7 @@ fn the_proof_of_an_entry_is_one_to_another_implementation() {
             head.lines().skip(2).map(|line| Hash::parse_hash(line).unwrap()).collect();
         tlog_tiles::check_record(&path, 700, root, index, tlog_tiles::record_hash(&entry)).unwrap();
     }
-    // What is not a proof is not written over.
+    // A file that is not a proof is not overwritten.
     let out = desk.save("proof", "older");
     desk.own(&["prove", "3", "--out", "proof"]).assert(3, &["proof: is there"]);
     assert_eq!(fs::read_to_string(&out).unwrap(), "older");
@@ -95,7 +95,7 @@ fn the_proof_of_an_entry_is_one_to_another_implementation() {
     let said = desk.own(&["prove", "3", "--out", "proof"]).assert(0, &[]);
     let written = fs::read_to_string(out).unwrap();
     assert!(said.out.is_empty() && written.starts_with("c2sp.org/tlog-proof@v1\nindex 3\n"));
-    // Nothing is proved of files that were changed.
+    // A damaged log yields no proofs.
     flip(&desk.path("state/log/tile/0/001"));
     desk.own(&["prove", "300"]).assert(1, &["not the tree of the checkpoint"]);
 }
@@ -122,7 +122,7 @@ fn consistency_tells_growth_from_a_fork() {
         (json["consistent"].as_bool(), json["old"]["size"].as_u64()),
         (Some(true), Some(300))
     );
-    // Written anew by somebody who has the key.
+    // Rewritten by a holder of the key.
     desk.anew("anew", 400);
     let other = desk.log(&["consistency", "seen", "--state", "anew"]);
     let there = LogView::open(&desk.path("anew/log"), desk.key("anew").public()).unwrap();
@@ -154,7 +154,7 @@ fn fsck_finds_a_changed_byte() {
     desk.own(&["fsck", "--format", "json"]).assert(0, &[]);
 }
 
-/// Signs some records into the log and a tree of results; their directories.
+/// Signs records into the log and a tree of results. Returns their directories.
 fn records(desk: &Desk, count: usize) -> Vec<std::path::PathBuf> {
     let mut log = desk.grown("state", 0);
     (0..count)
@@ -181,25 +181,25 @@ fn log_and_records_account_for_each_other() {
     desk.grown("state", 0).append(&beat.entry()).unwrap();
     let fsck = ["fsck", "--results", "results"];
     desk.own(&fsck).assert(0, &["records    3 in the log, 3 of them here", "heartbeats 1"]);
-    // A proof of a record, against the head of now.
+    // A record's proof against the present head.
     let prove = |what: &str| desk.own(&["prove", what]);
     let text = prove(found[1].to_str().unwrap()).assert(0, &["index 1\n"]).out;
     assert!(text.contains(&format!("{ORIGIN}\n4\n")));
-    // Something else lies there too, and one that is still being gathered.
+    // Other directories and a result that is still being collected are ignored.
     fs::create_dir_all(desk.path("results/notes")).unwrap();
     fs::create_dir_all(desk.path("results/.part")).unwrap();
     desk.own(&fsck).assert(0, &[]);
-    // A record that was deleted.
+    // A deleted record.
     let aside = desk.path("aside");
     fs::rename(&found[1], &aside).unwrap();
     let said = desk.own(&fsck).assert(1, &["3 in the log, 2 of them here"]);
     assert!(said.out.contains("no record here for entry 1\n"), "{}", said.out);
-    // Another tree has it.
+    // A record in another tree.
     fs::create_dir(desk.path("more")).unwrap();
     fs::rename(&aside, desk.path("more").join(found[1].file_name().unwrap())).unwrap();
     let both = [&fsck[..], &["--results", "more"]].concat();
     desk.own(&both).assert(0, &[]);
-    // The same record twice, one without its bundle, and a log that never had them.
+    // A duplicate record, one without its bundle, and one at a wrong index.
     crate::desk::copy(&found[0], &desk.path("results/again"));
     desk.own(&both).assert(1, &["says that it is entry 0, as"]);
     fs::remove_dir_all(desk.path("results/again")).unwrap();
@@ -213,7 +213,7 @@ fn log_and_records_account_for_each_other() {
     put(&bundle, moved.as_bytes());
     desk.own(&both).assert(1, &["the log does not have it as entry 3"]);
     prove(bundle.to_str().unwrap()).assert(1, &["entry 3 of the log is another one"]);
-    // An entry of some other kind.
+    // An entry of an unknown kind.
     desk.grown("state", 0).append(b"{}").unwrap();
     desk.own(&both).assert(1, &["of an unknown kind: entry 4"]);
 }
@@ -249,7 +249,7 @@ fn a_head_by_a_retired_key_is_not_that_of_the_log() {
         desk.log(&[words, &place].concat()).assert(1, &["checkpoint: signed by", "retired"]);
     }
     assert!(!desk.path("copy").exists());
-    // The other way round the same key is in force.
+    // In the reverse order the same key is the active one.
     desk.save("keys", &format!("{lines}\n{newer}\n"));
     desk.log(&[&["head"][..], &place].concat()).assert(0, &["size       3"]);
 }
@@ -293,7 +293,7 @@ fn a_copy_is_not_put_among_other_files() {
     fs::remove_file(desk.path("mine/letter")).unwrap();
     desk.own(&["export", "mine"]).assert(0, &[]);
     desk.own(&["export", "mine"]).assert(0, &[]);
-    // Nor is a request for a witness written over one of them.
+    // A request for a witness does not overwrite another file either.
     let letter = desk.save("letter", "hello");
     desk.own(&["witness", "--at", "letter"]).assert(3, &["letter: is there"]);
     assert_eq!(fs::read_to_string(letter).unwrap(), "hello");

@@ -1,5 +1,5 @@
-//! A witness of the tests' own (C2SP tlog-witness, with another implementation's proofs), and the
-//! program that shows it a log which grows, forks, and is cut back.
+//! A test witness (C2SP tlog-witness, using another implementation's proofs), and the program
+//! showing it a log that grows, forks and is cut back.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -22,7 +22,7 @@ use crate::desk::{Desk, ORIGIN, said};
 const NAME: &str = "witness.example/w1";
 const TIME: u64 = 1_795_258_080;
 
-/// What it has seen, and each question with the status of its answer.
+/// The last checkpoint that the witness saw, and each request with the status of its answer.
 #[derive(Default)]
 struct Seen {
     head: Option<(u64, Hash)>,
@@ -38,7 +38,7 @@ fn signing() -> SigningKey {
     SigningKey::from_bytes(&[9; 32])
 }
 
-/// `name+hash+key`, by a reader of the specification.
+/// Formats `name+hash+key`, written from the specification.
 fn verifier_line(name: &str, key: &VerifyingKey) -> String {
     let id = key_id(name, key);
     let key = [&[4], key.as_bytes().as_slice()].concat();
@@ -59,7 +59,7 @@ fn cosignature(note: &str, name: &str, key: &SigningKey) -> String {
     format!("\u{2014} {name} {}\n", BASE64_STANDARD.encode(blob))
 }
 
-/// The specification's checks, in its order.
+/// Performs the specification's checks in their order.
 fn judge(body: &str, log: &PublicLogKey, seen: &mut Seen) -> (u16, String) {
     let (head, note) = body.split_once("\n\n").unwrap();
     let mut lines = head.lines();
@@ -172,14 +172,14 @@ fn a_witness_that_checks_the_proof_cosigns_a_log_that_grows() {
         let checkpoint = fs::read_to_string(desk.path("state/log/checkpoint")).unwrap();
         let json = desk.own(&[&show[..], &["--format", "json"]].concat()).assert(0, &[]).json();
         assert_eq!((json["size"].as_u64(), json["verified"].as_bool()), (Some(size), Some(true)));
-        // The log's own file is as it was; the kept one is a checkpoint with one more signature.
+        // The log's own file is unchanged. The stored one has an additional signature.
         assert_eq!(fs::read_to_string(desk.path("state/log/checkpoint")).unwrap(), checkpoint);
         let kept = kept(&desk);
         assert_eq!(kept, checkpoint.clone() + &cosignature(&checkpoint, NAME, &signing()));
         assert_eq!(Checkpoint::verify(&kept, desk.key("state").public()).unwrap().size(), size);
     }
     assert_eq!(witness.statuses(), [200; 5]);
-    // A kept checkpoint is one that consistency takes.
+    // `consistency` accepts a stored checkpoint.
     drop(desk.grown("state", 400));
     let seen = "state/log/witness/witness.example%2fw1";
     desk.own(&["consistency", seen]).assert(0, &["consistent: the log of 400"]);
@@ -194,7 +194,7 @@ fn a_witness_that_has_seen_another_size_is_shown_the_proof_from_there() {
     drop(desk.grown("state", 300));
     desk.own(&show).assert(0, &[]);
     drop(desk.grown("state", 310));
-    // What was kept is lost, then it is an older one, then one is named.
+    // The stored checkpoint is first missing, then outdated, then named by an option.
     fs::remove_file(desk.path("state/log/witness/witness.example%2fw1")).unwrap();
     desk.own(&show).assert(0, &["cosigned 310"]);
     drop(desk.grown("state", 311));
@@ -215,12 +215,12 @@ fn a_fork_and_a_log_that_was_cut_back_are_found() {
     desk.anew("same", 300);
     desk.anew("short", 200);
     let show = |state: &str| desk.log(&[&at[..], &["--state", state]].concat());
-    // The witness finds them where nothing was kept here.
+    // The witness detects the fork if nothing was stored here.
     show("anew").assert(1, &["another history", "422"]);
     show("same").assert(1, &["another history"]);
     show("short").assert(1, &["has seen 300 entries and the log has 200", "cut back"]);
     assert_eq!(witness.statuses(), [200, 409, 422, 409, 409, 409]);
-    // Where something was, nobody needs to be asked.
+    // With a stored checkpoint the witness is not contacted.
     for state in ["anew", "same", "short"] {
         desk.save(&format!("{state}/log/witness/witness.example%2fw1"), &kept);
     }
@@ -239,9 +239,9 @@ fn an_answer_that_is_not_the_witness_own_is_not_kept() {
     let said = desk.own(&[&at[..], &["--witness-key", "other.vkey"]].concat());
     said.assert(1, &["no cosignature of this checkpoint by the witness' key"]);
     assert!(!desk.path("state/log/witness").exists());
-    // Without a key nobody checks, and that is said.
+    // Without a key the signature is not checked, and the output says so.
     desk.own(&at).assert(0, &["nobody checked its signature", "--witness-key"]);
-    // One that does not know the key of this log.
+    // A witness that does not know this log's key.
     let stranger = Witness::start(PublicLogKey::from_verifier_line(&other_log()).unwrap());
     let said = desk.own(&["witness", "--at", &stranger.url]).assert(1, &["status 403"]);
     assert!(!said.err.contains('\x1b'), "{}", said.err);
@@ -268,7 +268,7 @@ fn a_request_can_be_carried_to_the_witness_and_its_answer_back() {
         let (status, answer) = judge(&body, &key, &mut witness.seen.lock().unwrap());
         assert_eq!(status, 200);
         desk.save("answer", &answer);
-        // The log went on in the meantime.
+        // The log grew meanwhile.
         drop(desk.grown("state", size + 3));
         let back = [&carry[..], &["--answer", "answer"]].concat();
         desk.own(&back).assert(0, &[&format!("cosigned {size} entries, verified")]);
@@ -304,7 +304,7 @@ fn a_witness_behind_tls_is_reached_if_its_authority_is_known() {
     let log = desk.key("state").public().clone();
     let witness = Witness::start_with(log, "https", move |stream, log, seen| {
         let mut tls = StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream);
-        // A client that does not trust us goes away in the middle.
+        // A client that does not trust the certificate closes the connection during the handshake.
         if tls.conn.complete_io(&mut tls.sock).is_ok() {
             serve(&mut tls, log, seen);
         }

@@ -1,4 +1,4 @@
-//! `toolexec explain`: the decision of `review` without the texts of inputs.
+//! `toolexec explain`: the decision of `review`, without input texts.
 
 use std::process::ExitCode;
 

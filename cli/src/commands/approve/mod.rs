@@ -1,4 +1,4 @@
-//! Commands that show a request to its approvers, and sign their answers.
+//! Commands that show a request to its approvers and sign their answers.
 
 #[allow(clippy::module_inception, reason = "a command has the name of its group")]
 pub(crate) mod approve;

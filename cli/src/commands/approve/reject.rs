@@ -1,5 +1,5 @@
-//! `toolexec reject`: a signed no over the bytes as they are, complete or not. It never changes the
-//! request; the reason is for people and proves nothing.
+//! `toolexec reject`: signs a rejection of the bytes as they are, complete or not. It never changes
+//! the request. The reason is for people and proves nothing.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -47,7 +47,7 @@ pub(in crate::commands) fn reject(asked: &Reject) -> Result<ExitCode, Failure> {
     reject_whichever(asked, None)
 }
 
-/// The same for who was asked about the bytes of this digest, and said no to nothing else.
+/// Rejects only if the file still has the digest that the user confirmed.
 pub(crate) fn reject_only(asked: &Reject, meant: &Sha256) -> Result<ExitCode, Failure> {
     reject_whichever(asked, Some(meant))
 }
@@ -79,7 +79,7 @@ fn reject_whichever(asked: &Reject, only: Option<&Sha256>) -> Result<ExitCode, F
     }
     let armoured = signer.sign(REJECT_NAMESPACE, &bytes)?;
     place_beside(&signature.path, armoured.as_bytes())?;
-    // Whoever asked will read it at a terminal.
+    // The submitter will read the reason on a terminal.
     let lines: Vec<String> = asked.reason.trim_end().lines().map(escape_line).collect();
     let by_line = escape_line(by.as_str());
     let text = format!("{sha256} rejected by {by_line}:\n{}\n", lines.join("\n"));

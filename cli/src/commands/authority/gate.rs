@@ -1,5 +1,6 @@
-//! `toolexec gate`: what the AANA gate says of events, as JSON. It reads no policy and executes
-//! nothing; it must never leave an event without an answer, nor hold more of the input than one event.
+//! `toolexec gate`: evaluates events with the AANA gate and prints JSON. It reads no policy and
+//! executes nothing. It must never leave an event without an answer, and never hold more than one
+//! event in memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -56,14 +57,14 @@ pub(in crate::commands) fn gate(asked: &Gate) -> Result<ExitCode, Failure> {
     Ok(if all_pass { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The whole input is one event.
+/// Answers one event, the whole input.
 fn one(reader: impl Read, name: &Path) -> Result<bool, Failure> {
     let mut bytes = Vec::new();
     reader.take(just_too_many()).read_to_end(&mut bytes).map_err(Failure::io(name))?;
     answer(&bytes)
 }
 
-/// Each line of the input is an event, answered before the next is read.
+/// Answers each line before reading the next one.
 fn lines(mut reader: impl BufRead, name: &Path) -> Result<bool, Failure> {
     let mut all_pass = true;
     while let Some(line) = next_line(&mut reader).map_err(Failure::io(name))? {
@@ -72,7 +73,7 @@ fn lines(mut reader: impl BufRead, name: &Path) -> Result<bool, Failure> {
     Ok(all_pass)
 }
 
-/// Prints the result, and says whether it passes.
+/// Prints the result and returns whether it passes.
 fn answer(event: &[u8]) -> Result<bool, Failure> {
     let result: GateResult = gate_bytes(event, clock::now());
     let said = serde_json::to_string(&result)
@@ -81,8 +82,8 @@ fn answer(event: &[u8]) -> Result<bool, Failure> {
     Ok(result.passes())
 }
 
-/// The next line without its end. Of one that is too long to be an event no more is kept than shows
-/// that it is.
+/// Returns the next line without its end. A line that is too long for an event is cut just above
+/// the limit.
 fn next_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     reader.by_ref().take(just_too_many()).read_until(b'\n', &mut line)?;
@@ -95,7 +96,8 @@ fn next_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     Ok(if line.is_empty() { None } else { Some(line) })
 }
 
-/// As many bytes as show that there are too many for an event, its line end included.
+/// Returns the number of bytes to read: one more than an event may have, so that an oversized event
+/// is detected.
 fn just_too_many() -> u64 {
     u64::try_from(EVENT_BYTES_MAX).map_or(u64::MAX, |most| most.saturating_add(1))
 }

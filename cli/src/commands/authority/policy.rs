@@ -1,4 +1,4 @@
-//! `toolexec policy`: check a policy file, print the ones that come with the program.
+//! `toolexec policy`: checks a policy file, and prints the built-in policies.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,11 +1,11 @@
-//! What `toolexec --help` shows: every command under what one wants to do. Names alone stand here; what a
-//! command does is said once, where it is defined.
+//! The command list of `toolexec --help`, grouped by task. Only names are listed here; each
+//! description is defined with its command.
 
 use std::fmt::Write;
 
 use clap::Command;
 
-/// Each command is in one of these.
+/// Every command is in exactly one group.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Write a request", &["draft", "lint", "mcp"]),
     ("Approve", &["review", "explain", "approve", "reject"]),
@@ -36,7 +36,7 @@ Examples:
 Each command has an example of its own: toolexec COMMAND --help
 Exit codes: 0 fine; 1 the tool or a check said no; 2 invalid or refused; 3 usage or internal error";
 
-/// The same definition with a help that lists its commands by group.
+/// Returns the command with a help text that lists its subcommands by group.
 pub(super) fn grouped(command: Command) -> Command {
     let listed = listed(&command);
     command.help_template(TEMPLATE).before_help(listed)
@@ -49,7 +49,7 @@ fn listed(command: &Command) -> String {
     let width = width.unwrap_or_default();
     let mut text = String::new();
     for (title, names) in GROUPS {
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         writeln!(text, "{header}{title}:{header:#}").unwrap_or_default();
         for found in names.iter().filter_map(|name| command.find_subcommand(name)) {
             let (name, about) = (found.get_name(), found.get_about());

@@ -1,4 +1,4 @@
-//! That help teaches: each command is in one group, each has an example, and each example can be typed.
+//! Tests of the help: each command is in one group and has an example, and each example parses.
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use clap::{Command, CommandFactory};
@@ -10,7 +10,7 @@ fn command() -> Command {
     grouped(Options::command())
 }
 
-/// Every command that does something, with its path.
+/// Collects the commands without subcommands, with their paths.
 fn leaves(command: &Command, path: &str, found: &mut Vec<(String, Command)>) {
     for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
         let path = format!("{path} {}", sub.get_name());
@@ -21,7 +21,7 @@ fn leaves(command: &Command, path: &str, found: &mut Vec<(String, Command)>) {
     }
 }
 
-/// The words of a line as a shell has them, up to where another command or a file begins.
+/// Splits a line into words as a shell does, up to a pipe, redirection or separator.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in line.chars() {
@@ -40,7 +40,8 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// The command lines of a help's examples: what follows "Example:", and lines that begin with the name.
+/// Returns the command lines of the examples: lines that begin with "Example:" or with the
+/// program's name.
 fn examples(help: &str) -> Vec<String> {
     let help = help.replace("\\\n", " ");
     let lines = help.lines().map(|line| line.trim().trim_start_matches("Example: ").trim());
@@ -96,8 +97,8 @@ fn every_command_has_an_example_that_can_be_typed() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// No wider than a help is: what is cut by the program is no command any more, and leaves words alone on
-/// their lines.
+/// Wider lines would be wrapped by clap, which breaks example commands and leaves single words on
+/// lines of their own.
 #[test]
 fn no_line_of_a_help_is_cut() {
     let mut all = vec![(String::from("toolexec"), command())];

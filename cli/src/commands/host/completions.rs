@@ -1,4 +1,4 @@
-//! `toolexec completions`: completions for a shell, printed from the definitions that read the command line.
+//! `toolexec completions`: shell completions, generated from the definitions of the command line.
 
 use std::process::ExitCode;
 
@@ -28,7 +28,7 @@ enum Shell {
     Fish,
 }
 
-/// Prints the completions of this program.
+/// Prints the completions.
 pub(in crate::commands) fn completions(
     asked: &Completions,
     program: &mut Command,

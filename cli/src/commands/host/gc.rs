@@ -1,5 +1,5 @@
-//! `toolexec gc`: what was kept long enough goes, by the configuration's word or as it is typed. It must
-//! never remove anything beside a daemon, and says the same of what would go as of what does.
+//! `toolexec gc`: deletes expired data, by the retention of the configuration or of the options. It
+//! must never run beside a daemon. A dry run lists exactly what would be deleted.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -62,7 +62,7 @@ pub(crate) struct Gc {
     format: Format,
 }
 
-/// Bounds as they are typed: at least one.
+/// Retention limits of an option: at least one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TypedBounds(pub(crate) Bounds);
 
@@ -94,7 +94,7 @@ fn put<N: FromStr>(name: &str, number: &str, place: &mut Option<N>) -> Result<()
     }
 }
 
-/// One that was to go, and why it is still there.
+/// A row of the report: the deletion, and the error if it failed.
 struct RemovalRow {
     going: Going,
     left: Option<SpoolError>,
@@ -107,7 +107,7 @@ pub(in crate::commands) fn gc(asked: &Gc) -> Result<ExitCode, Failure> {
         let going = dry_run(&places, &keep, now())?;
         going.into_iter().map(|going| RemovalRow { going, left: None }).collect()
     } else {
-        // Held to the end: nobody claims or tells anything meanwhile.
+        // Held to the end: no request is claimed or recorded meanwhile.
         let spool = Spool::open_for_daemon(&places)?;
         let removal = spool.retain(&keep, now(), usize::MAX, &|| false)?;
         let row = |(going, gone)| match gone {
@@ -152,7 +152,7 @@ fn place(asked: &Gc) -> Result<(Places, Keep), Failure> {
     Ok((Places { results, log, state, spool }, keep))
 }
 
-/// What is named wrongly stays as it is: nothing is made, nothing is locked.
+/// Checks that state and spool exist, so that a mistyped path is neither created nor locked.
 fn insist_on_state(places: &Places) -> Result<(), Failure> {
     let is_there = |path: &Path, what: &str, is: &dyn Fn(&Path) -> bool| {
         if is(path) {

@@ -1,6 +1,6 @@
-//! `toolexec keys`: the keys that sign records and log, their public halves in the words of other
-//! tools, and their change for others. It must never print a private byte, or change a key while
-//! anything is at work that would go on with the old one.
+//! `toolexec keys`: creates, prints and rotates the keys that sign records and the log. It must
+//! never print a private byte. It must never rotate a key while a process is running that would
+//! continue with the old one.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -129,7 +129,7 @@ pub(in crate::commands) fn keys(asked: &Keys) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Keys, and everything that works with them.
+/// The keys, and the directories that depend on them.
 struct SigningPlace {
     source: KeySource,
     origin: Option<LogOrigin>,
@@ -223,13 +223,13 @@ fn rotate(asked: &KeysRotate) -> Result<(), Failure> {
     let directory = place.source.public();
     let owner = fs::metadata(directory).map_err(Failure::io(directory))?.uid();
     if owner != rustix::process::geteuid().as_raw() {
-        // Files of another user's would be in the owner's way for ever.
+        // Files of another user would permanently obstruct the owner.
         return Err(Failure::Said(format!(
             "{}: belongs to uid {owner}; change its keys as that user",
             directory.display()
         )));
     }
-    // Held to the end: nothing is signed with a key that is on its way out.
+    // Held to the end, so that nothing is signed with the old key.
     let spool = Spool::open_for_daemon(&place.places)?;
     let keys = PublicKeys::open(directory).map_err(no_key)?;
     let logs: Vec<PublicLogKey> = keys.logs().iter().map(|log| log.key().clone()).collect();

@@ -1,5 +1,5 @@
-//! `toolexec man`: manual pages, printed from the definitions that read the command line. They must never say
-//! anything that is not in those.
+//! `toolexec man`: manual pages, generated from the definitions of the command line. They must
+//! never contain anything else.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,17 +25,17 @@ pub(crate) struct ManPages {
     dir: Option<PathBuf>,
 }
 
-/// Whose pages they are, at the foot of each.
+/// The footer of each page.
 const SOURCE: &str = concat!("toolexec ", env!("CARGO_PKG_VERSION"));
 
-/// Every command as a page; `help` is one only to the parser.
+/// Returns the definitions of every command. clap's `help` subcommand gets no page.
 fn definitions(program: Command) -> Command {
     let mut whole = program.disable_help_subcommand(true);
     whole.build();
     whole
 }
 
-/// Prints the pages of this program, or writes them into a directory.
+/// Prints the page of the program, or writes all pages into a directory.
 pub(in crate::commands) fn man(asked: &ManPages, program: Command) -> Result<ExitCode, Failure> {
     let whole = definitions(program);
     match &asked.dir {
@@ -54,12 +54,13 @@ fn write_pages(command: &Command, dir: &Path) -> Result<(), Failure> {
     command.get_subcommands().try_for_each(|one| write_pages(one, dir))
 }
 
-/// The page of one command. What follows its help is laid out by hand and stays so.
+/// Returns the page of a command. The text after its help is laid out by hand and remains
+/// unchanged.
 fn page(command: &Command) -> Result<String, Failure> {
     let notes = command.get_after_help().map(ToString::to_string);
     let bare = command.clone().after_help(None::<&'static str>);
     let title = bare.get_display_name().unwrap_or(bare.get_name()).to_uppercase();
-    // An empty date would be left out, and the rest be taken for it.
+    // roff would skip an empty date and use the next field in its place.
     let man = Man::new(bare).title(title).date(" ").source(SOURCE).manual("TOOL-EXEC");
     let mut page = Vec::new();
     let failed = |error| Failure::Io("the page".into(), error);

@@ -1,5 +1,5 @@
-//! How the daemon is: what it told of itself, held against whether it is there. What a dead one told is
-//! never shown as the present.
+//! The state of the daemon: its published status, compared with whether it is alive. The status of
+//! a dead daemon is never shown as current.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use model::escape_line;
 use serde_json::{Value, json};
 use spool::{Alive, DaemonState, Status, ToldError, daemon_alive, told_status};
 
-/// What is known of the daemon of a spool.
+/// The known state of a spool's daemon.
 pub(crate) struct Daemon {
     alive: Alive,
     told: Result<Status, ToldError>,
@@ -19,16 +19,17 @@ impl Daemon {
         Self { alive: daemon_alive(spool, told.as_ref().ok()), told }
     }
 
-    /// Whether what it told of requests in flight is over: nobody is at work on them.
+    /// Returns whether requests in flight are abandoned because the daemon is dead.
     pub(super) fn is_dead(&self) -> bool {
         self.alive == Alive::No
     }
 
-    /// What it told, if it is the one that lives or nobody can see that it does not.
+    /// Returns the published status if it belongs to the living daemon, or if the caller cannot
+    /// determine that it does not.
     fn present(&self) -> Option<&Status> {
         let told = self.told.as_ref().ok().filter(|told| told.state.is_of_the_living())?;
         match self.alive {
-            // Processes may be counted otherwise here than there; then the lock alone has to do.
+            // Process ids differ between pid namespaces. Then the lock alone decides.
             Alive::Yes(Some(pid)) if pid != told.seat.pid && self.counts_alike(told) => None,
             Alive::Yes(_) | Alive::Unknown => Some(told),
             Alive::No => None,
@@ -40,7 +41,7 @@ impl Daemon {
         told.seat.boot_id == here.boot_id && told.seat.pid_namespace == here.pid_namespace
     }
 
-    /// One word for all of it.
+    /// Returns the state as one word.
     pub(crate) fn as_str(&self) -> &'static str {
         match (self.alive, &self.told, self.present()) {
             (Alive::Yes(_), _, Some(told)) => told.state.as_str(),
@@ -52,7 +53,7 @@ impl Daemon {
         }
     }
 
-    /// Whether it lives, serves, and admits what is dropped.
+    /// Returns whether the daemon is alive, serving, and admitting submissions.
     pub(crate) fn admits(&self) -> bool {
         matches!(self.alive, Alive::Yes(_))
             && self.present().is_some_and(|told| {
@@ -60,7 +61,7 @@ impl Daemon {
             })
     }
 
-    /// The same in a sentence.
+    /// Returns the state as a sentence.
     pub(crate) fn sentence(&self) -> String {
         let said = match (self.as_str(), &self.told) {
             ("untold", Err(error @ (ToldError::Unreadable(..) | ToldError::Unsound(..)))) => {
@@ -91,12 +92,12 @@ impl Daemon {
         }
     }
 
-    /// Why nothing is admitted, if it serves and says so.
+    /// Returns why nothing is admitted, if the daemon reports that.
     pub(crate) fn admission_stopped(&self) -> Option<&str> {
         self.present()?.admission_stopped.as_deref()
     }
 
-    /// Name and digest of the policy that is in force, or was.
+    /// Returns the name and digest of the active or last active policy.
     pub(crate) fn policy(&self) -> Option<(&str, &str)> {
         let policy = &self.told.as_ref().ok()?.policy;
         Some((&policy.name, &policy.sha256))

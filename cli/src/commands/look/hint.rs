@@ -1,5 +1,5 @@
-//! When to look again: soon after the kernel hints at a change, and every so often without a hint. A hint
-//! is never an answer.
+//! Change notifications for polling: soon after the kernel reports a change, and at intervals
+//! without one. A notification is only a hint to look again.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -8,11 +8,11 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
-/// Directories that are watched as long as this lives.
+/// Directories that are watched while this value lives.
 pub(crate) struct Hints(Option<OwnedFd>);
 
 impl Hints {
-    /// Watches what of these can be watched; the rest is looked at every so often.
+    /// Watches those of the directories that can be watched. The others are read at intervals.
     pub(crate) fn of(place: &Path, parts: &[&str]) -> Self {
         let flags = CreateFlags::CLOEXEC | CreateFlags::NONBLOCK;
         let Ok(inotify) = inotify::init(flags) else { return Self(None) };
@@ -24,8 +24,8 @@ impl Hints {
         Self((watched.count() > 0).then_some(inotify))
     }
 
-    /// Waits until something changed, the time is over, or something is to be said of `other`. Says whether
-    /// it is.
+    /// Waits until something changed, the time is over, or `other` is ready. Returns whether
+    /// `other` is ready.
     pub(crate) fn wait(&self, longest: Duration, other: Option<PollFd<'_>>) -> bool {
         let has_other = other.is_some();
         let mut waited: Vec<PollFd<'_>> = other.into_iter().collect();
@@ -34,15 +34,14 @@ impl Hints {
             tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: longest.subsec_nanos().into(),
         };
-        // A signal ends it early, which is a reason to look as well.
+        // A signal ends the wait early, which is also a reason to look.
         let ready = poll(&mut waited, Some(&longest)).unwrap_or(0) > 0;
         let said = waited.first().is_some_and(|polled| !polled.revents().is_empty());
         self.came();
         has_other && ready && said
     }
 
-    /// Whether something changed since this was asked last. Every hint that came is answered by the one
-    /// look that follows.
+    /// Returns whether something changed since the last call, and consumes all notifications.
     pub(crate) fn came(&self) -> bool {
         let Some(inotify) = &self.0 else { return false };
         let (mut bytes, mut came) = ([0_u8; 4096], false);

@@ -1,5 +1,5 @@
-//! `toolexec list`: what waits and what was run. Reads only; what a record says of itself is shown, not
-//! believed.
+//! `toolexec list`: lists requests and records. Read-only. The statements of a record are shown
+//! without verification.
 
 use std::process::ExitCode;
 
@@ -43,12 +43,13 @@ pub(in crate::commands) fn list(asked: &List) -> Result<ExitCode, Failure> {
                 seen_any = true;
                 rows.extend(found);
             }
-            // The queue has said so already.
+            // The error of the queue already reports this.
             Err(failure) if unseen.is_empty() => unseen.push(failure),
             Err(_) => {}
         }
     }
-    // Who may not see the one directory may still see the other; but an answer there must be.
+    // A caller who may not read one directory may still read the other. If neither is readable,
+    // that is an error.
     let last = if seen_any { None } else { unseen.pop() };
     for failure in &unseen {
         output::note(format_args!("{failure}; what is there is not listed"));
@@ -83,12 +84,12 @@ fn print_human(row: &QueueRow) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Why nothing ran, in short.
+/// Returns the short reason why nothing ran.
 pub(super) fn reason_line(row: &QueueRow) -> Option<String> {
     row.reason.as_deref().map(reason::short)
 }
 
-/// What a held request waits for, a line each.
+/// Returns the conditions that a held request waits for, one per line.
 pub(super) fn held_lines(state: &State) -> Vec<String> {
     let State::Held(held) = state else { return Vec::new() };
     let text = |text: &str| model::escape_line(text);
@@ -99,7 +100,7 @@ pub(super) fn held_lines(state: &State) -> Vec<String> {
     held.waits_for.iter().map(line).collect()
 }
 
-/// A row as programs read it.
+/// Returns a row as JSON.
 pub(super) fn json_of(row: &QueueRow) -> serde_json::Value {
     let (held, running) = match &row.state {
         State::Held(held) => (Some(held), None),

@@ -1,6 +1,7 @@
-//! Commands that look at a spool: by its directories, without a daemon, and without a change. A request's place
-//! is where its file is. What the daemon publishes below `public/` is shown as its word only, and never as the
-//! present once the daemon is gone; what a record says of itself is shown, and never taken for verified.
+//! Commands that inspect a spool through its directories: read-only, without a daemon. The position
+//! of a request's file is its state. The daemon's statements in `public/` are labelled as such, and
+//! never shown as current after it has died. A record's statements are shown, but never as
+//! verified.
 
 pub(crate) mod daemon;
 pub(crate) mod hint;

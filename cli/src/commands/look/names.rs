@@ -1,5 +1,5 @@
-//! Which request or result is meant by part of an id: the whole id, else its beginning, else any part of
-//! it, if only one has it. Never guesses between two.
+//! Resolves part of an id: the complete id, else a unique prefix, else a unique substring. It never
+//! guesses between several matches.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,19 +10,19 @@ use super::results::{request_of, result_names};
 use super::rows::Queue;
 use crate::failure::Failure;
 
-/// How many are named where several have it.
+/// Limit of listed matches in an error.
 const NAMED_MAX: usize = 5;
-/// Less of an id is a slip of the hand.
+/// A shorter part is assumed to be a typing error.
 const PART_CHARS_LEAST: usize = 3;
 
-/// What is meant.
+/// The request or result that an id refers to.
 pub(super) enum Meant {
     Request(String),
     Result(String),
     Nothing,
 }
 
-/// Looks among what waits, what is in flight and what was published.
+/// Resolves an id among requests in the queue, in flight and with results.
 pub(super) fn meant(place: &Path, queue: &Queue, typed: &str) -> Result<Meant, Failure> {
     let results = result_names(place)?;
     let mut requests: BTreeSet<&str> =
@@ -34,7 +34,7 @@ pub(super) fn meant(place: &Path, queue: &Queue, typed: &str) -> Result<Meant, F
     if results.iter().any(|name| name == typed) {
         return Ok(Meant::Result(typed.to_owned()));
     }
-    // A whole id that is nowhere is part of no other.
+    // A complete id that does not exist is not part of another id.
     let is_whole = typed.parse::<RequestId>().is_ok() || typed.parse::<ResultId>().is_ok();
     if typed.chars().count() < PART_CHARS_LEAST || is_whole {
         return Ok(Meant::Nothing);

@@ -1,4 +1,4 @@
-//! Which directory is looked at: a spool, or one user's embedded state.
+//! The options for the inspected directory: a spool, or a user's embedded state.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -32,18 +32,18 @@ impl PlaceOptions {
         let state = self.state.path()?;
         match &self.state.dir {
             Some(_) => named(&state, "state", "--state", &["results", "keys", "ledger"]),
-            // Whoever has never run anything has no state, and that is no mistake.
+            // A user who has never run anything has no state, which is not an error.
             None => Ok(state),
         }
     }
 }
 
-/// A spool that was typed.
+/// Checks a spool named by `--spool`.
 pub(super) fn spool_at(path: &Path) -> Result<PathBuf, Failure> {
     named(path, "spool", "--spool", &["approved", "results"])
 }
 
-/// A directory that was typed: it must look like what it is said to be.
+/// Checks that a named directory contains at least one of the expected parts.
 fn named(path: &Path, what: &str, option: &str, parts: &[&str]) -> Result<PathBuf, Failure> {
     let found = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

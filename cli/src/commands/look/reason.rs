@@ -1,13 +1,13 @@
-//! A record's reason on a screen: short where there is a line for it, whole where a person asked about one
-//! request. The words are the record's own.
+//! A record's reason for display: short in a list, complete for a single request. The text is the
+//! record's own.
 
 use model::escape_line;
 use records::split_reason;
 
-/// Characters that a row of a list has room for.
+/// Width limit of a row in a list.
 const SHORT_CHARS_MAX: usize = 160;
 
-/// What was wrong, on one line and without the advice.
+/// Returns the problem on one line, without the help.
 pub(crate) fn short(reason: &str) -> String {
     let what = escape_line(split_reason(reason).0);
     match what.char_indices().nth(SHORT_CHARS_MAX) {
@@ -16,7 +16,7 @@ pub(crate) fn short(reason: &str) -> String {
     }
 }
 
-/// What was wrong, and on a line of its own the advice.
+/// Returns the problem, followed by the help on its own line.
 pub(super) fn lines(reason: &str) -> Vec<String> {
     let (what, help) = split_reason(reason);
     let help = help.map(|help| format!("help: {}", escape_line(help)));

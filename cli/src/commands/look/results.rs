@@ -1,4 +1,5 @@
-//! What was published: by names alone where names will do, for there may be very many.
+//! Published results. Functions read names only where possible, because there may be very many
+//! results.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,10 +8,11 @@ use records::Summary;
 
 use crate::failure::Failure;
 
-/// `TS-YYYYMMDD-HHMMSSZ-`, in front of the request's id.
+/// The part of a result's name before the request id: `TS-YYYYMMDD-HHMMSSZ-`.
 const MARK_BYTES: usize = "TS-YYYYMMDD-HHMMSSZ-".len();
 
-/// The names of published results, oldest first. What is still being gathered has a hidden name.
+/// Returns the names of published results, oldest first. A result that is still being collected has
+/// a hidden name.
 pub(crate) fn result_names(place: &Path) -> Result<Vec<String>, Failure> {
     let results = place.join("results");
     let mut names = Vec::new();
@@ -29,12 +31,12 @@ pub(crate) fn result_names(place: &Path) -> Result<Vec<String>, Failure> {
     Ok(names)
 }
 
-/// The request whose record a result is, by its name.
+/// Returns the request id in the name of a result.
 pub(crate) fn request_of(result: &str) -> Option<&str> {
     result.starts_with("TS-").then(|| result.get(MARK_BYTES..)).flatten()
 }
 
-/// One published result and what its record says of itself.
+/// A published result and the summary in its record.
 pub(crate) struct Published {
     pub(crate) path: PathBuf,
     pub(crate) said: Option<Summary>,
@@ -45,12 +47,12 @@ impl Published {
         Self { said: records::summary(&path), path }
     }
 
-    /// The outcome, or that the record cannot be read.
+    /// Returns the outcome, or that the record cannot be read.
     pub(crate) fn as_str(&self) -> &str {
         self.said.as_ref().map_or("unreadable", |said| &said.outcome)
     }
 
-    /// Why nothing ran, or why the end is unknown.
+    /// Returns the reason why nothing ran, or why the outcome is unknown.
     pub(crate) fn reason(&self) -> Option<&str> {
         self.said.as_ref().and_then(|said| said.reason.as_deref())
     }
@@ -60,13 +62,13 @@ impl Published {
     }
 }
 
-/// The records of a request among these names, oldest first.
+/// Returns the records of a request among these names, oldest first.
 pub(crate) fn records_among(place: &Path, names: &[String], request_id: &str) -> Vec<Published> {
     let mine = names.iter().filter(|name| request_of(name) == Some(request_id));
     mine.map(|name| Published::at(place.join("results").join(name))).collect()
 }
 
-/// The record that tells the end of a request: that of its run, else the last one.
+/// Returns the record of a request's outcome: that of its run, else the last one.
 pub(crate) fn end_of(mut records: Vec<Published>) -> Option<Published> {
     let ran = records.iter().position(|one| !matches!(one.as_str(), "refused" | "unreadable"));
     match ran {

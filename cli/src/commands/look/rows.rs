@@ -1,4 +1,4 @@
-//! What is in a spool, a row for each request that has no record yet and for each record.
+//! The contents of a spool: one row per request without a record, and one per record.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,25 +9,25 @@ use super::daemon::Daemon;
 use super::results::{Published, request_of, result_names};
 use crate::failure::Failure;
 
-/// What is known of a request without having verified anything.
+/// The state of a request. Nothing in it is verified.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     Waiting,
-    /// Waiting for somebody's answer, by the daemon's word.
+    /// The daemon reports that the request waits for an approval or permission.
     Held(Held),
-    /// In the daemon's hands, by its word.
+    /// The daemon reports that it is working on the request.
     InFlight(Running),
-    /// It was, when the daemon died.
+    /// The request was in flight when the daemon died.
     Interrupted(Running),
-    /// There is a record of a request of this name, and a file of it still in `approved/`.
+    /// A record for this request exists, and its file is still in `approved/`.
     Recorded,
-    /// The outcome that the record names.
+    /// The outcome that the record states.
     Done(String),
     Unreadable,
 }
 
 impl State {
-    /// Every word of a request that has no record yet, or has not left.
+    /// The names of all states before the outcome of a record.
     pub(super) const WORDS: [&str; 8] = [
         "waiting",
         "held",
@@ -52,14 +52,14 @@ impl State {
     }
 }
 
-/// One request or record.
+/// A request or a record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct QueueRow {
     pub(crate) request_id: String,
     pub(crate) state: State,
     pub(crate) result_id: Option<String>,
     pub(crate) created_utc: Option<String>,
-    /// Of a record: why nothing ran, or why the end is unknown.
+    /// The record's reason why nothing ran, or why the outcome is unknown.
     pub(crate) reason: Option<String>,
     pub(crate) path: PathBuf,
 }
@@ -70,16 +70,16 @@ impl QueueRow {
     }
 }
 
-/// What has no record yet or has not left, and what of the directories cannot be seen.
+/// Requests without a record or still in `approved/`, and the directories that could not be read.
 pub(crate) struct Queue {
     pub(crate) rows: Vec<QueueRow>,
     pub(crate) unseen: Vec<Failure>,
 }
 
-/// Looks at everything but the results themselves.
+/// Reads the queue. Of the results only the names are read.
 pub(crate) fn queue(place: &Path, daemon: &Daemon) -> Queue {
     let mut unseen = Vec::new();
-    // In this order: what leaves `approved/` meanwhile is found among the results.
+    // The order matters: a request that leaves `approved/` meanwhile is found among the results.
     let dropped = dropped(place).unwrap_or_else(|failure| {
         unseen.push(failure);
         None
@@ -91,7 +91,7 @@ pub(crate) fn queue(place: &Path, daemon: &Daemon) -> Queue {
     });
     let recorded: BTreeSet<&str> = names.iter().filter_map(|name| request_of(name)).collect();
     let approved = place.join("approved");
-    // Who may not look into `approved/` is told at least what the daemon says.
+    // A caller who may not read `approved/` sees at least the daemon's report.
     let told = || held.keys().cloned().chain(waiting_in(place).into_iter().map(|one| one.file));
     let dropped = dropped.unwrap_or_else(|| told().collect::<BTreeSet<_>>().into_iter().collect());
     let mut rows = Vec::new();
@@ -101,7 +101,7 @@ pub(crate) fn queue(place: &Path, daemon: &Daemon) -> Queue {
         let state = match (running.remove(&request_id), held.remove(&file)) {
             (Some(told), _) if told.step == Step::Publishing && is_recorded => State::Recorded,
             (Some(told), _) => in_flight(told, daemon),
-            // Also one that has a record of an earlier time: what it waits for now is what counts.
+            // This includes a request with an earlier record: its present state counts.
             (None, Some(held)) => State::Held(held),
             (None, None) if is_recorded => State::Recorded,
             (None, None) => State::Waiting,
@@ -110,7 +110,7 @@ pub(crate) fn queue(place: &Path, daemon: &Daemon) -> Queue {
         rows.push(QueueRow::waiting(request_id, state, path));
     }
     for (request_id, told) in running {
-        // One that was refused may be on its way again.
+        // A refused request may have been submitted again.
         if told.step == Step::Publishing && recorded.contains(request_id.as_str()) {
             continue;
         }
@@ -125,7 +125,7 @@ fn in_flight(told: Running, daemon: &Daemon) -> State {
     if daemon.is_dead() { State::Interrupted(told) } else { State::InFlight(told) }
 }
 
-/// The names that were dropped; none where nothing can be dropped at all.
+/// Returns the names of submitted files; empty if the directory does not accept submissions.
 fn dropped(place: &Path) -> Result<Option<Vec<String>>, Failure> {
     let approved = place.join("approved");
     if !approved.is_dir() {
@@ -135,7 +135,7 @@ fn dropped(place: &Path) -> Result<Option<Vec<String>>, Failure> {
     Ok(Some(waiting.iter().map(Waiting::name).map(str::to_owned).collect()))
 }
 
-/// Every record, oldest first.
+/// Returns every record, oldest first.
 pub(super) fn done(place: &Path) -> Result<Vec<QueueRow>, Failure> {
     let results = place.join("results");
     let mut rows: Vec<QueueRow> = result_names(place)?
@@ -146,14 +146,14 @@ pub(super) fn done(place: &Path) -> Result<Vec<QueueRow>, Failure> {
     Ok(rows)
 }
 
-/// The last records, newest first.
+/// Returns the latest records, newest first.
 pub(super) fn last(place: &Path, rows_max: usize) -> Result<Vec<QueueRow>, Failure> {
     let results = place.join("results");
     let names = result_names(place)?.into_iter().rev().take(rows_max);
     Ok(names.map(|name| row_of(Published::at(results.join(name)))).collect())
 }
 
-/// One record by its name.
+/// Returns the record with this name.
 pub(crate) fn row_of_result(place: &Path, name: &str) -> QueueRow {
     row_of(Published::at(place.join("results").join(name)))
 }

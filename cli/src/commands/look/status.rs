@@ -1,4 +1,4 @@
-//! `toolexec status`: one screen that says how the daemon and its queue are.
+//! `toolexec status`: shows daemon and queue status.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,12 +32,12 @@ pub(crate) struct Status {
     format: Format,
 }
 
-/// How many of the last records are shown.
+/// Limit of shown records.
 const LAST_ROWS: usize = 5;
-/// More requests than this of one kind nobody reads on one screen.
+/// Limit of shown requests per state.
 const SHOWN_ROWS: usize = 20;
 const MIB: u64 = 1 << 20;
-/// Hexadecimal digits of the policy's digest that are enough for people.
+/// The digits of the policy's digest that suffice for people.
 const DIGITS_SHOWN: usize = 12;
 
 pub(in crate::commands) fn status(asked: &Status) -> Result<ExitCode, Failure> {
@@ -50,7 +50,7 @@ pub(in crate::commands) fn status(asked: &Status) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(!view.daemon.admits())))
 }
 
-/// A spool as it was at one moment, as nearly as directories show one.
+/// A snapshot of a spool, as consistent as directory reads can be.
 pub(super) struct View {
     pub(super) daemon: Daemon,
     pub(super) rows: Vec<QueueRow>,
@@ -69,14 +69,14 @@ impl View {
             daemon,
             rows: queue.rows,
             unseen: queue.unseen,
-            // Who may not list them was told so with the queue.
+            // A caller who may not list results sees the error in the queue.
             last: last(place, LAST_ROWS).unwrap_or_default(),
             free_bytes: found.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)),
             at: clock::now(),
         }
     }
 
-    /// How many there are in each state.
+    /// Counts the requests in each state.
     fn counts(&self) -> BTreeMap<&str, usize> {
         let mut counts: BTreeMap<&str, usize> = State::WORDS.map(|word| (word, 0)).into();
         for row in &self.rows {
@@ -150,7 +150,7 @@ impl View {
         lines.join("\n")
     }
 
-    /// What there is of each state; what there is nothing of is not worth a word, unless it is all.
+    /// Returns the counts that are not zero, or `nothing`.
     fn counted(&self) -> String {
         let counts = self.counts();
         let some = |word: &&str| counts.get(word).filter(|count| **count > 0).is_some();

@@ -1,5 +1,5 @@
-//! `toolexec wait`: until requests have their records. The published result is the end; nothing that the
-//! daemon tells is taken for it.
+//! `toolexec wait`: waits until requests have their records. Only a published result ends the wait,
+//! never a report of the daemon.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -52,17 +52,17 @@ pub(crate) struct Wait {
     format: Format,
 }
 
-/// inotify is a hint; this often the directories are looked at without one.
+/// inotify is only a hint; the directories are read this often without one.
 const LOOK_INTERVAL: Duration = Duration::from_secs(2);
-/// Under load a hint comes with every file; one look answers those of a while.
+/// Under load every file causes a hint. One read handles those of this period.
 const REST: Duration = Duration::from_millis(50);
 
-/// The end of one request's waiting.
+/// The end of the wait for a request.
 enum End {
     Record(Published),
-    /// It is nowhere.
+    /// No such request exists.
     NoSuch,
-    /// It was there, and went without a record.
+    /// The request existed and disappeared without a record.
     Withdrawn,
     TimeOver,
 }
@@ -81,7 +81,8 @@ pub(in crate::commands) fn wait(asked: &Wait) -> Result<ExitCode, Failure> {
                 let published = Published::at(place.join("results").join(name));
                 worst = worst.max(told(asked.format, typed, &End::Record(published))?);
             }
-            // Who may not list what is dropped may still wait for it by its whole name.
+            // A caller who may not list submissions may still wait for a request by its complete
+            // id.
             Meant::Nothing if !first.unseen.is_empty() && typed.parse::<RequestId>().is_ok() => {
                 waiting.push(typed.clone());
             }
@@ -125,7 +126,7 @@ pub(in crate::commands) fn wait(asked: &Wait) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Shows how far they are, for as long as this lives.
+/// Starts the progress display. It ends when the value is dropped.
 fn live_of(
     place: &Path,
     followed: Option<&String>,
@@ -142,7 +143,7 @@ fn live_of(
     })
 }
 
-/// What is furthest of them, and how many more there are.
+/// Draws the request that is furthest, and the number of others.
 fn draw(pen: &mut Pen, place: &Path, waiting: &[String]) {
     let in_flight = running_in(place);
     let running = waiting.iter().filter_map(|id| in_flight.get(id)).max_by_key(|it| it.step);
@@ -163,10 +164,10 @@ fn draw(pen: &mut Pen, place: &Path, waiting: &[String]) {
     }
 }
 
-/// What lay in `approved/` of a request before anything else was looked at.
+/// The request's file in `approved/`, read before anything else.
 enum Original {
     Gone,
-    /// Since that second; none where whoever asks may not look.
+    /// The file's ctime in seconds. `None` if the caller may not read it.
     There(Option<i64>),
 }
 
@@ -179,8 +180,8 @@ impl Original {
         }
     }
 
-    /// Whether it was dropped after a record was made. One that was refused and could not be taken away
-    /// is older.
+    /// Returns whether the file was submitted after this record was made. The file of a refused
+    /// request that could not be removed is older.
     fn is_younger_than(&self, record: &Published) -> bool {
         let made = record.said.as_ref().and_then(|said| said.created_utc.parse::<UtcTime>().ok());
         match self {
@@ -190,8 +191,9 @@ impl Original {
     }
 }
 
-/// Which of them came to their end. First the originals and what is in flight, then the records: who
-/// publishes does it the other way round, so what is nowhere then has no record.
+/// Returns the requests that have ended. Reads the files and the requests in flight first, then the
+/// records. The daemon publishes in the opposite order, so a request that is found nowhere has no
+/// record.
 fn look(place: &Path, waiting: Vec<String>) -> Result<Vec<(String, Option<End>)>, Failure> {
     let originals: Vec<_> = waiting.iter().map(|id| Original::of(place, id)).collect();
     let (in_flight, held, in_line) = (running_in(place), held_in(place), waiting_in(place));
@@ -204,7 +206,8 @@ fn look(place: &Path, waiting: Vec<String>) -> Result<Vec<(String, Option<End>)>
         told && !Daemon::of(place).is_dead()
     };
     let end = |id: &str, original: &Original| match end_of(records_among(place, &names, id)) {
-        // What was refused may be mended and dropped again: that record is not the end of it then.
+        // A refused request may be fixed and submitted again. Its old record is then not the end of
+        // it.
         Some(record)
             if record.as_str() == "refused"
                 && (original.is_younger_than(&record) || is_told(id)) =>
@@ -221,7 +224,7 @@ fn look(place: &Path, waiting: Vec<String>) -> Result<Vec<(String, Option<End>)>
     Ok(looked.map(|(id, original)| (end(&id, &original), id)).map(|(end, id)| (id, end)).collect())
 }
 
-/// Says the end, and gives its exit code: that of `run`.
+/// Prints the end and returns its exit status, which is that of `run`.
 fn told(format: Format, id: &str, end: &End) -> Result<u8, Failure> {
     let (word, code) = match end {
         End::Record(record) => {

@@ -1,6 +1,6 @@
-//! `toolexec replay`: the run of a record once more, and whether it leaves the same bytes. It must never
-//! replay what does not verify, or under another policy than the record names, and says of every
-//! file that differs which one it is.
+//! `toolexec replay`: repeats the run of a record and compares the bytes that it leaves. It must
+//! never replay a record that does not verify, or run under another policy than the record's. It
+//! reports every file that differs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub(crate) struct Replay {
     format: Format,
 }
 
-/// One thing in which two runs differ.
+/// A difference between two runs.
 struct Difference {
     what: String,
     was: String,
@@ -115,7 +115,7 @@ fn refused(was: &Recalled, why: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// 0 where the same bytes were left; 1 where others were; 2 and 3 as `run`.
+/// Returns 0 for equal bytes and 1 for different ones; 2 and 3 have the meaning of `run`.
 fn exit_code(is: &Recalled, same: bool) -> ExitCode {
     ExitCode::from(match is.outcome.as_str() {
         "refused" => 2,

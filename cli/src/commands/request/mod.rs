@@ -1,4 +1,4 @@
-//! Commands that write requests.
+//! Commands that create requests.
 
 pub(crate) mod draft;
 pub(crate) mod lint;

@@ -1,4 +1,4 @@
-//! An embedded run: its host, its signals, its progress and its record.
+//! Embedded runs: host, signals, progress and record.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::output::live::{self, Followed, Live};
 use crate::output::{self, human};
 
-/// Shows how the run goes on, for as long as this lives.
+/// Starts the progress display. It ends when the value is dropped.
 pub(in crate::commands) fn live_of(
     host: &Host,
     mut followed: Option<Followed>,
@@ -36,7 +36,7 @@ pub(in crate::commands) fn live_of(
     })
 }
 
-/// Looks at the record as any reader would; what is wrong with it goes to stderr.
+/// Verifies the record as any reader would. Faults are printed to stderr.
 pub(in crate::commands) fn verified(host: &Host, record: &Path) -> Option<Verified> {
     let logs = vec![host.log().key().clone()];
     let trust = Trust::from_key(&host.key().public()).with_logs(logs);
@@ -52,7 +52,7 @@ pub(in crate::commands) fn verified(host: &Host, record: &Path) -> Option<Verifi
     }
 }
 
-/// The host of embedded runs, with every story of an earlier run told to its end.
+/// Opens the host for embedded runs, and records every interrupted run first.
 pub(in crate::commands) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
     let state = asked.state.path()?;
     let policy = named_or_embedded(asked.policy.as_deref())?;
@@ -97,7 +97,8 @@ pub(in crate::commands) fn open_host(asked: &HostOptions) -> Result<Host, Failur
     Ok(host)
 }
 
-/// Ctrl-C cancels the run, which then has a record that says so; a second one ends this program.
+/// Makes Ctrl-C cancel the run, which then gets a `cancelled` record. A second Ctrl-C ends the
+/// program.
 pub(in crate::commands) fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
@@ -109,12 +110,12 @@ pub(in crate::commands) fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
     Ok(interrupted)
 }
 
-/// From here on the first signal ends this program: a run that is told cannot be cancelled.
+/// Makes the next signal end the program. A recorded run cannot be cancelled.
 pub(in crate::commands) fn nothing_left_to_cancel(interrupted: &AtomicBool) {
     interrupted.store(true, Ordering::Relaxed);
 }
 
-/// What is wrong goes to stderr in both formats.
+/// Prints problems to stderr, in every format.
 pub(in crate::commands) fn report_trouble(request: &Path, bytes: &[u8], told: &Told) {
     human::aside(request, bytes, &told.violations);
     if let Some(reason) = &told.reason {

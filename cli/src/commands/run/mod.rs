@@ -1,4 +1,4 @@
-//! Commands that run requests, here or by a daemon.
+//! Commands that run requests, embedded or by a daemon.
 
 pub(in crate::commands) mod embedded;
 pub(crate) mod order;

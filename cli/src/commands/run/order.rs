@@ -1,6 +1,6 @@
-//! `toolexec hold`, `release` and `cancel`: an order beside a request that waits, for the daemon to obey.
-//! It must never touch the request itself, and it never says that something was done which the daemon
-//! has yet to do.
+//! `toolexec hold`, `release` and `cancel`: places an order beside a queued request, for the daemon
+//! to execute. It must never touch the request itself, and never report work as done that the
+//! daemon has yet to do.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -56,15 +56,15 @@ pub(crate) struct OrderOptions {
     format: Format,
 }
 
-/// More names are not read by anybody.
+/// Limit of listed names.
 const SHOWN_MAX: usize = 5;
 
-/// What became of an order.
+/// The result of placing an order.
 enum Placed {
     New,
-    /// The same lay there.
+    /// The same order already existed.
     WasThere,
-    /// There was nothing to take back.
+    /// No hold existed.
     NotNeeded,
 }
 
@@ -83,8 +83,8 @@ pub(in crate::commands) fn order(asked: &OrderOptions, order: Order) -> Result<E
     }
 }
 
-/// The same for who names the very file and shows the answer elsewhere: in a sentence, what was done or
-/// why it was not.
+/// Places an order for a file named exactly, and returns a sentence about the result or the
+/// refusal.
 pub(crate) fn order_quietly(
     spool: &Path,
     name: &str,
@@ -98,7 +98,7 @@ pub(crate) fn order_quietly(
     Ok(placed.map(|placed| said(spool, name, order, &placed)))
 }
 
-/// Places an order beside a file, or says why not.
+/// Places an order beside a file, or returns the reason for a refusal.
 fn place(
     dropbox: &Dropbox,
     spool: &Path,
@@ -114,7 +114,7 @@ fn place(
         Order::Release if !lies_there(Order::Hold) => Placed::NotNeeded,
         _ => {
             if order == Order::Hold {
-                // One that was left behind would take this hold back at once.
+                // A leftover release would cancel this hold at once.
                 dropbox.take_order_away(name, Order::Release)?;
             }
             match dropbox.place_order(name, order)? {
@@ -124,14 +124,14 @@ fn place(
         }
     };
     if dropbox.identity(name).is_none() {
-        // It was answered while this was typed.
+        // The request was processed while the order was placed.
         dropbox.take_order_away(name, order)?;
         return Ok(Err(where_it_is(spool, id)?));
     }
     Ok(Ok(placed))
 }
 
-/// The names of the requests that wait.
+/// Returns the file names of queued requests.
 fn waiting(dropbox: &Dropbox) -> Result<impl Iterator<Item = String>, Failure> {
     Ok(dropbox.waiting()?.into_iter().filter_map(|it| match it {
         Waiting::Request(name) => Some(name),
@@ -139,7 +139,7 @@ fn waiting(dropbox: &Dropbox) -> Result<impl Iterator<Item = String>, Failure> {
     }))
 }
 
-/// The file that is meant, or why there is none.
+/// Returns the file name of the request, or the reason why there is none.
 fn find(dropbox: &Dropbox, asked: &OrderOptions) -> Result<Result<String, String>, Failure> {
     let typed = asked.request.as_str();
     let mut begun: Vec<String> = waiting(dropbox)?.filter(|name| name.starts_with(typed)).collect();
@@ -162,7 +162,7 @@ fn find(dropbox: &Dropbox, asked: &OrderOptions) -> Result<Result<String, String
     })
 }
 
-/// Where a request is that does not wait.
+/// Returns a sentence about a request that is not queued.
 fn where_it_is(spool: &Path, id: &str) -> Result<String, Failure> {
     if let Some(last) = records_among(spool, &result_names(spool)?, id).pop() {
         return Ok(format!(
@@ -201,7 +201,7 @@ fn tell(asked: &OrderOptions, name: &str, order: Order, placed: &Placed) -> Resu
     }
 }
 
-/// The option that the next command needs as well, where it is not the packaged spool.
+/// Returns the `--spool` option for suggested commands; empty for the packaged spool.
 fn named(spool: &Path) -> String {
     match spool == Path::new(PACKAGED_SPOOL) {
         true => String::new(),
@@ -233,7 +233,7 @@ fn said(spool: &Path, name: &str, order: Order, placed: &Placed) -> String {
     format!("{id}: {said}")
 }
 
-/// A release takes only a hold back.
+/// Prints the remaining conditions of the request: a release removes only a hold.
 fn tell_what_else(asked: &OrderOptions, name: &str) -> Result<(), Failure> {
     let held = spool::held_in(&asked.spool).remove(name);
     let waits = held.iter().flat_map(|it| &it.waits_for).filter(|it| it.code != "spool.held");

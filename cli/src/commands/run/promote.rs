@@ -1,5 +1,6 @@
-//! `toolexec promote`: check what the daemon would check, then drop the request in the right order, or
-//! what signatures a request that waits there did not have yet.
+//! `toolexec promote`: checks what the daemon would check, then submits the request. Inputs and
+//! signatures are written before the request. For a request that is already queued, it adds the
+//! signatures that are missing there.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -43,7 +44,8 @@ pub(in crate::commands) fn promote(asked: &Promote) -> Result<ExitCode, Failure>
     promote_whichever(asked, None)
 }
 
-/// The same for what was just approved: whoever may write beside it may have put something else there.
+/// Submits the bytes that were just approved. Another user who may write beside the file could have
+/// replaced them.
 pub(crate) fn promote_only(asked: &Promote, approved: &Sha256) -> Result<ExitCode, Failure> {
     promote_whichever(asked, Some(approved))
 }
@@ -103,7 +105,7 @@ fn tell_dropped(format: Format, request: &Request, dropped: &Dropped) -> Result<
     }
 }
 
-/// The directory of a spool that requests are dropped into.
+/// Returns the submission directory of a spool.
 pub(super) fn approved_of(spool: &Path) -> Result<PathBuf, Failure> {
     let approved = spool.join("approved");
     match fs::metadata(&approved) {

@@ -1,5 +1,5 @@
-//! `toolexec run`: the embedded one-shot. The same code path as the daemon's, with the person who
-//! typed the command as the approver.
+//! `toolexec run`: an embedded one-shot run. It uses the daemon's code path, with the caller as the
+//! approver.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -48,10 +48,10 @@ pub(crate) struct Run {
     format: Format,
 }
 
-/// Runs a request, and prints its outcome.
+/// Runs a request and prints its outcome.
 pub(in crate::commands) fn run(asked: &Run) -> Result<ExitCode, Failure> {
-    // What was typed wrongly is told before a state is made or anything is claimed. Its lines are
-    // shown below violations only; what is run is read, and hashed, once and elsewhere.
+    // Report usage errors before creating a state or claiming anything. These bytes only serve to
+    // show violations; the run reads and hashes the file itself.
     let request = match read_document(&asked.request, REQUEST_BYTES_MAX) {
         Err(Failure::TooLarge(..)) => Vec::new(),
         request => request?,
@@ -87,7 +87,7 @@ pub(in crate::commands) fn run(asked: &Run) -> Result<ExitCode, Failure> {
     Ok(exit_code(told.outcome, verified.is_some()))
 }
 
-/// The id that a request's file has by its name.
+/// Returns the request id in a file's name.
 fn id_of(request: &Path) -> String {
     request.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
@@ -117,8 +117,8 @@ fn print_json(told: &Told, verified: bool) -> Result<(), Failure> {
     }))
 }
 
-/// 0 for `ok` with a record that verified; 1 for a run that ended otherwise; 2 for `refused`; 3 where
-/// nothing ran or nobody knows.
+/// Returns 0 for `ok` with a verified record, 1 for any other end of the run, 2 for `refused`, and
+/// 3 if nothing ran or the outcome is unknown.
 fn exit_code(outcome: Outcome, verified: bool) -> ExitCode {
     ExitCode::from(match outcome {
         Outcome::Ok if verified => 0,

@@ -1,5 +1,5 @@
-//! How findings look to a person: severity, code, message, place, the line with what is meant
-//! underlined, and what to do. It must never print text from outside as it is.
+//! Findings as text for people: severity, code, message, location, the underlined source line, and
+//! the fix. Untrusted text must never be printed unescaped.
 
 mod snippet;
 pub(crate) mod source;
@@ -18,10 +18,10 @@ use crate::output::human::snippet::Snippet;
 use crate::output::human::source::{Source, SourceLine};
 use crate::output::screen::Screen;
 
-/// More than this nobody reads; programs get all.
+/// Limit for people. Machine-readable formats contain all rows.
 const ROWS_MAX: usize = 100;
 
-/// Prints violations beside the answer of a command that is not about them.
+/// Prints violations to stderr, beside the output of a command that is not about them.
 pub(crate) fn aside(file: &Path, bytes: &[u8], rows: &[Violation]) {
     let text = String::from_utf8_lossy(bytes);
     let said = violations(Screen::of(&io::stderr()), file, &text, rows);
@@ -30,8 +30,8 @@ pub(crate) fn aside(file: &Path, bytes: &[u8], rows: &[Violation]) {
     }
 }
 
-/// Violations of a file by place, each with an empty line below it. Where there are too many, it is
-/// warnings that are left out first.
+/// Formats the violations of a file in source order, each followed by an empty line. If there are
+/// too many, warnings are left out first.
 pub(crate) fn violations(screen: Screen, file: &Path, text: &str, rows: &[Violation]) -> String {
     let source = Source::new(text, rows);
     let mut shown: Vec<&Violation> = rows.iter().collect();
@@ -53,7 +53,7 @@ pub(crate) fn violations(screen: Screen, file: &Path, text: &str, rows: &[Violat
     said
 }
 
-/// One violation, in the manner of rustc.
+/// Formats one violation in the style of rustc.
 fn violation(
     screen: Screen,
     file: &Path,
@@ -77,7 +77,7 @@ fn violation(
     if let Some(hint) = hint(row) {
         group = group.element(Level::HELP.message(hint));
     }
-    // The line was cut to the screen already, around the place.
+    // The line is already cut to the screen, around the marked span.
     let renderer = if screen.colour { Renderer::styled() } else { Renderer::plain() };
     let said = renderer.term_width(usize::from(u16::MAX)).render(&[group]);
     let place = place_line(screen, gutter, &place(file, row));
@@ -90,7 +90,8 @@ fn violation(
     }
 }
 
-/// The renderer would count columns of the line as it is shown, not as it stands in the file.
+/// Formats the location line. The renderer would count columns of the escaped line, not of the
+/// file.
 fn place_line(screen: Screen, gutter: usize, place: &str) -> String {
     let indent = " ".repeat(gutter);
     let style = DEFAULT_LINE_NUM_STYLE;
@@ -109,7 +110,8 @@ fn place(file: &Path, row: &Violation) -> String {
     }
 }
 
-/// What is wrong, escaped. Messages quote what they speak of; no secret may get out that way.
+/// Returns the escaped message. Messages quote the document, so a message that contains a secret is
+/// replaced by the meaning of its code.
 pub(crate) fn message(row: &Violation) -> String {
     match withheld(&row.message) {
         Some(Code::Secret(_)) => row.code.meaning().to_owned(),
@@ -117,24 +119,24 @@ pub(crate) fn message(row: &Violation) -> String {
     }
 }
 
-/// What to do, escaped; it may have several lines.
+/// Returns the escaped help text, which may have several lines.
 pub(super) fn hint(row: &Violation) -> Option<String> {
     let hint = row.hint.as_ref()?;
     Some(hint.lines().map(escape_line).collect::<Vec<_>>().join("\n"))
 }
 
-/// A path that was typed, with nothing in it that acts on a terminal.
+/// Returns a path with every character escaped that a terminal would interpret.
 pub(crate) fn name(file: &Path) -> String {
     escape_line(&file.to_string_lossy())
 }
 
-/// What is said of a file that is not read because of its size.
+/// Returns the violation for a file that is too large to be read.
 pub(crate) fn too_large(bytes_max: u64) -> Violation {
     let message = format!("file: larger than {bytes_max} bytes, the limit");
     Violation::error(Code::TextTooLarge, message)
 }
 
-/// How many of each, in words.
+/// Returns the number of errors and warnings as text.
 pub(crate) fn count(violations: &[Violation]) -> String {
     let of = |severity| violations.iter().filter(|v| v.severity == severity).count();
     let words = |number: usize, what: &str| match number {

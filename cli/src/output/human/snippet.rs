@@ -1,25 +1,25 @@
-//! One line of a document as a terminal shows it: escaped, tabs as spaces, and of a long line only
-//! what stands around the place that is meant. It must never let a character of the document act on
-//! the terminal, and its cost must not grow with the length of the line.
+//! One line of a document as a terminal shows it: escaped, tabs as spaces, long lines cut around
+//! the marked span. A character of the document must never act on the terminal. The cost must not
+//! grow with the length of the line.
 
 use std::ops::Range;
 
 use model::escape_line;
 
-/// Every tab is as wide as this, wherever it stands: a caret below is then as wide everywhere.
+/// Tabs have this fixed width everywhere, so that the caret line below aligns.
 const TAB: &str = "    ";
 
-/// Where a line was cut.
+/// Marks a cut.
 const CUT: char = '…';
 
 pub(crate) struct Snippet {
     pub(crate) text: String,
-    /// What is meant, in bytes of the text.
+    /// The span to underline, in bytes of `text`.
     pub(crate) meant: Range<usize>,
 }
 
 impl Snippet {
-    /// `meant` is in bytes of the line; the text will have at most this many columns.
+    /// Cuts a line to at most `columns` columns. `meant` is in bytes of `line`.
     pub(crate) fn of(line: &str, meant: Range<usize>, columns: usize) -> Self {
         let (before, rest) = line.split_at(meant.start);
         let (middle, after) = rest.split_at(meant.len());
@@ -47,10 +47,10 @@ impl Snippet {
     }
 }
 
-/// A character as it is shown.
+/// A character as shown on the terminal.
 struct Piece {
     text: String,
-    /// At most as many as this.
+    /// An upper bound.
     columns: usize,
 }
 
@@ -60,13 +60,13 @@ impl Piece {
             '\t' => TAB.to_owned(),
             c => escape_line(c.encode_utf8(&mut [0; 4])),
         };
-        // Some letters are two columns wide; to cut a line a little early is no harm.
+        // Some letters are two columns wide. Cutting a line a little early does no harm.
         let columns = if text.is_ascii() { text.len() } else { 2 };
         Self { text, columns }
     }
 }
 
-/// As many characters of a text as there was room for.
+/// The characters of a text that fit into a number of columns.
 struct Strip {
     pieces: Vec<Piece>,
     cut: bool,
@@ -89,7 +89,7 @@ impl Strip {
         self.pieces.iter().map(|piece| piece.columns).sum()
     }
 
-    /// The same, with the far end cut off.
+    /// Returns the same part, cut at its far end.
     fn within(mut self, columns: usize) -> Self {
         let mut used = self.columns();
         while used > columns {

@@ -1,5 +1,5 @@
-//! The lines of a document as they may be shown again. What looks like a secret must never leave
-//! this file readable: reports are read by more people, and kept longer, than the document.
+//! Lines of a document that may be shown again. A suspected secret must never leave this file
+//! readable: reports reach more readers, and are kept longer, than the document.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,24 +8,24 @@ use std::ops::Range;
 use model::escape_line;
 use validator::{Code, Violation, withheld};
 
-/// What stands for a secret. Its length says nothing of the secret's.
+/// Replaces a secret. Its length does not depend on the secret's.
 const MASK: &str = "********";
 
-/// In characters, from 0.
+/// A range of characters, from 0.
 type Columns = Range<usize>;
 
 const WHOLE_LINE: Columns = 0..usize::MAX;
 
-/// A document's text, and what of it is hidden.
+/// A document's text and the ranges that are hidden.
 pub(crate) struct Source<'a> {
     lines: Vec<&'a str>,
     hidden: BTreeMap<usize, Columns>,
 }
 
 impl<'a> Source<'a> {
-    /// The text, and everything that was found in it.
+    /// Hides every secret found in the text.
     pub(crate) fn new(text: &'a str, violations: &[Violation]) -> Self {
-        // The same lines that the validator counts: a carriage return alone ends none.
+        // Splits lines as the validator does: a carriage return alone does not end a line.
         let lines: Vec<&str> = text
             .split_inclusive('\n')
             .map(|line| line.strip_suffix('\n').unwrap_or(line))
@@ -45,14 +45,14 @@ impl<'a> Source<'a> {
         source
     }
 
-    /// Of several secrets on a line, what stands between them is hidden too.
+    /// Hides a range. The text between several secrets of a line is hidden too.
     fn hide(&mut self, line: usize, columns: Columns) {
         let known = self.hidden.entry(line).or_insert(columns.clone());
         *known = known.start.min(columns.start)..known.end.max(columns.end);
     }
 
-    /// Only the first line of a private key is found by its shape. Its body is hidden to the line
-    /// that ends it, or to the end of the text.
+    /// Hides private keys. The validator finds only the first line of a key; the body is hidden up
+    /// to the end line, or to the end of the text.
     fn hide_keys(&mut self) {
         let mut inside = false;
         for number in 1..=self.lines.len() {
@@ -69,12 +69,12 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The line with this number, from 1.
+    /// Returns the line with this number, from 1.
     pub(crate) fn line(&self, number: usize) -> Option<SourceLine<'a>> {
         let text = *self.lines.get(number.checked_sub(1)?)?;
         let hidden = self.hidden.get(&number).cloned();
-        // A finding may be missing: of one kind only the first on a line is told, and a report of
-        // very many rows is cut. So it is asked again, and hidden to the line's end if need be.
+        // A finding may be missing: the validator reports only the first of a kind on a line, and
+        // long reports are cut. Check again, and hide the rest of the line if necessary.
         let rest = hidden.as_ref().map(|columns| columns.start..usize::MAX);
         let tells =
             |line: &SourceLine<'_>| matches!(withheld(&line.readable), Some(Code::Secret(_)));
@@ -88,7 +88,7 @@ impl<'a> Source<'a> {
 pub(crate) struct SourceLine<'a> {
     text: &'a str,
     hidden: Option<Columns>,
-    /// The text with a mask over what is hidden.
+    /// The text with hidden ranges masked.
     readable: Cow<'a, str>,
 }
 
@@ -108,7 +108,7 @@ impl<'a> SourceLine<'a> {
         &self.readable
     }
 
-    /// Which characters of the line a violation means: at least one, where there is one.
+    /// Returns the characters that a violation refers to: at least one, unless the line is empty.
     pub(crate) fn meant(&self, row: &Violation) -> Columns {
         let Some(start) = row.column.checked_sub(1) else {
             let indent = self.text.chars().take_while(|c| c.is_whitespace()).count();
@@ -118,12 +118,12 @@ impl<'a> SourceLine<'a> {
         let rest = &self.text[byte_of(self.text, start)..];
         let width = if row.width == 0 { token(rest) } else { row.width };
         let width = rest.chars().take(width).count();
-        // A place behind the end is where something is missing.
+        // A position behind the end marks where something is missing.
         let start = if rest.is_empty() { self.text.chars().count() } else { start };
         start..start + width
     }
 
-    /// The same as bytes of the readable text.
+    /// Returns the same range in bytes of the readable text.
     pub(super) fn meant_readable(&self, row: &Violation) -> Range<usize> {
         let meant = self.meant(row);
         let (text, readable) = (self.text, self.readable.as_ref());
@@ -142,13 +142,13 @@ impl<'a> SourceLine<'a> {
             column if column <= hidden.end => mask + MASK.len(),
             column => behind(column),
         };
-        // The end of a line that is hidden to its end is behind the mask.
+        // A line that is hidden to its end has its end behind the mask.
         start.min(end)..end
     }
 }
 
-/// How many characters are meant at the beginning of this text, where nobody said: an operator, a
-/// character that cannot be seen, or a word, with its quotes if it is quoted; at least one.
+/// Returns how many leading characters a violation without a width refers to: an operator, an
+/// invisible character, or a word with its quotes. At least one.
 fn token(text: &str) -> usize {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return 0 };
@@ -159,10 +159,10 @@ fn token(text: &str) -> usize {
         c if operator(c) => chars.take_while(|&c| operator(c)).count(),
         quote @ ('"' | '\'') => {
             let inner = chars.by_ref().take_while(|&c| c != quote).count();
-            // The closing one was taken, if there is one.
+            // The closing quote was consumed, if the text has one.
             inner + usize::from(text.chars().nth(inner + 1).is_some())
         }
-        // A code fence as well as `code`.
+        // Covers a code fence as well as `code`.
         '`' => chars.take_while(|c| !c.is_whitespace()).count(),
         _ => {
             let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`') || unseen(c);
@@ -172,7 +172,7 @@ fn token(text: &str) -> usize {
     more + 1
 }
 
-/// Where the character in this column begins; the end of the text if it has fewer.
+/// Returns the byte offset of a column, or the end of a shorter text.
 fn byte_of(text: &str, column: usize) -> usize {
     if text.is_ascii() {
         return column.min(text.len());

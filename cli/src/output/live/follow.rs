@@ -1,5 +1,6 @@
-//! What a tool writes to its stdout while it runs, read from the result that is being gathered. It is the
-//! tool's own text: every line is marked as such, escaped and bounded, and nothing of it is an answer.
+//! The live stdout of a running tool, read from the result that is being collected. It is
+//! untrusted: every line is prefixed, escaped and bounded, and none of it is part of the command's
+//! answer.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -11,14 +12,14 @@ use validator::reveal_line;
 
 use super::Moment;
 
-/// In front of what is the tool's.
+/// Prefixes each line of the tool.
 const MARK: &str = "| ";
-/// More of one run is not shown; its record has all of it.
+/// Limit per run. The record contains the complete output.
 const SHOWN_BYTES_MAX: u64 = 1 << 20;
-/// At one look: a terminal must not be flooded.
+/// Limit per read, so that the terminal is not flooded.
 const LOOK_BYTES_MAX: usize = 64 * 1024;
 const LINE_CHARS_MAX: usize = 2000;
-/// A line that does not end is shown in pieces.
+/// A line without an end is shown in pieces.
 const LINE_BYTES_MAX: usize = 8 * LINE_CHARS_MAX;
 
 /// The stdout of one request's run.
@@ -27,7 +28,7 @@ pub(crate) struct Followed {
     request_id: String,
     file: Option<File>,
     offset: u64,
-    /// What has no line end yet.
+    /// Bytes after the last line end.
     rest: Vec<u8>,
     is_cut: bool,
 }
@@ -38,7 +39,7 @@ impl Followed {
         Self { results, request_id, file: None, offset: 0, rest: Vec::new(), is_cut: false }
     }
 
-    /// What came since the last look, line by line. At the last one also what has no line end.
+    /// Returns the lines since the previous call. The last call includes a line without an end.
     pub(crate) fn lines(&mut self, moment: Moment) -> Vec<String> {
         if self.file.is_none() {
             self.file = self.find(moment);
@@ -61,7 +62,7 @@ impl Followed {
         lines
     }
 
-    /// Some bytes, if there are more and more are shown.
+    /// Reads the next bytes, up to the limit of what is shown.
     fn read(&mut self) -> Option<Vec<u8>> {
         let file = self.file.as_ref()?;
         let left = usize::try_from(SHOWN_BYTES_MAX.checked_sub(self.offset)?).ok()?;
@@ -75,7 +76,7 @@ impl Followed {
     fn take_lines(&mut self, lines: &mut Vec<String>) {
         let bytes = std::mem::take(&mut self.rest);
         let mut pieces = bytes.split(|byte| *byte == b'\n');
-        // What stands behind the last line end.
+        // The bytes after the last line end.
         let rest = pieces.next_back().unwrap_or_default();
         lines.extend(pieces.map(shown));
         let mut pieces = rest.chunks_exact(LINE_BYTES_MAX);
@@ -83,7 +84,8 @@ impl Followed {
         self.rest = pieces.remainder().to_vec();
     }
 
-    /// The stdout of the result that is being gathered for it; after the end, of the last one.
+    /// Opens the stdout of the result that is being collected, or of the latest published one after
+    /// the end.
     fn find(&self, moment: Moment) -> Option<File> {
         let end = format!("-{}", self.request_id);
         let begins = match moment {
@@ -92,7 +94,8 @@ impl Followed {
         };
         let names = fs::read_dir(&self.results).ok()?.flatten();
         let names = names.filter_map(|entry| entry.file_name().into_string().ok());
-        // `TS-YYYYMMDD-HHMMSSZ-`, in front of the whole id: another's may end the same.
+        // `TS-YYYYMMDD-HHMMSSZ-` precedes the complete id. Comparing the length excludes other ids
+        // with the same suffix.
         let len = begins.len() + "YYYYMMDD-HHMMSSZ".len() + end.len();
         let mine =
             names.filter(|it| it.starts_with(begins) && it.ends_with(&end) && it.len() == len);
@@ -103,7 +106,7 @@ impl Followed {
     }
 }
 
-/// Bytes of a tool as a line for people.
+/// Formats bytes of a tool as a line for people.
 fn shown(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -144,7 +147,7 @@ mod tests {
         file.write_all(b"one\ntwo\nthr").unwrap();
         assert_eq!(followed.lines(Moment::Now), ["| one", "| two"]);
         file.write_all(b"ee").unwrap();
-        // Published meanwhile: what is open stays what it is.
+        // The result is published meanwhile; the open file stays valid.
         rustix::fs::rename(place.join(hidden), place.join(&hidden[5..])).unwrap();
         assert_eq!(followed.lines(Moment::Last), ["| three"]);
         assert_eq!(Followed::new(&place, id).lines(Moment::Last).len(), 3);

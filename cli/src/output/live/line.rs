@@ -1,5 +1,5 @@
-//! What is in flight in one line, cut to no width: its step, and what it has used of what it may. It reads
-//! no clock and no file.
+//! A request in flight as one line of unlimited width: its step, and its usage beside the limits.
+//! Reads neither a clock nor a file.
 
 use model::UtcTime;
 use spool::{Running, Step};
@@ -8,13 +8,13 @@ use super::measure::{bytes_of, seconds_of, share};
 
 const BAR_CELLS: usize = 10;
 
-/// How long it has been in its step.
+/// Returns the seconds since the step began.
 pub(crate) fn elapsed_sec(running: &Running, now: UtcTime) -> u64 {
     let since = running.step_since_utc.parse::<UtcTime>().map_or(now.unix(), UtcTime::unix);
     u64::try_from(now.unix().saturating_sub(since)).unwrap_or(0)
 }
 
-/// The numbers of a request in flight, without its step.
+/// Returns the figures of a request in flight, without its step.
 pub(crate) fn of_running(running: &Running, now: UtcTime) -> String {
     let elapsed = elapsed_sec(running, now);
     match (running.step, running.input_bytes, running.time_sec_max) {

@@ -1,6 +1,6 @@
-//! What goes on while a person waits: one line on a terminal's stderr, drawn anew a few times a second, and
-//! the tool's own words if they were asked for. Never anything where stderr is no terminal, unless it was
-//! asked for, and never a byte on stdout: that is the answer's.
+//! Progress while the caller waits: one line on stderr, redrawn a few times a second, and the
+//! tool's stdout on request. Without a terminal on stderr, only requested output is printed.
+//! Nothing is ever printed to stdout, which belongs to the answer.
 
 mod follow;
 mod line;
@@ -20,25 +20,25 @@ pub(crate) use pen::Pen;
 
 use crate::failure::Failure;
 
-/// What ends before this is not shown at all, and afterwards nothing is drawn more often.
+/// Interval of redraws. A command that ends earlier shows no progress.
 const DRAW_INTERVAL: Duration = Duration::from_millis(250);
 
-/// When it is looked.
+/// The occasion of a refresh.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
     Now,
-    /// It is over, and this is the last look.
+    /// The command has ended.
     Last,
 }
 
-/// A thread that looks and draws for as long as this lives.
+/// A thread that refreshes the progress line until this value is dropped.
 pub(crate) struct Live {
     pen: Arc<Mutex<Pen>>,
     at_work: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Live {
-    /// Nobody looks where nothing would be drawn: neither a terminal nor anything that was asked for.
+    /// Starts the thread, unless there is neither a terminal nor requested output.
     pub(crate) fn begin(
         asked: bool,
         mut look: impl FnMut(&mut Pen, Moment) + Send + 'static,
@@ -65,7 +65,7 @@ impl Live {
         Ok(live)
     }
 
-    /// Does something that prints, with no line of ours in its way.
+    /// Prints something while the progress line is cleared.
     pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         let mut pen = lock(&self.pen);
         pen.clear();
@@ -77,13 +77,13 @@ impl Drop for Live {
     fn drop(&mut self) {
         if let Some((stop, drawing)) = self.at_work.take() {
             drop(stop);
-            // What could not be drawn is no reason to end otherwise than the command did.
+            // A failure to draw must not change the result of the command.
             drawing.join().unwrap_or_default();
         }
     }
 }
 
 fn lock(pen: &Mutex<Pen>) -> MutexGuard<'_, Pen> {
-    // What was drawn half is drawn anew.
+    // A half-drawn line is drawn again.
     pen.lock().unwrap_or_else(PoisonError::into_inner)
 }

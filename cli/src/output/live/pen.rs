@@ -1,5 +1,4 @@
-//! How the line of what goes on gets onto a terminal and off it again. It writes to stderr only; what it is
-//! given must be escaped already.
+//! Draws the progress line and clears it. Writes to stderr only. The caller must escape the text.
 
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -7,16 +6,16 @@ use std::time::{Duration, Instant};
 
 use crate::output::screen::Screen;
 
-/// Where lines cannot be drawn over, one is said this often if its beginning stays the same.
+/// Repeat interval on a terminal that cannot overwrite lines, while the state stays the same.
 const SAY_INTERVAL: Duration = Duration::from_secs(10);
 
-/// What a terminal can do.
+/// The drawing capability of the terminal.
 enum Manner {
-    /// One line, drawn over.
+    /// One line that is overwritten.
     Over {
         columns: usize,
     },
-    /// A line below the other.
+    /// A new line each time.
     Below {
         said: Option<(String, Instant)>,
     },
@@ -39,12 +38,12 @@ impl Pen {
         Self { manner, drawn: false }
     }
 
-    /// Whether it shows anything but what was asked for.
+    /// Returns whether anything besides requested output is shown.
     pub(super) fn draws(&self) -> bool {
         !matches!(self.manner, Manner::Nothing)
     }
 
-    /// Shows how it is: `state` is one word, `rest` the numbers behind it.
+    /// Shows a state (one word) followed by its figures.
     pub(crate) fn state(&mut self, state: &str, rest: &str) {
         let line = format!("{state:<11}{rest}");
         match &mut self.manner {
@@ -66,7 +65,7 @@ impl Pen {
         }
     }
 
-    /// Lines that stay.
+    /// Prints lines that remain on the screen.
     pub(crate) fn lines(&mut self, lines: &[String]) {
         if !lines.is_empty() {
             self.clear();
@@ -74,7 +73,7 @@ impl Pen {
         }
     }
 
-    /// Takes the line away.
+    /// Clears the progress line.
     pub(super) fn clear(&mut self) {
         if std::mem::take(&mut self.drawn) {
             write("\r\x1b[K");
@@ -84,6 +83,6 @@ impl Pen {
 
 fn write(text: &str) {
     let mut to = io::stderr().lock();
-    // There is nowhere left to say that stderr is closed.
+    // A closed stderr cannot be reported anywhere.
     to.write_all(text.as_bytes()).and_then(|()| to.flush()).unwrap_or_default();
 }

@@ -1,5 +1,5 @@
-//! Every decision: what each rule said and why, what the check of the request found, and the answers of
-//! the other authorities.
+//! The section on decisions: the verdict and reason of every rule, the findings in the request, and
+//! the answers of the other authorization checks.
 
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ fn violation(row: &Value) -> Vec<Cell> {
     ]
 }
 
-/// What an authority answered, key by key; its whole answer is in the record.
+/// Adds an authority's answer, key by key. The record contains the complete answer.
 fn authority(page: &mut Html, name: Literal, answer: &Value) {
     let rows = match answer {
         Value::Null => return,

@@ -1,4 +1,5 @@
-//! The cell: every layer of confinement that was read back from the kernel, and what the tool was denied.
+//! The section on confinement: every layer that was read back from the kernel, and the denied
+//! system calls.
 
 use serde_json::Value;
 
@@ -40,12 +41,13 @@ fn layers(page: &mut Html, cell: &Value) {
     ]);
 }
 
-/// What is not stated, or not as it should be, is never shown as good.
+/// Returns the text for a fact that is missing or has an unexpected type. Such a fact must never be
+/// shown as good.
 fn unknown() -> Cell {
     Cell::Word(Tone::Care, "unknown".to_owned())
 }
 
-/// Good is only that each set is there and has nothing in it.
+/// Returns good only if each set is present and empty.
 fn capabilities(stated: &Value) -> Cell {
     let Some(sets) = stated.as_object() else { return unknown() };
     let set = |name: &str| sets.get(name).and_then(Value::as_str).unwrap_or_default();

@@ -1,9 +1,9 @@
-//! Facts of a record by their keys. A record that did not verify may hold anything: what is missing or of
-//! another kind is shown as such, and nothing here can fail.
+//! Facts of a record by key. A record that did not verify may contain anything: missing values and
+//! unexpected types are shown as such, and no function here fails.
 
 use serde_json::Value;
 
-/// What the record says of itself.
+/// The facts that a record states.
 pub(super) struct Facts(Value);
 
 impl Facts {
@@ -24,7 +24,7 @@ impl Facts {
     }
 }
 
-/// A value as one text; what is not there is a dash.
+/// Returns a string value, or a dash for any other.
 pub(super) fn text(value: &Value) -> &str {
     match value {
         Value::String(text) => text,
@@ -36,7 +36,7 @@ pub(super) fn rows(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Any value in words: what is unknown says so.
+/// Returns any value as text; a missing value is a dash.
 pub(super) fn words(value: &Value) -> String {
     match value {
         Value::Null => "–".to_owned(),
@@ -50,7 +50,7 @@ pub(super) fn words(value: &Value) -> String {
     }
 }
 
-/// A count; one beyond what JSON can hold is written as text.
+/// Returns a count. Counts beyond the range of JSON numbers are written as text.
 pub(super) fn count(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
@@ -59,7 +59,7 @@ pub(super) fn bytes(value: &Value) -> String {
     count(value).map_or_else(|| words(value), size)
 }
 
-/// Bytes in the largest unit that leaves at least one.
+/// Formats bytes in the largest unit that gives at least one.
 pub(super) fn size(bytes: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     match UNITS.iter().find(|(_, unit)| bytes >= *unit) {
@@ -72,7 +72,7 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-/// Microseconds in milliseconds or seconds.
+/// Formats microseconds in milliseconds or seconds.
 pub(super) fn time(micros: u64) -> String {
     match micros {
         0..1_000_000 => format!("{}.{} ms", micros / 1000, micros % 1000 / 100),

@@ -1,4 +1,4 @@
-//! Files with their digests: what the tool was given, what it left, what was not kept.
+//! The section on files, with digests: inputs, collected artifacts, and files that were not kept.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What is read first: how it ended, whether that is true, and what was asked.
+//! The head of the page: outcome, verification, and the request.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::facts::{self, Facts};
 use super::html::{Cell, Html, Tone, literal};
 use super::model::VerificationState;
 
-/// A request is at most this long.
+/// The maximum size of a request.
 const REQUEST_BYTES_MAX: u64 = 1 << 20;
 
 pub(super) fn outcome(page: &mut Html, facts: &Facts) {
@@ -134,7 +134,7 @@ fn approvals(page: &mut Html, facts: &Facts) {
     page.table(literal("Approvals"), &columns, rows.iter().map(row).collect());
 }
 
-/// The bytes of the request as the record keeps them, if they are those that it names.
+/// Returns the bytes of the request in the record, if they have the stated digest.
 fn request_bytes(dir: &Path, facts: &Facts) -> Option<Vec<u8>> {
     let wanted = facts.text("request_sha256");
     let named = facts.rows("files").iter().find(|row| facts::text(&row["sha256"]) == wanted)?;
@@ -150,7 +150,7 @@ fn purpose(dir: &Path, facts: &Facts) -> Option<String> {
     Some(draft.recall(made).ok()?.purpose().to_owned())
 }
 
-/// The request, whole, as text.
+/// Adds the complete request as text.
 pub(super) fn request(page: &mut Html, dir: &Path, facts: &Facts) {
     page.section(literal("The request"));
     match request_bytes(dir, facts) {

@@ -1,18 +1,20 @@
-//! HTML under construction. Only three things get into it: words of this program (a [`Literal`], which only
-//! the compiler can make text of), escaped text of others, and numbers. There must be no fourth.
+//! An HTML page under construction. It accepts exactly three kinds of content: markup of this
+//! program (a [`Literal`], built from string literals only), escaped untrusted text, and numbers.
+//! There must never be a fourth.
 
 use std::fmt::Write as _;
 
 use model::escape_line;
 
-/// The whole style of the page; the policy in its head names its digest, so no other style counts.
+/// The complete style sheet of the page. The content security policy names its digest, so no other
+/// style applies.
 pub(super) const STYLE: &str = include_str!("style.css");
 pub(super) const STYLE_HASH: &str = include_str!("style.sha256");
 
-/// Rows of one table; beyond that nobody reads, and browsers suffer.
+/// Limit of rows per table. Longer tables are unreadable and slow down browsers.
 const ROWS_MAX: usize = 500;
 
-/// Markup that was written in this program.
+/// Markup that is part of this program.
 #[derive(Clone, Copy)]
 pub(super) struct Literal(&'static str);
 
@@ -20,7 +22,7 @@ pub(super) const fn literal(text: &'static str) -> Literal {
     Literal(text)
 }
 
-/// How good something is, by colour and never by colour alone.
+/// The rating of a value. It is shown by colour, but never by colour alone.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tone {
     Good,
@@ -40,10 +42,10 @@ impl Tone {
     }
 }
 
-/// One cell of a table.
+/// A cell of a table.
 pub(super) enum Cell {
     Text(String),
-    /// Names, digests: in a fixed width.
+    /// A name or digest, in a fixed-width font.
     Code(String),
     Number(String),
     Word(Tone, String),
@@ -62,13 +64,14 @@ impl Html {
         self
     }
 
-    /// Text of others on one line: nothing in it is markup, and nothing in it is invisible.
+    /// Appends untrusted text as one line. None of it acts as markup, and every character is
+    /// visible.
     pub(super) fn text(&mut self, text: &str) -> &mut Self {
         self.escaped(&text.replace('\t', "\\t"));
         self
     }
 
-    /// The same in several lines, for `<pre>`.
+    /// Appends untrusted text as several lines, for `<pre>`.
     pub(super) fn lines(&mut self, text: &str) -> &mut Self {
         for (number, line) in text.split('\n').enumerate() {
             if number > 0 {
@@ -87,7 +90,7 @@ impl Html {
                 '>' => self.0.push_str("&gt;"),
                 '"' => self.0.push_str("&quot;"),
                 '\'' => self.0.push_str("&#39;"),
-                // No XML has these.
+                // XML does not allow these characters.
                 '\u{fffe}' | '\u{ffff}' => self.0.extend(c.escape_unicode()),
                 c => self.0.push(c),
             }
@@ -104,7 +107,7 @@ impl Html {
         self
     }
 
-    /// Thousandths, as a decimal fraction.
+    /// Appends thousandths as a decimal fraction.
     pub(super) fn milli(&mut self, number: u64) -> &mut Self {
         write!(self.0, "{}.{:03}", number / 1000, number % 1000).unwrap_or_default();
         self
@@ -115,7 +118,7 @@ impl Html {
         self.text(word).markup(Literal("</span>"))
     }
 
-    /// Opens a section under a heading; [`Self::end`] closes it.
+    /// Opens a section with a heading. [`Self::end`] closes it.
     pub(super) fn section(&mut self, heading: Literal) -> &mut Self {
         self.markup(Literal("<section>\n<h2>")).markup(heading).markup(Literal("</h2>\n"))
     }
@@ -133,7 +136,7 @@ impl Html {
         self.markup(Literal("<p class=\"note\">")).markup(words).markup(Literal("</p>\n"))
     }
 
-    /// A list of what things are called and what they are.
+    /// Appends a list of names and values.
     pub(super) fn pairs(&mut self, pairs: Vec<(Literal, Cell)>) -> &mut Self {
         self.markup(Literal("<dl>\n"));
         for (name, cell) in pairs {
@@ -143,7 +146,8 @@ impl Html {
         self.markup(Literal("</dl>\n"))
     }
 
-    /// A table under a caption; each cell has its column's name for narrow screens.
+    /// Appends a table with a caption. Each cell repeats the name of its column, for narrow
+    /// screens.
     pub(super) fn table(
         &mut self,
         caption: Literal,
@@ -193,13 +197,14 @@ mod tests {
 
     use super::*;
 
-    /// The policy names the digest of the very style; another one would leave the page bare.
+    /// The content security policy must name the digest of this style sheet; otherwise browsers
+    /// ignore the style.
     #[test]
     fn the_policy_names_the_style_that_is_there() {
         let digest = base64::engine::general_purpose::STANDARD
             .encode(Sha256::of(STYLE.as_bytes()).as_bytes());
         assert_eq!(STYLE_HASH, format!("sha256-{digest}"), "write this into style.sha256");
-        // Else the style would be another text to one parser than to the other.
+        // Otherwise HTML and XML parsers would read different style text.
         assert!(!STYLE.contains(['<', '&']), "no parser may see markup in it");
     }
 

@@ -1,16 +1,16 @@
-//! What the run used, each against its limit: as a bar, in words, and all limits in a table.
+//! The section on limits: usage against each limit, as bars and text, and a table of all limits.
 
 use serde_json::Value;
 
 use super::facts::{self, Facts, count};
 use super::html::{Cell, Html, Literal, literal};
 
-/// Percent, in thousandths.
+/// 100 percent, in thousandths of a percent.
 const WHOLE: u64 = 100_000;
-/// What is not nothing can be seen.
+/// The minimum length of a bar that is not zero, so that it is visible.
 const SEEN_MIN: u64 = 600;
 
-/// One thing that a run uses up.
+/// A resource that a run uses.
 struct Use {
     name: Literal,
     used: Option<u64>,
@@ -109,7 +109,7 @@ fn bar(page: &mut Html, it: &Use) {
     page.markup(literal("</svg></li>\n"));
 }
 
-/// A limit in its own unit, which its name ends with.
+/// Formats a limit in the unit that its name ends with.
 fn told(name: &str, value: &Value) -> String {
     match count(value) {
         Some(bytes) if name.contains("bytes") => facts::size(bytes),

@@ -1,6 +1,6 @@
-//! One page of a record, for people: `toolexec show --html`. It must never load or run anything, let a
-//! byte that others wrote be anything but text (`html`), or say more than the record does; what is
-//! said of its verification is what was verified now.
+//! A record as one HTML page for people: `toolexec show --html`. The page must never load or run
+//! anything, must never show untrusted bytes as anything but text (`html`), and must not state more
+//! than the record does. The verification result is that of the current call.
 
 mod authority;
 mod cell;
@@ -20,7 +20,7 @@ use html::{Html, literal};
 
 pub(crate) use model::VerificationState;
 
-/// The page of the record in this directory; none where the record cannot be read.
+/// Renders the record in a directory, or returns `None` if the record cannot be read.
 pub(crate) fn page_of(dir: &Path, standing: &VerificationState) -> Option<String> {
     let facts = match standing {
         VerificationState::Verified(verified) => verified.facts().clone(),
@@ -29,7 +29,8 @@ pub(crate) fn page_of(dir: &Path, standing: &VerificationState) -> Option<String
     Some(render(dir, standing, &Facts::of(facts)).into_string())
 }
 
-/// A page that is well-formed as XML too, so that anybody's parser can look for what should not be in it.
+/// Renders a page that is well-formed XML too, so that any XML parser can check it for unwanted
+/// content.
 fn render(dir: &Path, standing: &VerificationState, facts: &Facts) -> Html {
     let mut page = Html::default();
     page.markup(literal(

@@ -1,11 +1,11 @@
-//! The state of a record's verification, which several sections show.
+//! The verification state of a record, which several sections show.
 
 use records::{Fault, Verified};
 
-/// What is known of the record's truth.
+/// The result of verifying a record.
 pub(crate) enum VerificationState {
     Verified(Box<Verified>),
     Faulty(Vec<Fault>),
-    /// There is no key to judge it by.
+    /// No key to verify it with.
     Unjudged(String),
 }

@@ -1,4 +1,5 @@
-//! The network: hosts that were reached and what was refused. Unknown is never shown as nothing.
+//! The section on the network: contacted hosts and refused requests. Unknown must never be shown as
+//! none.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What the tool printed: its beginning and its end, as text that nobody vouches for.
+//! The section on the tool's output: the beginning and end of each stream, as untrusted text.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use model::Sha256;
 use super::facts::{self, Facts};
 use super::html::{Html, Literal, literal};
 
-/// Far above what any policy keeps of a stream.
+/// Far above the limit that any policy keeps of a stream.
 const STREAM_BYTES_MAX: u64 = 64 << 20;
 const HEAD_BYTES: usize = 12 * 1024;
 const TAIL_BYTES: usize = 4 * 1024;
@@ -40,7 +40,7 @@ fn stream(page: &mut Html, dir: &Path, facts: &Facts, heading: Literal, name: &'
             return;
         }
     };
-    // It may have changed since the record was verified a moment ago.
+    // The file may have changed since the record was verified.
     if Sha256::of(&kept).to_string() != facts.text(&format!("{name}_sha256")) {
         page.note(literal("These are other bytes than those that the record names."));
     }

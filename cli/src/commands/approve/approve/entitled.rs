@@ -1,6 +1,6 @@
-//! Whether a signature that was just made would count, asked before anything is written: what the daemon
-//! would not count must not be left beside a request, nor in its text. It must never say more than the
-//! daemon's own rules say.
+//! Checks whether a new signature would count, before it is written. A signature that the daemon
+//! would not count must not be left beside a request or in its text. This check must never claim
+//! more than the daemon's rules do.
 
 use policies::{NotEntitled, Outlook, RuleVerdict, SshSignature, Verdict};
 use validator::{OneLine, reveal_line};
@@ -9,8 +9,8 @@ use crate::commands::approve::review::Case;
 use crate::failure::Failure;
 use crate::output::human;
 
-/// Why this signature would not count as this principal's approval; none where no `allowed_signers`
-/// are known. The case has been looked at with the signature beside it.
+/// Returns why the signature would not count as this principal's approval. `None` if it would
+/// count, or if no `allowed_signers` are known. `case` must already include the signature.
 pub(super) fn why_not(
     case: &Case,
     by: &OneLine,
@@ -51,7 +51,7 @@ pub(super) fn why_not(
         let why = rules.iter().find_map(|rule| refusal(outlook, rule));
         return Ok(Some(why.unwrap_or("this signature would not count").to_owned()));
     }
-    // Where policy asks for no signature this rule has nothing to say.
+    // This rule does not apply if the policy requires no signature.
     Ok(refusal(outlook, "approval.principal").map(str::to_owned))
 }
 

@@ -1,6 +1,6 @@
-//! `toolexec approve`: show a request whole, ask, and sign exactly the bytes that were shown. It never
-//! signs what was not shown or was changed meanwhile, never changes a byte but an empty approval, and
-//! never overwrites a signature.
+//! `toolexec approve`: shows a complete request, asks, and signs exactly the bytes that were shown.
+//! It never signs bytes that were not shown or that changed meanwhile. It fills in an empty
+//! approval but changes no other byte, and never overwrites a signature.
 
 mod entitled;
 
@@ -53,16 +53,16 @@ pub(crate) struct Approve {
     pub(crate) format: Format,
 }
 
-/// The only answer that is a yes.
+/// The only answer that approves.
 const YES: &str = "approve";
-/// The only answer that is a yes to what was not shown.
+/// The only answer that approves content that was not shown.
 const UNSEEN: &str = "unseen";
 
-/// What came of an approval.
+/// The result of an approval.
 pub(crate) enum Approval {
-    /// Exactly the bytes of this digest were signed.
+    /// The digest of the signed bytes.
     Signed(Sha256),
-    /// Nothing was.
+    /// Nothing was signed.
     Not(ExitCode),
 }
 
@@ -73,7 +73,8 @@ pub(in crate::commands) fn approve(asked: &Approve) -> Result<ExitCode, Failure>
     })
 }
 
-/// The same for who goes on with what was signed, and must go on with nothing else.
+/// Signs, and returns the digest for a caller that continues with the signed bytes and nothing
+/// else.
 pub(crate) fn sign(asked: &Approve) -> Result<Approval, Failure> {
     if asked.format == Format::Json && !asked.yes {
         let why = "approve --format json: a program cannot be asked; say --yes if it was read";
@@ -120,7 +121,7 @@ pub(crate) fn sign(asked: &Approve) -> Result<Approval, Failure> {
     Ok(Approval::Signed(Sha256::of(&case.bytes)))
 }
 
-/// Says why nothing is signed; a program reads it as an object.
+/// Prints the reason why nothing is signed, as an object with `--format json`.
 fn refuse(asked: &Approve, why: &str, rows: &[Violation]) -> Result<Approval, Failure> {
     if asked.format == Format::Json {
         output::line(output::refusal(&asked.case.request, why, rows))?;
@@ -128,7 +129,7 @@ fn refuse(asked: &Approve, why: &str, rows: &[Violation]) -> Result<Approval, Fa
     Ok(Approval::Not(output::refused(why)))
 }
 
-/// What was made.
+/// A new signature, not yet written.
 struct Signed {
     signature: Signature,
     armoured: String,
@@ -137,7 +138,8 @@ struct Signed {
 }
 
 impl Signed {
-    /// Leaves it beside the very bytes that were shown, or nothing at all.
+    /// Writes the signature if the file still contains the bytes that were shown; otherwise writes
+    /// nothing.
     fn place(&self, case: &Case) -> Result<(), SpoolError> {
         if self.filled.is_empty() {
             insist_unchanged(&case.path, &case.original)?;
@@ -148,14 +150,15 @@ impl Signed {
     }
 }
 
-/// Why this request is not signed by anybody.
+/// Returns the reason why no approver may sign this request.
 fn unfit(case: &Case) -> Option<String> {
     let filled = match &case.filled {
         Err(why) if !human::has_error(&case.violations) => return Some(why.to_string()),
         Err(_) => return Some("it would be refused".to_owned()),
         Ok(filled) => filled,
     };
-    // Those signatures are over the text as it is: filled in, it would be another one.
+    // Existing signatures cover the text with the empty approval. Filling it in would invalidate
+    // them.
     if !filled.is_empty() && !case.signature_files.is_empty() {
         return Some(format!(
             "{} empty, and {} signed the text so: it may not be changed; remove what is signed, or \
@@ -170,7 +173,7 @@ fn unfit(case: &Case) -> Option<String> {
     (case.outcome() == Outcome::Refused).then(|| "it would be refused".to_owned())
 }
 
-/// Shows everything, and whether the person said yes.
+/// Shows the review and asks. Returns whether the approver confirmed.
 fn agreed(asked: &Approve, case: &Case, signer: &Signer, texts: Texts) -> Result<bool, Failure> {
     if asked.yes {
         if asked.format == Format::Human {
@@ -208,7 +211,7 @@ fn agreed(asked: &Approve, case: &Case, signer: &Signer, texts: Texts) -> Result
 fn tell(asked: &Approve, case: &Case, signed: &Signed) -> Result<(), Failure> {
     let Signed { signature, filled, fingerprint, .. } = signed;
     let by = &asked.signing.principal;
-    // One that would not count is not written where that is known.
+    // A signature that would not count is not written if that is known.
     let counts = case.rules.signers.is_some().then_some(true);
     let sha256 = Sha256::of(&case.bytes);
     let outlook = case.outlook()?;

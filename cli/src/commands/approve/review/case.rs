@@ -1,5 +1,4 @@
-//! Everything about one request that its approver should know, read once: what is shown, what is
-//! decided and what is signed are the same bytes.
+//! The data of a review, read once: the shown, the decided and the signed bytes are the same.
 
 use std::path::PathBuf;
 
@@ -23,41 +22,41 @@ use crate::clock;
 use crate::failure::Failure;
 use crate::output::human;
 
-/// Of each input so much is held; what is longer is not shown further.
+/// Limit of kept bytes per input. The rest is not shown.
 const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Stands for whoever will approve while the rest is looked at.
+/// The approver assumed during the review of an unapproved request.
 const SOMEBODY: &str = "somebody";
 
 pub(crate) struct Case {
-    /// The request, as it was named.
+    /// The path of the request, as typed.
     pub(crate) path: PathBuf,
     pub(crate) rules: HostRules,
-    /// The file as it is.
+    /// The file, unchanged.
     pub(crate) original: Vec<u8>,
-    /// The same, with the approval filled in where it was empty.
+    /// The file with an empty approval filled in.
     pub(crate) bytes: Vec<u8>,
-    /// The keys of the approval that are empty in the file, or why they cannot be filled in.
+    /// The approval keys that are empty in the file, or the reason why they cannot be filled in.
     pub(crate) filled: Result<Vec<&'static str>, NotFillable>,
-    /// Those of them for which nobody stands yet.
+    /// The filled-in keys for which no approver is known yet.
     pub(crate) to_come: Vec<&'static str>,
-    /// Names of the signature files beside it.
+    /// The names of the signature files.
     pub(crate) signature_files: Vec<String>,
-    /// Those of them that say no, whoever signed them.
+    /// The names of the rejections among them, valid or not.
     pub(crate) rejection_files: Vec<String>,
-    /// Why each of those beside it that were not read was not.
+    /// The reason why each unreadable signature file was not read.
     unread_signatures: Vec<String>,
     ais: AisFile,
-    /// What is wrong whoever approves, and warnings.
+    /// Errors that no approval can change, and warnings.
     pub(crate) violations: Vec<Violation>,
     pub(crate) outlook: Option<Outlook>,
     pub(crate) inputs: Vec<DeclaredInput>,
-    /// What the launcher would be told, or why that is not known.
+    /// The plan that the launcher would receive, or the reason why it is unknown.
     pub(crate) plan: Result<Plan, String>,
 }
 
 impl Case {
-    /// Reads everything; where the approval is empty, it is looked at as if this approver had given it.
+    /// Reads everything. An empty approval is evaluated as if this approver had given it.
     pub(crate) fn read(
         asked: &CaseOptions,
         rules: HostRules,
@@ -132,12 +131,12 @@ impl Case {
         let bytes_max = self.rules.policy.ceilings().input_bytes;
         self.inputs = inputs::look(submission, &request, bytes_max, kept_max)?;
         self.violations.extend(self.inputs.iter().filter_map(DeclaredInput::violation));
-        // A signature over the text as it is says nothing of the text that will be approved.
+        // A signature of the unfilled text does not cover the text that will be approved.
         let signatures = if self.is_filled() { submission.signatures() } else { &[] };
         self.decide(request, signatures)
     }
 
-    /// Asks the rules. The present user is who would submit it.
+    /// Evaluates the rules. The present user is assumed to be the submitter.
     fn decide(
         &mut self,
         request: validator::Request,
@@ -185,7 +184,7 @@ impl Case {
         Ok(())
     }
 
-    /// What the host's permissions say, where this user may read them. Nothing is made for it.
+    /// Returns the host's permission state, if this user may read it. Creates no files.
     fn permission_of(&self, request: &validator::Request) -> Result<Permission, Failure> {
         let rules = &self.rules;
         let usual = || StateOption { dir: None }.path().ok().map(|state| state.join("permissions"));
@@ -196,7 +195,7 @@ impl Case {
         preview::permission(request, &store).map_err(|error| Failure::Said(error.to_string()))
     }
 
-    /// Asks the rules again, with one more signature beside the very same bytes.
+    /// Evaluates the rules again, with an additional signature of the same bytes.
     pub(crate) fn with_signature(&mut self, signatures: Vec<SignatureFile>) -> Result<(), Failure> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let owner = OwnerUid::new(rustix::process::geteuid().as_raw());
@@ -208,17 +207,17 @@ impl Case {
         self.decide(request, &signatures)
     }
 
-    /// What was decided.
+    /// Returns the preview of the decision.
     pub(crate) fn outlook(&self) -> Result<&Outlook, Failure> {
         self.outlook.as_ref().ok_or_else(|| Failure::Said("nothing was decided".into()))
     }
 
-    /// The digest of what lies there, or of what an approver is about to sign.
+    /// Returns the digest of the file, or of the bytes that an approver is about to sign.
     pub(crate) fn sha256(&self) -> Sha256 {
         Sha256::of(if self.to_come.is_empty() { &self.bytes } else { &self.original })
     }
 
-    /// Whether the text says who approves, and when.
+    /// Returns whether the text names the approver and the time of approval.
     pub(super) fn is_filled(&self) -> bool {
         self.filled.as_ref().is_ok_and(Vec::is_empty)
     }
@@ -237,7 +236,8 @@ impl Case {
         }
     }
 
-    /// Why it does not run yet, but for what only the host's ledger knows.
+    /// Returns what keeps the request from running, except for rules that depend on the host's
+    /// ledger.
     pub(crate) fn lacking(&self) -> Vec<&Violation> {
         let all = self.outlook.iter().flat_map(|outlook| outlook.lacking());
         let of_ledger = [Code::SpoolReplayed, Code::Ais("ibe-replay")];
@@ -245,13 +245,14 @@ impl Case {
     }
 }
 
-/// Whether a signature file is a no, by its name or by what it was signed for. Whether it counts is for
-/// the rules to say.
+/// Returns whether a signature file is a rejection, by its name or its namespace. The rules decide
+/// whether it counts.
 pub(crate) fn is_rejection(file: &SignatureFile) -> bool {
     let signed = SshSignature::parse(&file.bytes);
     file.name.ends_with(".reject.sig")
         || signed.is_ok_and(|signature| signature.namespace() == REJECT_NAMESPACE)
 }
 
-/// What no approver can know: it keeps nothing from being ready.
+/// Rules that depend on the host's ledger. An approver cannot know their result, so they do not
+/// keep a request from being ready.
 const LEDGER_RULES: [&str; 2] = ["approval.single-use", "ais.ledger"];

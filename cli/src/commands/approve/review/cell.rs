@@ -1,12 +1,12 @@
-//! What the tool would see of the world, in words: read off the plan that the launcher would be given,
-//! so that a page for people can say nothing that is not so.
+//! The environment that the tool would see, as text. It is derived from the plan for the launcher,
+//! so the review can only state what is true.
 
 use sandbox::plan::{Network, PROXY_PORT, Plan, ProcView, TmpUse};
 
-/// The tool's working directory, whatever its runtime.
+/// The tool's working directory in every runtime.
 pub(super) const DIRECTORY: &str = "/in";
 
-/// One place of the cell.
+/// A path in the sandbox.
 pub(super) struct SandboxPath {
     pub(super) path: String,
     pub(super) what: String,

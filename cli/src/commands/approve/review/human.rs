@@ -1,5 +1,5 @@
-//! The review as a page for people. Whatever comes from outside goes through `reveal_line`, and what
-//! is wrong stands at the end, where a reader arrives, as well as in its place.
+//! The review as text for people. All untrusted text passes through `reveal_line`. Problems are
+//! repeated at the end, where a reader arrives.
 
 use policies::{Outlook, Prospect};
 use sandbox::plan::Plan;
@@ -103,7 +103,7 @@ fn command(page: &mut ReviewPage, request: &Request, plan: Option<&Plan>) {
     }
 }
 
-/// A word may have blanks at its ends, or none but blanks.
+/// Quotes a word that contains blanks or is empty.
 fn word_text(word: &str) -> String {
     let shown = reveal_line(word).replace('\t', "\\t").replace('\n', "\\n");
     let plain = !shown.is_empty() && !shown.contains([' ', '"']);

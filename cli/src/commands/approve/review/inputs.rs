@@ -1,5 +1,5 @@
-//! The input files of a request as they lie there: which are what it declares. What is told here is
-//! for a person who can still mend it; the daemon looks again, at its own copies.
+//! Compares the input files with the digests that the request declares. The result is for a person
+//! who can still fix the inputs; the daemon checks its own copies again.
 
 use std::io::{self, Read};
 
@@ -9,23 +9,23 @@ use validator::{Code, Input, Request, Violation};
 
 use crate::failure::Failure;
 
-/// One declared input, as it was found.
+/// A declared input and the file found for it.
 pub(crate) struct DeclaredInput {
     pub(crate) name: String,
     pub(crate) declared: Sha256,
     pub(crate) found: Result<InputFile, Violation>,
 }
 
-/// A file that could be read.
+/// A readable input file.
 pub(crate) struct InputFile {
     pub(crate) sha256: Sha256,
     pub(crate) bytes: u64,
-    /// Its beginning, as far as it was to be kept; the same bytes that were hashed.
+    /// The first bytes of the file, up to the limit; taken from the bytes that were hashed.
     pub(crate) head: Vec<u8>,
 }
 
 impl DeclaredInput {
-    /// What is wrong with it.
+    /// Returns the problem with this input.
     pub(crate) fn violation(&self) -> Option<Violation> {
         let found = match &self.found {
             Ok(found) => found,
@@ -39,8 +39,8 @@ impl DeclaredInput {
     }
 }
 
-/// Hashes every declared input, and keeps so many bytes of each. Past `bytes_max` bytes of all of them
-/// together nothing is read.
+/// Hashes every declared input and keeps up to `kept_max` bytes of each. Stops reading after
+/// `bytes_max` bytes in total.
 pub(in crate::commands) fn look(
     submission: &Submission,
     request: &Request,

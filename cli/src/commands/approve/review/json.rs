@@ -1,5 +1,5 @@
-//! The review as one object for programs. Texts in it are as the page shows them: escaped, and with
-//! secrets masked, for it is kept and passed on.
+//! The review as a JSON object. Texts are escaped and secrets masked, as in the text form, because
+//! the object is kept and shared.
 
 use policies::Outlook;
 use sandbox::plan::Plan;

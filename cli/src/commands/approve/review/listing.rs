@@ -1,5 +1,5 @@
-//! The text of one input on the page: each line with its number, `!` before what is worth a look, and
-//! what that is below it. What is left out is said.
+//! The text of an input: numbered lines, `!` before flagged ones with the reason below. Omissions
+//! are always stated.
 
 use validator::{Request, reveal_line};
 
@@ -22,7 +22,7 @@ pub(super) fn text(page: &mut ReviewPage, seen: &DeclaredInput, request: &Reques
     }
 }
 
-/// What of the inputs the page does not show, in words.
+/// Returns what the review does not show of the inputs, as text.
 pub(super) fn left_out(case: &Case, texts: Texts) -> Option<String> {
     let request = case.outlook.as_ref()?.request();
     let (mut lines, mut marked, mut chars, mut bytes, mut files) = (0, 0, 0, 0, 0);
@@ -52,8 +52,8 @@ pub(super) fn left_out(case: &Case, texts: Texts) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Whether any word of the command could mean the file: alone, behind an option, in a URL. An
-/// interpreter may run whatever it is given.
+/// Returns whether any word of the command could refer to the file: alone, after an option, or in a
+/// URL. An interpreter may run any file that it is given.
 pub(super) fn is_named(name: &str, request: &Request) -> bool {
     request.argv().iter().skip(1).any(|word| means(word, name))
 }
@@ -63,8 +63,8 @@ fn means(word: &str, name: &str) -> bool {
     word.char_indices().any(|(at, _)| parts_in_cell(&word[at..]).is_some_and(|it| it == wanted))
 }
 
-/// The parts of a path below `/in`, the working directory, as the kernel would walk it; nothing there
-/// is a link.
+/// Returns the components of a path relative to `/in`, the working directory, as the kernel would
+/// resolve it. `/in` contains no links.
 fn parts_in_cell(path: &str) -> Option<Vec<&str>> {
     let mut parts = if path.starts_with('/') { Vec::new() } else { vec!["in"] };
     for part in path.split('/') {

@@ -1,6 +1,6 @@
-//! `toolexec review` and `toolexec explain`: what a request would run, and what every rule says of it.
-//! One implementation for both, and for what `approve` shows. It decides with the daemon's own code,
-//! changes nothing, and never shows a byte of the request or its inputs as it is to a terminal.
+//! `toolexec review` and `toolexec explain`: shows what a request would run and the result of every
+//! rule. `approve` shows the same review. It decides with the daemon's code and changes nothing. It
+//! must never print a byte of the request or its inputs unescaped.
 
 mod case;
 mod cell;
@@ -65,27 +65,27 @@ pub(in crate::commands) fn review(asked: &Review) -> Result<ExitCode, Failure> {
     Ok(exit_code(&case))
 }
 
-/// The whole review as text.
+/// Returns the complete review as text.
 pub(super) fn text(case: &Case, texts: Texts) -> String {
     human::text(case, texts, Screen::of(&io::stdout()))
 }
 
-/// The same without colours, for who draws it.
+/// Returns the review without colours, for the full screen.
 pub(crate) fn plain_text(case: &Case, texts: Texts) -> String {
     human::text(case, texts, Screen::plain())
 }
 
-/// The inputs that the text leaves out or cuts; none where it shows every byte of them.
+/// Returns what the text omits or cuts of the inputs; `None` if it shows every byte.
 pub(super) fn left_out(case: &Case, texts: Texts) -> Option<String> {
     listing::left_out(case, texts)
 }
 
-/// Reads a request by the rules that were named, without an approver.
+/// Reads a request with the named rules, without an approver.
 pub(super) fn read(asked: &CaseOptions, texts: Texts) -> Result<Case, Failure> {
     Case::read(asked, HostRules::read(&asked.rules)?, None, texts)
 }
 
-/// The exit code of a review: 2 where the request would be refused.
+/// Returns the exit status of a review: 2 if the request would be refused.
 pub(super) fn exit_code(case: &Case) -> ExitCode {
     match case.outcome() {
         Outcome::Ready | Outcome::Pending => ExitCode::SUCCESS,

@@ -1,6 +1,6 @@
-//! The choices of a review: how much of the inputs it shows, and what becomes of the request.
+//! The choices of a review: the amount of input text to show, and the verdict.
 
-/// The amount of the inputs' texts that is shown.
+/// The amount of input text to show.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Texts {
     None,

@@ -1,6 +1,6 @@
-//! The text of an input as its approver reads it: numbered, every character that is not what it seems
-//! shown by number, secrets masked, what is worth a look marked. What is not shown is counted, and so
-//! are the marks in it: nothing may hide behind the bound.
+//! The text of an input as the approver reads it: numbered lines, deceptive characters shown by
+//! number, secrets masked, suspicious places flagged. Omitted lines are counted, and so are the
+//! flags in them: nothing may hide beyond the limit.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,45 +13,45 @@ use crate::output::human::source::Source;
 
 const LINES_MAX: usize = 400;
 const LINE_CHARS_MAX: usize = 2000;
-/// Where a file says what it is.
+/// The part of a file that identifies its format.
 const HEAD_BYTES: usize = 8 * 1024;
 
-/// Files that an interpreter reads as text whatever is in them.
+/// Extensions of files that an interpreter reads as text even if they contain binary bytes.
 const PROGRAMS: [&str; 20] = [
     "cjs", "cts", "go", "js", "json", "jsx", "mjs", "mts", "pth", "py", "pyi", "pyw", "rake", "rb",
     "rbw", "sh", "toml", "ts", "tsx", "yaml",
 ];
 
-/// What an input is to a reader.
+/// The form in which an input is shown.
 pub(super) enum Reading {
     Text(Text),
-    /// Not shown; what its first bytes say it is.
+    /// Not shown. The text describes the format.
     Binary(&'static str),
 }
 
 pub(super) struct Text {
     pub(super) lines: Vec<ReadingLine>,
-    /// How many lines follow, and how many of those are marked.
+    /// The number of lines that follow, and the number of flagged lines among them.
     pub(super) lines_more: usize,
     pub(super) marked_more: usize,
-    /// Bytes that are no UTF-8; each is shown as `\x..`.
+    /// Bytes that are not UTF-8. Each is shown as `\x..`.
     pub(super) not_utf8: usize,
-    /// Bytes behind what was held.
+    /// Bytes beyond the kept part of the file.
     pub(super) bytes_more: u64,
 }
 
 pub(super) struct ReadingLine {
     pub(super) number: usize,
-    /// As it may be shown.
+    /// The escaped text.
     pub(super) text: String,
     pub(super) chars_more: usize,
-    /// What is said of it, code and message.
+    /// Code and message of each flag.
     pub(super) marks: Vec<(String, String)>,
 }
 
 impl Reading {
-    /// `named` says that the command names it. What could be run is text to its reader even where
-    /// it has bytes that no text has.
+    /// Classifies an input. `named` says that the command refers to it. A file that could be
+    /// executed is shown as text even if it contains binary bytes.
     pub(super) fn of(name: &str, found: &InputFile, named: bool, texts: Texts) -> Self {
         let extension = Path::new(name).extension().and_then(|it| it.to_str()).unwrap_or("");
         let is_program = PROGRAMS.contains(&extension.to_ascii_lowercase().as_str());
@@ -120,7 +120,7 @@ impl ReadingLine {
     }
 }
 
-/// Bytes as text, and how many of them are none.
+/// Returns the bytes as text, and how many of them are not UTF-8.
 fn readable(bytes: &[u8]) -> (String, usize) {
     let (mut text, mut wrong) = (String::with_capacity(bytes.len()), 0);
     for chunk in bytes.utf8_chunks() {
@@ -133,7 +133,7 @@ fn readable(bytes: &[u8]) -> (String, usize) {
     (text, wrong)
 }
 
-/// Whether so many bytes are none of a text that nobody could read the rest.
+/// Returns whether more than a quarter of the bytes are not text.
 fn is_mostly_no_text(bytes: &[u8]) -> bool {
     let control = |c: &char| c.is_control() && !c.is_whitespace();
     let wrong: usize = bytes
@@ -143,7 +143,7 @@ fn is_mostly_no_text(bytes: &[u8]) -> bool {
     wrong > bytes.len() / 4
 }
 
-/// Formats whose first bytes no program text begins with.
+/// Returns a format that is identified by its first bytes; no program text begins with them.
 fn kind_of(head: &[u8]) -> Option<&'static str> {
     const KINDS: [(&[u8], &str); 9] = [
         (b"\x7fELF", "an ELF program"),
@@ -159,8 +159,8 @@ fn kind_of(head: &[u8]) -> Option<&'static str> {
     KINDS.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, kind)| *kind)
 }
 
-/// The encoding that one of a text's first two lines declares, as Python reads it (PEP 263), where it
-/// is not the one that the text is shown in.
+/// Returns the encoding that one of the first two lines declares, by Python's rules (PEP 263), if
+/// the text is shown in another encoding.
 fn other_encoding(line: &str) -> Option<&str> {
     let comment = line.trim_start_matches([' ', '\t', '\x0c']).strip_prefix('#')?;
     let after = comment

@@ -1,5 +1,5 @@
-//! By which rules a request is looked at: a host's, as it keeps them, or files that were named. Where
-//! nothing is named and nothing is there, that is said, and never taken for a rule that is content.
+//! The rules for a review: those of the host, or files named by options. A missing rule file is
+//! reported as missing and must never count as a rule that passes.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ const SHIPPED: &str = "standard";
 
 pub(crate) struct HostRules {
     pub(crate) policy: Policy,
-    /// The file; none for the one that comes with the program.
+    /// The policy file; `None` for the built-in policy.
     pub(crate) policy_file: Option<PathBuf>,
     pub(crate) signers: Option<Signers>,
     pub(crate) signers_file: Option<PathBuf>,
@@ -53,7 +53,7 @@ impl HostRules {
         })
     }
 
-    /// The name that the policy gives itself, and where it is from.
+    /// Returns the name and origin of the policy.
     pub(super) fn policy_text(&self) -> String {
         let from = match &self.policy_file {
             Some(file) => format!("of {}", file.display()),
@@ -63,7 +63,7 @@ impl HostRules {
     }
 }
 
-/// The policy of this host, or the one that comes with the program.
+/// Returns the policy of this host, or the built-in one.
 pub(crate) fn host_policy() -> Result<Policy, Failure> {
     policy(None).map(|(_, policy)| policy)
 }
@@ -80,7 +80,7 @@ fn policy(named: Option<&Path>) -> Result<(Option<PathBuf>, Policy), Failure> {
 
 fn named_or(named: Option<&Path>, usual: &str) -> Option<PathBuf> {
     let usual = Path::new(usual);
-    // Also one that cannot be looked at: reading it says why.
+    // A file that cannot be inspected counts as present: reading it reports the error.
     let there = || usual.symlink_metadata().is_ok().then(|| usual.to_owned());
     named.map(Path::to_owned).or_else(there)
 }

@@ -1,5 +1,5 @@
-//! The key of a person's ssh-agent. An agent signs anything, so it is given nothing but what
-//! PROTOCOL.sshsig frames; what it answers is bounded and verified by `records`, which speaks with it.
+//! A key in the user's ssh-agent. An agent signs any bytes, so it receives only data framed by
+//! PROTOCOL.sshsig. `records` implements the protocol, and bounds and verifies the answers.
 
 use std::env;
 use std::path::Path;
@@ -13,13 +13,14 @@ use validator::reveal_line;
 use super::error::SignerError;
 use crate::failure::Failure;
 
-/// A person may have to confirm, or to touch a key.
+/// The user may have to confirm, or to touch a security key.
 const ANSWER_WITHIN: Duration = Duration::from_secs(120);
 
 pub(super) struct Agent(Socket);
 
 impl Agent {
-    /// The agent of this session, and the one key of it that may sign, or the one with this fingerprint.
+    /// Opens the agent of this session. Selects the key with the fingerprint, or else its only key
+    /// that may sign.
     pub(super) fn with_key(
         fingerprint: Option<KeyFingerprint>,
     ) -> Result<(Self, SignerKey), SignerError> {

@@ -1,5 +1,5 @@
-//! The names of what lies beside a request. A label is only a label: who signed, and for what, is said
-//! by the signature alone.
+//! The names of the files beside a request. A label proves nothing: only the signature states the
+//! signer and the purpose.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,18 +12,18 @@ use crate::args::SigningOptions;
 use crate::failure::Failure;
 use crate::output::human;
 
-/// With the dots around it, what the spool takes for a label.
+/// The longest label that the spool accepts, with the dots around it.
 const LABEL_BYTES_MAX: usize = 100;
 
-/// A signature file that is not there yet.
+/// A signature file that does not exist yet.
 pub(crate) struct Signature {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
-    /// The label, of whatever else is to lie beside it.
+    /// The label, for further files beside the request.
     pub(crate) label: String,
 }
 
-/// The name that a person goes by.
+/// Parses the principal of the signer.
 pub(in crate::commands) fn principal(typed: &str) -> Result<OneLine, Failure> {
     let wrong = |why: &str| Failure::Said(format!("--as: {why}"));
     if typed.trim() != typed || typed.is_empty() {
@@ -33,8 +33,8 @@ pub(in crate::commands) fn principal(typed: &str) -> Result<OneLine, Failure> {
 }
 
 impl Signature {
-    /// `<file>.sig` if that is free and no label was asked for; else `<file>.<label>.sig`. `kind` stands
-    /// behind the label, and makes it needed.
+    /// Returns `<file>.sig` if it is free and no label was given, otherwise `<file>.<label>.sig`.
+    /// `kind` follows the label and requires one.
     pub(crate) fn named(path: &Path, asked: &SigningOptions, kind: &str) -> Result<Self, String> {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let label = match &asked.label {
@@ -71,12 +71,13 @@ fn is_label(label: &str) -> bool {
     !label.is_empty() && label.len() <= LABEL_BYTES_MAX && label.chars().all(is_plain)
 }
 
-/// A principal may be any text; what no file name should hold is replaced.
+/// Returns a label for a principal. A principal may be any text, so characters unfit for file names
+/// are replaced.
 fn label_of(principal: &str) -> String {
     principal.chars().take(LABEL_BYTES_MAX).map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
-/// Every signature beside the request, as `promote` would take them.
+/// Returns every signature beside the request that `promote` would submit.
 pub(in crate::commands::approve) fn read_signatures(
     path: &Path,
 ) -> Result<Vec<SignatureFile>, Failure> {

@@ -1,10 +1,10 @@
-//! The reasons for which no signature can be made.
+//! The reasons why no signature can be made.
 
 use crate::failure::Failure;
 
-/// The reason for which a signer cannot sign.
+/// The reason why a signer cannot sign.
 pub(crate) enum SignerError {
-    /// The key may not sign here.
+    /// The key is not allowed to sign here.
     Refused(String),
     Failed(Failure),
 }

@@ -1,4 +1,4 @@
-//! The key of a signer, and the files that it leaves beside a request.
+//! The key of a signer, and the names of the files beside a request.
 
 mod agent;
 mod beside;

@@ -1,5 +1,5 @@
-//! The key of the person who signs: a file, an agent, or a security key through OpenSSH. A signature
-//! must never leave this module unless the very verifier of the daemon accepts it over the same bytes.
+//! The key of the signer: a file, an agent, or a security key through OpenSSH. A signature must
+//! never leave this module unless the daemon's verifier accepts it for the same bytes.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ const KEY_BYTES_MAX: usize = 64 * 1024;
 const PASSPHRASES_MAX: usize = 3;
 const OPENSSH_HEADER: &[u8] = b"-----BEGIN OPENSSH ";
 
-/// A key that may sign, and how to have it do so.
+/// A key that may sign, and how to use it.
 pub(crate) struct Signer {
     key: SignerKey,
     hold: Hold,
@@ -31,7 +31,7 @@ pub(crate) struct Signer {
 enum Hold {
     File(PathBuf, Box<PrivateKey>),
     SecurityKey(PathBuf),
-    /// A file that OpenSSH reads and `ssh-key` does not.
+    /// A file that OpenSSH can read and `ssh-key` cannot.
     OpenSsh(PathBuf),
     Agent(Agent),
 }
@@ -64,8 +64,8 @@ impl Signer {
         }
         let private = match PrivateKey::from_openssh(&*text) {
             Ok(private) => private,
-            // OpenSSH writes the number of an ECDSA key without leading zeros. One key in 256 has some, and
-            // `ssh-key` 0.6 refuses it.
+            // OpenSSH writes the scalar of an ECDSA key without leading zeros, which one key in 256
+            // has. `ssh-key` 0.6 refuses such a key.
             Err(error) => {
                 let key = match text.starts_with(OPENSSH_HEADER) {
                     true => ssh_keygen::public_key(path),
@@ -94,7 +94,7 @@ impl Signer {
         self.key.fingerprint()
     }
 
-    /// The armoured signature of these bytes for this use.
+    /// Returns the armoured signature of these bytes for this namespace.
     pub(crate) fn sign(&mut self, namespace: &str, bytes: &[u8]) -> Result<String, Failure> {
         let armoured = match &mut self.hold {
             Hold::File(path, private) => match unlock(path, private)? {
@@ -140,12 +140,13 @@ fn sign_with(
         .map_err(|error| Failure::Said(format!("{}: {error}", path.display())))
 }
 
-/// A key file after its passphrase was asked for.
+/// A key file after its passphrase was entered.
 enum Unlocked {
-    /// It has no passphrase.
+    /// The file has no passphrase.
     NoNeed,
     Key(Box<PrivateKey>),
-    /// The passphrase is right, and `ssh-key` cannot read what it protects: see [`Hold::OpenSsh`].
+    /// The passphrase is correct, but `ssh-key` cannot read the decrypted key: see
+    /// [`Hold::OpenSsh`].
     ForOpenSsh,
 }
 

@@ -1,6 +1,6 @@
-//! Signatures by OpenSSH's own program: for security keys, which need their hardware and its drivers, and for
-//! key files that only OpenSSH reads. It is one fixed program, never one along PATH, and what it prints is
-//! checked as any signature is.
+//! Signatures by OpenSSH: for security keys, which need its drivers, and for key files that only
+//! OpenSSH can read. The program is one fixed path, never found through PATH. Its output is checked
+//! like any signature.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 
 const SSH_KEYGEN: &str = "/usr/bin/ssh-keygen";
 
-/// Has OpenSSH sign; it asks for passphrase, PIN and touch itself.
+/// Signs with OpenSSH, which asks for passphrase, PIN and touch itself.
 pub(super) fn sign(key: &Path, namespace: &str, bytes: &[u8]) -> Result<String, Failure> {
     let failed = |why: String| {
         Failure::Said(format!("{SSH_KEYGEN}: {why}; the key of {} is needed", key.display()))
@@ -25,7 +25,7 @@ pub(super) fn sign(key: &Path, namespace: &str, bytes: &[u8]) -> Result<String, 
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| failed(error.to_string()))?;
-    // It reads all of it before it writes anything, so neither waits for the other.
+    // ssh-keygen reads all input before it writes, so neither side blocks the other.
     let given = child.stdin.take().map(|mut stdin| stdin.write_all(bytes));
     let most = u64::try_from(SIGNATURE_BYTES_MAX).unwrap_or(u64::MAX);
     let mut armoured = String::new();
@@ -44,8 +44,8 @@ pub(super) fn sign(key: &Path, namespace: &str, bytes: &[u8]) -> Result<String, 
     Ok(armoured)
 }
 
-/// The public half of a key file without a passphrase, as OpenSSH reads it. `None` if it cannot, or if the key
-/// may not sign here.
+/// Returns the public half of a key file without a passphrase, as read by OpenSSH. `None` if it
+/// cannot be read, or if the key may not sign here.
 pub(super) fn public_key(key: &Path) -> Option<SignerKey> {
     let said = Command::new(SSH_KEYGEN)
         .args(["-y", "-P", "", "-f"])

@@ -1,5 +1,5 @@
-//! What a host and whoever revokes assert: TCA, SCA, CRL, made and signed in one step. They say what was
-//! found here and now.
+//! The assertions of a host and of a revoking authority: TCA, SCA, CRL. Each is created from the
+//! present state of the host and signed in one step.
 
 use std::path::PathBuf;
 
@@ -89,7 +89,7 @@ pub(crate) struct Crl {
     kid: Option<String>,
 }
 
-/// Signs, and prints what every reader of it will accept.
+/// Signs the content, checks that a reader accepts it, and prints it.
 fn signed<S: Understood>(
     artifact: Artifact,
     content: Map<String, Value>,

@@ -1,4 +1,4 @@
-//! `toolexec ais canonical`: the canonical bytes of a document.
+//! `toolexec ais canonical`: prints the canonical bytes of a document.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Documents that are typed: read bounded, and refused where they are not what they should be.
+//! Documents named on the command line: read with bounds, and refused if invalid.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::clock;
 use crate::failure::Failure;
 use crate::output::human;
 
-/// The bytes of a file, or of stdin for `-`.
+/// Reads a file, or stdin for `-`.
 pub(super) fn bytes(path: &Path, bytes_max: usize) -> Result<Vec<u8>, Stop> {
     let read = match path.to_str() {
         Some("-") => files::read_file(Path::new("/dev/stdin"), bytes_max),
@@ -31,12 +31,12 @@ fn invalid<E: std::fmt::Display>(path: &Path) -> impl Fn(E) -> Stop + '_ {
     move |error| Stop::Invalid(format!("{}: {error}", path.display()))
 }
 
-/// Any JSON, for its canonical bytes.
+/// Reads any JSON document, for its canonical bytes.
 pub(super) fn exactly(path: &Path) -> Result<Value, Stop> {
     read_document(&bytes(path, DOCUMENT_BYTES_MAX)?).map_err(invalid(path))
 }
 
-/// An artifact: as it stands there, and as it is understood.
+/// Reads an artifact, and returns its JSON and its parsed form.
 pub(super) fn artifact<S: Understood>(path: &Path) -> Result<(Value, S), Stop> {
     let value =
         read_json(&bytes(path, BUNDLE_BYTES_MAX)?, BUNDLE_BYTES_MAX).map_err(invalid(path))?;
@@ -44,7 +44,7 @@ pub(super) fn artifact<S: Understood>(path: &Path) -> Result<(Value, S), Stop> {
     Ok((value, sealed))
 }
 
-/// What an artifact's document is read as.
+/// The parsed form of an artifact's document.
 pub(super) trait Understood: Sized {
     fn of(value: &Value) -> Result<Self, Malformed>;
 }
@@ -61,12 +61,13 @@ macro_rules! understood {
 
 understood!(Uia, Apa, Apr, Tca, Crl, Sca);
 
-/// A request that is approved, as far as its text says.
+/// Reads a request whose text contains an approval.
 pub(super) fn request(path: &Path) -> Result<Request, Stop> {
     check(path, bytes(path, REQUEST_BYTES_MAX)?)
 }
 
-/// The same of a draft, as if somebody had approved it: what it does is the same.
+/// Reads a request or a draft. A draft is filled in with a placeholder approval, which does not
+/// change what it does.
 pub(super) fn request_or_draft(path: &Path) -> Result<Request, Stop> {
     let text = bytes(path, REQUEST_BYTES_MAX)?;
     let somebody = "somebody".parse().map_err(|_| Stop::Invalid(String::new()))?;

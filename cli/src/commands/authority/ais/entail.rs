@@ -1,4 +1,4 @@
-//! `toolexec ais entail`: the evidence of a plan under an intent.
+//! `toolexec ais entail`: prints the evidence of a plan under an intent.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! `toolexec ais envelope`: what binds an approved request to its artifacts. It must never bind a request
-//! to a step that does anything else, nor write over a bundle that is there.
+//! `toolexec ais envelope`: binds an approved request to its artifacts. It must never bind a
+//! request to a step that does anything else, and never overwrite a bundle.
 
 use std::path::{Path, PathBuf};
 
@@ -110,12 +110,12 @@ pub(super) fn envelope(asked: &Envelope) -> Done {
     }))
 }
 
-/// `<stem>.ais.json`
+/// Returns `<stem>.ais.json`.
 fn beside(request: &Path) -> PathBuf {
     request.with_extension("ais.json")
 }
 
-/// The one step that does what the request does.
+/// Returns the only step that does what the request does.
 fn step_of<'a>(apa: &'a Apa, facts: &RequestFacts, path: &Path) -> Result<&'a Step, Stop> {
     let same = |step: &&Step| step.tool.as_str() == facts.tool && step.args == facts.args;
     let mut steps = apa.steps.iter().filter(same);
@@ -134,7 +134,7 @@ fn step_of<'a>(apa: &'a Apa, facts: &RequestFacts, path: &Path) -> Result<&'a St
 
 fn random() -> Result<[u8; 16], Failure> {
     let mut bytes = [0; 16];
-    // So few bytes come whole, or not at all (getrandom(2)).
+    // getrandom(2) returns this few bytes completely or not at all.
     getrandom(&mut bytes, GetRandomFlags::empty())
         .map_err(|errno| Failure::Said(format!("random numbers: {errno}")))?;
     Ok(bytes)
@@ -144,7 +144,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// RFC 9562, version 4.
+/// Formats a UUID (RFC 9562, version 4).
 fn uuid(mut bytes: [u8; 16]) -> String {
     bytes[6] = (bytes[6] & 0x0f) | 0x40;
     bytes[8] = (bytes[8] & 0x3f) | 0x80;

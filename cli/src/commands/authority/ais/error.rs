@@ -1,14 +1,14 @@
-//! The errors of `toolexec ais`, and what each of its commands returns.
+//! The errors of `toolexec ais`, and the result type of its commands.
 
 use std::process::ExitCode;
 
 use crate::failure::Failure;
 
-/// Why a command ended without an answer.
+/// The reason why a command has no answer.
 pub(super) enum Stop {
-    /// A document is not what it should be: exit code 2.
+    /// A document is invalid: exit status 2.
     Invalid(String),
-    /// Usage, or the host: exit code 3.
+    /// A usage error or a failure of the host: exit status 3.
     Failed(Failure),
 }
 

@@ -1,4 +1,4 @@
-//! What signs: a key or a secret in a file. Neither is ever shown.
+//! The signing key or secret, read from a file. Neither is ever shown.
 
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ pub(crate) struct KeyFile {
 
 const KEY_BYTES_MAX: usize = 64 * 1024;
 
-/// The key, which must be one for this algorithm if one is asked for.
+/// Reads the key. If an algorithm is given, the key must fit it.
 pub(super) fn of(asked: &KeyFile, alg: Option<Alg>) -> Result<SigningKey, Stop> {
     let (path, secret) = match (&asked.key_file, &asked.secret_file) {
         (Some(path), None) => (path, false),

@@ -1,5 +1,6 @@
-//! `toolexec ais`: make, sign and check the artifacts that bind a run to a user's intent. It must never
-//! add to what it is asked to sign, and never write anything but the one bundle of `envelope`.
+//! `toolexec ais`: creates, signs and checks the artifacts that bind a run to a user's intent. It
+//! must never add to a document that it signs. It must never write a file, except for the bundle of
+//! `envelope`.
 
 mod assertions;
 mod canonical;
@@ -70,7 +71,7 @@ pub(crate) enum AisAct {
     Schema(Schema),
 }
 
-/// Does what was asked of the artifacts.
+/// Runs a subcommand.
 pub(in crate::commands) fn ais(act: &AisAct) -> Result<ExitCode, Failure> {
     let done = match act {
         AisAct::Canonical(asked) => canonical::print_canonical(asked),

@@ -1,4 +1,4 @@
-//! The answer of a command: one object, on one line.
+//! Printing of an answer.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::error::Done;
 use crate::output;
 
-/// Prints one object, on one line.
+/// Prints one object on one line.
 pub(super) fn print(value: &Value) -> Done {
     output::line(value)?;
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! `toolexec ais schema`: the JSON Schema of an artifact.
+//! `toolexec ais schema`: prints the JSON Schema of an artifact.
 
 use std::process::ExitCode;
 

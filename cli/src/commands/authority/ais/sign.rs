@@ -1,4 +1,4 @@
-//! `toolexec ais sign`: a signature over a document, exactly as it is given.
+//! `toolexec ais sign`: signs a document exactly as given.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `toolexec ais step`: the plan's step that does what a request does.
+//! `toolexec ais step`: prints the plan's step that does what a request does.
 
 use std::path::PathBuf;
 

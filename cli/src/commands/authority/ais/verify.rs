@@ -1,4 +1,5 @@
-//! `toolexec ais verify`: what the guard says of a bundle, rule by rule. It must never use up a nonce.
+//! `toolexec ais verify`: prints the guard's verdict on a bundle, rule by rule. It must never use
+//! up a nonce.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

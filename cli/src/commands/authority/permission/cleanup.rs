@@ -1,4 +1,4 @@
-//! `permission cleanup`: nothing of a workflow is permitted any more.
+//! `permission cleanup`: removes every permission of a workflow.
 
 use std::process::ExitCode;
 

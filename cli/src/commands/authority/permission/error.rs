@@ -4,9 +4,9 @@ use spool::StoreError;
 
 use crate::failure::Failure;
 
-/// Why a command did nothing.
+/// The reason why a command did nothing.
 pub(super) enum Undone {
-    /// What was asked is not allowed, or is no such thing.
+    /// The operation is not allowed, or its object does not exist.
     Refused(String),
     Failed(Failure),
 }

@@ -1,4 +1,4 @@
-//! `permission get`: what may be called, tool by tool.
+//! `permission get`: prints the permission state of each tool.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -44,7 +44,7 @@ pub(super) fn get(asked: &PermissionGet) -> Result<ExitCode, Undone> {
         !calls.is_empty() && found.values().all(|it| state(it) == ToolAuthorizationState::Approved);
     let spent = match asked.spend && approved {
         true => match store.spend(&source, &calls, &moment) {
-            // Somebody else was quicker.
+            // Another caller used the grants first.
             Err(StoreError::Refused(blocked @ Refused::Blocked(..))) => {
                 output::note(blocked);
                 return Ok(ExitCode::from(1));

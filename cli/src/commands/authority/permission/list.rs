@@ -1,4 +1,5 @@
-//! `permission list`: what stands and what waits, or every change that led there. It reads only.
+//! `permission list`: prints grants, denials and open requests, or every change that led to them.
+//! Read-only.
 
 use std::process::ExitCode;
 

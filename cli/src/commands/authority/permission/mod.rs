@@ -1,5 +1,5 @@
-//! `toolexec permission`: ask what may be called, ask people, take their answers in, take grants back. It
-//! decides nothing itself; a store that cannot be read is an error, and never a state.
+//! `toolexec permission`: queries and requests permissions, records answers, and revokes grants. It
+//! decides nothing itself. A store that cannot be read is an error, never a permission state.
 
 mod cleanup;
 mod error;

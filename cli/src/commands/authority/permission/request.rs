@@ -1,4 +1,4 @@
-//! `permission request`: the question to a person for what may not be called.
+//! `permission request`: files a permission request for tools that are not approved.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

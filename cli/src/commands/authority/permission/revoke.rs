@@ -1,4 +1,5 @@
-//! `permission revoke`: less is permitted afterwards than before, and never more.
+//! `permission revoke`: revokes grants, or lifts a denial. An answer given before never becomes
+//! valid again.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
-//! `permission set`: an answer that lies ready, or one that is typed here, is held against whose word
-//! counts, and taken in. What was typed is written down first, so that the trail's answer can be read
-//! again as it was given.
+//! `permission set`: takes an answer from a file, or writes one from the options, and applies it if
+//! its signer or owner is entitled. An answer from the options is written to a file first, so that
+//! the answer in the trail can be read later.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Permissions};
@@ -140,7 +140,7 @@ fn tell(granted: &[Granted], denied: &[Denied], accepted: &Accepted) -> Result<(
     Ok(())
 }
 
-/// Writes the answer that was typed, and its signature; the answer's path.
+/// Writes the answer from the options and its signature. Returns the path of the answer.
 fn write(asked: &PermissionSet, request: &Path) -> Result<PathBuf, Undone> {
     let bytes = read_document(request, ASK_BYTES_MAX)?;
     let refuse = |why: String| Undone::Refused(format!("{}: {why}", human::name(request)));
@@ -172,7 +172,7 @@ fn write(asked: &PermissionSet, request: &Path) -> Result<PathBuf, Undone> {
         commentary: asked.commentary.clone(),
     };
     let bytes = Answer::to(answers, data, limits).bytes();
-    // Nothing is written, or signed, that `set` would not read.
+    // Writes and signs only an answer that `set` can read back.
     Answer::read(&bytes).map_err(|error| refuse(error.to_string()))?;
     let path = beside(request, ".answer.json");
     let signature = match &asked.key {
@@ -184,7 +184,7 @@ fn write(asked: &PermissionSet, request: &Path) -> Result<PathBuf, Undone> {
         },
     };
     place_beside(&path, &bytes)?;
-    // Where a umask lets a group write, an unsigned answer would count for nobody.
+    // A umask may let the group write, and then an unsigned answer would be rejected.
     std::fs::set_permissions(&path, Permissions::from_mode(0o644)).map_err(Failure::io(&path))?;
     if let Some(armoured) = signature {
         place_beside(&beside(&path, ".sig"), armoured.as_bytes())?;
@@ -209,7 +209,7 @@ fn accept(asked: &PermissionSet, path: &Path, now: UtcTime) -> Result<Accepted, 
     accepted.map_err(|error| Undone::Refused(format!("{}: {error}", human::name(path))))
 }
 
-/// Read through the descriptor whose owner was asked.
+/// Reads through the descriptor whose owner was checked.
 fn read_whole(file: File, path: &Path) -> Result<Vec<u8>, Failure> {
     let most = u64::try_from(ANSWER_BYTES_MAX).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();
@@ -236,7 +236,8 @@ fn rules(asked: &PermissionSet) -> Result<AnswerRules, Failure> {
     let Some(file) = &asked.allowed_signers else {
         let mut uids: std::collections::BTreeSet<u32> = asked.uids.iter().copied().collect();
         if uids.is_empty() {
-            // Whoever may write the store could as well write into it what they like.
+            // A user who can write the store could change it directly, so their answers are
+            // accepted.
             uids.insert(rustix::process::geteuid().as_raw());
         }
         return Ok(AnswerRules { signers: None, uids });

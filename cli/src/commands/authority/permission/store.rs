@@ -1,4 +1,4 @@
-//! The arguments that name a store, a time and calls, and how each is read.
+//! Options for a permission store, the trace, and the calls in question.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -105,7 +105,7 @@ impl QuestionOptions {
     }
 }
 
-/// How people are asked, where the command has a say in it.
+/// Returns the terms of a request, with the domains of the option.
 pub(super) fn terms(domains: &[String]) -> Result<Terms, Undone> {
     if domains.is_empty() {
         return Ok(Terms::default());

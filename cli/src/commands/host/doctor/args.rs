@@ -84,7 +84,7 @@ mod tests {
 
     use super::*;
 
-    /// `doctor` advises `--warm` for each of them.
+    /// `doctor` recommends `--warm` for each of these languages.
     #[test]
     fn each_language_with_a_cache_can_be_warmed() {
         let names = Warm::value_variants().iter().filter_map(ValueEnum::to_possible_value);

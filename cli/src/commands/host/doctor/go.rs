@@ -1,6 +1,6 @@
-//! Go's build cache with the standard library in it, so that `go run` compiles the script and nothing
-//! else. It must be made by the very program and under the very settings that runs have: Go names
-//! everything in the cache by a digest over both, and what does not match is compiled again.
+//! Go's build cache with the compiled standard library, so that `go run` compiles only the script.
+//! It must be built by the same program and with the same settings as in runs: Go keys its cache by
+//! a digest of both and recompiles on a mismatch.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(super) fn make(fresh: &Path, caches: &Path) -> Result<(), Failure> {
     let policy = Policy::shipped("embedded").ok_or_else(|| missing(None))?;
     let program = daemon::program_of(&policy, "go", caches).map_err(missing)?;
     let settings = policy.runtimes().filter(|it| it.name() == "go").flat_map(|it| it.env());
-    // Whatever it leaves in its home is no part of the cache.
+    // Files that Go leaves in its home are not part of the cache.
     let home = fresh.join("home");
     fs::create_dir(&home).map_err(Failure::io(&home))?;
     output::note(format_args!("{} compiles its library: about a minute", program.display()));

@@ -1,5 +1,5 @@
-//! `toolexec doctor --spool --rebuild-ledger`: an operator's order to rebuild a ledger that was lost. It must
-//! never touch a good one, nor leave files that the daemon's user cannot write.
+//! `toolexec doctor --spool --rebuild-ledger`: rebuilds a lost ledger on an operator's order. It
+//! must never change a good ledger, nor leave files that the daemon's user cannot write.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -37,7 +37,7 @@ pub(super) fn rebuild(places: &Places) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whoever logged in, where the kernel knows: `sudo` changes every other id.
+/// Returns the uid of the login session, if the kernel knows it: `sudo` changes every other id.
 fn who_ordered() -> u32 {
     const UNSET: u32 = u32::MAX;
     let login = fs::read_to_string("/proc/self/loginuid").ok();

@@ -1,8 +1,9 @@
-//! `toolexec doctor`: says what this host lacks for runs, looks at what is wrong with its spool, and makes
-//! caches: what a language needs once per host, so that no run needs a network or minutes for it.
+//! `toolexec doctor`: checks the requirements of this host, checks a spool, and builds the caches
+//! that a language needs once per host. With a cache, no run needs a network or minutes of
+//! compilation.
 //!
-//! A cache appears whole or not at all: it is made beside its place and renamed. It must never be made
-//! by a run, and never with more than its maker's own rights.
+//! A cache appears complete or not at all: it is built beside its final path and renamed. It must
+//! never be built by a run, and never with more than the caller's rights.
 
 mod args;
 mod go;
@@ -39,7 +40,7 @@ pub(in crate::commands) fn doctor(asked: &Doctor) -> Result<ExitCode, Failure> {
         Some(dir) => std::path::absolute(dir).map_err(Failure::io(dir))?,
         None => asked.state.path()?.join("caches"),
     };
-    // The tool reads it under a uid of its own.
+    // The tool reads the cache under another uid.
     rustix::process::umask(Mode::from_raw_mode(0o022));
     for warm in &asked.warm {
         let place = match warm {
@@ -51,14 +52,14 @@ pub(in crate::commands) fn doctor(asked: &Doctor) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes a cache in a fresh directory and puts it in its place; an older one goes.
+/// Builds a cache in a new directory and moves it to its path. An older cache is removed.
 fn make(
     caches: &Path,
     name: &str,
     fill: impl FnOnce(&Path) -> Result<(), Failure>,
 ) -> Result<PathBuf, Failure> {
     if let Some(state) = caches.parent() {
-        // As the first run would make it: nobody else's to look into.
+        // As the first run would create it: accessible to its user only.
         let made = DirBuilder::new().mode(0o700).recursive(true).create(state);
         made.map_err(Failure::io(state))?;
     }
@@ -66,8 +67,8 @@ fn make(
     let fresh = caches.join(format!(".{name}-{}", std::process::id()));
     let place = caches.join(name);
     let done = fill_and_place(&fresh, &place, fill);
-    // What is there now is half a cache or the older one; a failure to remove it must not hide the
-    // first failure.
+    // The directory now contains a partial cache or the older one. A failure to remove it must not
+    // hide the first error.
     let cleaned = remove(&fresh);
     done?;
     cleaned?;
@@ -82,7 +83,7 @@ fn fill_and_place(
     fs::create_dir(fresh).map_err(Failure::io(fresh))?;
     fill(fresh)?;
     let placed = match renameat_with(CWD, fresh, CWD, place, RenameFlags::NOREPLACE) {
-        // At no moment is there none.
+        // The exchange is atomic: the cache exists at every moment.
         Err(Errno::EXIST) => renameat_with(CWD, fresh, CWD, place, RenameFlags::EXCHANGE),
         placed => placed,
     };

@@ -1,10 +1,10 @@
-//! The programs that make caches.
+//! Execution of the programs that build caches.
 
 use std::process::{Command, Stdio};
 
 use crate::failure::Failure;
 
-/// Runs a program to its end; what it says goes to stderr, beside the answer.
+/// Runs a program to its end. Its output goes to stderr, beside the answer.
 pub(super) fn run(command: &mut Command, what: &str) -> Result<(), Failure> {
     command.stdin(Stdio::null()).stdout(std::io::stderr());
     let ended = command.status().map_err(|error| Failure::Said(format!("{what}: {error}")))?;

@@ -1,5 +1,5 @@
-//! `toolexec doctor --spool`: what is wrong with a spool, and what to do about it. Changes nothing, but for the
-//! ledger, by an explicit order.
+//! `toolexec doctor --spool`: reports problems of a spool and their fixes. Read-only, except for a
+//! ledger rebuild on explicit order.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(super) fn examine(spool: &Path, asked: &Doctor) -> Result<ExitCode, Failure>
         return Ok(ExitCode::from(2));
     }
     let spool = fs::canonicalize(spool).map_err(Failure::io(spool))?;
-    // The state of embedded runs is their spool.
+    // The state of embedded runs is also their spool.
     let state = match &asked.state.dir {
         None => spool.clone(),
         Some(_) => {

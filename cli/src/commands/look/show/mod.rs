@@ -1,4 +1,5 @@
-//! `toolexec show`: where one request is, and what its files tell of it. It reads and verifies nothing.
+//! `toolexec show`: prints the state of a request and the statements of its files. It verifies
+//! nothing.
 
 mod page;
 
@@ -52,17 +53,17 @@ pub(crate) struct Show {
     format: Format,
 }
 
-/// Files of one result that are listed; a run may leave very many.
+/// Limit of listed files per result. A run may leave very many.
 const FILES_SHOWN: usize = 200;
 
-/// A request: what of it waits, and every record of it.
+/// A request: its rows in the queue, and all its records.
 struct One {
     request_id: String,
     rows: Vec<QueueRow>,
     dropped_utc: Option<String>,
     records: Vec<Published>,
     unseen: Vec<Failure>,
-    /// Why the daemon takes nothing.
+    /// The reason why the daemon admits nothing.
     admission_stopped: Option<String>,
 }
 
@@ -95,7 +96,7 @@ fn find(asked: &Show) -> Result<Option<One>, Failure> {
     find_in(&place, &asked.id)
 }
 
-/// What `show` says of an id, or of the directory of a result.
+/// Returns the text of `show` for an id or a result directory.
 pub(crate) fn text_of(place: &Path, meant: &str) -> Result<Option<String>, Failure> {
     let one = match meant.contains('/') {
         true => Some(one_result(Path::new(meant))?),
@@ -116,7 +117,7 @@ fn find_in(place: &Path, typed: &str) -> Result<Option<One>, Failure> {
     let dropped = rows.iter().find_map(|row| fs::symlink_metadata(&row.path).ok());
     Ok(Some(One {
         records: records_among(place, &result_names(place)?, &id),
-        // Nobody can set this time of a file to another.
+        // A user cannot set the ctime of a file.
         dropped_utc: dropped.map(|found| UtcTime::from_unix(found.ctime()).to_string()),
         request_id: id,
         rows,
@@ -125,7 +126,7 @@ fn find_in(place: &Path, typed: &str) -> Result<Option<One>, Failure> {
     }))
 }
 
-/// A directory that was typed or found, of whatever spool.
+/// Reads the result in a directory, of any spool.
 fn one_result(path: &Path) -> Result<One, Failure> {
     let path = fs::canonicalize(path).map_err(Failure::io(path))?;
     let published = Published::at(path.clone());
@@ -144,7 +145,7 @@ fn one_result(path: &Path) -> Result<One, Failure> {
 }
 
 impl One {
-    /// Where it is: what is still to be done with it counts for more than what is done.
+    /// Returns the state. Pending work takes precedence over earlier records.
     fn state(&self) -> &str {
         let of_row = self.rows.first().map(|row| &row.state);
         match (of_row, self.records.last()) {
@@ -245,7 +246,8 @@ fn record_json(record: &Published) -> Value {
     })
 }
 
-/// The files of a result by name, with their sizes; what cannot be listed is left out.
+/// Returns the files of a result with their sizes, by name. Directories that cannot be listed are
+/// left out.
 fn files_of(result: &Path) -> Vec<(String, u64)> {
     let mut files = Vec::new();
     let mut directories: Vec<PathBuf> = vec![result.to_owned()];

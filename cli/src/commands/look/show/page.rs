@@ -1,5 +1,4 @@
-//! `toolexec show --html`: the page of a record, put where it was asked for. An existing file is never
-//! replaced.
+//! `toolexec show --html`: writes the page of a record. An existing file is never replaced.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -12,7 +11,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::output::page::{VerificationState, page_of};
 
-/// Makes the page of a record and puts it where it was asked for.
+/// Renders the page of a record and writes it to the requested file.
 pub(super) fn write(
     dir: &Path,
     to: &Path,
@@ -22,7 +21,7 @@ pub(super) fn write(
     let standing = match verify::look(dir, allowed_signers, state) {
         Ok(Ok(verified)) => VerificationState::Verified(Box::new(verified)),
         Ok(Err(faults)) => VerificationState::Faulty(faults),
-        // Keys that were named must be there.
+        // Keys that were named must exist.
         Err(failure) if allowed_signers.is_some() => return Err(failure),
         Err(failure) => VerificationState::Unjudged(failure.to_string()),
     };
@@ -34,7 +33,7 @@ pub(super) fn write(
     Ok(ExitCode::from(u8::from(matches!(standing, VerificationState::Faulty(_)))))
 }
 
-/// What exists is somebody's: it is never replaced.
+/// Writes the page. An existing file may belong to someone else and is never replaced.
 fn place(page: &str, to: &Path) -> Result<(), Failure> {
     if to == Path::new("-") {
         return output::text(page);

@@ -1,5 +1,5 @@
-//! A spool as it changes, a line for each change: for programs, and where nothing can be drawn. It must
-//! never say anything twice, nor leave out what it saw.
+//! Changes of a spool, one line each: for programs, and for output that is not a terminal. It must
+//! never report a change twice or omit one that it saw.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -19,12 +19,12 @@ use crate::args::Format;
 use crate::clock;
 use crate::failure::Failure;
 
-/// inotify is a hint; this often the directories are looked at without one.
+/// inotify is only a hint; the directories are read this often without one.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// Under load a hint comes with every file; looking takes at most a fifth of the time.
+/// Under load every file causes a hint. Reading takes at most a fifth of the time.
 const REST_LEAST: Duration = Duration::from_millis(100);
 const REST_LOOKS: u32 = 4;
-/// What was told last.
+/// The state that was reported last.
 #[derive(Default)]
 struct Known {
     daemon: Option<(&'static str, bool)>,
@@ -45,7 +45,7 @@ pub(super) fn tell(place: &Path, format: Format) -> Result<(), Failure> {
             }
         }
         std::thread::sleep(REST_LEAST.max(begun.elapsed() * REST_LOOKS));
-        // A pipe that nobody reads any more says so without being asked.
+        // A pipe without a reader is reported by `poll` even without requested events.
         let reader = PollFd::from_borrowed_fd(stdout.as_fd(), PollFlags::empty());
         if hints.wait(LOOK_INTERVAL, Some(reader)) {
             return Ok(());
@@ -53,7 +53,7 @@ pub(super) fn tell(place: &Path, format: Format) -> Result<(), Failure> {
     }
 }
 
-/// Everything that became another since the last look.
+/// Returns all changes since the last call.
 fn changes(place: &Path, known: &mut Known) -> Vec<Value> {
     let at = clock::now().to_string();
     let mut changes = Vec::new();
@@ -96,7 +96,7 @@ fn changes(place: &Path, known: &mut Known) -> Vec<Value> {
     changes
 }
 
-/// Whether there is still somebody who reads.
+/// Prints a change. Returns whether the output still has a reader.
 fn written(format: Format, change: &Value) -> Result<bool, Failure> {
     let line = match format {
         Format::Json => change.to_string(),

@@ -1,5 +1,5 @@
-//! `toolexec watch`: a spool as it changes. On a terminal a full screen, which is left as it was found;
-//! elsewhere a line for each change.
+//! `toolexec watch`: shows a spool as it changes. On a terminal it uses the full screen, which is
+//! restored on exit; elsewhere it prints a line per change.
 
 mod changes;
 
@@ -45,7 +45,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// The signer and the key, where both were named.
+    /// Returns the signer and key, if both were named.
     fn signing(&self) -> Option<SigningOptions> {
         let key = KeyOptions { key: self.key.clone(), agent: self.agent };
         let has_key = key.key.is_some() || key.agent;
@@ -54,7 +54,7 @@ impl Watch {
     }
 }
 
-/// Watches a spool until it is ended.
+/// Watches a spool until the user or a signal ends it.
 pub(in crate::commands) fn watch(asked: &Watch) -> Result<ExitCode, Failure> {
     let place = spool_at(&asked.spool)?;
     let on_terminal = io::stdout().is_terminal() && io::stdin().is_terminal();

@@ -1,5 +1,5 @@
-//! `toolexec log consistency`: whether one log is the beginning of another. What is compared are
-//! checkpoints that the log's key signed, or sizes whose roots were proved from the newest one.
+//! `toolexec log consistency`: checks whether one log is a prefix of another. It compares signed
+//! checkpoints, or sizes whose roots are proved from the newest checkpoint.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -34,7 +34,7 @@ pub(crate) struct Consistency {
     pub(super) format: Format,
 }
 
-/// A log at one of its sizes.
+/// The log at one of its sizes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Size {
     entries: u64,

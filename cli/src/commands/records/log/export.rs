@@ -1,4 +1,4 @@
-//! `toolexec log export`. A copy of another history is never written over.
+//! `toolexec log export`: copies the log. A copy of a different history is never overwritten.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -57,7 +57,7 @@ pub(super) fn export(asked: &Export) -> Result<ExitCode, Halt> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A copy is made in a directory of its own. One that was interrupted may have no checkpoint yet.
+/// Refuses a directory with other files. An interrupted copy may have no checkpoint yet.
 fn refuse_other(target: &Path) -> Result<(), Failure> {
     if !target.is_dir() {
         return Ok(());

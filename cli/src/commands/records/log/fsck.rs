@@ -1,5 +1,5 @@
-//! `toolexec log fsck`: the whole log computed anew, and records and log held against each other. It
-//! must never change a file, nor believe a record about its place in the log.
+//! `toolexec log fsck`: recomputes the whole log, and compares log and records. It must never
+//! change a file, and never trust a record's claim about its position in the log.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -43,13 +43,13 @@ pub(crate) struct Fsck {
     pub(super) format: Format,
 }
 
-/// More of one kind are counted, not listed, for people.
+/// Limit of listed items per kind, for people. All are counted.
 const LISTED_MAX: usize = 20;
 
-/// Time for a record that is in the log to appear among the results.
+/// The time within which a logged record appears among the results.
 const PUBLISHED_WITHIN: Duration = Duration::from_secs(1);
 
-/// What the trees of records say of the log.
+/// The claims of records about the log.
 #[derive(Default)]
 struct Claims {
     by_index: HashMap<u64, Claim>,
@@ -58,18 +58,19 @@ struct Claims {
 }
 
 pub(super) fn fsck(asked: &Fsck) -> Result<ExitCode, Halt> {
-    // First what claims to be in the log, then its head: so every claim is of an entry that is there.
+    // Read the claims before the log's head, so that every claimed entry exists.
     let mut claims = Claims::of(&asked.results)?;
     let mut opened = Opened::at(&asked.place)?;
     let checked = opened.said(check(&opened.directory, &opened.key))?;
     let mut faults: Vec<String> = checked.faults.iter().map(ToString::to_string).collect();
-    // Entries that may not be the log's account for nothing.
+    // Entries of a damaged log cannot account for records.
     let whole = faults.is_empty();
     let (mut accounts, mut removed_count) = (None, 0);
     if whole && !asked.results.is_empty() {
         let mut found = opened.said(opened.view.account(&claims.by_index))?;
         if !found.unclaimed.is_empty() {
-            // A record is logged before it is published, so on a host at work some are on their way.
+            // Records are logged before they are published, so on an active host some may not be
+            // visible yet.
             std::thread::sleep(PUBLISHED_WITHIN);
             let seen = opened.view.head().size();
             claims = Claims::of(&asked.results)?;
@@ -103,7 +104,8 @@ pub(super) fn fsck(asked: &Fsck) -> Result<ExitCode, Halt> {
     Ok(ExitCode::from(u8::from(!fine)))
 }
 
-/// The entries whose records retention has marked. They prove nothing: whoever can mark can remove.
+/// Returns the entries whose records retention has marked. A mark proves nothing: a process that
+/// can mark can also delete.
 fn removed(asked: &Fsck) -> Result<HashSet<u64>, Failure> {
     let of_state = asked.place.log.is_none() && asked.place.spool.is_none();
     let path = match &asked.removed {
@@ -130,13 +132,13 @@ impl Claims {
         Ok(claims)
     }
 
-    /// Reads the bundle of every result below a tree.
+    /// Reads the bundle of every result in a tree.
     fn gather(&mut self, tree: &Path) -> Result<(), Failure> {
         let mut results = Vec::new();
         for entry in fs::read_dir(tree).map_err(Failure::io(tree))? {
             let path = entry.map_err(Failure::io(tree))?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            // A hidden one is still being gathered.
+            // A hidden result is still being collected.
             if !name.starts_with('.') && path.is_dir() {
                 results.push((path, name.parse::<ResultId>().is_ok()));
             }
@@ -145,7 +147,7 @@ impl Claims {
         for (directory, named) in results {
             match bundle_in(&directory) {
                 Ok(bundle) => self.claim(bundle),
-                // Who knows what else lies there.
+                // Other directories without a bundle are ignored.
                 Err(_) if !named => {}
                 Err(failure) => self.faults.push(failure.to_string()),
             }

@@ -1,4 +1,4 @@
-//! `toolexec log head`: the newest checkpoint of a log.
+//! `toolexec log head`: shows the newest checkpoint.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `toolexec log heartbeat`: the one command of `toolexec log` that appends.
+//! `toolexec log heartbeat`: the only subcommand of `toolexec log` that appends.
 
 use std::process::ExitCode;
 
@@ -27,7 +27,7 @@ pub(crate) struct Heartbeat {
     pub(super) format: Format,
 }
 
-/// Appends an entry that says that the log was alive.
+/// Appends a heartbeat entry.
 pub(super) fn heartbeat(asked: &Heartbeat) -> Result<ExitCode, Halt> {
     let state = asked.state.path()?;
     let place = LogOptions {
@@ -36,7 +36,7 @@ pub(super) fn heartbeat(asked: &Heartbeat) -> Result<ExitCode, Halt> {
         state: StateOption { dir: Some(state.clone()) },
         log_key: None,
     };
-    // A log that is not there is not made by a heartbeat.
+    // A heartbeat does not create a missing log.
     let opened = Opened::at(&place)?;
     let key = LogKey::open(&state.join("keys"), opened.key.origin()).map_err(Failure::from)?;
     let mut log = opened.said(Log::open_within(LOG_WAIT, LogPlace::of_state(&state), key))?;

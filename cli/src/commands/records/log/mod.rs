@@ -1,6 +1,6 @@
-//! `toolexec log`: the transparency log for those who check it: its head, its proofs, its copies, its
-//! witnesses. Nothing is shown that did not lead to a checkpoint which the log's key signed. Only
-//! `heartbeat` may append, and only `witness` may reach a network.
+//! `toolexec log`: the transparency log for auditors: head, proofs, copies, witnesses. Everything
+//! shown is verified up to a checkpoint signed by the log's key. Only `heartbeat` may append, and
+//! only `witness` may use a network.
 
 mod consistency;
 mod export;

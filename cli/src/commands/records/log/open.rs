@@ -1,5 +1,5 @@
-//! Which log is meant, under which key, and what a person is told where either is not what was
-//! typed. A log must never be opened under a key that came with it, unless it is one's own.
+//! Opens the named log with its key, and explains errors. A log must never be verified with a key
+//! that was delivered with it, except in the caller's own state.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -28,14 +28,14 @@ pub(crate) struct LogOptions {
     pub(super) log_key: Option<PathBuf>,
 }
 
-/// Room for every key that a log ever had.
+/// Sufficient for every key that a log ever had.
 const KEYS_BYTES_MAX: usize = 64 * 1024;
-/// Room for the signatures of many witnesses.
+/// Sufficient for the signatures of many witnesses.
 const NOTE_BYTES_MAX: usize = 64 * 1024;
 
-/// Why a command stops.
+/// The reason why a command stops.
 pub(crate) enum Halt {
-    /// A check said no: exit code 1. The message names its object.
+    /// A check failed: exit status 1. The message names its object.
     No(String),
     Failure(Failure),
 }
@@ -46,12 +46,12 @@ impl<F: Into<Failure>> From<F> for Halt {
     }
 }
 
-/// A log at its newest checkpoint, which this key signed.
+/// A log at its newest checkpoint, which `key` signed.
 pub(crate) struct Opened {
     pub(crate) directory: PathBuf,
     pub(crate) view: LogView,
     pub(crate) key: PublicLogKey,
-    /// All that it may ever have had.
+    /// All keys that the log may have had.
     pub(crate) keys: Vec<PublicLogKey>,
 }
 
@@ -71,7 +71,7 @@ impl Opened {
                 let key = in_force.clone();
                 Ok(Self { directory, view, key, keys })
             }
-            // Whoever has an old key must not speak for the log of now.
+            // A retired key must not sign the present log.
             Err(LogError::Checkpoint { path, .. })
                 if retired.iter().any(|key| LogView::open(&directory, key).is_ok()) =>
             {
@@ -86,12 +86,12 @@ impl Opened {
         }
     }
 
-    /// What a check of this log came to.
+    /// Converts the error of a check.
     pub(crate) fn said<T>(&self, what: Result<T, LogError>) -> Result<T, Halt> {
         what.map_err(|error| explain(error, &self.directory))
     }
 
-    /// A checkpoint of this log that somebody saved.
+    /// Reads a saved checkpoint of this log.
     pub(crate) fn saved(&self, path: &Path) -> Result<Checkpoint, Halt> {
         let bytes = read_file(path, NOTE_BYTES_MAX)?;
         self.checkpoint(&String::from_utf8_lossy(&bytes)).map_err(|fault| {
@@ -108,7 +108,7 @@ impl Opened {
         })
     }
 
-    /// By the key that fits, of those that the log has had.
+    /// Verifies a checkpoint with the present key, else with a former key of the log.
     pub(crate) fn checkpoint(&self, note: &str) -> Result<Checkpoint, CheckpointFault> {
         let newest = Checkpoint::verify(note, &self.key);
         if newest.is_ok() {
@@ -127,7 +127,7 @@ fn directory(place: &LogOptions) -> Result<PathBuf, Halt> {
     }
 }
 
-/// When the key that signed the newest checkpoint was retired, where the state says so.
+/// Returns the time at which the signing key was retired, if the state knows it.
 fn retired_on(place: &LogOptions, directory: &Path) -> Option<String> {
     own(place).ok()??;
     let keys = PublicKeys::open(&place.state.path().ok()?.join("keys")).ok()?;
@@ -135,7 +135,7 @@ fn retired_on(place: &LogOptions, directory: &Path) -> Option<String> {
     signed.valid_before().map(|time| format!(" on {time}"))
 }
 
-/// The state also keeps what its log was.
+/// Returns the log's place in the state, which also records the log's earlier size.
 fn own(place: &LogOptions) -> Result<Option<LogPlace>, Failure> {
     match (&place.log, &place.spool) {
         (None, None) => Ok(Some(LogPlace::of_state(&place.state.path()?))),
@@ -143,7 +143,7 @@ fn own(place: &LogOptions) -> Result<Option<LogPlace>, Failure> {
     }
 }
 
-/// Only the state has its key beside it: it is the person's own.
+/// Reads the log's keys. Only the caller's own state may supply its key along with the log.
 fn keys(place: &LogOptions) -> Result<Vec<PublicLogKey>, Halt> {
     match &place.log_key {
         Some(file) => keys_of(file),
@@ -156,7 +156,7 @@ fn keys(place: &LogOptions) -> Result<Vec<PublicLogKey>, Halt> {
     }
 }
 
-/// The keys in a file of verifier lines.
+/// Reads the keys in a file of verifier lines.
 fn keys_of(file: &Path) -> Result<Vec<PublicLogKey>, Halt> {
     let bytes = match read_file(file, KEYS_BYTES_MAX) {
         Err(Failure::Io(path, error)) if error.kind() == ErrorKind::NotFound => {
@@ -179,8 +179,7 @@ fn keys_of(file: &Path) -> Result<Vec<PublicLogKey>, Halt> {
     })
 }
 
-/// What is wrong with the files or with who signed them is a check's no; what was typed wrongly, or
-/// cannot be read, is not.
+/// Damage and wrong signatures are failed checks. Wrong arguments and unreadable files are errors.
 fn explain(error: LogError, directory: &Path) -> Halt {
     let log = directory.display();
     match &error {

@@ -1,5 +1,5 @@
-//! `toolexec log prove`: one entry's proof against the newest checkpoint, checked as its reader would
-//! before it is handed out.
+//! `toolexec log prove`: prints the proof of an entry against the newest checkpoint. The proof is
+//! verified before it is printed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ pub(super) fn prove(asked: &Prove) -> Result<ExitCode, Halt> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is typed as a number is one; a file of such a name has a path to it.
+/// Parses digits as an entry number. A file with such a name needs a path, such as `./12`.
 pub(super) fn number(typed: &Path) -> Option<u64> {
     let digits = typed.to_str().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
     digits.parse().ok()
@@ -69,13 +69,13 @@ fn claim(path: &Path) -> Result<Claim, Halt> {
     claim_of(&file)
 }
 
-/// What a bundle says of the log; what is no bundle was typed wrongly.
+/// Returns a bundle's claim about the log. A file that is not a bundle is a usage error.
 pub(super) fn claim_of(file: &Path) -> Result<Claim, Halt> {
     let bytes = read_document(file, RECORD_BYTES_MAX)?;
     Claim::of_bundle(&bytes).map_err(|fault| Halt::from(format!("{}: {fault}", file.display())))
 }
 
-/// The one bundle of a result directory.
+/// Returns the only bundle in a result directory.
 pub(super) fn bundle_in(directory: &Path) -> Result<PathBuf, Failure> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).map_err(Failure::io(directory))? {

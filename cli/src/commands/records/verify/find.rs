@@ -1,5 +1,5 @@
-//! What a path means: a result, a bundle alone, or a tree with results below it. Nothing that looks like
-//! a result may be passed over because a part of it is missing.
+//! Finds the results at a path: a result directory, a single bundle, or a tree of results. A
+//! directory that looks like a result must never be skipped because a part of it is missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use model::ResultId;
 
 use crate::failure::Failure;
 
-/// Below that nobody keeps results.
+/// Results are not expected below this depth.
 const DEPTH_MAX: usize = 8;
 const BUNDLE: &str = ".bundle.json";
 
@@ -35,19 +35,19 @@ pub(super) fn at(path: &Path) -> Result<VerifyTarget, Failure> {
     Ok(if is_result(&real) { VerifyTarget::Result(real) } else { VerifyTarget::Nothing })
 }
 
-/// Something below a directory that has to be told of.
+/// An entry of a tree that must be reported.
 pub(super) enum TreeEntry<'a> {
     Result(&'a Path),
-    /// A bundle that lies in no result.
+    /// A bundle outside a result directory.
     Bundle(&'a Path),
-    /// A file where a result's directory should be.
+    /// A file with the name of a result directory.
     NoDirectory(&'a Path),
-    /// A directory that was not looked into, and why.
+    /// A directory that was skipped, and the reason.
     PassedOver(&'a Path, &'static str),
 }
 
-/// Calls for everything below a directory that is, or looks like, a result, in the order of their
-/// names; links to directories are followed only where they are results themselves.
+/// Calls `act` for everything in a tree that is, or looks like, a result, ordered by name. A link
+/// to a directory is followed only if it leads to a result.
 pub(super) fn each_result(
     root: &Path,
     act: &mut impl FnMut(TreeEntry<'_>) -> Result<(), Failure>,
@@ -91,14 +91,14 @@ fn descend(
     Ok(())
 }
 
-/// A result that is still being gathered has a hidden name and is none.
+/// A hidden directory is a result that is still being collected; it does not count.
 fn is_hidden(path: &Path) -> bool {
     path.file_name().unwrap_or_default().to_string_lossy().starts_with('.')
 }
 
-/// Whether a directory is to be looked at as a result: by its name, so that one whose record is gone
-/// is told of, or by a part of a record in it, so that one with another name is. A bundle may also lie
-/// alone somewhere; it is part of a result where there is something else of one.
+/// Returns whether a directory counts as a result: by its name, even if its record is missing, or
+/// by a part of a record in it, under any name. A bundle may also exist alone; it belongs to a
+/// result only beside another part of one.
 fn is_result(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if is_hidden(path) || path.is_file() {

@@ -1,6 +1,5 @@
-//! Many results at once, one thread for each core: records are verified apart from each other, and only
-//! what they say together needs an order. The verdicts come in the order of the directories, whichever
-//! was reached first.
+//! Parallel verification, one thread per core. Records are verified independently; only the checks
+//! across records need an order. The verdicts are returned in the order of the directories.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -9,13 +8,13 @@ use std::thread::{self, available_parallelism};
 
 use records::{Fault, Trust, Verified};
 
-/// How many are looked at before the first of them is told of: what is held in memory meanwhile is
-/// their front matters.
+/// Limit of results that are verified before their verdicts are printed. Their front matter is in
+/// memory meanwhile.
 pub(super) const BATCH: usize = 256;
 
 pub(super) type ResultVerdict = Result<Verified, Vec<Fault>>;
 
-/// The verdict of each directory, in their order.
+/// Returns the verdict of each directory, in order.
 pub(super) fn verify_all(dirs: &[PathBuf], trust: &Trust) -> Vec<ResultVerdict> {
     let threads = available_parallelism().map_or(1, NonZero::get).min(dirs.len());
     if threads < 2 {

@@ -1,5 +1,5 @@
-//! `toolexec verify`: everything that can be checked of a result, a bundle, or a tree of results, offline.
-//! It must never say that something is good without saying what it did not look at.
+//! `toolexec verify`: checks a result, a bundle, or a tree of results, offline. It must never
+//! report success without listing what it did not check.
 
 mod args;
 mod find;
@@ -32,7 +32,7 @@ pub(in crate::commands) fn verify(asked: &Verify) -> Result<ExitCode, Failure> {
         Ok(Some(history)) => trust.with_history(history),
         Ok(None) => trust,
         Err(problem) => {
-            // Whatever the records say, this log is not the one that was seen.
+            // This log is not the one that was seen before, so the records cannot be trusted.
             let log = asked.log.as_deref().unwrap_or(&asked.path);
             shown.bad(log, &[problem.to_string()])?;
             return Ok(ExitCode::from(1));
@@ -61,7 +61,7 @@ pub(in crate::commands) fn verify(asked: &Verify) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(!good)))
 }
 
-/// The proof that a result directory verifies, or else what is wrong with it, on stderr.
+/// Verifies a result directory. If it does not verify, the faults are printed to stderr.
 pub(super) fn verified(
     dir: &Path,
     allowed_signers: Option<&Path>,
@@ -77,10 +77,10 @@ pub(super) fn verified(
     }
 }
 
-/// The proof that a result directory verifies, or else what is wrong with it.
+/// Verifies a result directory and returns the proof or the faults.
 ///
 /// # Errors
-/// There is no key to trust.
+/// Fails if no trusted key is known.
 pub(in crate::commands) fn look(
     dir: &Path,
     allowed_signers: Option<&Path>,
@@ -90,15 +90,15 @@ pub(in crate::commands) fn look(
     Ok(records::verify(dir, &trust.with_logs(logs)))
 }
 
-/// One look at everything that was named.
+/// The state of one call of `verify`.
 struct Judge {
     trust: Trust,
     across: Across,
-    /// Where the good ones lie, by the number that `across` knows them by.
+    /// The directories of verified results, by their number in `across`.
     names: Vec<PathBuf>,
-    /// Results that were seen and not looked into yet.
+    /// Results that were found but not verified yet.
     batch: Vec<PathBuf>,
-    /// Replays of what was not there yet when they were looked at.
+    /// Verified replays whose original was not verified yet.
     waiting: Vec<Waiting>,
     shown: Shown,
 }
@@ -110,7 +110,8 @@ struct Waiting {
 }
 
 impl Judge {
-    /// What was seen before anything but a result is told of before it.
+    /// Handles an entry of the tree. Verdicts of earlier results are printed before any other
+    /// entry.
     fn seen(&mut self, seen: TreeEntry<'_>) -> Result<(), Failure> {
         match seen {
             TreeEntry::Result(dir) => {
@@ -120,7 +121,7 @@ impl Judge {
             TreeEntry::Bundle(file) => {
                 self.settle()?;
                 match self.bundle(file) {
-                    // The others are looked at all the same.
+                    // An unreadable bundle does not stop the others.
                     Err(error) => self.shown.wrong(file, &error.to_string()),
                     told => told,
                 }
@@ -137,7 +138,7 @@ impl Judge {
         }
     }
 
-    /// Looks into the results that were seen.
+    /// Verifies the collected results.
     fn settle(&mut self) -> Result<(), Failure> {
         let batch = std::mem::take(&mut self.batch);
         let verdicts = many::verify_all(&batch, &self.trust);
@@ -158,7 +159,7 @@ impl Judge {
         self.tell(looked)
     }
 
-    /// Tells of what had to wait for the rest of the tree.
+    /// Reports the replays that had to wait for the rest of the tree.
     fn late(&mut self) -> Result<(), Failure> {
         std::mem::take(&mut self.waiting).into_iter().try_for_each(|looked| self.tell(looked))
     }
@@ -189,7 +190,7 @@ impl Judge {
     }
 }
 
-/// A path as it is named in a fault, which escapes it.
+/// Returns the real path for a fault, which escapes it.
 fn name_of(path: &Path) -> String {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned()
 }

@@ -1,5 +1,5 @@
-//! Verdicts on stdout, one for each result as it is found, for people or as one object a line. A name or
-//! a text of a result is escaped before it is shown.
+//! Prints verdicts to stdout as they are found, as text or as one JSON object per line. Names and
+//! texts of a result are escaped.
 
 use std::path::Path;
 
@@ -11,16 +11,16 @@ use crate::args::Format;
 use crate::failure::Failure;
 use crate::output;
 
-/// What was found, and with what the record clashes although it is good in itself.
+/// The verification result, with conflicts between the record and other records.
 type ShownVerdict = Result<(Verified, Vec<Fault>), Vec<Fault>>;
 
-/// What was shown until now.
+/// The counts of printed verdicts.
 pub(super) struct Shown {
     format: Format,
     all: usize,
     faulty: usize,
     passed_over: usize,
-    /// The first fault of all, with its result.
+    /// The first fault, with its result.
     first: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl Shown {
         }
     }
 
-    /// The sum of many, beside the answer.
+    /// Prints the totals to stderr, for more than one result.
     pub(super) fn end_of_tree(&self) {
         if self.format == Format::Json || self.all < 2 {
             return;
@@ -65,7 +65,7 @@ impl Shown {
         }
     }
 
-    /// Something that looks like a result and cannot be one.
+    /// Prints an entry that looks like a result but cannot be one.
     pub(super) fn wrong(&mut self, path: &Path, fault: &str) -> Result<(), Failure> {
         self.all += 1;
         self.faulty += 1;
@@ -74,14 +74,14 @@ impl Shown {
         self.bad(path, &[fault.to_owned()])
     }
 
-    /// A part of a tree that was not looked at.
+    /// Prints a part of the tree that was skipped.
     pub(super) fn passed_over(&mut self, path: &Path, why: &str) {
         self.passed_over += 1;
         let path = escape_line(&path.to_string_lossy());
         output::note(format_args!("{path}: passed over, not verified: {why}"));
     }
 
-    /// Something that is no result, and what is wrong with it.
+    /// Prints the faults of something that is not a result.
     pub(super) fn bad(&self, path: &Path, faults: &[String]) -> Result<(), Failure> {
         match self.format {
             Format::Human => print_bad(&path.to_string_lossy(), faults),
@@ -89,7 +89,7 @@ impl Shown {
         }
     }
 
-    /// Whether there was something and all of it is good; nothing at all is a fault of its own.
+    /// Returns whether there were results and all are good. Finding no result is a fault.
     pub(super) fn all_good(&self, path: &Path) -> Result<bool, Failure> {
         if self.all == 0 {
             let fault = "no result is here: it has neither a result's name nor a record in it";
@@ -115,7 +115,7 @@ fn print_good(verified: &Verified) -> Result<(), Failure> {
         [] => String::new(),
         parts => format!("; not checked: {}", parts.join(", ")),
     };
-    // On the same line: nobody who counts or filters lines loses it.
+    // On the same line, so that filters and line counts cannot lose it.
     output::line(format_args!(
         "{}: verified: {}, {} files re-hashed, signed by {} {}{log}{approvals}{not_checked}",
         verified.result_id(),
@@ -134,7 +134,7 @@ fn print_bad(name: &str, faults: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What did not verify has no facts.
+/// Returns the JSON object. A record that did not verify has no facts.
 fn object(path: &Path, verified: Option<&Verified>, faults: &[String]) -> Value {
     let place = verified.and_then(Verified::log);
     let log = place

@@ -1,5 +1,5 @@
-//! Whom to trust: what was named, else the state that signed. Trust is never mixed: who names the
-//! signers names the log too, or has it left out.
+//! Chooses the trusted keys: those of the options, else those of the state. The two are never
+//! mixed: with `--allowed-signers` the log's key must be named as well, or the log is not checked.
 
 use std::path::Path;
 
@@ -15,10 +15,10 @@ use crate::failure::Failure;
 
 const CHECKPOINT_BYTES_MAX: usize = 64 * 1024;
 
-/// What the log says to the checkpoint that was saved of it, if it was asked.
+/// The comparison of the log with the saved checkpoint, if requested.
 type CheckedHistory = Option<Result<History, HistoryError>>;
 
-/// Everything that was named, and otherwise the state.
+/// Returns the keys of the options, or else those of the state.
 pub(super) fn trust(asked: &Verify) -> Result<(Trust, CheckedHistory), Failure> {
     let (mut trust, mut logs) = signers(asked.allowed_signers.as_deref(), &asked.state)?;
     if let Some(file) = &asked.log_key {
@@ -32,8 +32,8 @@ pub(super) fn trust(asked: &Verify) -> Result<(Trust, CheckedHistory), Failure> 
     Ok((trust.with_logs(logs), history))
 }
 
-/// Whose results count: the keys that were named, without a log; else all that the state had, with its
-/// log.
+/// Returns the trusted signers: the named keys without a log, else all keys that the state ever
+/// had, with its log.
 pub(super) fn signers(
     allowed_signers: Option<&Path>,
     state: &StateOption,
@@ -51,7 +51,7 @@ pub(super) fn signers(
     Ok((trust, keys.logs().iter().map(|log| log.key().clone()).collect()))
 }
 
-/// The keys that were named, and those of the log, which need no state.
+/// Returns the named signers and log keys. No state is needed.
 pub(crate) fn named_with_log(
     allowed_signers: &Path,
     log_key: Option<&Path>,
@@ -65,7 +65,7 @@ fn named(file: &Path) -> Result<Trust, Failure> {
     trust.map_err(|error| said(file, &error))
 }
 
-/// The keys of a log: verifier lines, one for each key that it has had.
+/// Reads a log's keys: one verifier line for each key that it ever had.
 fn verifier_lines(file: &Path) -> Result<Vec<PublicLogKey>, Failure> {
     let text = text(file, SIGNERS_BYTES_MAX)?;
     let lines = text.lines().zip(1..).filter(|(line, _)| {
@@ -102,7 +102,7 @@ fn history(
                 continue;
             }
         };
-        // Of the keys of one log the first is in force; whoever has an old one must not speak for it.
+        // The first key of a log is the active one. A retired key must not sign the present log.
         if logs.iter().take(older).any(|newer| newer.origin() == key.origin()) {
             return Err(said(directory, &"its checkpoint is signed by a key that was retired"));
         }
@@ -113,7 +113,7 @@ fn history(
     Err(error)
 }
 
-/// A checkpoint that was saved earlier, and the key that it is signed by.
+/// Reads a saved checkpoint, and returns the key that verifies it.
 fn checkpoint<'a>(
     file: &Path,
     logs: &'a [PublicLogKey],

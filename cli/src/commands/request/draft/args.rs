@@ -1,4 +1,4 @@
-//! What may be typed to make a request. It must never have a way to fill in an approval.
+//! The arguments of `toolexec draft`. There must never be an argument that fills in an approval.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -95,12 +95,12 @@ pub(crate) struct Draft {
     pub(crate) format: Format,
 }
 
-/// What a draft asks for that names no limits.
+/// The default limits of a draft.
 pub(crate) const DRAFT_CPU: &str = "1";
 pub(crate) const DRAFT_MEMORY_MB: u64 = 256;
 pub(crate) const DRAFT_TIME_SEC: u64 = 60;
 
-/// Reads a word of the request's schema; the help lists them.
+/// Parses a value of a closed set of the request schema. The help lists the values.
 fn word_of<T: ClosedSet + Send + Sync>() -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(T::TEXTS.iter().copied()).try_map(|typed| {
         T::ALL.iter().copied().find(|value| value.as_str() == typed).ok_or("not one of the words")

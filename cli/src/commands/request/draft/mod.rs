@@ -1,5 +1,5 @@
-//! `toolexec draft`: a request of what was typed, checked before anything is written. It never
-//! approves, never replaces a file, and states no digest but of the bytes that it copied itself.
+//! `toolexec draft`: creates a request from the arguments, and checks it before writing. It never
+//! approves, never replaces a file, and states only digests of bytes that it copied itself.
 
 mod args;
 mod typed;
@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::output::human;
 
-/// What the policies that come with the programs allow for the inputs of one run.
+/// The limit of the shipped policies for the inputs of one run.
 const INPUT_BYTES_MAX: u64 = 1 << 30;
 
 pub(in crate::commands) fn draft(asked: &Draft) -> Result<ExitCode, Failure> {
@@ -36,16 +36,16 @@ pub(in crate::commands) fn draft(asked: &Draft) -> Result<ExitCode, Failure> {
     }
 }
 
-/// What was made of what somebody wants to ask for.
+/// The result of drafting a request.
 pub(crate) struct Drafted {
     pub(crate) composition: Composition,
-    /// Where it was written; nowhere if it would be refused.
+    /// The path of the written request; `None` if it would be refused.
     path: Option<PathBuf>,
     violations: Vec<Violation>,
 }
 
-/// Writes the draft and copies of its inputs, of at most so many bytes together, if it would not be
-/// refused.
+/// Writes the draft and copies of its inputs, unless it would be refused. The inputs may have at
+/// most `input_bytes_max` bytes in total.
 pub(crate) fn make(
     asked: &Draft,
     mut inputs: Vec<DraftInput>,
@@ -70,13 +70,13 @@ pub(crate) fn make(
 }
 
 impl Drafted {
-    /// All but the one that a draft is expected to have.
+    /// Returns the violations without the missing approval, which every draft has.
     pub(crate) fn violations(&self) -> Vec<Violation> {
         let rest = self.violations.iter().filter(|it| it.code != Code::ApprovalMissing);
         rest.cloned().collect()
     }
 
-    /// As programs read it.
+    /// Returns the result as JSON.
     pub(crate) fn json(&self) -> Value {
         let id = self.composition.id.as_str();
         let Some(path) = &self.path else {
@@ -114,7 +114,7 @@ fn by_schema(composition: &Composition) -> Vec<Violation> {
     lint(composition, &LintRules::of_schema(Expect::DraftOnly))
 }
 
-/// Every violation of the text that a composition has.
+/// Returns every violation of the composition's text.
 pub(crate) fn lint(composition: &Composition, rules: &LintRules) -> Vec<Violation> {
     let name = format!("{}.md", composition.id);
     rules.check(composition.to_text().as_bytes(), &name).1
@@ -135,7 +135,7 @@ fn refuse(asked: &Draft, drafted: &Drafted) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(2))
 }
 
-/// Names the files of the command that lie here and were not declared.
+/// Suggests files that the command names and that exist here, but are not declared.
 fn propose_inputs(composition: &Composition) {
     let ComposedWork::Command(line) = &composition.work else { return };
     for word in line.as_str().split([' ', '\t', '=', '\'', '"']) {
@@ -169,7 +169,7 @@ fn tell(asked: &Draft, path: &Path, drafted: &Drafted) -> Result<ExitCode, Failu
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the request means to do.
+/// Returns the digest of the request's intent.
 fn intent(composition: &Composition) -> Option<Sha256> {
     let (text, name) = (composition.to_text(), format!("{}.md", composition.id));
     Some(as_approved(text.as_bytes(), &name, composition.created)?.intent_sha256())

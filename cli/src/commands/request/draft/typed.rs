@@ -1,5 +1,6 @@
-//! What was typed as a composition. Nothing is checked here that the check of the text tells with a
-//! place; what cannot stand in a text at all is refused by the name of its option.
+//! Builds a composition from the arguments. Problems that the check of the text reports with a
+//! location are left to it. Values that cannot appear in a text at all are refused by the name of
+//! their option.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -20,13 +21,13 @@ const SLUG_BYTES: usize = 40;
 const INPUT_FORM: &str = "help: write --input FILE or --input NAME=FILE";
 const OUTPUT_FORM: &str = "help: write --output PATH or --output PATH=DESCRIPTION";
 
-/// A file that was typed, open.
+/// An opened input file.
 pub(crate) struct DraftInput {
     pub(crate) name: String,
     pub(crate) file: File,
 }
 
-/// Opens every input that was typed; what is wrong with any of them is told at once.
+/// Opens all inputs, and reports all failures together.
 pub(super) fn open_inputs(asked: &Draft) -> Result<Vec<DraftInput>, Failure> {
     let mut inputs = Vec::new();
     let mut wrong = Vec::new();
@@ -60,13 +61,13 @@ fn open_input(typed: &OsStr) -> Result<DraftInput, Failure> {
     Ok(DraftInput { name: name.to_owned(), file })
 }
 
-/// Everything that was typed as a composition, whose digests are still to come.
+/// Builds the composition. The digests are not known yet.
 pub(super) fn compose(
     asked: &Draft,
     inputs: &[DraftInput],
     now: UtcTime,
 ) -> Result<Composition, Failure> {
-    // Digests are filled in when the files are copied; until then these hold their places.
+    // Placeholders until the files are copied and hashed.
     let sha256 = Sha256::of(b"");
     let input = |it: &DraftInput| {
         let name = line("--input", &it.name)?;
@@ -121,7 +122,7 @@ fn agent(asked: &Draft) -> Result<Option<ComposedAgent>, Failure> {
 
 fn output(typed: &str) -> Result<ComposedOutput, Failure> {
     let (path, description) = typed.split_once('=').unwrap_or((typed, ""));
-    // No path of an output has a colon.
+    // The path of an output never contains a colon.
     if path.contains(':') {
         return Err(Failure::Said(format!(
             "--output {typed}: `{path}` is not a path\n{OUTPUT_FORM}"
@@ -153,7 +154,7 @@ fn id(asked: &Draft, now: UtcTime) -> Result<RequestId, Failure> {
     }
 }
 
-/// The first words of a sentence, in letters and digits with dashes between.
+/// Returns the first words of a sentence: letters and digits, joined by dashes.
 fn slug_of(purpose: &str) -> String {
     let words = purpose.split(|c: char| !c.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
     let mut slug = String::new();

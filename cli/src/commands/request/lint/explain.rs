@@ -1,5 +1,5 @@
-//! `toolexec lint --explain`: what a code means, why there is such a rule and what to do, with an
-//! example of each kind. The words are the validator's own; nothing may be said here beside them.
+//! `toolexec lint --explain`: prints the meaning of a code, its reason, its fix and examples. All
+//! text comes from the validator; nothing may be added here.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! `toolexec lint`: every violation of every file, for people, as JSON lines, or as one SARIF log.
-//! Reads, never changes.
+//! `toolexec lint`: reports every violation in every file, as text, JSON lines, or one SARIF log.
+//! Read-only.
 
 mod explain;
 mod rules;
@@ -52,18 +52,18 @@ pub(crate) struct Lint {
     format: LintFormat,
 }
 
-/// What was found in one file.
+/// The violations of one file.
 struct Checked {
     kind: DocumentKind,
-    /// As the validator read it.
+    /// The text as the validator read it.
     text: String,
     violations: Vec<Violation>,
 }
 
-/// What was found in all of them.
+/// The verdict over all files.
 #[derive(Default)]
 struct LintVerdict {
-    /// The first of all errors.
+    /// The first error of all files.
     error: Option<Code>,
     unreadable: bool,
 }
@@ -130,7 +130,7 @@ fn check(file: &Path, rules: &LintRules) -> Result<Checked, Failure> {
             let (kind, violations) = rules.check(&bytes, &name);
             Ok(Checked { kind, text: String::from_utf8_lossy(&bytes).into_owned(), violations })
         }
-        // Too large for any document: its name alone says what it was meant to be.
+        // Too large for any document. Its name alone determines the kind.
         Err(Failure::TooLarge(_, most)) => {
             let (kind, _) = rules.check(b"", &name);
             Ok(Checked { kind, text: String::new(), violations: vec![human::too_large(most)] })
@@ -147,7 +147,7 @@ fn print_human(file: &Path, checked: &Checked) -> Result<(), Failure> {
     output::line(format_args!("{file}: {verdict} {kind}: {count}"))
 }
 
-/// One object for every file that was named, also where it could not be read.
+/// Prints one object for each file, including unreadable ones.
 fn print_json(file: &Path, found: &Result<Checked, Failure>) -> Result<(), Failure> {
     let (kind, violations) = match found {
         Ok(checked) => (checked.kind, checked.violations.as_slice()),

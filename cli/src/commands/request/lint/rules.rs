@@ -1,4 +1,4 @@
-//! The rules that a document is checked against, and its violations.
+//! The rules for linting a document.
 
 use model::UtcTime;
 use policies::Policy;
@@ -8,18 +8,18 @@ use validator::{
 
 use crate::clock;
 
-/// What a document is checked against.
+/// The rules for a document.
 pub(crate) struct LintRules<'a> {
     expect: Expect,
     beside: Beside<'a>,
 }
 
-/// What it is checked against beside its schema.
+/// The rules beyond the schema.
 enum Beside<'a> {
     Nothing,
-    /// Whether its limits are at the ceilings, or above.
+    /// Warn if a limit reaches or exceeds a ceiling.
     Ceilings(Ceilings),
-    /// That, and what no approval mends.
+    /// The same, and problems that no approval can change.
     Policy(Ceilings, &'a Policy),
 }
 
@@ -28,17 +28,17 @@ impl<'a> LintRules<'a> {
         Self { expect, beside: Beside::Nothing }
     }
 
-    /// With the ceilings of a policy that may not be the one that the request is for.
+    /// Uses the ceilings of a policy that may not be the request's.
     pub(super) fn of_ceilings(expect: Expect, policy: &Policy) -> Self {
         Self { expect, beside: Beside::Ceilings(ceilings(policy)) }
     }
 
-    /// With the bounds of the policy that the request is for.
+    /// Uses the limits of the request's policy.
     pub(crate) fn of(expect: Expect, policy: &'a Policy) -> Self {
         Self { expect, beside: Beside::Policy(ceilings(policy), policy) }
     }
 
-    /// Every violation of a document of this name, by place.
+    /// Returns every violation of a document, ordered by location.
     pub(crate) fn check(&self, bytes: &[u8], name: &str) -> (DocumentKind, Vec<Violation>) {
         let now = clock::now();
         let (kind, mut violations) = validator::lint(bytes, name, self.expect, now);
@@ -64,8 +64,8 @@ fn ceilings(policy: &Policy) -> Ceilings {
     Ceilings { cpu_milli, memory_mb, time_sec }
 }
 
-/// The request that a text is when somebody approves it, for what no approval changes; nothing as long as
-/// something else of it is wrong.
+/// Returns the request with a placeholder approval, for checks that do not depend on the approver.
+/// `None` if it has other errors.
 pub(crate) fn as_approved(bytes: &[u8], name: &str, at: UtcTime) -> Option<Request> {
     let filled = fill_approval(bytes, &"somebody".parse().ok()?, at).ok()?;
     let draft = Draft::new(filled.bytes, name, OwnerUid::new(0)).ok()?;

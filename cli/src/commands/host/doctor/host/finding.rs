@@ -1,5 +1,5 @@
-//! What `doctor` says of one thing: how it is, and what to do about it. Whoever finds nothing wrong says
-//! so too; what could not be looked at is never passed over, nor taken for good.
+//! A finding of `doctor`: the state of one object, and the fix. A check without problems is
+//! reported too. An object that could not be inspected must never be omitted or reported as good.
 
 model::closed_set! {
     /// The subject of a finding, in the order of the report.
@@ -20,7 +20,7 @@ model::closed_set! {
 }
 
 model::closed_set! {
-    /// How bad it is.
+    /// The severity of a finding.
     pub(super) enum FindingVerdict {
         Ok = "ok",
         /// Something works less well, or not for everybody.
@@ -31,14 +31,14 @@ model::closed_set! {
     }
 }
 
-/// One thing that was looked at.
+/// The result of checking one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
     pub(super) topic: Topic,
     pub(super) object: String,
     pub(super) verdict: FindingVerdict,
     pub(super) found: String,
-    /// What to do, with a command; never without one where something is wrong.
+    /// The fix, with a command. Always present if something is wrong.
     pub(super) remedy: Option<String>,
 }
 

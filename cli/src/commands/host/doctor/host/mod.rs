@@ -1,7 +1,8 @@
-//! `toolexec doctor` without a task: what this host lacks for runs, and what to do about it. First
-//! everything is read (`look`), then judged (`judge`, which is pure), then told (`tell`). It must never
-//! change anything (the probe of a sandbox removes the empty directory that it makes), read a private key, or stop
-//! at the first thing that is wrong.
+//! `toolexec doctor` without a task: the requirements of this host for runs, and the fix for each
+//! problem. It reads everything (`look`), evaluates it with a pure function (`judge`), and prints
+//! the findings (`tell`). It must never change anything, except for an empty directory that the
+//! sandbox probe creates and removes. It must never read a private key, and never stop at the first
+//! problem.
 
 mod finding;
 mod judge;
@@ -34,7 +35,7 @@ pub(super) fn examine(typed: &Doctor) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(failed)))
 }
 
-/// What was typed must be there: a mistyped name would look like a host where nothing is yet.
+/// Checks that named files exist. A mistyped name would look like a host without any files.
 fn asked(typed: &Doctor) -> Result<DoctorTarget, Failure> {
     if let Some(config) = &typed.config {
         let found = std::fs::symlink_metadata(config);

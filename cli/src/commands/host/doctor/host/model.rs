@@ -1,34 +1,34 @@
-//! Everything that is read of a host before anything is judged: plain data, so that a test can be any
-//! host. Nothing here may hold an opinion, or a byte of a private key.
+//! All readings of a host, before any evaluation: plain data, so that a test can construct any
+//! host. This module must not contain an evaluation or a byte of a private key.
 
 use std::path::{Path, PathBuf};
 
 use model::UtcTime;
 use sandbox::subordinate::NoSubordinate;
 
-/// Where the package has the launcher; the AppArmor profile that comes with it names it.
+/// The packaged path of the launcher, which the packaged AppArmor profile names.
 pub(super) const PACKAGED_LAUNCHER: &str = "/usr/libexec/toolexec/toolexec-launch";
 
-/// Where the units expect it; a host that has it is a service's.
+/// The configuration path of the systemd units. A host that has it runs the service.
 pub(super) const PACKAGED_CONFIG: &str = "/etc/toolexec/toolexecd.yaml";
 
-/// Whose host is looked at.
+/// The host configuration to examine.
 pub(super) enum DoctorTarget {
     Embedded { state: PathBuf },
     Service { config: PathBuf },
 }
 
-/// What was read, or why it could not be.
+/// A value, or the reason why it could not be read.
 pub(super) type ReadResult<T> = Result<T, String>;
 
-/// One host, as far as it could be looked at.
+/// The readings of a host.
 #[derive(Clone, Debug)]
 pub(super) struct Readings {
     pub(super) looker: Looker,
     pub(super) subject: Subject,
     pub(super) kernel: Kernel,
     pub(super) cgroups: ReadResult<Cgroups>,
-    /// Whether the launcher's unit has its groups to itself; only of a service.
+    /// The delegation of control groups to the launcher's unit by systemd; only for a service.
     pub(super) delegated: Option<ReadResult<bool>>,
     pub(super) programs: Vec<Program>,
     pub(super) runtimes: Vec<RuntimeSeen>,
@@ -40,14 +40,14 @@ pub(super) struct Readings {
     pub(super) sockets: Vec<Socket>,
     pub(super) keys: Option<KeyCustody>,
     pub(super) places: Vec<PromisedDirectory>,
-    /// What `doctor --spool` would list; none where there is no spool yet.
+    /// The number of findings of `doctor --spool`. `None` without a spool.
     pub(super) survey: Option<ReadResult<usize>>,
     pub(super) disks: Vec<Disk>,
     pub(super) clock: Clock,
     pub(super) log: Option<LogSeen>,
 }
 
-/// Who looks.
+/// The user who runs `doctor`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Looker {
     pub(super) uid: u32,
@@ -59,12 +59,12 @@ impl Looker {
     }
 }
 
-/// Whose host it is to be.
+/// The examined installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
-    /// `toolexec run` of whoever looks.
+    /// Embedded runs of the present user.
     Embedded { state: PathBuf },
-    /// A daemon; its places as far as its configuration could be read.
+    /// A daemon. Its directories are known if its configuration could be read.
     Service { config: PathBuf, spool: Option<PathBuf>, state: Option<PathBuf> },
 }
 
@@ -85,27 +85,27 @@ impl Subject {
 pub(super) struct Kernel {
     pub(super) release: String,
     pub(super) machine: String,
-    /// The active security modules, as the kernel lists them.
+    /// The kernel's list of active security modules.
     pub(super) lsm: ReadResult<String>,
     pub(super) landlock_abi: ReadResult<u32>,
-    /// What filters may answer, as the kernel lists it.
+    /// The kernel's list of seccomp actions.
     pub(super) seccomp_actions: ReadResult<String>,
     pub(super) namespaces: Namespaces,
 }
 
-/// Who may make user namespaces. A switch that this kernel does not have is none.
+/// The settings for user namespaces. A setting that this kernel lacks is `None`.
 #[derive(Clone, Debug)]
 pub(super) struct Namespaces {
     pub(super) max: Option<u64>,
     pub(super) unprivileged_clone: Option<u64>,
     pub(super) apparmor_restricts: Option<u64>,
-    /// A profile of AppArmor on this host lets the launcher have them.
+    /// An AppArmor profile of this host grants user namespaces to the launcher.
     pub(super) apparmor_profile: bool,
-    /// Whether one could be made just now; none if it was not tried.
+    /// The result of creating one. `None` if it was not tried.
     pub(super) tried: Option<ReadResult<()>>,
 }
 
-/// Controllers that limits need.
+/// The controllers that limits need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Cgroups {
     None,
@@ -123,17 +123,17 @@ pub(super) struct Program {
 #[derive(Clone, Debug)]
 pub(super) struct RuntimeSeen {
     pub(super) name: String,
-    /// The program, or why the policy's rule found none.
+    /// The program, or the reason why the policy's rule found none.
     pub(super) found: Result<PathBuf, Option<String>>,
     pub(super) version: ReadResult<String>,
 }
 
-/// Whether the launcher can start a sandbox.
+/// The result of starting a test sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Sandbox {
     /// One was built, with these layers.
     Starts(String),
-    /// None can be built; in the words of a refusal.
+    /// None can be built, for this reason of refusal.
     Fails {
         what: String,
         help: String,
@@ -144,31 +144,31 @@ pub(super) enum Sandbox {
     },
 }
 
-/// What decides: configuration, policy, trust.
+/// The rule files: configuration, policy, trust.
 #[derive(Clone, Debug)]
 pub(super) struct RuleFiles {
-    /// Of a service only.
+    /// Only for a service.
     pub(super) config: Option<Judged>,
     pub(super) policy: Judged,
-    /// What the policy asks of a host, where it could be read.
+    /// The requirements of the policy, if it could be read.
     pub(super) demands: Option<Demands>,
     pub(super) trust: Vec<Judged>,
 }
 
-/// A file that its own reader has judged.
+/// A file and the result of its reader.
 #[derive(Clone, Debug)]
 pub(super) struct Judged {
-    /// What it is, in the configuration's word.
+    /// The name of the file's key in the configuration.
     pub(super) name: &'static str,
     pub(super) said: Reader,
 }
 
-/// What the reader of a file said.
+/// The result of a file's reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reader {
     Good(String),
     Bad(String),
-    /// It is not for whoever looks.
+    /// The present user may not read it.
     Unseen(String),
 }
 
@@ -186,36 +186,36 @@ pub(super) struct Socket {
     pub(super) is_there: ReadResult<bool>,
 }
 
-/// Where private keys are, and whose they must be.
+/// The location and the required owner of the private keys.
 #[derive(Clone, Debug)]
 pub(super) struct KeyCustody {
     pub(super) source: KeyPlace,
     /// The user that signs.
     pub(super) owner: u32,
     pub(super) directory: Entry,
-    /// The two private files; none where an agent has them.
+    /// The two private key files. Empty if an agent holds the keys.
     pub(super) files: Vec<Entry>,
-    /// Keys whose public half is there, by name.
+    /// The names of the keys whose public half exists.
     pub(super) halves: Vec<&'static str>,
-    /// A change that began and did not end, by the name of its key.
+    /// The names of the keys whose rotation was interrupted.
     pub(super) unfinished: Vec<&'static str>,
-    /// What the public halves are, or why they cannot be used; none where there is no key yet.
+    /// The public halves, or the reason why they are unusable. `None` if no key exists yet.
     pub(super) public: Option<ReadResult<String>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KeyPlace {
     Files(PathBuf),
-    /// systemd lends them to the service.
+    /// Systemd credentials of the service.
     Lent(PathBuf),
     Agent {
         socket: PathBuf,
-        /// Whether it answers, and has both.
+        /// The answer of the agent: each key's fingerprint, and whether the agent has it.
         has: ReadResult<Vec<(String, bool)>>,
     },
 }
 
-/// Something in a directory, links not followed.
+/// A file or directory; symbolic links are not followed.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) path: PathBuf,
@@ -236,27 +236,27 @@ pub(super) enum Kind {
     Other,
 }
 
-/// A directory with the modes and owners that are promised of it.
+/// A directory with its expected mode and owners.
 #[derive(Clone, Debug)]
 pub(super) struct PromisedDirectory {
     pub(super) entry: Entry,
     pub(super) mode: u32,
     pub(super) user: Owner,
-    /// None where its group does not matter.
+    /// `None` if the group does not matter.
     pub(super) group: Option<Owner>,
 }
 
-/// A user or a group by its promised name.
+/// The expected user or group.
 #[derive(Clone, Debug)]
 pub(super) struct Owner {
     pub(super) name: String,
-    /// None where this host has none of that name.
+    /// `None` if this host has no such name.
     pub(super) id: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Disk {
-    /// What lies there.
+    /// The purpose of the file system.
     pub(super) of: &'static str,
     pub(super) path: PathBuf,
     pub(super) room: ReadResult<DiskSpace>,
@@ -267,7 +267,7 @@ pub(super) struct DiskSpace {
     pub(super) bytes_free: u64,
     pub(super) bytes_total: u64,
     pub(super) inodes_free: u64,
-    /// 0 where the file system does not count them.
+    /// 0 if the file system does not count inodes.
     pub(super) inodes_total: u64,
     pub(super) volatile: bool,
     pub(super) read_only: bool,
@@ -277,7 +277,7 @@ pub(super) struct DiskSpace {
 pub(super) struct Clock {
     pub(super) now: UtcTime,
     pub(super) kept: ReadResult<bool>,
-    /// The newest result by its name.
+    /// The result with the latest time in its name.
     pub(super) newest: Option<(UtcTime, PathBuf)>,
 }
 

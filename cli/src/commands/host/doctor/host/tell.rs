@@ -1,5 +1,5 @@
-//! Findings for people, by topic and aligned, and as one object for programs. Names that others chose are
-//! escaped before a terminal gets them.
+//! Findings as aligned text by topic, and as a JSON object. Untrusted names are escaped before they
+//! reach a terminal.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use super::model::Subject;
 use crate::output;
 use crate::output::screen::Screen;
 
-/// Of the object's column; a path may be longer and shifts its own line only.
+/// The width of the object column. A longer path shifts only its own line.
 const OBJECT_COLUMNS: usize = 18;
 const VERDICT_COLUMNS: usize = 13;
 
@@ -60,7 +60,7 @@ fn colour(verdict: FindingVerdict) -> &'static str {
 }
 
 fn push(text: &mut String, line: std::fmt::Arguments<'_>) {
-    // Writing to a String cannot fail.
+    // Writing to a `String` cannot fail.
     writeln!(text, "{line}").unwrap_or_default();
 }
 

@@ -1,6 +1,6 @@
-//! What runs TypeScript: tsx and its compiler esbuild, by npm. Which versions, and the digest of each
-//! package, stand in the lock file that is compiled in; npm refuses anything else. No script of a
-//! package is run.
+//! The TypeScript loader: tsx and its compiler esbuild, installed by npm. The compiled-in lock file
+//! pins the version and digest of every package; npm refuses anything else. No package script is
+//! run.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -14,7 +14,7 @@ const FILES: [(&str, &str); 2] = [
     ("package.json", include_str!("package.json")),
     ("package-lock.json", include_str!("package-lock.json")),
 ];
-/// What a run is told to load; the policy names it.
+/// The file that a run loads. The policy names it.
 const LOADER: &str = "node_modules/tsx/dist/loader.mjs";
 
 pub(super) fn make(fresh: &Path) -> Result<(), Failure> {

@@ -1,5 +1,5 @@
-//! What is kept of a witness: the newest checkpoint that it cosigned, under its name, beside the log or
-//! where a person said; and what a person is told of it. The log's own checkpoint is never touched.
+//! The stored cosigned checkpoints, one per witness, beside the log or in a named directory; and
+//! the output of the command. The log's own checkpoint is never changed.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -20,7 +20,8 @@ pub(super) fn keep(asked: &Witness, opened: &Opened) -> PathBuf {
     asked.keep.clone().unwrap_or_else(|| opened.directory.join("witness"))
 }
 
-/// A name of a witness may be a URL's host and path: what no file name should have is written `%xx`.
+/// Returns a file name for a witness. Its name may contain a URL's host and path, so unsuitable
+/// characters are written as `%xx`.
 pub(super) fn file_name(name: &str) -> String {
     let mut file = String::new();
     for (at, byte) in name.bytes().enumerate() {

@@ -1,6 +1,6 @@
-//! `toolexec log witness`: the newest checkpoint goes to a witness, by HTTP or in a file, and its
-//! cosignature is kept beside the log, never in the log's own checkpoint. What a witness says of the
-//! log's size is believed only so far as to make another proof for it.
+//! `toolexec log witness`: sends the newest checkpoint to a witness, by HTTP or in a file. The
+//! cosignature is stored beside the log, never in the log's own checkpoint. The size that a witness
+//! reports is used only to create another proof.
 
 mod args;
 mod kept;
@@ -52,7 +52,7 @@ fn key_of(file: &Path) -> Result<WitnessKey, Halt> {
     })
 }
 
-/// How many entries the witness has seen.
+/// Returns the number of entries that the witness has seen.
 fn seen(asked: &Witness, opened: &Opened, key: Option<&WitnessKey>) -> Result<u64, Halt> {
     let saved = match &asked.from {
         Some(from) => opened.saved(from)?,
@@ -89,7 +89,7 @@ fn seen(asked: &Witness, opened: &Opened, key: Option<&WitnessKey>) -> Result<u6
     )))
 }
 
-/// Sends the checkpoint, and once more where the witness has seen another size.
+/// Sends the checkpoint, and once more if the witness has seen another size.
 fn submit(asked: &Witness, opened: &Opened, key: Option<&WitnessKey>) -> Result<ExitCode, Halt> {
     let url = address(&asked.at);
     let mut old = seen(asked, opened, key)?;
@@ -103,7 +103,7 @@ fn submit(asked: &Witness, opened: &Opened, key: Option<&WitnessKey>) -> Result<
         (old, answer) = (told, post(&url, &body)?);
     }
     if answer.status == 409 {
-        // Nothing but the root is left to differ, unless somebody else was faster.
+        // Only the root can still differ, unless another client was faster.
         told_size(&url, &answer, old)?;
     }
     if answer.status != 200 {
@@ -111,7 +111,8 @@ fn submit(asked: &Witness, opened: &Opened, key: Option<&WitnessKey>) -> Result<
     }
     let cosigned = Cosigned::of_answer(opened.view.head(), &answer.body, key);
     let cosigned = cosigned.map_err(|fault| Halt::No(format!("{url}: {fault}")))?;
-    // Where nobody checked the name, the address is what the answer is known by.
+    // Without a key the witness' name is unverified, so its address identifies the stored
+    // checkpoint.
     let name = key.map_or(asked.at.as_str(), WitnessKey::name);
     let kept = store(&keep(asked, opened), name, &cosigned)?;
     tell_cosigned(asked, &cosigned, opened.view.head().size(), Some(old), &kept)
@@ -126,7 +127,7 @@ fn address(typed: &str) -> String {
     }
 }
 
-/// The size in a 409.
+/// Returns the size in the body of a 409 answer.
 fn told_size(url: &str, answer: &WitnessAnswer, sent: u64) -> Result<u64, Halt> {
     let size: Option<u64> = answer.body.strip_suffix('\n').and_then(|text| text.parse().ok());
     match size {

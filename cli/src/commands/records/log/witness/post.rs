@@ -1,6 +1,6 @@
-//! One HTTP request to a witness: a bounded body there, a bounded answer back. It follows no redirect,
-//! sends nothing but what it was given, and trusts the host's own certificate authorities; it judges
-//! nothing of the answer.
+//! One HTTP request to a witness, with a bounded body and a bounded answer. It follows no redirect,
+//! sends nothing but the given body, and trusts the host's certificate authorities. It does not
+//! evaluate the answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use crate::failure::Failure;
 
-/// An honest answer is a few lines.
+/// A correct answer has a few lines.
 const ANSWER_BYTES_MAX: u64 = 32 * 1024;
 const WAIT_SEC_MAX: u64 = 30;
 
@@ -45,7 +45,7 @@ fn agent(url: &str) -> Result<Agent, Failure> {
 }
 
 fn tls(url: &str) -> Result<TlsConfig, Failure> {
-    // SSL_CERT_FILE and SSL_CERT_DIR name others.
+    // `SSL_CERT_FILE` and `SSL_CERT_DIR` override the host's authorities.
     let found = rustls_native_certs::load_native_certs();
     let roots: Vec<_> =
         found.certs.iter().map(|der| Certificate::from_der(der).to_owned()).collect();

@@ -1,4 +1,4 @@
-//! Control groups: which there are, and whether cells may have some of their own.
+//! Control groups: available controllers, and whether sandboxes may have their own groups.
 
 use crate::commands::host::doctor::host::finding::{Finding, FindingVerdict, Topic};
 use crate::commands::host::doctor::host::model::{Cgroups, Readings};
@@ -48,7 +48,7 @@ fn groups(host: &Readings) -> Finding {
                       the controllers passed on";
         return lacking(host, found, remedy);
     }
-    // The launcher of a service has a unit of its own, which is another finding.
+    // A service's launcher has its own unit, which is a separate finding.
     if !writable && !host.subject.is_service() {
         let found = format!("{version}; cells may have none of their own here");
         let remedy = "run as root, or have a daemon run it: see systemd/ and toolexec promote";
@@ -57,7 +57,8 @@ fn groups(host: &Readings) -> Finding {
     Finding::ok(Topic::Cgroups, "control groups", format!("{version} with memory, cpu, pids"))
 }
 
-/// Limits of memory and processes that no group keeps: the policy says whether that will do.
+/// Reports missing control groups. The policy decides whether rlimits and sampling may replace
+/// them.
 fn lacking(host: &Readings, found: String, remedy: &str) -> Finding {
     let demands = host.rules.demands;
     let (verdict, cost) = match demands.map(|demands| demands.cgroup_exception) {

@@ -1,12 +1,13 @@
-//! The clock: requests and approvals have times in them, and a daemon does not start before its own past.
+//! The clock: requests and approvals contain times, and the daemon does not start before the time
+//! of its newest result.
 
 use super::commands;
 use crate::commands::host::doctor::host::finding::{Finding, Topic};
 use crate::commands::host::doctor::host::model::{Clock, Readings};
 
-/// The daemon's own: clocks are set by a little all the time.
+/// The daemon's tolerance. Clocks are adjusted slightly all the time.
 const TOLERANCE_SEC: i64 = 5;
-/// 2026-01-01: a host that starts without a clock is decades before it.
+/// 2026-01-01. A host that boots without a clock is decades earlier.
 const BUILT_UNIX: i64 = 1_767_225_600;
 
 pub(super) fn judge(host: &Readings) -> Vec<Finding> {

@@ -1,5 +1,5 @@
-//! The commands in remedies, whole enough to be pasted. One for a service must never act on the embedded
-//! state of whoever pastes it: it names the daemon's own files, and runs as the daemon's user.
+//! The commands in remedies, complete enough to be pasted. A command for a service must never act
+//! on the caller's embedded state: it names the daemon's files and runs as the daemon's user.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::commands::host::doctor::host::model::{
     EntryState, PromisedDirectory, Readings, Subject,
 };
 
-/// Where the units' policy has what `doctor --warm` makes.
+/// The cache directory in the policy of the systemd units.
 const CACHES: &str = "/var/cache/toolexec";
 
 pub(super) fn rotate(host: &Readings, key: &str) -> String {
@@ -27,11 +27,12 @@ pub(super) fn rotate(host: &Readings, key: &str) -> String {
 
 pub(super) fn gc(host: &Readings) -> String {
     match &host.subject {
-        // Without bounds it lets go of nothing.
+        // Without limits `gc` deletes nothing.
         Subject::Embedded { state } => {
             format!("toolexec gc --state {} --keep-results days=365", state.display())
         }
-        // What the configuration keeps the daemon lets go of by itself; while it is at work nobody else may.
+        // The daemon itself applies the retention of its configuration. While it runs, no other
+        // process may.
         Subject::Service { config, spool, state } => {
             let user = daemon_user(host);
             let (Some(spool), Some(state)) = (spool, state) else {
@@ -73,14 +74,15 @@ pub(super) fn warm(host: &Readings, language: &str) -> String {
     }
 }
 
-/// Only a daemon refuses to start before its own past.
+/// Returns the start command for a clock that was set back on purpose. Only a daemon needs it.
 pub(super) fn set_back(host: &Readings) -> Option<String> {
     let Subject::Service { config, .. } = &host.subject else { return None };
     let (user, config) = (daemon_user(host), config.display());
     Some(format!("sudo -u {user} toolexecd --config {config} --clock-was-set-back"))
 }
 
-/// Whoever owns the state is the daemon; by number where that is not the packaged user.
+/// Returns the owner of the state directory as the daemon's user; by number unless it is the
+/// packaged user.
 fn daemon_user(host: &Readings) -> String {
     let of_state =
         |place: &&PromisedDirectory| Some(place.entry.path.as_path()) == host.subject.state();

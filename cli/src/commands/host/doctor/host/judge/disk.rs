@@ -1,15 +1,15 @@
-//! Room for records: bytes, files, and whether it outlives the next boot.
+//! Disk space for records: bytes, inodes, and whether they survive a reboot.
 
 use super::commands;
 use crate::commands::host::doctor::host::finding::{Finding, Topic};
 use crate::commands::host::doctor::host::model::{Disk, DiskSpace, Readings};
 
 const MIB: u64 = 1 << 20;
-/// What is kept free for the last word on a full disk; nothing is begun below it.
+/// The emergency reserve for records on a full disk. No run starts below it.
 const FREE_MIN: u64 = 4 * MIB;
-/// A run may leave this much and more.
+/// One run may leave this much and more.
 const FREE_GOOD: u64 = 512 * MIB;
-/// A record has about a dozen files.
+/// A record consists of about a dozen files.
 const INODES_GOOD: u64 = 10_000;
 
 pub(super) fn judge(host: &Readings) -> Vec<Finding> {

@@ -1,13 +1,13 @@
-//! The kernel: its version, its security modules, Landlock and filters of system calls.
+//! The kernel: version, security modules, Landlock and seccomp.
 
 use crate::commands::host::doctor::host::finding::{Finding, Topic};
 use crate::commands::host::doctor::host::model::{Kernel, Readings};
 
-/// What the README asks for, and what is tested.
+/// The minimum in README.md, which is the oldest tested version.
 const RELEASE_MIN: (u32, u32) = (6, 1);
-/// Architectures whose system calls the filters know.
+/// Architectures that the seccomp filters support.
 const MACHINES: [&str; 2] = ["x86_64", "aarch64"];
-/// What the cell's filters answer with.
+/// The seccomp actions that the sandbox's filters use.
 const ACTIONS: [&str; 4] = ["kill_process", "errno", "user_notif", "allow"];
 
 pub(super) fn judge(host: &Readings) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! The private keys: whose they are, who else could have read them, and how well they are kept.
+//! The private keys: owner, readers, and protection.
 
 use super::commands;
 use super::mode::octal;
@@ -7,10 +7,10 @@ use crate::commands::host::doctor::host::model::{
     Entry, EntryState, KeyCustody, KeyPlace, Kind, ReadResult, Readings,
 };
 
-/// Bits by which anybody but the owner can do anything.
+/// Permission bits of users other than the owner.
 const OTHERS: u32 = 0o077;
 const OTHERS_WRITE: u32 = 0o022;
-/// How systemd's access list for the service shows in a file of root's.
+/// The mode of a root-owned credential with systemd's access list for the service.
 const LENT: u32 = 0o440;
 
 pub(super) fn judge(host: &Readings) -> Vec<Finding> {
@@ -33,7 +33,7 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     findings
 }
 
-/// In how good hands they are.
+/// Reports how the keys are protected.
 fn custody(host: &Readings, keys: &KeyCustody) -> Finding {
     let object = "custody";
     match &keys.source {
@@ -151,7 +151,8 @@ fn private(host: &Readings, keys: &KeyCustody, file: &Entry) -> Finding {
     }
 }
 
-/// Nothing makes another in its place: what it signed would have no key any more.
+/// Reports a lost key. No new key is created in its place: existing signatures could no longer be
+/// attributed.
 fn lost(host: &Readings, object: String, path: &str) -> Finding {
     let (stopped, lent) = if host.subject.is_service() {
         (
@@ -166,11 +167,12 @@ fn lost(host: &Readings, object: String, path: &str) -> Finding {
     Finding::failure(Topic::Keys, object, found, remedy)
 }
 
-/// A rotation would have the exposed key vouch for the new one.
+/// Returns the advice for an exposed key. Rotating it would let the exposed key certify the new
+/// one.
 fn begin_anew(lent: bool, path: &str) -> String {
     let anew = "begin anew (docs/keys.md, a key that somebody else may have)";
     match lent {
-        // What systemd lends is read-only, and its modes are systemd's.
+        // Systemd's credentials are read-only, and systemd sets their modes.
         true => format!("{anew}, where it was made, and encrypt that"),
         false => format!("{anew}; only if nobody can have read it: chmod 600 {path}"),
     }

@@ -1,4 +1,4 @@
-//! The transparency log: whether it is there, and signed by the key that should have.
+//! The transparency log: whether it exists and verifies with the log key.
 
 use super::commands;
 use crate::commands::host::doctor::host::finding::{Finding, Topic};

@@ -1,5 +1,5 @@
-//! From readings to findings: pure, so that every host there is can be tried in a test. Each part looks at
-//! its own readings; a part must never be silent of what it was given.
+//! Evaluates readings into findings. Pure, so that tests can try any host. Each part evaluates its
+//! own readings and must report on all of them.
 
 mod cgroups;
 mod clock;
@@ -21,7 +21,7 @@ mod uids;
 use super::finding::Finding;
 use super::model::Readings;
 
-/// Everything there is to say of a host, by topic.
+/// Returns all findings about a host, ordered by topic.
 pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     let mut findings = kernel::judge(host);
     findings.extend(namespaces::judge(host));

@@ -1,6 +1,6 @@
-//! The text of a file's mode.
+//! Formatting of file modes.
 
-/// How a mode is shown.
+/// Formats a mode as four octal digits.
 pub(super) fn octal(mode: u32) -> String {
     format!("{mode:04o}")
 }

@@ -1,4 +1,4 @@
-//! User namespaces: an ordinary user's cells are made of them; root and the service need one only for
+//! User namespaces: an ordinary user's sandboxes need them. Root and the service need one only for
 //! runs that name hosts.
 
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
         return wrong(bad, found, "sysctl -w user.max_user_namespaces=15000");
     }
     let mut findings = Vec::new();
-    // These two are no hindrance to whoever is privileged.
+    // Neither setting restricts a privileged user.
     let only_others = if needs_all { FindingVerdict::Failure } else { FindingVerdict::Warning };
     if namespaces.unprivileged_clone == Some(0) {
         let found = "kernel.unprivileged_userns_clone is 0: runs of an ordinary user are refused";
@@ -66,7 +66,8 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     }
 }
 
-/// The packaged profile, which names the packaged launcher: another has to be named in it first.
+/// Returns the commands that install the packaged AppArmor profile. It names the packaged launcher,
+/// so another path must be substituted first.
 fn give_profile(host: &Readings) -> String {
     let (copy, load) = (
         "cp /usr/share/toolexec/apparmor /etc/apparmor.d/toolexec",

@@ -1,4 +1,4 @@
-//! Directories against what is promised of them: who owns each, who may look, who may write.
+//! Directories and their expected owners and modes.
 
 use super::mode::octal;
 use crate::commands::host::doctor::host::finding::{Finding, Topic};
@@ -12,7 +12,7 @@ const SETGID: u32 = 0o2000;
 const GROUP_WRITES: u32 = 0o020;
 const WRITES: u32 = 0o022;
 
-/// Where the package puts things, with users and groups of its own.
+/// The directories of the package, which have their own users and groups.
 const PACKAGED: [&str; 5] = [
     "/etc/toolexec",
     "/run/toolexec",
@@ -45,7 +45,7 @@ fn of(place: &PromisedDirectory) -> Finding {
         }
         EntryState::There { kind: Kind::Directory, mode, uid, gid } => {
             match wrong(place, *mode, *uid, *gid) {
-                // Of somebody's own, whose records others may read: as good as they want it.
+                // A user's own directory that others may read is the user's choice.
                 Some(Wrong::Open(found)) if !is_named(place) && is_only_read(place, *mode) => {
                     Finding::warning(Topic::Places, &path, found, mend(place))
                 }
@@ -65,7 +65,7 @@ fn of(place: &PromisedDirectory) -> Finding {
     }
 }
 
-/// Nothing is wrong of what could be checked: an owner whom this host does not know was not.
+/// Reports a directory without problems. An owner that this host does not know was not checked.
 fn right(place: &PromisedDirectory, mode: u32, uid: u32) -> Finding {
     let path = place.entry.path.display().to_string();
     let mode = octal(mode);
@@ -90,9 +90,9 @@ fn right(place: &PromisedDirectory, mode: u32, uid: u32) -> Finding {
 }
 
 enum Wrong {
-    /// Somebody may what nobody promised them.
+    /// Someone has access that the design does not grant.
     Open(String),
-    /// Somebody may not what they were promised.
+    /// Someone lacks access that the design grants.
     Closed(String),
 }
 
@@ -130,13 +130,13 @@ fn owner(place: &PromisedDirectory) -> String {
     if group.is_empty() { place.user.name.clone() } else { format!("{}:{group}", place.user.name) }
 }
 
-/// Whether all that others may beyond what was promised them is to look.
+/// Returns whether the excess access is read access only.
 fn is_only_read(place: &PromisedDirectory, mode: u32) -> bool {
     let beyond = mode & PERMISSIONS & !place.mode;
     beyond != 0 && beyond & WRITES == 0
 }
 
-/// Whether it is the package's, or its user and group are known here: whose it should be can be said.
+/// Returns whether the expected owner is known: the package's, or a user and group of this host.
 fn is_named(place: &PromisedDirectory) -> bool {
     let is_known =
         place.user.id.is_some() && place.group.as_ref().is_none_or(|group| group.id.is_some());
@@ -147,7 +147,7 @@ fn is_packaged(place: &PromisedDirectory) -> bool {
     PACKAGED.iter().any(|root| place.entry.path.starts_with(root))
 }
 
-/// In this order: chown takes set-group-ID off.
+/// Returns the fix. The order matters: chown clears the set-group-ID bit.
 fn mend(place: &PromisedDirectory) -> String {
     let (path, mode) = (place.entry.path.display(), octal(place.mode));
     if !is_named(place) {

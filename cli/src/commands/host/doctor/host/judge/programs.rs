@@ -1,4 +1,4 @@
-//! Our own programs, which must be of one version, and the interpreters that the policy offers.
+//! The programs of TOOL-EXEC, which must have the same version, and the interpreters of the policy.
 
 use model::Language;
 
@@ -37,7 +37,8 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     findings
 }
 
-/// Without the proxy only requests that name hosts are refused.
+/// Returns the verdict for a missing program. Without the proxy only requests that name hosts are
+/// refused.
 fn missing(name: &str) -> FindingVerdict {
     if name.starts_with("toolexec-egress") {
         FindingVerdict::Warning

@@ -1,4 +1,4 @@
-//! The files that decide: configuration, policy and trust, each as its own reader judged it.
+//! The rule files: configuration, policy and trust, each as checked by its own reader.
 
 use crate::commands::host::doctor::host::finding::{Finding, Topic};
 use crate::commands::host::doctor::host::model::{Judged, Reader, Readings, Subject};

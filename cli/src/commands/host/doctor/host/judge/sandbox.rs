@@ -1,4 +1,4 @@
-//! Judges the probe: one sandbox, started as the daemon starts it.
+//! The test sandbox, started as the daemon starts sandboxes.
 
 use crate::commands::host::doctor::host::finding::{Finding, Topic};
 use crate::commands::host::doctor::host::model::{Readings, Sandbox};

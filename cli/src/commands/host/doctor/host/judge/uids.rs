@@ -1,4 +1,4 @@
-//! Judges whether the sandboxes of an ordinary user get subordinate uids.
+//! Evaluates whether the sandboxes of an ordinary user get subordinate uids.
 
 use sandbox::subordinate::NoSubordinate;
 

@@ -1,5 +1,5 @@
-//! Programs of the host that are asked something. None is waited for without an end: one can hang on its own
-//! file system, where not even a kill reaches it.
+//! Host programs that are run for their output. Every wait has a limit: a program can hang on its
+//! own file system, where even SIGKILL does not end it.
 
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -21,7 +21,7 @@ pub(super) struct ProgramAnswer {
     pub(super) stderr: String,
 }
 
-/// Runs a program that has nothing to read, if it ends soon.
+/// Runs a program without input, if it ends within the limit.
 pub(super) fn answer(command: &mut Command) -> ReadResult<ProgramAnswer> {
     let told = |error: std::io::Error| error.to_string();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -33,7 +33,7 @@ pub(super) fn answer(command: &mut Command) -> ReadResult<ProgramAnswer> {
         let stays = if ended.is_some() { "" } else { ", and cannot be killed" };
         return Err(format!("does not answer within {} seconds{stays}", ANSWER_TIME.as_secs()));
     };
-    // A process that it left behind may still have its end.
+    // A process left behind by the program may still hold the pipe open.
     let said = |from: Receiver<String>| from.recv_timeout(END_TIME).unwrap_or_default();
     Ok(ProgramAnswer { status, stdout: said(stdout), stderr: said(stderr) })
 }
@@ -53,7 +53,7 @@ fn read(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(pipe) = pipe {
-            // What came before an error is what there is.
+            // Bytes before an error are kept.
             pipe.take(ANSWER_BYTES_MAX).read_to_end(&mut bytes).unwrap_or_default();
         }
         send.send(String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();

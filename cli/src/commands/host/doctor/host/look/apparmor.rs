@@ -1,14 +1,14 @@
-//! Whether AppArmor lets the launcher have user namespaces, by the profiles of this host. It reads files
-//! that the host's administrator wrote, never more of one than a profile has, and loads nothing.
+//! Checks whether an AppArmor profile of this host grants user namespaces to the launcher. It reads
+//! the administrator's profiles with a size limit, and loads nothing.
 
 use std::fs;
 use std::path::Path;
 
 use crate::args::files::read_document;
 
-/// More than any profile that a distribution has.
+/// Larger than any profile of a distribution.
 const PROFILE_BYTES_MAX: usize = 256 * 1024;
-/// What AppArmor itself passes over: what packagers and editors leave beside a profile.
+/// Suffixes that AppArmor ignores: files that packagers and editors leave beside a profile.
 const LEFTOVERS: [&str; 14] = [
     "~",
     ".bak",
@@ -26,7 +26,7 @@ const LEFTOVERS: [&str; 14] = [
     ".rpmsave",
 ];
 
-/// A profile that is loaded at boot and lets this program have user namespaces.
+/// Returns whether a profile that is loaded at boot grants this program user namespaces.
 pub(super) fn lets(profiles: &Path, program: &Path) -> bool {
     let names = fs::read_dir(profiles).into_iter().flatten().flatten().map(|it| it.file_name());
     names.filter_map(|name| name.into_string().ok()).any(|name| {
@@ -42,11 +42,11 @@ fn is_profile(name: &str) -> bool {
     !name.starts_with('.') && !LEFTOVERS.iter().any(|leftover| name.ends_with(leftover))
 }
 
-/// A profile that names the program has a rule `userns` of its own. What is written otherwise than line by
-/// line is not recognised, and then told as lacking.
+/// Returns whether a profile that names the program contains a `userns` rule of its own. Unusual
+/// layouts are not recognised and count as not granted.
 fn grants(text: &str, program: &Path) -> bool {
     let names_it = |word: &str| Path::new(word.trim_matches('"')) == program;
-    // Of each block that is open: whether it is the profile of the program.
+    // For each open block: whether it is the profile of the program.
     let mut blocks: Vec<bool> = Vec::new();
     for line in text.lines() {
         let words: Vec<&str> =
@@ -141,7 +141,7 @@ mod tests {
         };
         let found =
             ["toolexec", "usr.libexec", "toolexec.dpkg-new", "disable/toolexec"].map(granted);
-        // A name in `disable/` says that the profile of that name is not loaded.
+        // A file in `disable/` prevents the profile of that name from being loaded.
         write(&profiles.join("toolexec"));
         let alone = lets(&profiles, Path::new(LAUNCHER));
         std::os::unix::fs::symlink("../toolexec", profiles.join("disable/toolexec"))

@@ -1,5 +1,5 @@
-//! Which control groups this process could make groups in, from the mount table and by asking for the
-//! right to write. The launcher tries for itself; this only says what it will find.
+//! Finds the control groups in which this process could create groups, from the mount table and by
+//! a check of write access. The launcher makes its own attempt; this predicts the result.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,7 +11,7 @@ use rustix::fs::{Access, access};
 use super::answer::answer;
 use crate::commands::host::doctor::host::model::{Cgroups, ReadResult};
 
-/// Where v2 is mounted when it is the only one.
+/// The mount point of v2 if no v1 hierarchy exists.
 const V2_ROOT: &str = "/sys/fs/cgroup";
 const V1_CONTROLLERS: [&str; 4] = ["memory", "cpu", "cpuacct", "pids"];
 const V2_CONTROLLERS: [&str; 3] = ["memory", "cpu", "pids"];
@@ -60,8 +60,8 @@ struct Mounted {
 }
 
 impl Mounted {
-    /// proc_pid_mountinfo(5): the fifth word is the place; behind a lone dash are the type and, third,
-    /// the options of the file system.
+    /// Parses proc_pid_mountinfo(5): the fifth field is the mount point; after a lone dash follow
+    /// the type and, third, the options of the file system.
     fn read(table: &str) -> Self {
         let mut mounted = Self::default();
         for line in table.lines() {
@@ -83,7 +83,7 @@ impl Mounted {
     }
 }
 
-/// proc_pid_cgroup(5): the number, the controllers, the group.
+/// Parses proc_pid_cgroup(5): number, controllers, group.
 fn own_groups(text: &str) -> HashMap<String, String> {
     let mut groups = HashMap::new();
     for line in text.lines() {
@@ -96,7 +96,7 @@ fn own_groups(text: &str) -> HashMap<String, String> {
     groups
 }
 
-/// Whether the launcher's unit may have groups below its own, as systemd says.
+/// Returns whether systemd delegates control groups to the launcher's unit.
 pub(super) fn delegated() -> ReadResult<bool> {
     let mut command = Command::new("systemctl");
     command.args(["show", "--property=Delegate", "--value", "toolexec-launch.service"]);

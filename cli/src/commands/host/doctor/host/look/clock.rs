@@ -1,4 +1,4 @@
-//! The wall clock, and the latest time that a result has in its name.
+//! The wall clock, and the latest time in the name of a result.
 
 use std::fs;
 use std::path::PathBuf;

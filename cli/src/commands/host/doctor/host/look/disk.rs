@@ -1,4 +1,4 @@
-//! The file systems under spool and state, by statfs(2).
+//! The file systems of spool and state, by statfs(2).
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use rustix::fs::{StatVfsMountFlags, statfs, statvfs};
 use super::model::Host;
 use crate::commands::host::doctor::host::model::{Disk, DiskSpace, ReadResult};
 
-/// Magic numbers of file systems in memory (statfs(2)): tmpfs and ramfs.
+/// Magic numbers of in-memory file systems (statfs(2)): tmpfs and ramfs.
 const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
 
 pub(super) fn look(host: &Host) -> Vec<Disk> {
@@ -20,7 +20,7 @@ pub(super) fn look(host: &Host) -> Vec<Disk> {
     state.into_iter().chain(spool.map(|path| ("spool", path))).map(of).collect()
 }
 
-/// What is not there yet will be made below what is.
+/// Returns the nearest existing ancestor, in which a missing directory will be created.
 fn nearest(path: &Path) -> PathBuf {
     path.ancestors().find(|it| it.exists()).unwrap_or(Path::new("/")).to_owned()
 }

@@ -1,4 +1,4 @@
-//! What lies under a name, links not followed.
+//! The type, mode and owner of a path.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -11,7 +11,7 @@ pub(super) fn at(path: &Path) -> Entry {
     Entry { path: path.to_owned(), found: found(fs::symlink_metadata(path)) }
 }
 
-/// The same where a link to a directory is as good as one.
+/// Reads a path and follows a symbolic link, for directories that may be links.
 pub(super) fn through(path: &Path) -> Entry {
     Entry { path: path.to_owned(), found: found(fs::metadata(path)) }
 }

@@ -1,4 +1,4 @@
-//! The kernel's own word: its version, its switches, and what it answers when it is asked.
+//! The kernel's version, settings and capabilities.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,13 +32,13 @@ fn namespaces() -> Namespaces {
     }
 }
 
-/// By its real path, which is what AppArmor goes by.
+/// Returns the launcher's real path, which AppArmor uses.
 fn launcher() -> PathBuf {
     let found = daemon::find_program("toolexec-launch").ok();
     found.and_then(|it| fs::canonicalize(it).ok()).unwrap_or_else(|| PACKAGED_LAUNCHER.into())
 }
 
-/// By util-linux, which makes one and ends: this process must not change its own.
+/// Tries to create a user namespace with util-linux. This process must not change its own.
 fn try_one() -> Option<ReadResult<()>> {
     let unshare =
         ["/usr/bin/unshare", "/bin/unshare"].into_iter().find(|it| Path::new(it).exists())?;

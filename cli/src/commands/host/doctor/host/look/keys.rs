@@ -1,4 +1,4 @@
-//! Where the private keys are and whose: by their inodes alone, never by a byte of them.
+//! The locations and owners of the private keys. Only inodes are read, never a byte of a key.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -13,7 +13,7 @@ use crate::commands::host::doctor::host::model::{
     EntryState, KeyCustody, KeyPlace, Looker, Subject,
 };
 
-/// Where systemd has what it lends to the daemon while that runs.
+/// The directory of systemd's credentials for the running daemon.
 const LENT: &str = "/run/credentials/toolexecd.service";
 const AGENT_TIME: Duration = Duration::from_secs(5);
 
@@ -21,7 +21,7 @@ pub(super) fn look(host: &Host, looker: Looker) -> Option<KeyCustody> {
     let (source, owner) = match &host.subject {
         Subject::Embedded { state } => (KeySource::Directory(state.join("keys")), looker.uid),
         Subject::Service { state, .. } => {
-            // Whoever owns the state is the daemon.
+            // The owner of the state is the daemon's user.
             let state = state.as_deref()?;
             let owner = fs::metadata(state).map_or(looker.uid, |found| found.uid());
             (host.outline.as_ref()?.keys.clone()?, owner)
@@ -59,7 +59,7 @@ pub(super) fn look(host: &Host, looker: Looker) -> Option<KeyCustody> {
     })
 }
 
-/// What the running daemon was lent; only the service that the packaged units start has that.
+/// Returns the credentials of the running daemon. Only the packaged service has them.
 fn lent(host: &Host) -> Option<PathBuf> {
     let packaged = host.subject.state() == Some(Path::new("/var/lib/toolexec"));
     let lent = PathBuf::from(LENT);

@@ -1,4 +1,4 @@
-//! The log by its newest checkpoint, under the key that this host has for it.
+//! The log's latest checkpoint, verified with the host's log key.
 
 use std::io::ErrorKind;
 

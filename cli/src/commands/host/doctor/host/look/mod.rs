@@ -1,5 +1,5 @@
-//! Reading a host: one file per kind of thing. What cannot be read is a reading too; nothing here judges,
-//! and nothing is changed by looking.
+//! Reading of a host: one file per subject. A failed read is also a reading. Nothing here evaluates
+//! or changes anything.
 
 mod answer;
 mod apparmor;

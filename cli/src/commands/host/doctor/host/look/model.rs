@@ -1,4 +1,4 @@
-//! The host as the readers know it: whose it is, and what its configuration and its policy say.
+//! The context of all readers: the subject, its configuration and its policy.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use policies::Policy;
 
 use crate::commands::host::doctor::host::model::Subject;
 
-/// What the parts look at together.
+/// Values that several readers share.
 pub(super) struct Host {
     pub(super) subject: Subject,
     pub(super) outline: Option<Outline>,
@@ -19,7 +19,8 @@ impl Host {
         self.outline.as_ref().and_then(|it| it.launcher_socket.as_deref())
     }
 
-    /// The directory whose `work/` and `results/` are looked at: an embedded state is its own spool.
+    /// Returns the directory that contains `work/` and `results/`. An embedded state is its own
+    /// spool.
     pub(super) fn spool(&self) -> Option<&Path> {
         match &self.subject {
             Subject::Embedded { state } => Some(state),

@@ -1,5 +1,5 @@
-//! The directories of spool and state against what `tmpfiles.d` promises of them: that file is compiled
-//! in, so that modes and owners stand in one place.
+//! The directories of spool and state, and the modes and owners in `tmpfiles.d`. That file is
+//! compiled in, so that modes and owners are defined once.
 
 use std::path::{Path, PathBuf};
 
@@ -29,22 +29,23 @@ pub(super) fn look(host: &Host) -> Vec<PromisedDirectory> {
     }
 }
 
-/// Where a promised directory is on this host: below its own spool or state. What is in neither is of the
-/// package, and of its configuration only.
+/// Maps a packaged directory to this host's spool or state. Other directories belong to the package
+/// and apply only with its configuration.
 fn here(promised: &str, subject: &Subject) -> Option<PathBuf> {
     let Subject::Service { config, spool, state } = subject else { return None };
     let promised = Path::new(promised);
     for (root, at) in [(SPOOL, spool), (STATE, state)] {
         if let Ok(below) = promised.strip_prefix(root) {
             let at = at.as_ref()?;
-            // Joining nothing would leave a slash at the end.
+            // Joining an empty path would add a trailing slash.
             return Some(if below.as_os_str().is_empty() { at.clone() } else { at.join(below) });
         }
     }
     (config == Path::new(PACKAGED_CONFIG)).then(|| promised.to_owned())
 }
 
-/// A person's own state is nobody else's; what is not there yet is made by the first run.
+/// Returns the expected mode of an embedded state: private to its user. A missing one is created by
+/// the first run.
 fn embedded(state: &Path) -> Vec<PromisedDirectory> {
     let uid = rustix::process::geteuid().as_raw();
     let found = entry::through(state);
@@ -55,7 +56,7 @@ fn embedded(state: &Path) -> Vec<PromisedDirectory> {
     vec![PromisedDirectory { entry: found, mode: 0o700, user, group: None }]
 }
 
-/// A line that makes a directory.
+/// A line of tmpfiles.d(5) that creates a directory.
 struct Promise<'a> {
     path: &'a str,
     mode: u32,
@@ -64,7 +65,7 @@ struct Promise<'a> {
 }
 
 impl<'a> Promise<'a> {
-    /// tmpfiles.d(5): type, path, mode, user, group, age.
+    /// Parses tmpfiles.d(5): type, path, mode, user, group, age.
     fn read(line: &'a str) -> Option<Self> {
         let mut words = line.split_whitespace();
         let path = words.next().filter(|kind| *kind == "d").and_then(|_| words.next())?;
@@ -79,7 +80,7 @@ impl<'a> Promise<'a> {
     }
 }
 
-/// How much there is to say of what lies in the spool; `doctor --spool` says it.
+/// Returns the number of findings in the spool. `doctor --spool` lists them.
 pub(super) fn survey(host: &Host) -> Option<ReadResult<usize>> {
     let (spool, state) = (host.spool()?, host.subject.state()?);
     if !spool::is_spool(spool) {

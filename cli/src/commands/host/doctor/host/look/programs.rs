@@ -1,5 +1,5 @@
-//! Programs: ours beside this one, and the policy's interpreters. A program is asked for its version only
-//! where nobody but root and whoever looks could have put another in its place.
+//! The programs of TOOL-EXEC beside this one, and the policy's interpreters. A program is run for
+//! its version only if no user but root and the caller could have replaced it.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -21,7 +21,7 @@ pub(super) fn ours() -> Vec<Program> {
     let mut programs = vec![Program { name: "toolexec", found: own, version: Ok(version) }];
     for name in ["toolexecd", "toolexec-launch", "toolexec-egress"] {
         let found = match daemon::find_program(name) {
-            // A command, which the package has among commands.
+            // The daemon is a command, so the package installs it among commands.
             Err(_) if name == "toolexecd" && Path::new("/usr/bin/toolexecd").is_file() => {
                 Ok(PathBuf::from("/usr/bin/toolexecd"))
             }
@@ -77,7 +77,7 @@ pub(super) fn sockets(host: &Host) -> Vec<Socket> {
     seen.collect()
 }
 
-/// The last word with a digit in it that a program says of itself, which is how all of these name it.
+/// Returns the first dotted number in the first line of a program's version output.
 fn version_of(program: &Path, words: &[&str]) -> ReadResult<String> {
     insist_on_trusted(program)?;
     let said = printed_by(Command::new(program).args(words))?;
@@ -88,7 +88,7 @@ fn version_of(program: &Path, words: &[&str]) -> ReadResult<String> {
     version.map(str::to_owned).ok_or_else(|| "does not say its version".to_owned())
 }
 
-/// Whoever could have put another program there would have it run by whoever looks.
+/// Refuses a program that another user could have replaced: the caller would run it.
 fn insist_on_trusted(program: &Path) -> Result<(), String> {
     let real = fs::canonicalize(program).map_err(|error| error.to_string())?;
     let ours = rustix::process::geteuid().as_raw();
@@ -105,7 +105,7 @@ fn insist_on_trusted(program: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// What a program prints, if it ends soon and well.
+/// Returns the stdout of a program that succeeds within the time limit.
 fn printed_by(command: &mut Command) -> ReadResult<String> {
     command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").current_dir("/");
     let ProgramAnswer { status, stdout, .. } = answer(command)?;

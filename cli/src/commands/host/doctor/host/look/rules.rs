@@ -1,4 +1,4 @@
-//! The files that decide, read by the daemon's own readers: what they say of them is the finding.
+//! The rule files, as read by the daemon's own readers. Their errors are the findings.
 
 use std::io::ErrorKind;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Whether a sandbox starts: one is built through the launcher as the daemon would build it, and ended unused.
-//! Only programs that nobody else could have replaced are started for it.
+//! Starts a test sandbox through the launcher, as the daemon would, and ends it unused. It runs
+//! only programs that no other user could have replaced.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -46,7 +46,7 @@ fn not_tried(why: impl Into<String>, remedy: impl Into<String>) -> Sandbox {
     Sandbox::NotTried { why: why.into(), remedy: remedy.into() }
 }
 
-/// By a launcher of our own, which stages from a directory that is gone afterwards.
+/// Probes with a launcher of our own. Its staging directory is removed afterwards.
 fn of_launcher(program: PathBuf, policy: &Policy, caches: &Path) -> Sandbox {
     let staging = std::env::temp_dir().join(format!("toolexec-doctor-{}", std::process::id()));
     let staging = match fs::create_dir(&staging).and_then(|()| fs::canonicalize(&staging)) {
@@ -69,7 +69,7 @@ fn of_launcher(program: PathBuf, policy: &Policy, caches: &Path) -> Sandbox {
     }
 }
 
-/// Only the daemon's user may ask its launcher.
+/// Probes a service. Only the daemon's user may connect to its launcher.
 fn of_service(
     config: &Path,
     state: Option<&Path>,
@@ -105,7 +105,7 @@ fn of_service(
     }
 }
 
-/// Has this program look once more as the daemon's user, and takes what it says of a sandbox.
+/// Runs this program again as the daemon's user, and adopts its finding about the sandbox.
 fn as_user((uid, gid): (u32, u32), config: &Path) -> Sandbox {
     let remedy =
         || format!("look as the daemon's user: toolexec doctor --config {}", config.display());

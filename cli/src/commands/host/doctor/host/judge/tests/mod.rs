@@ -1,5 +1,4 @@
-//! Hosts of every kind, most of which no machine of ours is: what is wrong with each, how bad that is,
-//! and that whatever is wrong has a remedy.
+//! Hosts of every kind, each with one fault: the expected finding, its severity, and a remedy.
 
 mod remedies;
 
@@ -20,7 +19,7 @@ const NOW_UNIX: i64 = 1_800_000_000;
 const DAEMON: u32 = 990;
 const OPERATORS: u32 = 995;
 
-/// Root's own host, with nothing wrong with it.
+/// A host of root without faults.
 fn good_host() -> Readings {
     let program = |name| Program {
         name,
@@ -92,7 +91,7 @@ const ROOM: DiskSpace = DiskSpace {
     read_only: false,
 };
 
-/// A daemon's host, as the package makes it.
+/// A daemon's host as the package sets it up.
 fn good_service() -> Readings {
     let mut host = good_host();
     host.subject = Subject::Service {
@@ -158,7 +157,7 @@ fn a_good_host_is_told_as_good_in_every_topic() {
     }
 }
 
-/// What is done to a good host, and the one finding that must come of it.
+/// A fault of a good host, and the only finding that it must cause.
 struct Case {
     what: &'static str,
     host: fn() -> Readings,
@@ -295,7 +294,7 @@ fn groups_that_lack_fail_where_the_policy_makes_no_exception() {
         Case { what: "no systemd", host: good_service, harm: |it| it.delegated = Some(Err("no systemctl".into())),
             verdict: NotLookedAt, object: "delegation", words: &[], remedy: "systemctl show" },
     ]);
-    // Whose groups a service's cells get is the launcher's matter, not the looker's.
+    // The launcher, not the user of `doctor`, decides about the groups of a service's sandboxes.
     let mut service = good_service();
     service.cgroups = Ok(Cgroups::V2 { missing: Vec::new(), writable: false });
     assert_eq!(not_ok(&service), Vec::new());

@@ -1,4 +1,4 @@
-//! Commands in remedies: each can be typed as it stands, and one for a service acts on the service.
+//! The commands in remedies: each parses as written, and a service's command acts on the service.
 
 use clap::CommandFactory;
 use clap::error::ErrorKind;
@@ -9,9 +9,9 @@ use crate::commands::host::doctor::host::model::{
     DiskSpace, Entry, EntryState, KeyPlace, Kind, Owner, PromisedDirectory, Readings,
 };
 
-/// What `toolexecd --help` knows; a black-box test holds it against the program.
+/// The options of `toolexecd --help`. A black-box test compares them with the program.
 const DAEMON_OPTIONS: [&str; 3] = ["--config", "--check", "--clock-was-set-back"];
-/// Commands that without one of these act on the state of whoever types them.
+/// Commands that act on the caller's state unless one of these options is given.
 const OF_A_STATE: [(&str, &[&str]); 4] = [
     ("toolexec keys", &["--config"]),
     ("toolexec gc", &["--config", "--spool"]),
@@ -19,7 +19,7 @@ const OF_A_STATE: [(&str, &[&str]); 4] = [
     ("toolexecd", &["--config"]),
 ];
 
-/// Our commands in a remedy, as words.
+/// Returns the words of each `toolexec` or `toolexecd` command in a remedy.
 fn commands(remedy: &str) -> Vec<Vec<&str>> {
     let words: Vec<&str> = remedy.split_whitespace().collect();
     let before = |at: usize| at.checked_sub(1).map_or(":", |at| words[at]);
@@ -49,7 +49,8 @@ pub(super) fn assert_can_be_typed(host: &Readings, remedy: &str) {
             let mut options = command.iter().filter(|word| word.starts_with('-'));
             assert!(options.all(|option| DAEMON_OPTIONS.contains(option)), "{remedy}");
         } else if let Err(error) = Options::command().try_get_matches_from(&command) {
-            // `toolexec policy check`, say, of a file that the sentence names.
+            // An argument may be missing, for example the file of `toolexec policy check`, which
+            // the sentence names.
             assert_eq!(error.kind(), ErrorKind::MissingRequiredArgument, "{remedy}\n{error}");
         }
         let told = command.join(" ");
@@ -60,7 +61,7 @@ pub(super) fn assert_can_be_typed(host: &Readings, remedy: &str) {
     }
 }
 
-/// A host where everything is wrong that a command of ours mends.
+/// Adds every fault that a command of ours fixes.
 fn all_wrong(mut host: Readings) -> Readings {
     let keys = keys(&mut host);
     keys.source = KeyPlace::Files("/var/lib/toolexec/keys".into());
@@ -115,7 +116,7 @@ fn a_service_is_told_commands_that_act_on_the_service() {
         ],
     );
 
-    // A log that is not in the spool, and a daemon that is another user's.
+    // A log outside the spool, and a daemon that runs as another user.
     let mut other = all_wrong(good_service());
     other.log = Some(bad_log("/srv/log"));
     let found = EntryState::There { kind: Kind::Directory, mode: 0o700, uid: 1000, gid: 1000 };
@@ -165,7 +166,7 @@ fn a_lost_key_of_a_service_is_told_with_where_it_may_be() {
     {
         assert!(remedy.contains(words), "{remedy}");
     }
-    // What never was is made on first use.
+    // A key that never existed is created on first use.
     super::keys(&mut service).halves.clear();
     let found = not_ok(&service);
     assert!(found.iter().all(|it| it.object != "private key result"), "{found:?}");
