@@ -68,7 +68,7 @@ pub struct GrantLimits {
     /// The number of calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses: Option<NonZeroU32>,
-    /// The end of the grant: the first second in which it is no longer valid.
+    /// The end of the grant: the first second in which it has expired.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "as_text::maybe")]
     pub expires_utc: Option<UtcTime>,
     /// The inputs that the grant covers.

@@ -76,7 +76,7 @@ pub struct Grant {
     /// The number of calls that remain. `None` means any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses_left: Option<NonZeroU32>,
-    /// The first second in which it is no longer valid.
+    /// The first second in which it has expired.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "as_text::maybe")]
     pub expires: Option<UtcTime>,
     /// The digests of the inputs that it covers. `None` means any input.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{algorithm, gate};
 
-/// Summaries of an approval that was not given or is no longer valid.
+/// Summaries of an approval that was not given or has expired.
 const DENIED: [&str; 34] = [
     "approval denied",
     "Approval was DENIED by the owner.",
