@@ -33,7 +33,7 @@ pub(crate) struct Rules {
     pub(crate) aged: bool,
     pub(crate) shadow: bool,
     pub(crate) unknown_category: bool,
-    /// 0 to 2: nobody, drafts, everybody.
+    /// The covered requests: 0 is none, 1 an agent's drafts, 2 all.
     pub(crate) asks_permission: usize,
     pub(crate) asks_bundle: usize,
     pub(crate) profile_known: bool,
