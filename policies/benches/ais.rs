@@ -1,5 +1,5 @@
-//! What AIS costs for one request: reading a bundle of seven artifacts, judging it, and the canonical form
-//! alone. Its figures say nothing of another machine.
+//! The cost of AIS for one request: reading a bundle of seven artifacts, judging it, and the
+//! canonical form alone. The figures are valid only for the machine that measured them.
 //!
 //! `cargo bench -p policies --bench ais`
 

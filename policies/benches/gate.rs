@@ -1,5 +1,5 @@
-//! What the gate costs for one event: from bytes, as the command reads it, and as the daemon makes it.
-//! Its figures say nothing of another machine.
+//! The cost of the gate for one event: from bytes, as the command reads it, and as the daemon makes
+//! it. The figures are valid only for the machine that measured them.
 //!
 //! `cargo bench -p policies --bench gate`
 

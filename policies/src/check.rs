@@ -1,6 +1,6 @@
-//! From the form of a policy file to its rules: everything that the YAML reader cannot know. It
-//! must report all that is wrong, and must never let a policy pass that could approve nothing,
-//! or that asks for a check this version does not make.
+//! Converts the form of a policy file into its rules, with every check that the YAML reader cannot
+//! make. It must report all problems. It must never accept a policy that could approve nothing, or
+//! that requires a check which this version does not make.
 
 use std::collections::BTreeMap;
 
@@ -22,20 +22,20 @@ use crate::permissions::{Domains, ShownInputs, Terms};
 use crate::problem::{PolicyError, Problems};
 use crate::runtime::{Runtime, is_slug};
 
-/// The only lane there is.
+/// The only backend.
 pub(crate) const LANE: &str = "confined";
 
-/// Every layer of a cell. `cgroup` alone has a second mechanism behind it.
+/// Every confinement layer. Only `cgroup` has a second mechanism behind it.
 const LAYERS: [&str; 6] =
     ["namespaces", "mounts", "landlock.fs", "seccomp", "capabilities", "cgroup"];
 const EXCEPTIBLE: &str = "cgroup";
 
-/// Where a policy says nothing of the time until a sandbox is ready.
+/// The default of `start_sec_max`.
 const START_SEC_MAX_DEFAULT: u64 = 30;
-/// A sandbox that takes longer than this is stuck, whatever the host.
+/// The highest `start_sec_max`. A sandbox that takes longer is stuck on any host.
 const START_SEC_MAX_MOST: u64 = 3600;
 
-/// Beyond any kernel's ABI number for years to come; a larger one is a slip.
+/// Above any kernel's ABI number for years to come; a larger value is a typing error.
 const LANDLOCK_ABI_MAX: u32 = 32;
 
 pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules, PolicyError> {
@@ -159,7 +159,7 @@ fn permissions(
     let idle_sec = form.workflow_idle_sec.map(|count| count.0);
     let shortest = held_sec_max.max(1);
     if let Some(idle_sec) = idle_sec.filter(|it| *it < shortest) {
-        // A question would be taken back while its request waits for the answer.
+        // Otherwise a permission request would be withdrawn while its run waits for the answer.
         let advice = format!("write {shortest} or more (held_sec_max is {held_sec_max})");
         problems.add("permissions.workflow_idle_sec", format!("is {idle_sec}"), &advice);
     }
@@ -197,7 +197,7 @@ fn risk(form: &RiskForm) -> RiskFloors {
 fn owner(written: &str) -> Option<Owner> {
     if written.bytes().all(|b| b.is_ascii_digit()) {
         let uid: u32 = written.parse().ok()?;
-        // A second spelling of a uid would slip past the check for duplicates.
+        // A second spelling of a uid would pass the check for duplicates.
         return (uid.to_string() == written).then_some(Owner::Uid(uid));
     }
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"._-@$".contains(&b);
@@ -232,7 +232,8 @@ fn runtimes(
             }
         }
         if runtime.pids_min() > ceilings.pids {
-            // Node hangs until its wall limit below its minimum, which looks like a slow tool.
+            // Below its minimum Node hangs until the wall-clock limit, which looks like a slow
+            // tool.
             let what = format!("{} is below pids_min of {at}", ceilings.pids);
             let advice = format!("write at least {}", runtime.pids_min());
             problems.add("limits.pids_max", what, &advice);
@@ -255,7 +256,7 @@ fn layers(form: LayersForm, problems: &mut Problems<'_>) -> LayerRules {
         }
         seen.push(layer);
     }
-    // Leaving a layer out would be an exception without a name in the record.
+    // A missing layer would be an exception that the record does not name.
     for layer in LAYERS.iter().filter(|layer| !seen.contains(layer)) {
         let advice = "list every layer; only cgroup may be excepted, under layers.exceptions";
         problems.add("layers.required", format!("`{layer}` is left out"), advice);

@@ -1,6 +1,6 @@
-//! The decision: may this request run, by whose word, under which bounds? It is a pure function of
-//! request, policy and evidence, and must never stop at the first rule that says no: the record
-//! states what every rule said.
+//! The decision: may this request run, who approved it, and under which limits? It is a pure
+//! function of request, policy and evidence. It must never stop at the first rule that refuses,
+//! because the record contains the verdict of every rule.
 
 use model::UtcTime;
 use validator::{Code, Request, Violation};
@@ -11,30 +11,29 @@ use crate::grounds::{AisFinding, Grounds};
 use crate::policy::Policy;
 use crate::rules::{self, Judged};
 
-/// The answer.
+/// The result of a decision.
 #[must_use]
 #[derive(Debug)]
 pub enum Decision {
-    /// It may run.
+    /// The request may run.
     Approve(Approved),
-    /// It may not yet: every rule that says no says so for want of a person's answer that may still
-    /// come. Whoever holds requests asks again when something
-    /// has changed; for anybody else it is a refusal.
+    /// The request waits: each refusing rule lacks an answer that a person can still give. The
+    /// daemon decides again when something has changed; other callers treat it as a refusal.
     Hold {
-        /// The request, given back.
+        /// The request, returned to the caller.
         request: Request,
-        /// What it waits for.
+        /// The missing answers.
         violations: Vec<Violation>,
-        /// What every rule said.
+        /// The verdict of every rule.
         grounds: Grounds,
     },
-    /// It may not.
+    /// The request may not run.
     Refuse {
-        /// The request, given back for its record.
+        /// The request, returned for its record.
         request: Request,
-        /// Everything that stands against it.
+        /// Every violation.
         violations: Vec<Violation>,
-        /// What every rule said.
+        /// The verdict of every rule.
         grounds: Grounds,
     },
 }
@@ -50,27 +49,28 @@ pub struct Approved {
 }
 
 impl Approved {
-    /// The request.
+    /// Returns the request.
     pub fn request(&self) -> &Request {
         &self.request
     }
 
-    /// By whose word and under which bounds.
+    /// Returns the approval and the limits of the run.
     pub fn grant(&self) -> &Grant {
         &self.grant
     }
 
-    /// Why it may run.
+    /// Returns the reasons of the decision.
     #[must_use]
     pub fn grounds(&self) -> &Grounds {
         &self.grounds
     }
 
-    /// Whether the approval and the envelope still hold: time passes between the decision and exec.
+    /// Checks that the approval and the envelope are still valid: time passes between the decision
+    /// and exec.
     ///
     /// # Errors
     ///
-    /// The violation `approval.expired` or `ais.ibe-expired`, where one does not.
+    /// The violation `approval.expired` or `ais.ibe-expired`.
     pub fn still_holds(&self, now: UtcTime) -> Result<(), Box<Violation>> {
         let ais = self.grounds.ais.as_ref();
         if let Some(end) = ais.and_then(|ais| ais.ended_before(now)) {
@@ -88,13 +88,13 @@ impl Approved {
         }
     }
 
-    /// The nonce of the AIS envelope, which the start uses up.
+    /// Returns the nonce of the AIS envelope. The start of the run uses it up.
     #[must_use]
     pub fn ais_nonce(&self) -> Option<&str> {
         self.grounds.ais.as_ref().and_then(AisFinding::nonce)
     }
 
-    /// The parts, for the next step, which makes a proof of its own of them.
+    /// Splits the value for the next step, which makes its own proof of the parts.
     pub fn into_parts(self) -> (Request, Grant) {
         (self.request, *self.grant)
     }

@@ -1,4 +1,4 @@
-//! What a decision may look at beside request and policy: plain facts that callers bring, from the
+//! The facts that a decision may use besides request and policy. Callers collect them from the
 //! host, the clock and the ledger. Nothing here proves anything, and nothing here decides.
 
 use std::collections::{BTreeMap, HashSet};
@@ -11,76 +11,77 @@ use crate::ais::{Supply, TrustStore};
 use crate::approval::{SignatureFile, Signers};
 use crate::permissions::Finding;
 
-/// The AIS bundle beside a request, `<stem>.ais.json`: an allegation until it verifies.
+/// The AIS bundle of a request, `<stem>.ais.json`. It is a claim until it verifies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AisFile {
-    /// There is none.
+    /// No bundle exists.
     Missing,
-    /// There is one.
+    /// A bundle was read.
     Read {
-        /// Its name, for messages.
+        /// The file name, for messages.
         name: String,
-        /// Its bytes.
+        /// The bytes of the file.
         bytes: Vec<u8>,
     },
-    /// There is something that was not read, as a message that names it.
+    /// A file exists but was not read. The message names it.
     Unread(String),
 }
 
-/// What the AIS guard looks at beside the request. The parts that are not asked for may be empty.
+/// The evidence of the AIS guard besides the request. Parts that the policy does not need may be
+/// empty.
 #[derive(Clone, Copy, Debug)]
 pub struct AisEvidence<'a> {
     /// The bundle.
     pub file: &'a AisFile,
-    /// Whose signatures count, where a trust store was configured.
+    /// The keys whose signatures count, if a trust store is configured.
     pub trust: Option<&'a TrustStore>,
-    /// Digests of what a run would use.
+    /// The digests of the programs and policies that a run would use.
     pub supply: &'a Supply,
-    /// Every nonce that a start used up; none where nobody asked the ledger, which is good for an
-    /// outlook, and nothing is approved so.
+    /// Every nonce that a start has used up. `None` if the caller did not query the ledger. A
+    /// preview can do without it; an approval cannot.
     pub nonces_used: Option<&'a HashSet<String>>,
 }
 
-/// How the request came here.
+/// The way in which the request was submitted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Submission {
     /// A person ran `toolexec run`.
     Invoked {
-        /// That person's user id.
+        /// The user id of that person.
         uid: u32,
-        /// The name that goes with it, where the host knows one.
+        /// The user's name, if the host knows one.
         name: Option<String>,
     },
     /// A file appeared in the spool.
     Dropped {
         /// The user who owns the file.
         owner: OwnerUid,
-        /// The name that goes with it, where the host knows one.
+        /// The owner's name, if the host knows one.
         owner_name: Option<String>,
     },
 }
 
-/// What a host has of one runtime. Plain places that prove nothing, so the fields are open.
+/// The installation of one runtime on this host. The fields are public because plain paths prove
+/// nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Installed {
-    /// The program, as the cell sees it.
+    /// The program, as a path in the sandbox.
     pub binary: PathBuf,
-    /// The directory of the interpreter and its library, where that is in none of the policy's
-    /// mounts.
+    /// The directory of the interpreter and its library, if no mount of the policy contains it.
     pub prefix: Option<PathBuf>,
-    /// The caches that are there: where on the host, by their place in the cell.
+    /// The caches that exist, as host path by sandbox path.
     pub caches: BTreeMap<PathBuf, PathBuf>,
 }
 
 impl Installed {
-    /// A program that needs nothing else.
+    /// Makes the entry of a program that needs nothing else.
     #[must_use]
     pub fn binary(path: impl Into<PathBuf>) -> Self {
         Self { binary: path.into(), prefix: None, caches: BTreeMap::new() }
     }
 }
 
-/// The programs that were looked for on this host, by the policy's name of the runtime.
+/// The programs found on this host, by the policy's name of the runtime.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Binaries {
     found: BTreeMap<String, Installed>,
@@ -88,38 +89,39 @@ pub struct Binaries {
 }
 
 impl Binaries {
-    /// None found yet.
+    /// Makes an empty list.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Notes what was found of a runtime. A path that is not absolute is as good as none, for it
-    /// would mean another file in another directory.
+    /// Adds an installed runtime. A relative path is ignored: it would mean another file in another
+    /// directory.
     pub fn insert(&mut self, runtime_name: impl Into<String>, found: Installed) {
         if found.binary.is_absolute() {
             self.found.insert(runtime_name.into(), found);
         }
     }
 
-    /// Notes why a runtime cannot be used here.
+    /// Records the reason why a runtime cannot be used here.
     pub fn insert_missing(&mut self, runtime_name: impl Into<String>, why: String) {
         self.missing.insert(runtime_name.into(), why);
     }
 
-    /// What was found of a runtime.
+    /// Returns the installation of a runtime.
     #[must_use]
     pub fn get(&self, runtime_name: &str) -> Option<&Installed> {
         self.found.get(runtime_name)
     }
 
-    /// Why a runtime cannot be used, where more is known than that it was not found.
+    /// Returns the reason why a runtime cannot be used, if more is known than that it was not
+    /// found.
     #[must_use]
     pub fn why_not(&self, runtime_name: &str) -> Option<&str> {
         self.missing.get(runtime_name).map(String::as_str)
     }
 
-    /// Everything that was found.
+    /// Returns every installed runtime.
     pub fn found(&self) -> impl Iterator<Item = &Installed> {
         self.found.values()
     }
@@ -133,47 +135,47 @@ impl<N: Into<String>, P: Into<PathBuf>> FromIterator<(N, P)> for Binaries {
     }
 }
 
-/// Everything beside request and policy that the decision may look at.
+/// All evidence of a decision besides request and policy.
 #[derive(Debug)]
 pub struct Evidence<'a> {
-    /// How the request came here.
+    /// The way in which the request was submitted.
     pub submission: Submission,
-    /// The signature files beside it.
+    /// The signature files next to it.
     pub signatures: &'a [SignatureFile],
-    /// Each signature file that is there and was not read, as a message that names it. Any one of
-    /// them may be the rejection, so nothing is approved while there is one.
+    /// Each signature file that exists but was not read, as a message that names it. Any of them
+    /// may be the rejection, so no request is approved while this list is not empty.
     pub unread_signatures: &'a [String],
-    /// The keys whose signatures count, where any were configured.
+    /// The keys whose signatures count, if any are configured.
     pub signers: Option<&'a Signers>,
-    /// The name of this host, the origin of its log, which `x-audience` must be; nothing where it
-    /// has none, and then it is nobody's audience.
+    /// The name of this host, which is the origin of its log. `x-audience` must equal it. A host
+    /// without a name satisfies no audience.
     pub origin: Option<&'a str>,
-    /// What the ledger says of these bytes.
+    /// The use of these bytes according to the ledger.
     pub ledger: Ledger,
-    /// What the host's permissions say of the run, where policy covers it.
+    /// The state of the host's permissions for the run, if policy covers it.
     pub permission: Permission,
-    /// What is known of the AIS bundle beside it.
+    /// The evidence about the AIS bundle.
     pub ais: AisEvidence<'a>,
-    /// The programs that this host has.
+    /// The programs of this host.
     pub binaries: &'a Binaries,
     /// The present time.
     pub now: UtcTime,
 }
 
-/// What people answered about this agent and this tool.
+/// The answers about this agent and this tool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Permission {
-    /// Nobody asked the store: good for an outlook and for what policy does not cover; nothing that it
-    /// covers is approved so.
+    /// The caller did not query the store. A preview can do without it, and so can requests that
+    /// policy does not cover. No other request is approved.
     NotAsked,
-    /// The store's answer.
+    /// The state in the store.
     Found(Finding),
 }
 
-/// Whether a request was used up: an approval is good for one start.
+/// The earlier use of a request. An approval is good for one start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ledger {
-    /// Nobody asked it: good for an outlook, and nothing is approved so.
+    /// The caller did not query the ledger. A preview can do without it; an approval cannot.
     NotAsked,
     /// Never started.
     Unused,

@@ -1,5 +1,5 @@
-//! The verdicts that rules report while a decision is made. A rule must never take back what another one
-//! reported.
+//! The verdicts that the rules report while a decision is made. A rule must never withdraw the
+//! verdict of another rule.
 
 use validator::{Code, Request, Violation};
 
@@ -12,14 +12,15 @@ pub(crate) struct Findings {
     request_id: String,
     pub(crate) rules: Vec<RuleVerdict>,
     pub(crate) violations: Vec<Violation>,
-    /// Rules that refuse for want of something that may still come, each with its violation's place.
+    /// Rules that refuse for lack of something that can still arrive, each with the index of its
+    /// violation.
     pub(crate) lacking: Vec<(RuleName, usize)>,
-    /// Rules that refuse only because others do: those others report what is wrong with the request.
+    /// Rules that refuse only because others do. The others report the problem of the request.
     pub(crate) following: Vec<RuleName>,
     pub(crate) gate: Option<GateFinding>,
     pub(crate) permission: Option<PermissionFinding>,
     pub(crate) ais: Option<AisFinding>,
-    /// The number of violations that a person's answer can take away.
+    /// The number of violations that a person's answer can remove.
     holding: usize,
 }
 
@@ -39,7 +40,7 @@ impl Findings {
         }
     }
 
-    /// Returns whether all violations are for want of a person's answer.
+    /// Returns whether a person's answer could remove every violation.
     pub(crate) fn waits(&self) -> bool {
         self.holding > 0 && self.holding == self.violations.len()
     }
@@ -57,7 +58,8 @@ impl Findings {
         self.rules.push(RuleVerdict { rule: rule.to_owned(), verdict, reason });
     }
 
-    /// Adds the verdict of a rule of another authority, whose own rule refuses if this one does.
+    /// Adds the verdict of a check that belongs to another rule. That rule refuses if the check
+    /// does.
     pub(crate) fn say(&mut self, rule: &str, verdict: Verdict, reason: String) {
         self.row(rule, verdict, reason);
     }
@@ -83,13 +85,13 @@ impl Findings {
         self.row(rule.as_str(), Verdict::Refuse, reason);
     }
 
-    /// Refuses as others do, and passes when they do.
+    /// Refuses because other rules refuse; passes when they pass.
     pub(crate) fn follow(&mut self, rule: RuleName, reason: impl Into<String>) {
         self.following.push(rule);
         self.row(rule.as_str(), Verdict::Refuse, reason.into());
     }
 
-    /// Refuses as well; but a person can still say yes, and the request waits for it.
+    /// Refuses until a person answers. The request waits for the answer.
     pub(crate) fn hold(
         &mut self,
         rule: RuleName,
@@ -101,7 +103,7 @@ impl Findings {
         self.lack(rule, code, reason, hint);
     }
 
-    /// Refuses as well; but the same text may yet pass, with more signatures beside it.
+    /// Refuses until more signatures for the same text arrive.
     pub(crate) fn lack(
         &mut self,
         rule: RuleName,

@@ -1,5 +1,5 @@
-//! The policy file as it is written: keys, and the spelling of values. It must never fill in what
-//! the file leaves out, and nothing but `check` may look at it, for nothing here is checked yet.
+//! The policy file as written: keys, and the spelling of values. It must never supply a missing
+//! value. Only `check` may use these types, because nothing here is checked yet.
 
 use std::collections::BTreeMap;
 
@@ -112,7 +112,7 @@ pub(crate) struct ApprovalForm {
     /// Different people with a valid signature over the exact bytes of the request, by its risk class.
     pub(crate) signatures_min: SignaturesMinForm,
     /// How old an approval may be when the run begins, in seconds; `null` is no limit.
-    // Through a function the key must be there, so that "no limit" is always written out.
+    // The function makes the key mandatory, so that "no limit" is always written explicitly.
     #[serde(deserialize_with = "Option::deserialize")]
     pub(crate) age_sec_max: Option<Count>,
     /// Whether whoever asks for a run may be one of its approvers.

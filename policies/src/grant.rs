@@ -1,6 +1,6 @@
-//! The bounds under which one approved request runs. A grant must never be made but by the decision
-//! and its outlook, and nothing in it may come from the request except what was checked against
-//! policy. It proves nothing by itself: only [`crate::Approved`] does.
+//! The limits under which one approved request runs. Only the decision and its preview make a
+//! grant, and nothing in it may come from the request without a check against policy. A grant
+//! proves nothing by itself: only [`crate::Approved`] does.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::limits::GrantedLimits;
 use crate::policy::Policy;
 use crate::runtime::{HeapRule, ProcView, Runtime, TmpUse};
 
-/// The environment of every cell; nothing of the host's reaches a run.
+/// The environment of every sandbox. A run inherits no variable of the host.
 const BASE_ENV: [(&str, &str); 4] = [
     ("PATH", "/usr/local/bin:/usr/bin:/bin"),
     ("HOME", "/tmp"),
@@ -23,7 +23,7 @@ const BASE_ENV: [(&str, &str); 4] = [
     ("TZ", "UTC"),
 ];
 
-/// Everything that the next steps need to know of policy about one run.
+/// Everything that the next steps must know about policy for one run.
 #[must_use]
 #[derive(Debug)]
 pub struct Grant {
@@ -81,109 +81,111 @@ impl Grant {
         }
     }
 
-    /// The policy's name of the runtime.
+    /// Returns the name of the runtime in the policy.
     #[must_use]
     pub fn runtime_name(&self) -> &str {
         &self.runtime_name
     }
 
-    /// The language of the runtime, and of the request.
+    /// Returns the language of the runtime and of the request.
     #[must_use]
     pub fn language(&self) -> Language {
         self.language
     }
 
-    /// The program to execute, as an absolute path: on this host, or in the runtime's own root.
+    /// Returns the program to execute: an absolute path on this host, or inside the runtime's own
+    /// root.
     #[must_use]
     pub fn binary(&self) -> &Path {
         &self.binary
     }
 
-    /// The host directory that stands in for the host's own programs.
+    /// Returns the host directory that replaces the host's own programs.
     #[must_use]
     pub fn root(&self) -> Option<&Path> {
         self.root.as_deref()
     }
 
-    /// Host directories that the cell sees, read-only: the policy's, and the interpreter's own.
+    /// Returns the host directories that the sandbox sees read-only: those of the policy and those
+    /// of the interpreter.
     #[must_use]
     pub fn mounts(&self) -> &[PathBuf] {
         &self.mounts
     }
 
-    /// Caches that the cell sees, read-only: where on the host, by their place in the cell.
+    /// Returns the caches that the sandbox sees read-only, as host path by sandbox path.
     #[must_use]
     pub fn caches(&self) -> &BTreeMap<PathBuf, PathBuf> {
         &self.caches
     }
 
-    /// What `/tmp` may hold.
+    /// Returns the permitted use of `/tmp`.
     #[must_use]
     pub fn tmp(&self) -> TmpUse {
         self.tmp
     }
 
-    /// What of `/proc` the cell sees.
+    /// Returns the part of `/proc` that the sandbox sees.
     #[must_use]
     pub fn proc(&self) -> ProcView {
         self.proc
     }
 
-    /// The complete environment.
+    /// Returns the complete environment.
     #[must_use]
     pub fn env(&self) -> &[(String, String)] {
         &self.env
     }
 
-    /// The complete words of the command.
+    /// Returns the complete argument vector.
     #[must_use]
     pub fn argv(&self) -> &[String] {
         &self.argv
     }
 
-    /// Every number.
+    /// Returns the limits of the run.
     #[must_use]
     pub fn limits(&self) -> &GrantedLimits {
         &self.limits
     }
 
-    /// Bytes that all inputs together may have.
+    /// Returns the size limit of all inputs together, in bytes.
     #[must_use]
     pub fn input_bytes_max(&self) -> u64 {
         self.limits.input_bytes
     }
 
-    /// What the run may reach, if anything.
+    /// Returns the hosts that the run may reach, or `None` without a network.
     #[must_use]
     pub fn network(&self) -> Option<&GrantedNetwork> {
         self.network.as_ref()
     }
 
-    /// The confinement layers that the cell must have.
+    /// Returns the confinement layers that the sandbox must have.
     #[must_use]
     pub fn layers_required(&self) -> &[String] {
         &self.layers_required
     }
 
-    /// The Landlock ABI that the kernel must offer.
+    /// Returns the Landlock ABI that the kernel must offer.
     #[must_use]
     pub fn landlock_abi_min(&self) -> u32 {
         self.landlock_abi_min
     }
 
-    /// Whether the run may do with the other mechanisms where no cgroup can be written.
+    /// Returns whether the run may use the other mechanisms if no cgroup is writable.
     #[must_use]
     pub fn cgroup_exception(&self) -> bool {
         self.cgroup_exception
     }
 
-    /// How long the sandbox may take until it is ready for the tool, seconds.
+    /// Returns the seconds that the sandbox may take until it is ready for the tool.
     #[must_use]
     pub fn start_sec_max(&self) -> u64 {
         self.start_sec_max
     }
 
-    /// Whose word the approval is, for the record.
+    /// Returns the description of the approval for the record.
     #[must_use]
     pub fn approval_text(&self) -> &str {
         &self.approval.text
@@ -195,38 +197,39 @@ impl Grant {
         &self.approval.signed
     }
 
-    /// What security keys said when they signed, by the fingerprint of the key.
+    /// Returns the touch data of each security key that signed, by key fingerprint.
     #[must_use]
     pub fn touches(&self) -> &[(String, Touch)] {
         &self.approval.touches
     }
 
-    /// The last second in which the approval is good for a start, where policy sets one.
+    /// Returns the last second in which a start may use the approval, if policy sets a maximum age.
     #[must_use]
     pub fn approval_expires(&self) -> Option<UtcTime> {
         self.approval.expires
     }
 
-    /// Whether a missing or undeclared output makes the outcome `output_rejected`.
+    /// Returns whether a missing or undeclared output makes the outcome `output_rejected`.
     #[must_use]
     pub fn outputs_strict(&self) -> bool {
         self.outputs_strict
     }
 
-    /// The name of the policy that granted this.
+    /// Returns the name of the policy.
     #[must_use]
     pub fn policy_name(&self) -> &str {
         &self.policy_name
     }
 
-    /// The digest of that policy's bytes.
+    /// Returns the digest of the policy's bytes.
     #[must_use]
     pub fn policy_sha256(&self) -> Sha256 {
         self.policy_sha256
     }
 }
 
-/// The base, then what the runtime declares, then what depends on host and request.
+/// Returns the base environment, then the runtime's variables, then those that depend on host and
+/// request.
 fn environment(
     request: &Request,
     runtime: &Runtime,
@@ -262,8 +265,9 @@ fn words(request: &Request, runtime: &Runtime) -> Vec<String> {
     first.iter().cloned().chain(before).chain(rest.iter().cloned()).collect()
 }
 
-/// The rest is for what the runtime keeps outside its heap; V8 told nothing plans for the host's
-/// memory and is killed where it could have said that it ran out.
+/// Returns three quarters of the memory limit. The rest is for memory that the runtime uses outside
+/// its heap. Without this limit V8 plans for the host's memory and is killed before it can report
+/// that it ran out.
 fn heap_mb(request: &Request) -> u64 {
     (request.memory_limit_mb() / 4 * 3).max(1)
 }

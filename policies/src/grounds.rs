@@ -1,5 +1,5 @@
-//! Why a decision is what it is: what every rule said, and the whole answer of the gate. It tells, for the
-//! record and for people, and proves nothing to a later step.
+//! The reasons of a decision: the verdict of every rule and the whole result of the gate. They are
+//! for the record and for people, and prove nothing to a later step.
 
 use model::UtcTime;
 use serde_json::Value;
@@ -23,8 +23,8 @@ model::closed_set! {
 }
 
 model::closed_set! {
-    /// The rules of a decision. Each leaves one verdict in every decision; `ais.ledger` only where a
-    /// bundle was judged. The checks of the AIS guard are added under their own names.
+    /// The rules of a decision. Every decision contains one verdict of each; `ais.ledger` occurs
+    /// only if a bundle was judged. The checks of the AIS guard are added under their own names.
     #[derive(PartialOrd, Ord)]
     pub enum RuleName {
         Backend = "backend": "The backend of the request.",
@@ -56,48 +56,48 @@ model::closed_set! {
     }
 }
 
-/// One rule of the decision, for the record.
+/// The verdict of one rule, for the record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleVerdict {
     /// The rule's stable name.
     pub rule: String,
-    /// Its verdict.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The reason, in words.
+    /// The reason, as text.
     pub reason: String,
 }
 
 model::closed_set! {
-    /// Whether the gate's answer counts.
+    /// The mode of the gate: whether its result decides.
     pub enum GateMode {
-        /// It does.
+        /// The result decides.
         Enforce = "enforce",
-        /// It is asked and told, and decides nothing.
+        /// The gate is evaluated and its result is recorded, but it decides nothing.
         Shadow = "shadow",
     }
 }
 
-/// The gate's answer, and whether it counted.
+/// The result of the gate, with its mode.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GateFinding {
-    /// Whether it counted.
+    /// The mode of the gate.
     pub mode: GateMode,
-    /// The answer.
+    /// The result.
     pub result: GateResult,
 }
 
-/// What people answered of the run, and of whose.
+/// The state of the permission that a run needs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PermissionFinding {
-    /// Whose permission it is.
+    /// The agent that needs the permission, in its workflow and scope.
     pub source: Source,
-    /// For which tool.
+    /// The tool.
     pub tool: ToolName,
     /// The state and its reason.
     pub finding: Finding,
 }
 
-/// What the AIS guard said of the bundle beside the request.
+/// The result of the AIS guard for the bundle of the request.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AisFinding {
     answer: Value,
@@ -120,13 +120,13 @@ impl AisFinding {
         Self { answer, verdict: AisVerdict::Refused(code) }
     }
 
-    /// The whole answer, as `toolexec ais verify` prints it.
+    /// Returns the whole result, as `toolexec ais verify` prints it.
     #[must_use]
     pub fn answer(&self) -> &Value {
         &self.answer
     }
 
-    /// The code that counts, where it refuses.
+    /// Returns the code of the refusal, or `None` if the guard accepted.
     #[must_use]
     pub fn refused_by(&self) -> Option<ais::Code> {
         match self.verdict {
@@ -135,7 +135,7 @@ impl AisFinding {
         }
     }
 
-    /// The nonce that a start uses up.
+    /// Returns the nonce that a start uses up.
     #[must_use]
     pub fn nonce(&self) -> Option<&str> {
         match &self.verdict {
@@ -144,22 +144,22 @@ impl AisFinding {
         }
     }
 
-    /// The end of the envelope, where that is past by more than clocks may differ.
+    /// Returns the end of the envelope if it is past by more than the allowed clock skew.
     pub(crate) fn ended_before(&self, now: UtcTime) -> Option<UtcTime> {
         let AisVerdict::Accepted { expires, .. } = &self.verdict else { return None };
         (expires.unix().saturating_add(CLOCK_SKEW_SEC) < now.unix()).then_some(*expires)
     }
 }
 
-/// The grounds of one decision.
+/// The reasons of one decision.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Grounds {
-    /// What every rule said, in the order in which they were asked.
+    /// The verdict of every rule, in the order of evaluation.
     pub rules: Vec<RuleVerdict>,
-    /// What the AANA gate said; nothing where no runtime was chosen, so that there is no event.
+    /// The result of the AANA gate. `None` if no runtime was chosen, because no event exists then.
     pub gate: Option<GateFinding>,
-    /// What the permission manager said; nothing where policy does not cover the request.
+    /// The result of the permission check. `None` if policy does not cover the request.
     pub permission: Option<PermissionFinding>,
-    /// What the AIS guard said; nothing where there was no bundle to judge.
+    /// The result of the AIS guard. `None` if no bundle was judged.
     pub ais: Option<AisFinding>,
 }

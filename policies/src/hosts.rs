@@ -1,5 +1,5 @@
-//! Hosts: which of them a policy lets requests name, and what of those one run is granted. Nothing is
-//! resolved here, and nothing may be granted that the request does not name or the policy does not list.
+//! Network hosts: those that a policy offers, and those that one run is granted. Nothing is
+//! resolved here. A host must never be granted unless the request names it and the policy lists it.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -11,13 +11,14 @@ use crate::form::{HostForm, NetworkForm};
 use crate::grounds::RuleName;
 use crate::problem::Problems;
 
-/// What one run can be told of: hosts, ports of one host, addresses, connections at once.
+/// The size limits of the network rules of one run: hosts, ports of one host, addresses,
+/// connections at once.
 const HOSTS_MAX: usize = 64;
 const PORTS_MAX: usize = 16;
 const PRIVATE_MAX: usize = 64;
 const CONNECTIONS_MAX: u64 = 256;
 
-/// The network that a policy offers.
+/// The hosts that a policy offers.
 #[derive(Clone, Debug)]
 pub(crate) struct NetworkRules {
     hosts: Vec<HostRule>,
@@ -32,10 +33,10 @@ struct HostRule {
     private: Vec<IpAddr>,
 }
 
-/// What one run may reach. Plain data that proves nothing, so the fields are open.
+/// The hosts that one run may reach. The fields are public because plain data proves nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GrantedNetwork {
-    /// By name; never empty.
+    /// The hosts by name; never empty.
     pub hosts: BTreeMap<String, GrantedHost>,
     /// Bytes to and from all hosts together.
     pub bytes_max: u64,
@@ -43,11 +44,12 @@ pub struct GrantedNetwork {
     pub connections_max: u32,
 }
 
-/// What one run may reach at one host.
+/// The ports and addresses that one run may reach at one host.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GrantedHost {
+    /// The TCP ports.
     pub ports: Vec<u16>,
-    /// Addresses that this name, and no other, may lead to although they are not public.
+    /// Addresses that only this name may resolve to although they are not public.
     pub private: Vec<IpAddr>,
 }
 
@@ -75,7 +77,7 @@ impl NetworkRules {
         Self { hosts, bytes_max, connections_max }
     }
 
-    /// Every host with every port that a request may name, `host:port`.
+    /// Returns every host with every port that a request may name, `host:port`.
     pub(crate) fn offered(&self) -> impl Iterator<Item = String> {
         self.hosts
             .iter()
@@ -91,7 +93,8 @@ impl NetworkRules {
         self.offer(asked).is_some()
     }
 
-    /// What this request gets, if it names hosts; they must have been found to be on offer.
+    /// Returns the hosts granted to this request, or `None` if it names none. The caller must have
+    /// checked that all are offered.
     pub(crate) fn grant(&self, request: &Request) -> Option<GrantedNetwork> {
         let mut hosts: BTreeMap<String, GrantedHost> = BTreeMap::new();
         for asked in request.network().hosts() {
@@ -142,7 +145,7 @@ impl HostRule {
             let what = format!("{}: {} addresses are too many", form.host, private.len());
             problems.add(at, what, "at most 64 can be named");
         }
-        // With a port, what is written is read as a request's entry is: the two must compare.
+        // The host is parsed with a port, as in a request, so that both compare equal.
         let host = HostPort::parse(&form.host).filter(|_| !form.host.contains(':'));
         if host.is_none() {
             let what = format!("`{}` is not a host", form.host);
@@ -152,7 +155,7 @@ impl HostRule {
     }
 }
 
-/// The rule about what is asked for: all of it must be on offer.
+/// Checks the requested hosts: the policy must offer all of them.
 pub(crate) fn judge(request: &Request, rules: &NetworkRules, findings: &mut Findings) {
     let hosts = request.network().hosts();
     if matches!(request.network(), Network::Allowlist(hosts) if hosts.is_empty()) {
@@ -192,7 +195,7 @@ pub(crate) fn judge(request: &Request, rules: &NetworkRules, findings: &mut Find
 }
 
 impl GrantedNetwork {
-    /// Why one run cannot be told of all this, if so.
+    /// Returns the reason why this is too much for one run, if it exceeds a size limit.
     fn too_much(&self) -> Option<String> {
         if self.hosts.len() > HOSTS_MAX {
             return Some(format!("{} hosts are above {HOSTS_MAX}", self.hosts.len()));
@@ -212,7 +215,7 @@ mod tests {
     use model::UtcTime;
     use validator::{Draft, OwnerUid, Place};
 
-    /// The check refuses such a request; a request of an older version can still be read.
+    /// The validator refuses such a request, but one of an older version can still be read.
     #[test]
     fn allowlist_without_a_host_is_refused() {
         let now: UtcTime = "2026-02-09T17:00:00Z".parse().expect("a time");

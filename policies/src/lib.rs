@@ -1,13 +1,13 @@
-//! Who may run what: the policy file and its only reader, approvals, and the decision. This crate
-//! is pure: it must never open a file, read a clock or the environment, or look for a program;
-//! the text, the signatures, the present time and the binaries that were found are arguments.
+//! Policy: the policy file and its only reader, approvals, and the decision about a request. This
+//! crate is pure. It must never open a file, read a clock or the environment, or search for a
+//! program. Text, signatures, the present time and the binaries of the host are arguments.
 //!
-//! The way in is [`Policy::parse`] or [`Policy::shipped`]; the way out is [`authorise`], the only
-//! maker of [`Approved`], the proof that somebody whom policy accepts approved exactly these bytes
-//! and under which bounds they may run.
+//! Start with [`Policy::parse`] or [`Policy::shipped`]. [`authorise`] is the only function that
+//! makes an [`Approved`]: the proof that accepted approvers approved exactly these bytes, and of
+//! the limits under which they may run.
 //!
-//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
-//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
+//! Types that several files of a module share are in its `model.rs`, which imports only definitions
+//! and no file that uses it. Every other file imports downwards, so that the modules form no cycle.
 
 #![forbid(unsafe_code)]
 

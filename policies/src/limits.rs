@@ -1,5 +1,6 @@
-//! The numbers: ceilings of a policy, and what one request is granted below them. A request above
-//! a ceiling is refused elsewhere; nothing here may ever raise or silently lower what was asked.
+//! The numeric limits: the ceilings of a policy, and the limits that one request is granted below
+//! them. Another rule refuses a request above a ceiling; nothing here may raise or silently lower a
+//! requested limit.
 
 use validator::Request;
 
@@ -9,20 +10,21 @@ use crate::problem::Problems;
 
 const MIB: u64 = 1 << 20;
 
-/// A ceiling is counted as its policy writes it.
+/// The unit of a ceiling that is stored as the policy writes it.
 const WHOLE: u64 = 1;
-/// A ceiling is counted in thousandths of what its policy writes.
+/// The unit of a ceiling that is stored in thousandths of the value in the policy.
 const THOUSANDTHS: u64 = 1000;
 
-/// The whole, in thousandths of a percent.
+/// 100 percent, in thousandths of a percent.
 const ALL: u64 = 100_000;
 
-/// What the launcher holds against any order: each file of `/out` costs kernel memory and time.
+/// The launcher's own limit: each file of `/out` costs kernel memory and time.
 const OUT_INODES_MAX: u64 = 65_536;
 
 macro_rules! ceilings {
     ($($(#[$doc:meta])* $name:ident: $number:ty = $key:ident, $max:expr, $unit:ident;)+) => {
-        /// The ceilings that a policy sets. Plain numbers that prove nothing, so the fields are open.
+        /// The ceilings that a policy sets. The fields are public because plain numbers prove
+        /// nothing.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub struct Ceilings {
             $($(#[$doc])* pub $name: $number,)+
@@ -33,7 +35,8 @@ macro_rules! ceilings {
                 Self { $($name: form.$key.number(),)+ }
             }
 
-            /// Each key with its value, the highest value, and what one unit of the policy counts.
+            /// Returns each key with its value, its highest value, and the number of stored units
+            /// in one unit of the policy.
             fn rows(&self) -> Vec<(&'static str, u64, u64, u64)> {
                 vec![$((stringify!($key), self.$name.in_range(), $max, $unit),)+]
             }
@@ -41,9 +44,9 @@ macro_rules! ceilings {
     };
 }
 
-// The registry of ceilings: name and type, key of the policy, upper bound, unit. The bounds are what no
-// host has, and far below overflow in any later arithmetic. For artifacts, stock verifiers stop at 1,024
-// subjects of one statement.
+// The registry of ceilings: name and type, key of the policy, upper bound, unit. No host reaches
+// the bounds, and they are far below overflow in any later arithmetic. Artifacts: stock verifiers
+// stop at 1,024 subjects of one statement.
 ceilings! {
     /// Thousandths of a core that a request may ask for.
     cpu_milli: u64 = cpu_cores_max, 65_536_000, THOUSANDTHS;
@@ -77,7 +80,7 @@ ceilings! {
     input_bytes: u64 = input_bytes_max, 1 << 40, WHOLE;
 }
 
-/// A number of the form, as the rules count.
+/// A number of the form, converted to the unit of the rules.
 trait FormNumber {
     type Number;
 
@@ -106,7 +109,7 @@ impl FormNumber for Option<Count> {
     }
 }
 
-/// A ceiling as a number that is compared with its bounds.
+/// A ceiling as a number that can be compared with its bounds.
 trait Bounded {
     fn in_range(self) -> u64;
 }
@@ -118,18 +121,18 @@ impl Bounded for u64 {
 }
 
 impl Bounded for Option<u64> {
-    /// One that is left out is within any bounds.
+    /// Returns 1 for a ceiling that was left out, which is within any bounds.
     fn in_range(self) -> u64 {
         self.unwrap_or(1)
     }
 }
 
-/// What one run gets. Plain numbers that prove nothing, so the fields are open.
+/// The limits of one run. The fields are public because plain numbers prove nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GrantedLimits {
     /// Thousandths of a core.
     pub cpu_milli: u64,
-    /// Bytes of memory, all tmpfs of the cell included.
+    /// Bytes of memory, including every tmpfs of the sandbox.
     pub memory_bytes: u64,
     /// Seconds of wall time.
     pub time_sec: u64,
@@ -139,7 +142,7 @@ pub struct GrantedLimits {
     pub pids: u64,
     /// Open files of one process.
     pub open_files: u64,
-    /// Bytes of one file; at most as many as there is memory for, where every file of the tool's lies.
+    /// Bytes of one file. At most the memory limit, because every file of the tool is in memory.
     pub file_bytes: u64,
     /// Bytes kept of stdout, and of stderr.
     pub stream_bytes: u64,
@@ -183,14 +186,14 @@ impl Ceilings {
         let shares = [self.out_milli_percent, self.tmp_milli_percent, self.shm_milli_percent];
         let sum = shares.into_iter().fold(0, u64::saturating_add);
         if sum > ALL {
-            // Full tmpfs would otherwise end as memory_limit and hide output_limit.
+            // A full tmpfs would otherwise end the run as memory_limit and hide output_limit.
             let sum = decimal(sum);
             let what = format!("with tmp_percent and shm_percent the shares sum to {sum}");
             problems.add("limits.out_percent", what, "together they must be at most 100");
         }
     }
 
-    /// What this request gets; it must have been found to be below the ceilings.
+    /// Returns the limits of this request. The caller must have checked it against the ceilings.
     pub(crate) fn grant(&self, request: &Request) -> GrantedLimits {
         let memory_bytes = request.memory_limit_mb().saturating_mul(MIB);
         let share = |milli_percent: u64| memory_bytes.saturating_mul(milli_percent) / ALL;
@@ -218,7 +221,7 @@ impl Ceilings {
     }
 }
 
-/// Thousandths as they are written in a policy.
+/// Formats thousandths as a policy writes them.
 fn decimal(thousandths: u64) -> String {
     let (whole, rest) = (thousandths / 1000, thousandths % 1000);
     match rest {

@@ -1,5 +1,5 @@
-//! Finds the line of a key in the text of a policy file, and the key of a line, for messages only.
-//! It reads indentation, not YAML, so nothing but a message may ever depend on its answer.
+//! Maps a key of a policy file to its line, and a line to its key, for messages only. It reads
+//! indentation, not YAML, so no decision may depend on its answer.
 
 /// A key of a block mapping: its line from 1, its indentation, and its path from the top.
 struct Place {
@@ -26,7 +26,8 @@ fn places(text: &str) -> impl Iterator<Item = Place> + '_ {
     })
 }
 
-/// The line of this key, or else of the nearest key around it (a flow mapping is one line here).
+/// Returns the line of this key, or of the nearest key around it. A flow mapping counts as one
+/// line.
 pub(crate) fn line_of(text: &str, path: &str) -> Option<usize> {
     let mut wanted = path;
     loop {
@@ -37,17 +38,18 @@ pub(crate) fn line_of(text: &str, path: &str) -> Option<usize> {
     }
 }
 
-/// The path of the key on this line; nothing if the line does not begin with one.
+/// Returns the path of the key on this line, or `None` if the line does not begin with a key.
 pub(crate) fn key_on(text: &str, line: usize) -> Option<String> {
     places(text).find(|place| place.line == line).map(|place| place.path)
 }
 
-/// The mapping that a place inside it (1-based) belongs to; empty for the top one.
+/// Returns the path of the mapping that contains a position (1-based), or an empty text for the
+/// top-level mapping.
 pub(crate) fn mapping_at(text: &str, line: usize, column: usize) -> String {
     let Some(place) = places(text).find(|place| place.line == line) else {
         return String::new();
     };
-    // A place behind the line's own key is inside that key's flow mapping.
+    // A position after the line's own key is inside that key's flow mapping.
     if column > place.indent + 1 {
         return place.path;
     }

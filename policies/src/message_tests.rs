@@ -1,5 +1,5 @@
-//! The texts of this crate's errors, compared with `tests/snapshots/messages/policies.txt`. It must never leave out
-//! an error that a test can make.
+//! Tests the error texts of this crate against `tests/snapshots/messages/policies.txt`. They must
+//! never leave out an error that a test can make.
 
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;

@@ -1,4 +1,4 @@
-//! The rules of a policy file, as they are checked. Nothing here must be made but by `check`.
+//! The rules of a policy file after its check. Only `check` may make them.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::limits::Ceilings;
 use crate::permissions::Terms;
 use crate::runtime::Runtime;
 
-/// The content of a policy file, checked.
+/// The checked content of a policy file.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub(crate) name: String,
@@ -31,14 +31,14 @@ pub(crate) struct Rules {
     pub(crate) ais: AisPolicy,
 }
 
-/// The requests that must be bound to an intent, and how strictly that is judged.
+/// The requests that must be bound to an intent, and the strictness of the check.
 #[derive(Clone, Debug)]
 pub(crate) struct AisPolicy {
     pub(crate) covered: Covered,
     pub(crate) rules: AisRules,
 }
 
-/// The requests that need a permission, and the users whose unsigned answers give one.
+/// The requests that need a permission, and the users whose unsigned answers can give one.
 #[derive(Clone, Debug)]
 pub(crate) struct PermissionRules {
     pub(crate) covered: Covered,
@@ -70,7 +70,8 @@ pub(crate) struct ApprovalRules {
 }
 
 impl ApprovalRules {
-    /// Returns whether an approver owns the file, or typed the command.
+    /// Returns whether the submission comes from an approver: the owner of the file, or the user
+    /// who typed the command.
     pub(crate) fn knows(&self, submission: &Submission) -> bool {
         let (uid, name) = match submission {
             Submission::Invoked { uid, name } => (*uid, name.as_deref()),
@@ -83,7 +84,7 @@ impl ApprovalRules {
     }
 }
 
-/// The number of people who must have signed, by risk class.
+/// The required number of signing approvers, by risk class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SignaturesMin {
     pub(crate) low: usize,
@@ -101,7 +102,8 @@ impl SignaturesMin {
     }
 }
 
-/// The least risk class of a request that has such a thing in it, even if it names a lower one.
+/// The minimum risk class of a request with such a feature, even if the request names a lower
+/// class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RiskFloors {
     pub(crate) hosts: RiskLevel,

@@ -1,12 +1,12 @@
-//! Numbers as a policy file spells them: one spelling each, so that no two readers of a file can
-//! take a limit for two different ones.
+//! The spelling of numbers in a policy file. Each number has one spelling, so that no two readers
+//! can understand a limit differently.
 
 use serde::de::{Deserialize, Deserializer, Error as _};
 
-/// A whole number in plain decimal digits; `0x10`, `1_000` and `010` are left to other readers.
+/// A whole number in plain decimal digits. `0x10`, `1_000` and `010` are refused.
 pub(crate) struct Count(pub(crate) u64);
 
-/// A size in bytes: a whole number, or one with ` KiB`, ` MiB` or ` GiB` behind it.
+/// A size in bytes: a whole number, optionally followed by ` KiB`, ` MiB` or ` GiB`.
 pub(crate) struct ByteCount(pub(crate) u64);
 
 /// A number of cores in thousandths, written with at most three decimals.

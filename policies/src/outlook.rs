@@ -1,5 +1,5 @@
-//! What the decision would be: for people who read a request before its approvals are there. It asks
-//! the very rules of the decision, and it must never yield an [`crate::Approved`].
+//! The preview of a decision, for people who read a request before it is approved. It applies the
+//! rules of the decision itself, and must never yield an [`crate::Approved`].
 
 use std::collections::BTreeSet;
 
@@ -12,17 +12,17 @@ use crate::grounds::{RuleVerdict, Verdict};
 use crate::policy::Policy;
 use crate::rules::{self, Judged};
 
-/// What one rule would say.
+/// The expected verdict of one rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Prospect {
-    /// The same as now.
+    /// The verdict is final.
     Settled(Verdict),
-    /// It refuses now, and need not when more signatures lie beside the same text.
+    /// The rule refuses now, but may pass with more signatures for the same text.
     Open,
 }
 
 impl Prospect {
-    /// The verdict's own word, or `pending`.
+    /// Returns the text of the verdict, or `pending`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -32,7 +32,7 @@ impl Prospect {
     }
 }
 
-/// The decision as it would be now, and what it waits for.
+/// The decision as it would be now, and the approvals that it still lacks.
 #[must_use]
 #[derive(Debug)]
 pub struct Outlook {
@@ -48,7 +48,7 @@ pub struct Outlook {
     grant: Option<Box<Grant>>,
 }
 
-/// Asks every rule, and decides nothing.
+/// Applies every rule without making a decision.
 pub fn foresee(request: Request, policy: &Policy, evidence: &Evidence<'_>) -> Outlook {
     let Judged { chosen, bounds_hold, approval, findings } =
         rules::judge(&request, policy, evidence);
@@ -87,60 +87,60 @@ pub fn foresee(request: Request, policy: &Policy, evidence: &Evidence<'_>) -> Ou
 }
 
 impl Outlook {
-    /// The request, for which nothing is proved.
+    /// Returns the request. Nothing is proved about it.
     pub fn request(&self) -> &Request {
         &self.request
     }
 
-    /// What every rule says, in the order of the record.
+    /// Returns the verdict of every rule, in the order of the record.
     #[must_use]
     pub fn rules(&self) -> &[(RuleVerdict, Prospect)] {
         &self.rules
     }
 
-    /// What stands against the request whoever else signs it.
+    /// Returns the violations that no further signature can remove.
     #[must_use]
     pub fn violations(&self) -> &[Violation] {
         &self.violations
     }
 
-    /// What it still lacks.
+    /// Returns the violations that further signatures or answers can remove.
     #[must_use]
     pub fn lacking(&self) -> &[Violation] {
         &self.lacking
     }
 
-    /// The risk class.
+    /// Returns the risk class.
     #[must_use]
     pub fn class(&self) -> RiskLevel {
         self.class
     }
 
-    /// The risk class and why it is that one, in words.
+    /// Returns the risk class with its reason, as text.
     #[must_use]
     pub fn class_reason(&self) -> &str {
         &self.class_reason
     }
 
-    /// How many different people must have signed.
+    /// Returns the required number of different signing approvers.
     #[must_use]
     pub fn signatures_min(&self) -> usize {
         self.signatures_min
     }
 
-    /// How many different people have signed.
+    /// Returns the number of different approvers who have signed.
     #[must_use]
     pub fn signers(&self) -> usize {
         self.signers
     }
 
-    /// Principal and key fingerprint of each signature that counts.
+    /// Returns principal and key fingerprint of each signature that counts.
     #[must_use]
     pub fn signed(&self) -> &[(String, String)] {
         &self.signed
     }
 
-    /// The bounds under which it would run, where everything but the approval is content.
+    /// Returns the limits of the run, if every rule but those about approval passes.
     #[must_use]
     pub fn grant(&self) -> Option<&Grant> {
         self.grant.as_deref()

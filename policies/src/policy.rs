@@ -1,6 +1,5 @@
-//! A policy that was read and found whole. A value of [`Policy`] must never exist unless the file
-//! passed every check, and the text and the digest it carries must be those of the very bytes that were
-//! read.
+//! A policy that passed every check. A [`Policy`] must never exist otherwise. Its text and digest
+//! must be those of the exact bytes that were read.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +14,7 @@ use crate::problem::{PolicyError, PolicyProblem};
 use crate::runtime::Runtime;
 use crate::translate;
 
-/// The most bytes a policy file may have.
+/// The maximum size of a policy file in bytes.
 pub const POLICY_BYTES_MAX: usize = 256 * 1024;
 
 const EMBEDDED: &str = include_str!("../profiles/embedded.yaml");
@@ -31,11 +30,11 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Reads a policy file; `origin` is its name in messages.
+    /// Reads a policy file. Messages call it `origin`.
     ///
     /// # Errors
     ///
-    /// [`PolicyError`] with everything that is wrong, as far as the file can be read.
+    /// [`PolicyError`] with every problem, as far as the file can be read.
     pub fn parse(bytes: &[u8], origin: &str) -> Result<Self, PolicyError> {
         let refuse = |what: String, advice: &str| {
             Err(PolicyError::one(origin, PolicyProblem::new(None, "", what, advice)))
@@ -51,15 +50,15 @@ impl Policy {
         Ok(Self { rules, text: text.to_owned(), sha256: Sha256::of(bytes) })
     }
 
-    /// The profile of this name that the program carries: `embedded`, `standard` or `strict`.
+    /// Returns the shipped profile of this name: `embedded`, `standard` or `strict`.
     #[must_use]
     pub fn shipped(name: &str) -> Option<Self> {
         let text = Self::shipped_text(name)?;
-        // A test parses both, so that the only reason for nothing here is an unknown name.
+        // A test parses every profile, so `None` always means an unknown name.
         Self::parse(text.as_bytes(), name).ok()
     }
 
-    /// The exact text of the profile of this name.
+    /// Returns the exact text of the shipped profile of this name.
     #[must_use]
     pub fn shipped_text(name: &str) -> Option<&'static str> {
         match name {
@@ -70,96 +69,97 @@ impl Policy {
         }
     }
 
-    /// The name that the file gives itself.
+    /// Returns the `name` of the file.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.rules.name
     }
 
-    /// The text that was read, whole.
+    /// Returns the whole text of the file.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The digest of the bytes that were read.
+    /// Returns the digest of the file's bytes.
     #[must_use]
     pub fn sha256(&self) -> Sha256 {
         self.sha256
     }
 
-    /// Whether the word of the person who types `toolexec run` is enough.
+    /// Returns whether the person who types `toolexec run` approves the request by that.
     #[must_use]
     pub fn takes_the_invokers_word(&self) -> bool {
         self.rules.approval.invoker
     }
 
-    /// Whether a run may do with other mechanisms where no cgroup can be written.
+    /// Returns whether a run may use other mechanisms if no cgroup is writable.
     #[must_use]
     pub fn cgroup_exception(&self) -> bool {
         self.rules.layers.cgroup_exception
     }
 
-    /// The lowest Landlock ABI that will do.
+    /// Returns the lowest Landlock ABI that the policy accepts.
     #[must_use]
     pub fn landlock_abi_min(&self) -> u32 {
         self.rules.layers.landlock_abi_min
     }
 
-    /// The runtimes on offer, by name.
+    /// Returns the offered runtimes, ordered by name.
     pub fn runtimes(&self) -> impl Iterator<Item = &Runtime> {
         self.rules.runtimes.iter()
     }
 
-    /// Whether this request needs a permission.
+    /// Returns whether this request needs a permission.
     #[must_use]
     pub fn asks_permission(&self, request: &Request) -> bool {
         self.rules.permissions.covered.covers(request)
     }
 
-    /// Whether this request must be bound to an intent by an AIS bundle.
+    /// Returns whether this request must be bound to an intent by an AIS bundle.
     #[must_use]
     pub fn asks_ais(&self, request: &Request) -> bool {
         self.rules.ais.covered.covers(request)
     }
 
-    /// How people are asked for permissions; nothing where nobody needs one.
+    /// Returns the terms of permission requests, or `None` if no request needs a permission.
     #[must_use]
     pub fn permission_terms(&self) -> Option<&Terms> {
         let rules = &self.rules.permissions;
         (rules.covered != Covered::Nobody).then_some(&rules.terms)
     }
 
-    /// The users of the host whose unsigned answers about permissions count.
+    /// Returns the users of the host whose unsigned answers about permissions count.
     #[must_use]
     pub fn permission_uids(&self) -> &BTreeSet<u32> {
         &self.rules.permissions.answer_uids
     }
 
-    /// After how many seconds without an entry about it the workflow of an agent has ended.
+    /// Returns the idle time in seconds after which the workflow of an agent has ended.
     #[must_use]
     pub fn workflow_idle_sec(&self) -> Option<u64> {
         self.rules.permissions.workflow_idle_sec
     }
 
-    /// How long a request may wait for somebody's answer, in seconds since it was dropped.
+    /// Returns the seconds that a request may wait for a person's answer, counted from its
+    /// submission.
     #[must_use]
     pub fn held_sec_max(&self) -> u64 {
         self.rules.held_sec_max
     }
 
-    /// Every host with every port that a request may name, `host:port`.
+    /// Returns every host with every port that a request may name, `host:port`.
     pub fn hosts_offered(&self) -> impl Iterator<Item = String> {
         self.rules.network.offered()
     }
 
-    /// Who needs a permission: `nobody`, `core_draft` or `everybody`.
+    /// Returns the requests that need a permission: `nobody`, `core_draft` or `everybody`.
     #[must_use]
     pub fn permissions_cover(&self) -> &'static str {
         self.rules.permissions.covered.as_str()
     }
 
-    /// The ceilings.
+    /// Returns the ceilings.
     #[must_use]
     pub fn ceilings(&self) -> &Ceilings {
         &self.rules.ceilings

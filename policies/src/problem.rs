@@ -1,11 +1,11 @@
-//! What is wrong with a policy file, said so that an operator can mend it: file, line, key, what
-//! to do. It must never be printed without the file it speaks of.
+//! Problems of a policy file, described so that an operator can fix them: file, line, key and
+//! advice. A problem must never be printed without the name of its file.
 
 use std::fmt;
 
 use crate::locate;
 
-/// One thing that is wrong in a policy file.
+/// One problem of a policy file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PolicyProblem {
     line: Option<usize>,
@@ -19,13 +19,14 @@ impl PolicyProblem {
         Self { line, key: key.to_owned(), what, advice: advice.to_owned() }
     }
 
-    /// The line, from 1, where it is known.
+    /// Returns the line, from 1, if it is known.
     #[must_use]
     pub fn line(&self) -> Option<usize> {
         self.line
     }
 
-    /// The key as a path, such as `limits.pids_max`; empty where the whole file is meant.
+    /// Returns the key as a path, such as `limits.pids_max`. It is empty for a problem of the whole
+    /// file.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
@@ -41,7 +42,7 @@ impl fmt::Display for PolicyProblem {
     }
 }
 
-/// The policy file cannot be used; one line per problem.
+/// The policy file cannot be used. It prints one line per problem.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PolicyError {
     origin: String,
@@ -53,7 +54,7 @@ impl PolicyError {
         Self { origin: origin.to_owned(), problems: vec![problem] }
     }
 
-    /// Everything that is wrong, in the order of the checks.
+    /// Returns every problem, in the order of the checks.
     #[must_use]
     pub fn problems(&self) -> &[PolicyProblem] {
         &self.problems
@@ -78,7 +79,7 @@ impl fmt::Display for PolicyError {
 
 impl std::error::Error for PolicyError {}
 
-/// Gathers problems while a file is checked, so that an operator sees all of them at once.
+/// Collects problems while a file is checked, so that an operator sees all of them at once.
 pub(crate) struct Problems<'a> {
     text: &'a str,
     origin: &'a str,
@@ -95,7 +96,7 @@ impl<'a> Problems<'a> {
         self.found.push(PolicyProblem::new(line, key, what.into(), advice));
     }
 
-    /// The value if nothing was wrong, or else the error.
+    /// Returns the value if no problem was found, else the error.
     pub(crate) fn verdict<T>(self, value: T) -> Result<T, PolicyError> {
         if self.found.is_empty() {
             return Ok(value);

@@ -1,6 +1,6 @@
-//! Reads the YAML of a policy file and turns the engine's complaints into an operator's words. It
-//! must never accept more of YAML than plain mappings, lists and scalars: no anchors, aliases,
-//! merges, foreign tags or second documents.
+//! Reads the YAML of a policy file and turns parser errors into messages for operators. It must
+//! never accept more of YAML than plain mappings, lists and scalars: no anchors, aliases, merges,
+//! foreign tags or second documents.
 
 use serde_yaml::budget::BudgetBreach;
 use serde_yaml::{Error, MergeKeyPolicy};
@@ -90,7 +90,7 @@ fn plainly(error: &Error) -> (String, &'static str) {
     }
 }
 
-/// The engine repeats the place that our message already begins with.
+/// Removes the position from a parser message, because our message already begins with it.
 fn without_place(message: &str) -> String {
     let first = message.lines().next().unwrap_or_default();
     first.rsplit_once(" at line ").map_or(first, |(what, _)| what).to_owned()

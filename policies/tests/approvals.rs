@@ -1,6 +1,6 @@
-//! The rules of an approval, one by one: each is refused for its own reason and by its own code, and
-//! the same scene without that one flaw is approved. The keys are made from seeds (`soft`), so that
-//! no test here hangs on a program of the host.
+//! Tests of the approval rules, one by one. Each refuses for its own reason with its own code, and
+//! the same scene without that flaw is approved. The keys are made from seeds (`soft`), so that no
+//! test depends on a program of the host.
 
 use crate::scene;
 use crate::soft;
@@ -27,7 +27,7 @@ fn carol() -> SoftKey {
     SoftKey::ed25519(3).in_security_key("ssh:", PRESENT, 41)
 }
 
-/// A trust store of these names and keys.
+/// Makes a trust store of these names and keys.
 fn signers(lines: &[(&str, &SoftKey)]) -> Signers {
     let lines: Vec<String> =
         lines.iter().map(|(names, key)| format!("{names} {}", key.public())).collect();
@@ -38,7 +38,7 @@ fn everybody() -> Signers {
     signers(&[("alice", &alice()), ("bob", &bob()), ("carol", &carol())])
 }
 
-/// A request that was dropped into the spool, with what lies beside it.
+/// A submitted request with its signature files.
 struct Case {
     text: String,
     files: Vec<SignatureFile>,
@@ -87,7 +87,7 @@ fn with(changes: &[(&str, &str)]) -> Policy {
     policy("standard", changes)
 }
 
-/// Two people at every risk.
+/// Makes a policy that requires two approvers at every risk.
 fn two() -> Policy {
     with(&[
         ("    low: 1\n", "    low: 2\n"),
@@ -115,7 +115,7 @@ fn one_sound_approval_of_each_kind_of_key_is_enough() {
     }
 }
 
-/// It may be the one that rejects, whatever else lies there, and whatever policy asks.
+/// An unread signature file may be the rejection, regardless of other files and of policy.
 #[test]
 fn a_signature_file_that_was_not_read_refuses() {
     let unread = |mut case: Case| {
@@ -138,7 +138,7 @@ fn nobody_signed() {
     assert_eq!(Case::of(&[]).codes(&standard()), ["approval.count"]);
 }
 
-/// It waits for signatures alone, and only for such as somebody known could give.
+/// A request waits only for signatures that people of the trust store could give.
 #[test]
 fn what_more_signatures_could_mend_waits_and_nothing_else_does() {
     let waits = |case: Case, policy: &Policy| match case.decide(policy) {
@@ -267,7 +267,7 @@ fn approved_utc_lies_within_the_validity_of_the_key() {
 fn approved_by_must_be_one_who_signed() {
     assert_eq!(Case::of(&[]).approved_by(&[bob()]).codes(&standard()), ["approval.principal"]);
     accepts(Case::of(&[BY_BOB]).approved_by(&[bob()]).decide(&standard()));
-    // One of two suffices, and a pattern may mean the name.
+    // One of two suffices, and a pattern may match the name.
     accepts(Case::of(&[]).approved_by(&[bob(), alice()]).decide(&two()));
     let store = signers(&[("al*,!alan", &alice())]);
     let approved = Case::of(&[]).approved_by(&[alice()]).trusting(store).accepted(&standard());
@@ -301,7 +301,8 @@ fn people_are_counted_and_never_keys_files_or_names() {
 
 #[test]
 fn whoever_asks_never_counts_as_approver() {
-    // By the text, by a signature, and by another name or key of the same person.
+    // The requester named by the text, by a signature, and by another name or key of the same
+    // person.
     let case = Case::of(&[ASKED_BY_ALICE]).approved_by(&[alice()]);
     assert_eq!(case.codes(&standard()), ["approval.self", "approval.count"]);
     let case = Case::of(&[]).approved_by(&[alice()]).signed(REQUEST_NAMESPACE, &[alice()]);
@@ -312,7 +313,7 @@ fn whoever_asks_never_counts_as_approver() {
     let case = case.approved_by(&[second]).trusting(store);
     assert_eq!(case.codes(&standard()), ["approval.self", "approval.count"]);
 
-    // With somebody else's word the run is approved, but not in the asker's name.
+    // With the approval of another person the run is approved, but not in the requester's name.
     let case = Case::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[alice(), bob()]);
     let approved = case.accepted(&standard());
     assert_eq!(approved.grant().approvals().len(), 1);
@@ -322,7 +323,7 @@ fn whoever_asks_never_counts_as_approver() {
     let case = Case::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[alice(), bob()]);
     assert_eq!(case.codes(&two()), ["approval.self", "approval.count"]);
 
-    // Where policy lets them.
+    // With a policy that permits it.
     let lenient = with(&[("self_approval: false", "self_approval: true")]);
     accepts(Case::of(&[ASKED_BY_ALICE]).approved_by(&[alice()]).decide(&lenient));
 }
@@ -334,7 +335,7 @@ fn an_unknown_requester_is_refused_where_policy_asks_who() {
     accepts(Case::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[bob()]).decide(&strict));
     let case = Case::of(&[]).approved_by(&[alice()]).signed(REQUEST_NAMESPACE, &[carol()]);
     accepts(case.decide(&strict));
-    // A stranger's word on who asks is none.
+    // An unknown person's signature does not name the requester.
     let case =
         Case::of(&[]).approved_by(&[alice()]).signed(REQUEST_NAMESPACE, &[SoftKey::ed25519(9)]);
     assert_eq!(case.codes(&strict), ["approval.self"]);
@@ -349,7 +350,7 @@ fn an_owner_who_asks_is_not_an_approver_either() {
     ]);
     accepts(Case::of(&[]).decide(&unsigned));
     assert_eq!(Case::of(&[ASKED_BY_ALICE]).codes(&unsigned), ["approval.self"]);
-    // By another spelling, by another name of hers, and by a signature.
+    // Another spelling, another name of hers, and a signature.
     let asked = ("purpose:", "x-requester: \"Alice\"\npurpose:");
     assert_eq!(Case::of(&[asked]).codes(&unsigned), ["approval.self"]);
     let store = || signers(&[("alice,al", &alice()), ("bob", &bob())]);
@@ -358,7 +359,7 @@ fn an_owner_who_asks_is_not_an_approver_either() {
     let signed = |key: SoftKey| Case::of(&[]).signed(REQUEST_NAMESPACE, &[key]).trusting(store());
     assert_eq!(signed(alice()).codes(&unsigned), ["approval.self"]);
     accepts(signed(bob()).decide(&unsigned));
-    // And who asks must be known, signatures or none.
+    // The requester must be known even if no signature is required.
     let strict = with(&[
         ("    low: 1\n", "    low: 0\n"),
         ("    medium: 1\n", "    medium: 0\n"),
@@ -376,11 +377,11 @@ fn names_that_nobody_tells_apart_are_one_person() {
         let case = Case::of(&[]).approved_by(&[alice(), bob()]).trusting(store);
         assert_eq!(case.codes(&two()), ["approval.count"], "{other}");
     }
-    // Whoever asks is known in any case.
+    // The requester is recognized in any letter case.
     let asked = ("purpose:", "x-requester: \"ALICE\"\npurpose:");
     let case = Case::of(&[asked]).approved_by(&[alice()]);
     assert_eq!(case.codes(&standard()), ["approval.self", "approval.count"]);
-    // But only the name as written lets anybody in.
+    // But only the exact name authorizes.
     let by = ("approved_by: \"alice\"", "approved_by: \"Alice\"");
     let case = Case::of(&[by]).approved_by(&[alice()]);
     assert_eq!(case.codes(&standard()), ["approval.principal"]);
@@ -394,7 +395,7 @@ fn a_revoked_key_counts_for_nothing() {
     };
     let case = Case::of(&[]).approved_by(&[alice()]).trusting(revoked(&alice()));
     assert_eq!(case.codes(&standard()), ["approval.revoked", "approval.count"]);
-    // It stops nobody else, neither as approver nor by rejecting.
+    // It blocks no other person, neither as approver nor by rejecting.
     let case = Case::of(&[BY_BOB]).approved_by(&[alice(), bob()]).trusting(revoked(&alice()));
     let approved = case.accepted(&standard());
     assert!(reason(&approved.grounds().rules, "approval.revoked").contains("not counted"));
@@ -408,13 +409,13 @@ fn one_valid_rejection_is_final() {
     let all = [alice(), bob(), carol()];
     let case = Case::of(&[]).approved_by(&all).signed(REJECT_NAMESPACE, &[carol()]);
     assert_eq!(case.codes(&standard()), ["approval.rejected"]);
-    // Whoever asks may take it back, and whoever approved may think better of it.
+    // The requester may withdraw the request, and an approver may reject it later.
     let case = Case::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[bob()]);
     let case = case.signed(REJECT_NAMESPACE, &[alice()]);
     assert_eq!(case.codes(&standard()), ["approval.rejected"]);
     let case = Case::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[alice()]);
     assert_eq!(case.codes(&standard()), ["approval.rejected"]);
-    // A stranger's is none, nor one of other bytes.
+    // An unknown person's rejection does not count, nor one of other bytes.
     let case = Case::of(&[]).approved_by(&[alice()]);
     accepts(case.signed(REJECT_NAMESPACE, &[SoftKey::ed25519(9)]).decide(&standard()));
     let mut case = Case::of(&[]).approved_by(&[alice()]);
@@ -442,7 +443,7 @@ fn a_security_key_must_know_who_touched_it_where_policy_asks() {
     let known = SoftKey::ed25519(3).in_security_key("ssh:", PRESENT | VERIFIED, 42);
     let approved = Case::of(&by_carol).approved_by(&[known]).accepted(&verified);
     assert!(approved.grant().touches()[0].1.user_verified());
-    // What only rejects needs no more than a touch.
+    // A rejection needs only a touch.
     let case = Case::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[carol()]);
     assert_eq!(case.codes(&verified), ["approval.rejected"]);
 }
@@ -532,7 +533,7 @@ fn the_risk_class_asks_for_its_number_and_words_never_lower_it() {
     }
 }
 
-/// One more sound approval never takes an approval away; one less never gives one.
+/// One more valid approval never removes an approval; one less never adds one.
 #[test]
 fn approvals_only_ever_help() {
     let keys = || [alice(), bob(), carol()];

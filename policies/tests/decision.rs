@@ -1,5 +1,6 @@
-//! The decision, rule by rule: each passes and refuses on what it is about, all are always
-//! evaluated, and the grant says what the request and the policy say. No signature is looked at.
+//! Tests of the decision, rule by rule. Each rule passes and refuses for its own subject, every
+//! rule is always evaluated, and the grant contains what the request and the policy specify. No
+//! signature is verified.
 
 use crate::scene;
 
@@ -12,7 +13,7 @@ use scene::{
 };
 use validator::OwnerUid;
 
-/// A change of the request, the rule that refuses it, its code, and words of the message.
+/// A change of the request, the refusing rule, its code, and a part of the message.
 const REFUSED: &[(&str, &str, &str, &str, &str)] = &[
     (
         "cpu_limit: \"2\"",
@@ -98,7 +99,7 @@ fn the_grant_says_everything_about_the_run() {
     assert_eq!(limits.out_bytes, 1 << 29);
     assert_eq!(limits.tmp_bytes, 1 << 28);
     assert_eq!(limits.shm_bytes, 1 << 27);
-    // 4 GiB in the policy; one file is never granted more than there is memory for.
+    // The policy allows 4 GiB, but one file never gets more than the memory limit.
     assert_eq!(limits.file_bytes, 1 << 30);
     assert_eq!((limits.out_inodes, limits.artifacts, limits.artifact_depth), (65536, 1000, 16));
     assert_eq!((grant.input_bytes_max(), limits.input_bytes), (1 << 30, 1 << 30));
@@ -293,7 +294,7 @@ fn a_near_miss_of_a_word_chooses_nothing() {
         let name = format!("{ID}.md");
         let draft = validator::Draft::new(draft.into_bytes(), &name, OwnerUid::new(1)).unwrap();
         let checked = draft.check(validator::Place::Elsewhere, time(scene::NOW));
-        // The validator may have refused the word already.
+        // The validator may already have refused it.
         let Ok(asked) = checked.verdict else { continue };
         let (violations, _) = refused(Scene::default().decide(asked, &shipped("embedded")));
         assert!(codes(&violations).contains(&"command.not-permitted".to_owned()), "{word}");
@@ -374,9 +375,9 @@ fn an_owner_counts_only_where_policy_names_them() {
             format!("{ID}: owner {who} is not an approver; see policy approval.owners")
         );
     }
-    // The approver named in the text has no part in it.
+    // The approver named in the text makes no difference.
     accepts(by(1000, None).decide(request(&[("\"alice\"", "\"Somebody Else\"")]), &policy));
-    // Who types the command is a user like any other here.
+    // The user who types the command is a user like any other here.
     accepts(Scene::default().decide(request(&[]), &policy));
     let other = Submission::Invoked { uid: 7, name: None };
     let scene = Scene { submission: other, ..Scene::default() };
@@ -425,7 +426,7 @@ fn standard_asks_for_a_signature_whoever_submits() {
     }
 }
 
-/// `embedded` with these entries in its list of hosts.
+/// Makes `embedded` with these entries in its list of hosts.
 fn with_hosts(hosts: &str) -> policies::Policy {
     policy("embedded", &[("hosts: []", &format!("hosts: {hosts}"))])
 }
@@ -450,7 +451,7 @@ fn what_is_granted_is_what_is_asked_for_and_on_offer() {
         .iter()
         .map(|(name, host)| format!("{name} {:?} {:?}", host.ports, host.private))
         .collect();
-    // Private addresses are the host's that lists them, and nobody else's.
+    // Private addresses belong only to the host that lists them.
     assert_eq!(hosts, ["data.lan [8080] [10.0.0.5, fd00::5]", "pypi.org [443] []"]);
     assert_eq!((network.bytes_max, network.connections_max), (1 << 30, 32));
     assert!(reason(&approved.grounds().rules, "network").contains("pypi.org:443, data.lan:8080"));
@@ -500,7 +501,7 @@ fn each_rule_leaves_one_verdict() {
             Decision::Approve(approved) => approved.grounds().clone(),
             Decision::Hold { grounds, .. } | Decision::Refuse { grounds, .. } => grounds,
         };
-        // No bundle is judged here.
+        // This decision judges no bundle.
         for rule in RuleName::ALL.iter().filter(|rule| **rule != RuleName::AisLedger) {
             let verdicts = grounds.rules.iter().filter(|row| row.rule == rule.as_str()).count();
             assert_eq!(verdicts, 1, "{rule} of {change:?}");

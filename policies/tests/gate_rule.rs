@@ -1,5 +1,5 @@
-//! The AANA gate as a rule of the decision: it can only make a decision stricter, and what it says is
-//! told whole, whether it counts or not.
+//! Tests of the AANA gate as a rule of the decision. It can only make a decision stricter, and its
+//! whole result is recorded in either mode.
 
 use crate::scene;
 

@@ -1,5 +1,6 @@
-//! We and stock OpenSSH must come to the same verdict about signatures, whole or damaged, and about
-//! revocation lists. Where we refuse more a test names it; nowhere may we accept what it refuses.
+//! A differential test with stock OpenSSH. Both must reach the same verdict about signatures,
+//! intact or damaged, and about revocation lists. Tests name each case in which we refuse more. We
+//! must never accept what OpenSSH refuses.
 
 use crate::oracle;
 use crate::soft;
@@ -11,7 +12,7 @@ use soft::{PRESENT, SoftKey, VERIFIED, armour};
 const NAMESPACE: &str = policies::APPROVE_NAMESPACE;
 const MESSAGE: &[u8] = b"exactly these bytes\n";
 
-/// One key of each kind.
+/// Makes one key of each kind.
 fn keys() -> [SoftKey; 4] {
     [
         SoftKey::ed25519(1),
@@ -57,8 +58,8 @@ fn we_and_openssh_revoke_the_same_keys() {
     assert!(good >= 15 && bad >= 15, "{good} good, {bad} bad");
 }
 
-/// Whether both say that the signature counts; they must not differ. What follows a key that stock
-/// found is never read by it; a list that we cannot read as a whole revokes everything.
+/// Returns whether both count the signature, and checks that they agree. OpenSSH reads nothing
+/// after a key that it found. A list that we cannot read as a whole revokes every key.
 fn agree_revoked(
     oracle: &Oracle,
     signers: &str,
@@ -130,7 +131,7 @@ fn we_and_openssh_refuse_the_same_damaged_signatures() {
             let question = asked(Vec::leak(armour(blob)));
             let we = ours(&question, &signers, time("2026-02-09T16:00:00Z"));
             let stock = oracle.verifies(&question);
-            // Version 0 was never written; OpenSSH lets it pass, we do not.
+            // Version 0 never existed. OpenSSH accepts it; we do not.
             let version_0 = blob.get(6..10) == Some(&[0; 4]);
             assert!(we == stock || (version_0 && !we), "{what} of {}: {blob:02x?}", key.kind());
             still_good += usize::from(we);
@@ -192,7 +193,7 @@ fn we_and_openssh_read_the_same_armour() {
     }
 }
 
-/// OpenSSH verifies what a security key signed without being touched; we never do.
+/// OpenSSH verifies an untouched security key's signature; we never do.
 #[test]
 fn only_we_ask_whether_a_security_key_was_touched() {
     let Some(oracle) = Oracle::open("touch") else { return };
@@ -231,7 +232,7 @@ fn only_we_ask_whether_a_security_key_was_touched() {
     }
 }
 
-/// What OpenSSH takes and we refuse, each by its name.
+/// Each signature that OpenSSH accepts and we refuse.
 #[test]
 fn what_we_refuse_on_purpose_is_named() {
     let Some(oracle) = Oracle::open("purpose") else { return };
@@ -262,7 +263,7 @@ fn what_we_refuse_on_purpose_is_named() {
     assert!(error.contains("made for `webauthn.example.org` and not for SSH"), "{error}");
 }
 
-/// One key has one encoding, or a revocation of the one would not mean the other.
+/// A key has one encoding. Otherwise the revocation of one would not revoke the other.
 #[test]
 fn a_key_in_a_second_encoding_is_no_key() {
     let key = SoftKey::p256(2);
@@ -286,7 +287,7 @@ fn a_key_in_a_second_encoding_is_no_key() {
     assert!(oracle.verifies(&Question { signers: &whole, ..question }));
 }
 
-/// Every reader takes bytes from people whom nobody trusts; none may do more than refuse them.
+/// Every reader takes bytes from untrusted people. It may only refuse them.
 #[test]
 fn no_bytes_make_a_reader_panic() {
     let mut dice = Dice::new(13);
@@ -307,7 +308,7 @@ fn no_bytes_make_a_reader_panic() {
     assert!(read.iter().all(|it| (1..20_000).contains(it)), "{read:?}");
 }
 
-/// With some bytes changed, put in, or cut off.
+/// Changes, inserts or removes some bytes.
 fn damaged(bytes: &[u8], dice: &mut Dice) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=dice.below(3) {

@@ -1,5 +1,5 @@
-//! The outlook asks the decision's own rules: it says the same of each, tells what may still come from
-//! what will not, and nobody can run anything by it.
+//! Tests of the preview. It applies the decision's own rules and reports the same verdicts. It
+//! separates verdicts that may still change from final ones, and never permits a run.
 
 use crate::scene;
 
@@ -32,7 +32,7 @@ fn prospect(outlook: &Outlook, rule: &str) -> Prospect {
     outlook.rules().iter().find(|(row, _)| row.rule == rule).expect("the rule").1
 }
 
-/// With signatures asked for, and keys of nobody.
+/// Makes a scene that requires signatures and has none.
 fn unsigned() -> Scene {
     let signers = policies::Signers::parse("").expect("an empty file");
     Scene { submission: dropped(), signers: Some(signers), ..Scene::default() }

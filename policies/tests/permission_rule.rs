@@ -1,4 +1,5 @@
-//! The permission manager as a rule of the decision: who is covered, and what each answer does.
+//! Tests of the permission check as a rule of the decision: the covered requests, and the effect of
+//! each answer.
 
 use crate::scene;
 

@@ -1,5 +1,5 @@
-//! Policy files: the shipped ones are whole, and a broken one is refused with the line, the key
-//! and what to do. It must never rely on more than the text that an operator would see.
+//! Tests of policy files. The shipped files are complete, and a broken file is refused with line,
+//! key and advice. The tests must never rely on more than the text that an operator sees.
 
 use crate::scene;
 
@@ -31,7 +31,7 @@ fn every_line_of_a_shipped_profile_has_its_why() {
         for (index, line) in Policy::shipped_text(name).unwrap().lines().enumerate() {
             assert!(line.chars().count() <= 100, "{name}:{} is too long", index + 1);
             let line = line.trim();
-            // The lines right below one explanation share it; a mapping's own key needs none.
+            // The lines directly below an explanation share it. A mapping's own key needs none.
             let opens = line.ends_with(':');
             if line.starts_with('#') {
                 explained = true;
@@ -69,7 +69,7 @@ fn runtimes_tell_the_daemon_what_to_look_for() {
     assert_eq!(cache.target, PathBuf::from("/cache/go"));
     assert_eq!(cache.variable.as_deref(), Some("GOCACHE"));
     let ts = of("ts");
-    // People type tsx, and the program is node.
+    // People type tsx; the program is node.
     let names = vec!["node".to_owned(), "nodejs".to_owned()];
     assert_eq!((ts.words(), ts.binary()), (&["tsx".to_owned()][..], &BinaryRule::Auto { names }));
     assert_eq!(ts.caches()[0].without, WithoutCache::Refuse);
@@ -92,9 +92,9 @@ fn a_policy_that_says_nothing_of_the_start_is_good() {
     Policy::parse(without.as_bytes(), "without").unwrap();
 }
 
-/// What is replaced in `embedded`, by what, and what the message must say.
+/// The replaced text of `embedded`, its replacement, and a part of the message.
 const BROKEN: &[(&str, &str, &str)] = &[
-    // The reader of YAML.
+    // Errors of the YAML reader.
     ("name: embedded", "nane: embedded", "nane: unknown key; known here are policy_version, name"),
     ("  pids_max: 64", "  pid_max: 64", "limits.pid_max: unknown key"),
     ("  invoker: true\n", "", "approval.invoker: missing"),
@@ -125,7 +125,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("outputs: lenient", "outputs: loose", "outputs: `loose` is not one of lenient, strict"),
     ("constraints: stated", "constraints: stated\n---\na: b", "document"),
     ("name: embedded", "name: [embedded", "embedded"),
-    // Not built yet.
+    // Not implemented yet.
     ("mode: enforce", "mode: dream", "aana.mode: `dream` is not one of enforce, shadow"),
     ("held_sec_max: 0\n", "", "held_sec_max: missing"),
     ("start_sec_max: 30", "start_sec_max: 0", "start_sec_max: is 0; write a number of seconds"),
@@ -308,7 +308,7 @@ fn messages_name_the_line() {
     let text = changed("embedded", &[("pids_max: 64", "pids_max: 31")]);
     let line = 1 + text.lines().position(|line| line.contains("pids_max: 31")).unwrap();
     let error = Policy::parse(text.as_bytes(), "policy.yaml").unwrap_err();
-    // Node does with 16.
+    // Node needs only 16.
     let below = |name: &str| {
         format!(
             "policy.yaml:{line}: limits.pids_max: 31 is below pids_min of runtimes.{name}; write \

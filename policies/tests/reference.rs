@@ -1,8 +1,8 @@
-//! `docs/policy.md`: every key of a policy, what it means and what the three shipped policies say. Made from the
-//! form that policies are read by and from the shipped files, so that it can neither miss a key nor tell of one
-//! that is not there.
+//! `docs/policy.md`: every key of a policy, its meaning and its value in the three shipped
+//! policies. The page is made from the policy's form and the shipped files, so that it contains
+//! exactly the existing keys.
 //!
-//! `TOOLEXEC_WRITE_DOCS=1 cargo test -p policies reference` writes it anew.
+//! `TOOLEXEC_WRITE_DOCS=1 cargo test -p policies reference` writes the page.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -32,7 +32,7 @@ The shipped files say at each key why it is as it is. This page is made from the
 `TOOLEXEC_WRITE_DOCS=1 cargo test -p policies reference`.
 ";
 
-/// A field of a form: its name, its type, its documentation.
+/// A field of a form: name, type, documentation.
 struct Field {
     name: String,
     of: String,
@@ -44,8 +44,8 @@ fn here(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The fields of every struct of a source file. What is between `Option<` is optional, unless a function sees to
-/// it that the key is there.
+/// Returns the fields of every struct of a source file. An `Option` is optional unless a function
+/// requires the key.
 fn forms(source: &str) -> BTreeMap<String, Vec<Field>> {
     let mut forms: BTreeMap<String, Vec<Field>> = BTreeMap::new();
     let (mut current, mut text, mut insisted, mut all) = (None, String::new(), false, false);
@@ -76,7 +76,7 @@ fn forms(source: &str) -> BTreeMap<String, Vec<Field>> {
     forms
 }
 
-/// What a shipped policy says there; of a part that is a mapping its keys say it.
+/// Returns the value in a shipped policy. The keys of a mapping have rows of their own.
 fn shipped(profile: &Value, path: &str) -> String {
     let pointer = format!("/{}", path.replace('.', "/"));
     match profile.pointer(&pointer) {
@@ -85,7 +85,7 @@ fn shipped(profile: &Value, path: &str) -> String {
     }
 }
 
-/// The form that a field leads into, and how its place is spelled.
+/// Returns the form of a field's type, and the notation of its path.
 fn inner<'a>(
     forms: &'a BTreeMap<String, Vec<Field>>,
     field: &Field,
@@ -154,7 +154,7 @@ fn docs_policy_md_is_what_the_form_says() {
         fs::write(&path, &page).unwrap();
     }
     assert_eq!(fs::read_to_string(path).unwrap(), page, "its first lines say how to write it anew");
-    // Every key of the shipped files is told of.
+    // Every key of the shipped files is documented.
     for profile in &profiles {
         for key in keys(profile) {
             assert!(page.contains(&format!("| `{key}` |")), "{key}");
@@ -162,7 +162,7 @@ fn docs_policy_md_is_what_the_form_says() {
     }
 }
 
-/// The keys of the file, but for names that its author chose.
+/// Returns the keys of a file, except names chosen by its author.
 fn keys(value: &Value) -> Vec<String> {
     let Value::Object(object) = value else { return Vec::new() };
     let mut found = Vec::new();

@@ -1,5 +1,5 @@
-//! Approvals by signature, made by stock `ssh-keygen`, the independent oracle: what it signs for
-//! us counts, and nothing else does. Where `ssh-keygen` is missing the tests say that they were
+//! Tests of approvals by signatures of stock `ssh-keygen`, the independent oracle. Its signatures
+//! for our namespaces count, and no others do. Without `ssh-keygen` the tests report that they were
 //! skipped; they must never pass silently.
 
 use crate::oracle;
@@ -17,11 +17,11 @@ use scene::{
     unapproved, verdict,
 };
 
-/// Keys of one test, made and used by `ssh-keygen`.
+/// The keys of one test, made and used by `ssh-keygen`.
 struct Workshop(Oracle);
 
 impl Workshop {
-    /// Nothing, and a word about it, where `ssh-keygen` cannot run.
+    /// Returns `None` with a message if `ssh-keygen` cannot run.
     fn open(test: &str) -> Option<Self> {
         Oracle::open(&format!("signatures-{test}")).map(Self)
     }
@@ -50,7 +50,7 @@ fn scene(lines: &[String], signatures: Vec<SignatureFile>) -> Scene {
 
 fn decide(scene: &Scene, min: usize) -> policies::Decision {
     let line = format!("    low: {min}\n");
-    // The request brings code on the command line, which makes it medium.
+    // The request has code on the command line, so its risk is medium.
     let medium = format!("    medium: {min}\n");
     let high = format!("    high: {min}\n");
     let policy = policy(
@@ -132,12 +132,12 @@ fn a_signature_for_anything_else_does_not_count() {
         assert!(violations[0].message.contains(words), "{what}: {:?}", violations[0]);
         assert_eq!(verdict(&rules, "approval.principal"), Verdict::NotApplicable, "{what}");
     }
-    // The same key, file and bytes with nothing wrong, and with options that allow it.
+    // The same key, file and bytes without a flaw, and with options that permit it.
     accepts(decide(&scene(&[line("")], vec![good.clone()]), 1));
     let window = "namespaces=\"git,approve.tool-exec@threegate\",valid-after=\"202602091612\",\
                   valid-before=\"202602091613\" ";
     accepts(decide(&scene(&[line(window)], vec![good.clone()]), 1));
-    // A key that one line restricts and another does not is as free as the freer line.
+    // A key with a restricted and an unrestricted line has the rights of the latter.
     let lines = [line("namespaces=\"file\" "), line("")];
     accepts(decide(&scene(&lines, vec![good]), 1));
     drop(mallory);
@@ -174,7 +174,7 @@ fn people_are_counted_not_files_keys_or_names() {
     let names: Vec<&str> = approved.grant().approvals().iter().map(|row| row.0.as_str()).collect();
     assert_eq!(names, ["bob", "alice"]);
 
-    // Two names of one key, and two keys that share a name, are one person; whatever the order.
+    // Two names of one key, and two keys with one name, are one person in any order.
     let aliases = [
         format!("alice@home {second}"),
         format!("alice {alice}"),
@@ -192,7 +192,7 @@ fn approved_by_must_be_one_who_signed() {
     let (violations, _) = refused(decide(&scene(&[format!("bob {bob}")], signature()), 1));
     assert_eq!(codes(&violations), ["approval.principal"]);
     assert!(violations[0].message.contains("approved_by alice did not sign; signed by bob"));
-    // The key goes by both names; the record uses the one of the text.
+    // The key has both names. The record uses the name in the text.
     let scene = scene(&[format!("bob,alice {bob}")], signature());
     assert_eq!(approved(decide(&scene, 1)).grant().approvals()[0].0, "alice");
 }
@@ -220,7 +220,7 @@ fn a_rejection_is_final() {
         refused(decide(&scene(&lines("valid-after=\"202602091630\" "), files), 1));
     assert_eq!(codes(&violations), ["approval.rejected"]);
 
-    // Where policy asks for no signature a rejection counts all the same.
+    // A rejection counts even if policy requires no signature.
     let own = Scene {
         signatures: vec![reject.clone()],
         signers: signers(&lines("")),
@@ -230,7 +230,7 @@ fn a_rejection_is_final() {
     let (violations, _) = refused(own.decide(asked, &shipped("embedded")));
     assert_eq!(codes(&violations), ["approval.rejected"]);
 
-    // But not from somebody unknown.
+    // But not that of an unknown person.
     let files = vec![workshop.approve("alice"), reject];
     accepts(decide(&scene(&lines("")[..1], files), 1));
 }

@@ -1,5 +1,6 @@
-//! The reader of `allowed_signers`: what stock `ssh-keygen` takes and we understand is accepted,
-//! anything else is refused by its line. Keys here are fixed; signatures are tested elsewhere.
+//! Tests of the reader of `allowed_signers`. It accepts what stock `ssh-keygen` accepts and we
+//! understand; the error for any other text names its line. The keys are fixed; other tests cover
+//! signatures.
 
 use policies::Signers;
 

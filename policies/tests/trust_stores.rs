@@ -1,5 +1,6 @@
-//! We and stock OpenSSH must read the same out of a trust store. Files are generated from a fixed seed; where we are stricter on purpose the generator says
-//! so of the piece it used, and nowhere may we accept what OpenSSH refuses.
+//! A differential test of trust stores with stock OpenSSH. Both must read the same from a file. The
+//! files are generated from a fixed seed. The generator marks each piece that we refuse on purpose.
+//! We must never accept what OpenSSH refuses.
 
 use crate::oracle;
 use crate::soft;
@@ -13,7 +14,7 @@ const NAMESPACE: &str = policies::APPROVE_NAMESPACE;
 const MESSAGE: &[u8] = b"exactly these bytes\n";
 const FILES: usize = 300;
 
-/// A piece of a line, and whether we refuse it on purpose although OpenSSH reads it.
+/// A piece of a line, and whether we refuse it on purpose although OpenSSH accepts it.
 type Piece = (&'static str, bool);
 
 const PRINCIPALS: &[Piece] = &[
@@ -84,7 +85,7 @@ const OPTIONS: &[Piece] = &[
     ("namespaces=\"*", false),
 ];
 
-/// POSIX zones and what their winter is ahead of UTC.
+/// POSIX zones and their offset in winter.
 const ZONES: [(&str, i32); 3] =
     [("UTC", 0), ("CET-1CEST,M3.5.0,M10.5.0/3", 3600), ("EST5EDT,M3.2.0,M11.1.0", -18_000)];
 
@@ -97,7 +98,7 @@ const TIMES: [(&str, &str); 3] = [
 const NAMES: [&str; 6] =
     ["alice", "bob", "alice@example.org", "bob@example.org", "alice smith", "Alice"];
 
-/// Keys of every kind that we accept, and others, as lines.
+/// Keys of every accepted kind, and others, as lines.
 struct Ring {
     ours: Vec<SoftKey>,
     stock: Vec<(String, String)>,
@@ -132,7 +133,7 @@ impl Ring {
         Self { ours, stock: stock.to_vec(), others }
     }
 
-    /// A key for a line, and whether we refuse it on purpose; often the one that signed.
+    /// Returns a key for a line, often the signing one, and whether we refuse it on purpose.
     fn line(&self, signer: &str, dice: &mut Dice) -> (String, bool) {
         match dice.below(10) {
             0..=5 => (signer.to_owned(), false),
@@ -142,7 +143,7 @@ impl Ring {
         }
     }
 
-    /// The key that signs, as a line, and its signature.
+    /// Returns the signing key as a line, and its signature.
     fn signature(&self, oracle: &Oracle, dice: &mut Dice) -> (String, Vec<u8>) {
         let namespace = *dice.pick(&[NAMESPACE, NAMESPACE, NAMESPACE, NAMESPACE, "file"]);
         match dice.below(self.ours.len() + 1) {

@@ -1,6 +1,7 @@
-//! How far the evidence supports the state that an event declares. Words alone must never speak for a
-//! state: not to lift one that was not declared, nor to keep one that was. Nor may a reference speak for
-//! more than its tier earns, and only one that is complete and verified, and denies nothing, lifts.
+//! The support of the declared authorization state by the evidence. Wording alone must never
+//! support a state: it can neither lift an undeclared state nor keep a declared one. A reference
+//! must never support more than its trust tier earns. Only a reference that is complete and
+//! verified and that denies nothing can lift a state.
 
 use serde::Serialize;
 
@@ -11,12 +12,12 @@ use super::vocabulary::{
 };
 use super::wording;
 
-/// Words in the answer of a tool that speak of a validation.
+/// Words in a tool's result that indicate a validation.
 const TOOL_VALIDATED: [&str; 5] =
     ["validated", "ownership", "eligible", "policy validation", "verified target"];
-/// The same in a rule.
+/// Words in a rule that indicate a validation.
 const POLICY_VALIDATED: [&str; 3] = ["validated", "allowed", "eligible"];
-/// Words that lift upstream, `user-confirmed` among them, and to which state.
+/// Words that lift a state upstream, including `user-confirmed`, with that state.
 const LIFTING_WORDS: [(&str, AuthorizationState); 4] = [
     ("user claimed", AuthorizationState::UserClaimed),
     ("authenticated", AuthorizationState::Authenticated),
@@ -24,50 +25,50 @@ const LIFTING_WORDS: [(&str, AuthorizationState); 4] = [
     ("explicitly confirm", AuthorizationState::Confirmed),
 ];
 
-/// What the evidence says of the declared state.
+/// The comparison of the declared state with the evidence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct AuthorizationReport {
-    /// The state by which the event is judged: the declared one, or the one it was lifted to before.
+    /// The state that is judged: the declared state, or the state that it was lifted to before.
     pub declared_state: AuthorizationState,
-    /// The strongest state that any reference speaks for, by its type and as far as its tier earns.
+    /// The strongest state that any reference supports, by its type and within its trust tier.
     pub evidence_supported_state: AuthorizationState,
     /// The state that decides.
     pub effective_state: AuthorizationState,
-    /// Every state that a reference speaks for, weakest first.
+    /// Every state that a reference supports, weakest first.
     pub support: Vec<AuthorizationState>,
-    /// Whether the declared state was lowered.
+    /// True if the declared state was lowered.
     pub downgraded: bool,
-    /// What stood against a state that upstream would have taken.
+    /// The reason why a state was not lifted that upstream would have lifted.
     #[serde(skip)]
     pub(super) not_lifted: Option<NotLifted>,
 }
 
 model::closed_set! {
-    /// Why a state was not taken.
+    /// The reason why a state was not lifted.
     pub(super) enum NotLifted {
-        /// Only words speak for it.
+        /// Only wording supports it.
         Wording = "authorization_state_not_lifted_from_wording",
-        /// The reference that has the right type denies something.
+        /// The reference of the right type denies something.
         Denial = "authorization_state_not_lifted_from_denial",
-        /// The reference that has the right type is not trusted, fresh, redacted or complete.
+        /// The reference of the right type is not trusted, fresh, redacted or complete.
         Unproved = "authorization_state_not_lifted_from_unverified_evidence",
     }
 }
 
-/// The strongest states that references speak for.
+/// The strongest states that references support, by different measures.
 struct Support {
-    /// By type and tier, where an answer or a rule must speak of a validation.
+    /// By type and trust tier; a tool result or a rule must indicate a validation.
     each: Vec<AuthorizationState>,
     earned: AuthorizationState,
     /// By type alone.
     kind: AuthorizationState,
-    /// By the type alone of references that deny nothing.
+    /// By type alone, only references that deny nothing.
     undenied: AuthorizationState,
     /// By the type of references that may lift a state.
     lifting: AuthorizationState,
-    /// By type or words, as upstream counts.
+    /// By type or wording, as upstream counts.
     worded: AuthorizationState,
-    /// The same without references that are a text alone, which lift nothing upstream either.
+    /// The same without bare-text references, which lift nothing upstream either.
     worded_in_full: AuthorizationState,
 }
 
@@ -114,7 +115,7 @@ impl Support {
         }
     }
 
-    /// What stands against a lift to a state that upstream would lift to.
+    /// Returns the objection to lifting to a state that upstream would lift to.
     fn against(&self, wanted: AuthorizationState) -> Option<NotLifted> {
         if self.lifting >= wanted {
             None
@@ -127,7 +128,7 @@ impl Support {
         }
     }
 
-    /// What stands against a declared state that is not earned, though upstream would keep it.
+    /// Returns the objection to a declared state that is not earned but that upstream would keep.
     fn against_declared(&self) -> Option<NotLifted> {
         let unproved = self.kind > self.earned;
         let by_words = self.worded > self.earned;
@@ -139,8 +140,8 @@ fn is_claim(reference: &Reference<'_>) -> bool {
     reference.kind == EvidenceKind::UserMessage || reference.trust == TrustTier::UserClaimed
 }
 
-/// The strongest state that a reference may speak for at all. What is stale or sensitive blocks by
-/// itself, and is not counted here a second time.
+/// Returns the strongest state that a reference may support. Stale or sensitive evidence is a
+/// blocker of its own and is not counted here again.
 fn earns(reference: &Reference<'_>) -> AuthorizationState {
     let known = reference.freshness != Freshness::Unknown
         && reference.redaction != RedactionStatus::Unknown;
@@ -151,7 +152,7 @@ fn earns(reference: &Reference<'_>) -> AuthorizationState {
     }
 }
 
-/// Whether a reference that denies nothing may lift a state to what its kind says.
+/// Returns whether a reference that denies nothing may lift a state to that of its kind.
 fn lifts(reference: &Reference<'_>) -> bool {
     reference.complete
         && reference.trust == TrustTier::Verified
@@ -183,8 +184,8 @@ fn by_words(reference: &Reference<'_>) -> AuthorizationState {
     said.map(|(_, state)| *state).max().unwrap_or(AuthorizationState::None)
 }
 
-/// Judges the declared state, and lifts it first where the event proposes more than it allows; with
-/// the reason, if it was lifted.
+/// Judges the declared state. Before that it lifts the state if the event proposes more than the
+/// state allows. Returns the reason if the state was lifted.
 pub(super) fn judge(
     call: &mut Call<'_>,
     examined: &[Examined],
@@ -192,8 +193,8 @@ pub(super) fn judge(
     let support = Support::of(call, examined);
     let (lifted, mut not_lifted) = lift(call, &support);
     let declared = call.declared;
-    // Without any evidence a consequential event is stopped for just that; a public read is not, and
-    // its state must not be worth more than with evidence that does not support it.
+    // A consequential event without any evidence is stopped for that reason. A public read is not,
+    // so its state must not be worth more than with evidence that does not support it.
     let judged = !call.references.is_empty() || call.category == ToolCategory::PublicRead;
     let downgraded =
         judged && declared >= AuthorizationState::Authenticated && support.earned < declared;
@@ -217,7 +218,7 @@ pub(super) fn judge(
     (report, lifted)
 }
 
-/// A proof may lift the state of an event whose route would else be forbidden to it.
+/// Lifts the state by a proof if the event's route would otherwise be forbidden.
 fn lift(call: &mut Call<'_>, support: &Support) -> (Option<&'static str>, Option<NotLifted>) {
     type Suffices = fn(AuthorizationState) -> bool;
     let (suffices, reason): (Suffices, _) = match (call.route, call.category) {

@@ -1,5 +1,5 @@
-//! An event that has passed its schema, read: every word is known, what a reference leaves out has
-//! the contract's default. Nothing here decides.
+//! An event that passed its schema, parsed: every text is a known value, and a reference has the
+//! contract's default for each missing field. Nothing here decides.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::vocabulary::{
     TrustTier,
 };
 
-/// What an agent is about to do, by its runtime's word.
+/// The planned call of an agent, as its runtime describes it.
 pub(super) struct Call<'a> {
     pub(super) tool_name: &'a str,
     pub(super) category: ToolCategory,
@@ -27,21 +27,21 @@ pub(super) struct Reference<'a> {
     pub(super) trust: TrustTier,
     pub(super) redaction: RedactionStatus,
     pub(super) summary: &'a str,
-    /// The summary in lower case, as markers are looked for.
+    /// The summary in lower case, for the search of markers.
     pub(super) summary_lower: String,
-    /// Source and summary in lower case, as words of authority are looked for.
+    /// Source and summary in lower case, for the search of authority words.
     pub(super) authority_text: String,
     pub(super) provenance: &'a str,
     pub(super) freshness: Freshness,
-    /// When it was retrieved or checked, if that is told.
+    /// The time at which it was retrieved or checked, if stated.
     pub(super) retrieved_at: Option<&'a str>,
     pub(super) citation_url: &'a str,
     pub(super) retrieval_url: &'a str,
-    /// Whether it names something that it contradicts.
+    /// True if it names something that it contradicts.
     pub(super) contradicts: bool,
-    /// Whether it was a text alone, which says nothing but a source.
+    /// True if it is a bare text, which names only a source.
     pub(super) bare: bool,
-    /// Whether it has every field that the contract requires, none by default.
+    /// True if it states every field that the contract requires, none by default.
     pub(super) complete: bool,
 }
 
@@ -49,7 +49,7 @@ const BARE_SUMMARY: &str = "Quickstart evidence reference supplied by the agent 
 const BARE_PROVENANCE: &str = "runtime_quickstart";
 
 impl<'a> Call<'a> {
-    /// Reads an event that is valid by its schema; nothing if it is not.
+    /// Reads an event that is valid by its schema. Returns `None` if it is not.
     pub(super) fn read(event: &'a Value) -> Option<Self> {
         let text = |name| event.get(name).and_then(Value::as_str);
         let references = event.get("evidence_refs")?.as_array()?;
@@ -75,7 +75,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// A text alone is a source that the runtime names.
+    /// Makes the reference of a bare text, a source that the runtime names.
     fn bare(source_id: &'a str) -> Self {
         let texts = Texts::of(source_id, BARE_SUMMARY);
         Self {

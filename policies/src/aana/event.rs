@@ -1,6 +1,6 @@
-//! How the run that a tool request asks for becomes an event: every reference is typed, its texts are
-//! ours, and what somebody else wrote stands only where no word of it counts. An event must never
-//! claim more than the facts that it was made of.
+//! Converts the run of a tool request into an event. Every reference is typed and has a text of
+//! ours. Text of others occurs only where the gate evaluates no words. An event must never claim
+//! more than its facts.
 
 use model::{Language, RequestId, Sha256, UtcTime};
 use serde_json::{Map, Value, json};
@@ -11,78 +11,78 @@ use super::vocabulary::{
 };
 use super::{GateResult, gate_pre_tool_call, leak, wording};
 
-/// Longer names are told by their digest.
+/// The limit for names; longer names are replaced by their digest.
 const NAME_BYTES_MAX: usize = 64;
-/// Parts of words that speak of an authority; no name may lend them to its reference.
+/// Parts of words that indicate an authority. A name must not add them to its reference.
 const AUTHORITY: [&str; 6] =
     ["confirm", "authenticated", "validat", "allowed", "eligible", "ownership"];
 
-/// Something that was verified about a request, or that its text alone says. The caller has looked;
-/// nothing here does.
+/// A fact about a request, verified by the caller, or a claim in its text. Nothing is verified
+/// here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fact<'a> {
-    /// One of the approvals by which everything that policy asks for is there: a signature that
-    /// counts, or the word of the person who invoked the run, where policy takes that.
+    /// One of a complete set of approvals: a signature that counts, or the act of the invoker where
+    /// policy accepts it.
     Approval {
-        /// Whose.
+        /// The name of the approver.
         principal: &'a str,
     },
-    /// A signature that counts, where policy asks for more of them.
+    /// A signature that counts while policy requires further ones.
     Signature {
-        /// Whose.
+        /// The name of the signer.
         principal: &'a str,
     },
-    /// The file's owner is known as an approver.
+    /// The owner of the file is an approver.
     Owner {
-        /// Who.
+        /// The name of the owner.
         name: &'a str,
     },
-    /// The text names an approver, and that is all.
+    /// The text names an approver, without any proof.
     Claim {
-        /// Whom.
+        /// The name in the text.
         name: &'a str,
     },
     /// The policy by which the request is judged.
     Policy {
-        /// Of its bytes.
+        /// The digest of its bytes.
         sha256: Sha256,
     },
     /// The request itself.
     Request {
-        /// Of its bytes.
+        /// The digest of its bytes.
         sha256: Sha256,
     },
     /// An input file that the request declares.
     Input {
-        /// Of its bytes.
+        /// The digest of its bytes.
         sha256: Sha256,
     },
 }
 
-/// The run that is proposed.
+/// A proposed run.
 #[derive(Clone, Copy, Debug)]
 pub struct ProposedRun<'a> {
     /// The request's id.
     pub request_id: &'a RequestId,
-    /// The language of the tool, which names it.
+    /// The language of the tool, which is part of its name.
     pub language: Language,
-    /// What policy says that the runtime does.
+    /// The category of the tool, according to policy.
     pub category: ToolCategory,
-    /// What policy says that it puts at risk.
+    /// The risk domain of the tool, according to policy.
     pub domain: RiskDomain,
-    /// How far the approval is verified.
+    /// The verified state of the approval.
     pub state: AuthorizationState,
-    /// The command's words.
+    /// The argument vector.
     pub argv: &'a [String],
     /// The input files: name and digest, as declared.
     pub inputs: &'a [(&'a str, Sha256)],
-    /// What speaks for it.
+    /// The facts that support it.
     pub facts: &'a [Fact<'a>],
-    /// When that was verified.
+    /// The time at which they were verified.
     pub now: UtcTime,
 }
 
-/// A pre-tool-call event of ours.
+/// A pre-tool-call event made by this program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Event {
     value: Value,
@@ -90,8 +90,8 @@ pub struct Event {
 }
 
 impl Event {
-    /// The event of a proposed run. Its own recommendation is `accept` where the state is confirmed
-    /// (but for tools of an unknown category, which no event may propose to accept), else `ask`.
+    /// Makes the event of a proposed run. It recommends `accept` if the state is confirmed, else
+    /// `ask`. No event may propose `accept` for a tool of an unknown category.
     #[must_use]
     pub fn of(run: &ProposedRun<'_>) -> Self {
         let confirmed = run.state == AuthorizationState::Confirmed;
@@ -118,20 +118,20 @@ impl Event {
         Self { value, now: run.now }
     }
 
-    /// The event as JSON, as it may be sent to any gate of this contract.
+    /// Returns the event as JSON, ready for any gate of this contract.
     #[must_use]
     pub fn as_value(&self) -> &Value {
         &self.value
     }
 
-    /// What the gate says of it at the time when its facts were verified.
+    /// Evaluates the gate for the event, at the time when its facts were verified.
     pub fn gate(&self) -> GateResult {
         gate_pre_tool_call(&self.value, self.now)
     }
 }
 
-/// How a fact is told: source, kind, trust, redaction, summary, provenance. The summaries avoid every
-/// marker of the contract, and speak for no state that the kind does not have.
+/// Converts a fact into source, kind, trust, redaction, summary and provenance. The summaries avoid
+/// every marker of the contract and support no state that the kind does not have.
 fn reference(fact: &Fact<'_>, now: UtcTime) -> Value {
     use EvidenceKind as Kind;
     let (source_id, kind, trust, summary, provenance) = match fact {
@@ -170,7 +170,7 @@ fn reference(fact: &Fact<'_>, now: UtcTime) -> Value {
         Fact::Input { sha256 } => {
             let summary = "An input file, as the request declares it.";
             let told = digest("input", sha256, Kind::SystemState, summary);
-            // Nothing of it was read yet: what differs is refused before the run.
+            // The input was not read yet. A different file is refused before the run.
             (told.0, told.1, TrustTier::Runtime, told.3, told.4)
         }
     };
@@ -192,8 +192,9 @@ fn digest(what: &str, sha256: &Sha256, kind: EvidenceKind, summary: &'static str
     (format!("{what}.sha256:{sha256}"), kind, TrustTier::Verified, summary, "toolexec")
 }
 
-/// A name as the source of a reference: itself, where it is plain, or else the digest of it. Names are
-/// given by people, and must not stop a run for looking like a number of theirs, nor speak for it.
+/// Converts a name into the source of a reference: a plain name is kept, any other is replaced by
+/// its digest. Names are chosen by people. A name must neither block a run because it looks like
+/// personal data, nor support a state.
 fn label(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-+@".contains(c);
     let lower = name.to_ascii_lowercase();

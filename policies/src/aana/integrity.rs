@@ -1,5 +1,5 @@
-//! Whether evidence can be relied on: what it leaks, how old it is, what it denies or lacks. What is
-//! found of one reference must never depend on another.
+//! The reliability of evidence: leaks, age, denials and gaps. The findings of one reference must
+//! never depend on another.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use super::call::Reference;
 use super::vocabulary::{EvidenceKind, Freshness, RedactionStatus, ToolCategory, TrustTier};
 use super::{leak, moment, wording};
 
-/// Evidence that was retrieved longer ago than this is stale.
+/// The maximum age of evidence in seconds; older evidence is stale.
 const AGE_SEC_MAX: i64 = 7 * 24 * 3600;
 
 const MISSING: [&str; 9] = [
@@ -27,73 +27,73 @@ const MISSING: [&str; 9] = [
 ];
 const CONTRADICTORY: [&str; 6] =
     ["contradict", "conflict", "inconsistent", "does not match", "disputes", "opposes"];
-/// The source of evidence that was made to lack an authorization.
+/// The source prefix of evidence that was constructed without an authorization.
 const WITHOUT_AUTHORIZATION: &str = "counterfactual.missing_authorization";
-/// How the state of a system says the same.
+/// The words by which a system state reports a missing authorization.
 const LACKS_AUTHORIZATION: [&str; 2] = ["missing authorization", "removes verified authorization"];
 
-/// How bad it is.
+/// The severity of an issue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IssueLevel {
-    /// It stops the action.
+    /// The issue stops the action.
     Error,
-    /// It is told.
+    /// The issue is reported.
     Warning,
 }
 
-/// One thing that is wrong with the evidence.
+/// An issue of the evidence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Issue {
-    /// How bad it is.
+    /// The severity.
     pub level: IssueLevel,
-    /// Its stable name, as upstream has it.
+    /// The stable name, as upstream has it.
     pub code: &'static str,
-    /// Where: `$.evidence_refs[0].retrieved_at`.
+    /// The path: `$.evidence_refs[0].retrieved_at`.
     pub path: String,
-    /// What, for people.
+    /// The description, for people.
     pub message: &'static str,
 }
 
-/// What was found of all references.
+/// The findings of all references.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct EvidenceIntegrity {
     /// The version of these rules upstream.
     pub evidence_safety_version: &'static str,
-    /// How many references there are.
+    /// The number of references.
     pub checked_ref_count: usize,
     /// Their sources, each once.
     pub used_source_ids: Vec<String>,
-    /// Of those that say that something is missing.
+    /// The sources that report missing information.
     pub missing_evidence_source_ids: Vec<String>,
-    /// Of those that contradict.
+    /// The sources that contradict.
     pub contradictory_evidence_source_ids: Vec<String>,
-    /// Of those with a citation.
+    /// The sources with a citation.
     pub citation_source_ids: Vec<String>,
-    /// Of those that say where they are from.
+    /// The sources that state their provenance.
     pub provenance_source_ids: Vec<String>,
-    /// Everything that is wrong.
+    /// All issues.
     pub issues: Vec<Issue>,
     /// The errors' codes, each once.
     pub error_codes: Vec<&'static str>,
     /// The warnings' codes, each once.
     pub warning_codes: Vec<&'static str>,
-    /// Whether there is an error.
+    /// True if there is an error.
     pub has_errors: bool,
-    /// Whether there is a warning.
+    /// True if there is a warning.
     pub has_warnings: bool,
 }
 
-/// What there is to say against one reference, whatever it is for.
+/// The findings of one reference, regardless of its use.
 pub(super) struct Examined {
-    /// Of its redaction, its text, its own word on its age, its time.
+    /// The errors of its redaction, its text, its stated age, and its time.
     errors: [Found; 4],
-    /// It says that something is missing.
+    /// True if it reports missing information.
     missing: bool,
     contradicts: bool,
-    /// It says that the authorization is missing, in upstream's words.
+    /// True if it reports a missing authorization, in upstream's words.
     pub(super) lacks_authorization: bool,
-    /// It says that an authority was refused, taken back or never given.
+    /// True if it reports that an authority was refused, withdrawn or never given.
     pub(super) denies_authority: bool,
 }
 
@@ -116,7 +116,7 @@ impl Examined {
         }
     }
 
-    /// Whether it speaks against the action, or cannot be relied on.
+    /// Returns whether it speaks against the action or is unreliable.
     pub(super) fn denies(&self) -> bool {
         self.missing
             || self.contradicts
@@ -178,7 +178,7 @@ fn age(reference: &Reference<'_>, now: UtcTime) -> Found {
 }
 
 impl EvidenceIntegrity {
-    /// Everything that is wrong with the evidence for a tool of this category.
+    /// Collects all issues of the evidence for a tool of this category.
     pub(super) fn of(
         references: &[Reference<'_>],
         examined: &[Examined],
@@ -220,7 +220,7 @@ impl EvidenceIntegrity {
     }
 }
 
-/// Everything that is wrong with one reference, in upstream's order.
+/// Collects all issues of one reference, in upstream's order.
 fn take(
     issues: &mut Vec<Issue>,
     number: usize,
@@ -246,7 +246,7 @@ fn take(
     }
 }
 
-/// The sources of those references of which something is so, each once.
+/// Returns the sources of the references that satisfy a condition, each once.
 fn sources<'a>(
     references: &[Reference<'a>],
     examined: &[Examined],
@@ -258,7 +258,8 @@ fn sources<'a>(
     names.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
 }
 
-/// What is weak about evidence for a private read or a write: trust, redaction, freshness, time.
+/// Returns the weaknesses of evidence for a private read or a write: trust, redaction, freshness,
+/// time.
 fn weaknesses(reference: &Reference<'_>) -> [Found; 4] {
     let weak = matches!(reference.trust, TrustTier::Unknown | TrustTier::Unverified);
     let unredacted = reference.redaction == RedactionStatus::Unknown;

@@ -1,26 +1,27 @@
-//! Whether a text holds what looks like a secret or like somebody's personal data: the published
-//! patterns, each of which must match wherever upstream's does. A word ends here where it ends for
-//! upstream's engine, before anything that is neither letter nor number nor `_`; ours has other words
-//! and no look-around, so the edges are spelled out.
+//! Detects texts that look like a secret or like personal data. The patterns are the published
+//! ones, and each must match wherever upstream's does. A word ends as in upstream's engine: before
+//! any character that is not a letter, number or `_`. Our engine has other word boundaries and no
+//! look-around, so the patterns contain the boundaries explicitly.
 
 use std::sync::LazyLock;
 
 use regex::RegexSet;
 
-/// Before a word, or behind it, is nothing or this.
+/// The boundary of a word, besides the beginning and the end of the text.
 const EDGE: &str = r"[^\p{L}\p{N}_]";
-/// A word goes on.
+/// A character of a word.
 const WORD: &str = r"[\p{L}\p{N}_]";
 
 type Patterns = LazyLock<Option<RegexSet>>;
 
-/// Keys of three services, assignments of secrets, social security numbers, card numbers.
+/// Patterns of secrets: keys of three services, assignments of secrets, social security numbers,
+/// card numbers.
 static SECRET: Patterns = LazyLock::new(|| {
     let sk = r"sk-[A-Za-z0-9_-]{11,}(?:[A-Za-z0-9_](?:$|EDGE)|-WORD)";
     patterns(&[
         &format!("(?:^|EDGE){sk}"),
         r"(?:^|EDGE)AKIA[0-9A-Z]{16}(?:$|EDGE)",
-        // Upstream's engine takes two more letters for an `i` of any case.
+        // Upstream's case-insensitive `i` also matches these two letters.
         "(?i)(?:^|EDGE)(?:ap[iİı][_-]?key|secret|token|password)[\\s\\x1c-\\x1f]*[:=]\
          [\\s\\x1c-\\x1f]*['\"]?[A-Za-zİı0-9_.\\-]{8,}",
         r"(?:^|EDGE)\d{3}-\d{2}-\d{4}(?:$|EDGE)",
@@ -28,7 +29,7 @@ static SECRET: Patterns = LazyLock::new(|| {
     ])
 });
 
-/// Addresses of mail, telephone numbers.
+/// Patterns of personal data: mail addresses, telephone numbers.
 static PERSONAL: Patterns = LazyLock::new(|| {
     patterns(&[
         "(?i)(?:(?:^|EDGE)[A-Zİı0-9_]|WORD[.%+-])[A-Zİı0-9._%+-]*@[A-Zİı0-9.-]+\
@@ -42,17 +43,17 @@ fn patterns(patterns: &[&str]) -> Option<RegexSet> {
     RegexSet::new(spelled).ok()
 }
 
-/// Without its patterns nothing is known to be clean.
+/// Returns whether a pattern matches. If the patterns could not be built, no text counts as clean.
 fn found(patterns: &Patterns, text: &str) -> bool {
     patterns.as_ref().is_none_or(|set| set.is_match(text))
 }
 
-/// Whether something in the text looks like a secret.
+/// Returns whether the text contains something like a secret.
 pub(super) fn secret(text: &str) -> bool {
     found(&SECRET, text)
 }
 
-/// Whether something in the text looks like personal data.
+/// Returns whether the text contains something like personal data.
 pub(super) fn personal(text: &str) -> bool {
     found(&PERSONAL, text)
 }

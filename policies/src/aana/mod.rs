@@ -1,9 +1,10 @@
-//! The AANA Agent Action Contract v1 (seed 001): the event that an agent's runtime emits before a tool
-//! is called, and the gate that answers accept, ask, defer or refuse. On no event may it be looser than
-//! the public v1 gate. It differs on purpose in what it takes for proof: neither words nor a reference
-//! that nobody verified lifts a state.
+//! The AANA Agent Action Contract v1 (seed 001): the event that an agent's runtime emits before a
+//! tool call, and the gate that answers accept, ask, defer or refuse. It must never be looser than
+//! the public v1 gate on any event. It differs on purpose in what counts as proof: neither wording
+//! nor an unverified reference lifts a state.
 //!
-//! `docs/gate.md` has the contract for users; [`Event`] is how a tool request becomes an event.
+//! `docs/gate.md` describes the contract for users. [`Event`] converts a tool request into an
+//! event.
 
 mod authority;
 mod call;
@@ -36,15 +37,16 @@ pub use vocabulary::{
 use call::Call;
 use integrity::Examined;
 
-/// The most bytes an event may have.
+/// The maximum size of an event in bytes.
 pub const EVENT_BYTES_MAX: usize = 1024 * 1024;
 
-/// The schema of events (JSON Schema, draft 2020-12). It says what [`gate_pre_tool_call`] demands of an
-/// event's form, but for one thing: a typed reference may lift a state that is too low for the route.
+/// The schema of events (JSON Schema, draft 2020-12). It describes the form that
+/// [`gate_pre_tool_call`] requires, with one exception: a typed reference may lift a state that is
+/// too low for the route.
 pub const EVENT_SCHEMA: &str = include_str!("event.schema.json");
 
-/// Reads an event and judges it. Bytes that are no JSON, are more than [`EVENT_BYTES_MAX`], have a name
-/// twice or a number that readers round are answered with a refusal.
+/// Reads an event and judges it. The result is a refusal if the bytes are not JSON, are more than
+/// [`EVENT_BYTES_MAX`], repeat a name, or contain a number that readers round.
 pub fn gate_bytes(event: &[u8], now: UtcTime) -> GateResult {
     match validator::read_json(event, EVENT_BYTES_MAX) {
         Ok(event) => gate_pre_tool_call(&event, now),
@@ -52,8 +54,8 @@ pub fn gate_bytes(event: &[u8], now: UtcTime) -> GateResult {
     }
 }
 
-/// Judges an event: a pure function of it and of the present time, by which the age of evidence is
-/// counted. What is not an event by its schema is refused.
+/// Judges an event. It is a pure function of the event and of the present time, from which the age
+/// of evidence is computed. An event that violates its schema is refused.
 pub fn gate_pre_tool_call(event: &Value, now: UtcTime) -> GateResult {
     let name = event.get("tool_name").and_then(Value::as_str);
     let errors = schema::errors(event);
@@ -66,7 +68,7 @@ pub fn gate_pre_tool_call(event: &Value, now: UtcTime) -> GateResult {
         let errors = schema::merged(errors, forbidden);
         return GateResult::no_event(name.map(str::to_owned), errors, None);
     }
-    // It is valid by its schema, so it can be read; if it could not, that is no reason to pass it.
+    // The event is valid by its schema, so it can be read. A failure must not pass it either.
     let Some(mut call) = Call::read(event) else {
         return GateResult::unreadable("the event's schema and its reader differ");
     };

@@ -1,16 +1,15 @@
-//! The name of the contract, and the errors in the form of an event. The name must be the one that events
-//! may state.
+//! The name of the contract, and the errors of an event's form.
 
 use serde::Serialize;
 
-/// The name of this contract, as events may state it and results do.
+/// The name of this contract, in events and results.
 pub(super) const CONTRACT: &str = "aana.agent_tool_precheck.v1";
 
-/// One error in the form of an event.
+/// An error in the form of an event.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ValidationError {
-    /// The place: names and numbers of items, joined by dots; empty for the event itself.
+    /// The path: names and item numbers, joined by dots. It is empty for the event itself.
     pub path: String,
-    /// The error. It quotes at most 80 characters of a value.
+    /// The message. It quotes at most 80 characters of a value.
     pub message: String,
 }

@@ -1,9 +1,9 @@
-//! Times as evidence has them: ISO 8601 with or without an offset; without one it is UTC. It must
-//! never make more of a text than upstream does: what it cannot read is no time.
+//! Times in evidence: ISO 8601, as UTC if the offset is missing. It must never accept more than
+//! upstream does; an unreadable text is not a time.
 
 use model::UtcTime;
 
-/// The point in time that a text names, fractions of a second cut off.
+/// Reads a time. Fractions of a second are dropped.
 pub(super) fn parse(text: &str) -> Option<UtcTime> {
     if !text.is_ascii() {
         return None;
@@ -34,7 +34,7 @@ fn time(date: &str, clock: &str, offset_sec: i64) -> Option<UtcTime> {
     Some(UtcTime::from_unix(local.unix() - offset_sec))
 }
 
-/// `Z`, `+HH:MM` or `-HH:MM`, less than a day.
+/// Reads `Z`, `+HH:MM` or `-HH:MM`, less than a day.
 fn offset_sec(text: &str) -> Option<i64> {
     if text == "Z" {
         return Some(0);

@@ -1,20 +1,20 @@
-//! Values as upstream's messages show them: in the manner of Python. A message must never be as long
-//! as what it complains of, nor carry a character that a terminal would obey.
+//! Values in the notation of upstream's messages, which is Python's. A message must never be as
+//! long as the value that it quotes, nor contain a character that a terminal would interpret.
 
 use model::escape_line;
 use serde_json::Value;
 
-/// How much of a value is shown.
+/// The maximum number of characters shown of a value.
 const SHOWN_MAX: usize = 80;
 
-/// A value, cut.
+/// Formats a value, shortened.
 pub(super) fn quoted(value: &Value) -> String {
     let mut out = String::new();
     write(value, &mut out);
     cut(out)
 }
 
-/// Names one after the other, each cut.
+/// Formats a list of names, each shortened.
 pub(super) fn quoted_list(names: &[&str]) -> String {
     let mut out = String::new();
     for (number, name) in names.iter().enumerate() {
@@ -37,7 +37,7 @@ fn cut(shown: String) -> String {
     }
 }
 
-/// Stops early: nothing behind the cut is looked at.
+/// Writes a value and stops after the part that will be shown.
 fn write(value: &Value, out: &mut String) {
     if out.len() > SHOWN_MAX * 4 {
         return;

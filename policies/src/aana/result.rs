@@ -1,5 +1,5 @@
-//! What the gate answers: the contract's fields by name, in the contract's order. A result must never
-//! say that an action may run in one field and that it may not in another.
+//! The result of the gate: the contract's fields by name, in the contract's order. The fields of a
+//! result must never contradict each other about whether the action may run.
 
 use serde::Serialize;
 
@@ -8,33 +8,33 @@ use super::integrity::EvidenceIntegrity;
 use super::model::{CONTRACT, ValidationError};
 use super::vocabulary::{AuthorizationState, Gate, RiskDomain, Route, ToolCategory};
 
-/// The blocker of everything that is no event.
+/// The blocker of an invalid event.
 const NO_EVENT: &str = "schema_validation_failed";
 
-/// The parts of the score.
+/// The components of the score.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub struct AixComponents {
-    /// The score again.
+    /// The score.
     pub p: f64,
-    /// 1 where the action is accepted, else 0.75.
+    /// 1 if the action is accepted, else 0.75.
     pub f: f64,
-    /// The score again.
+    /// The score.
     pub c: f64,
 }
 
-/// The score that goes with a route. It decides nothing.
+/// The score of a route. It decides nothing.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Aix {
     /// The version of the score upstream.
     pub aix_version: &'static str,
     /// 0.95 for accept, 0.72 for ask, 0.45 for defer, 0.15 for refuse.
     pub score: f64,
-    /// Its parts.
+    /// The components.
     pub components: AixComponents,
     /// The final route.
     pub decision: Route,
-    /// The blockers again.
+    /// The blockers.
     pub hard_blockers: Vec<String>,
 }
 
@@ -57,58 +57,58 @@ impl Aix {
     }
 }
 
-/// The answer of the gate (seed 001, `Response fields`, and upstream's further ones). It serializes to
-/// upstream's JSON; where upstream leaves a field out, because the event is none, it is null here.
+/// The result of the gate (seed 001, `Response fields`, and further fields of upstream). It
+/// serializes to upstream's JSON. Fields that upstream omits for an invalid event are null here.
 #[must_use]
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct GateResult {
     /// The contract that was applied.
     pub contract_version: &'static str,
-    /// The tool's name as the event has it.
+    /// The tool's name, as in the event.
     pub tool_name: Option<String>,
-    /// The category that the event states.
+    /// The category stated by the event.
     pub tool_category: Option<ToolCategory>,
-    /// The state that the event states, or the one that it was lifted to.
+    /// The state stated by the event, or the state that it was lifted to.
     pub authorization_state: Option<AuthorizationState>,
-    /// The risk that the event states.
+    /// The risk domain stated by the event.
     pub risk_domain: Option<RiskDomain>,
-    /// Pass only if the final route is accept and nothing blocks.
+    /// Pass only if the final route is accept and no blocker exists.
     pub gate_decision: Gate,
-    /// The final route: the stricter of the two below.
+    /// The final route: the stricter of the gate's and the runtime's.
     pub recommended_action: Route,
-    /// Pass if the gate's own route is accept and nothing blocks.
+    /// Pass if the gate's own route is accept and no blocker exists.
     pub candidate_gate: Gate,
-    /// The gate's own route; none for what is no event.
+    /// The gate's own route; `None` for an invalid event.
     pub aana_route: Option<Route>,
-    /// The route that the runtime proposed; none for what is no event.
+    /// The route that the runtime proposed; `None` for an invalid event.
     pub runtime_recommended_route: Option<Route>,
     /// The score.
     pub aix: Aix,
-    /// What must keep the action from being executed.
+    /// The reasons that must prevent the execution.
     pub hard_blockers: Vec<String>,
-    /// Why, by stable names.
+    /// The reasons of the route, by stable names.
     pub reasons: Vec<String>,
-    /// How many references there are.
+    /// The number of references.
     pub evidence_ref_count: usize,
-    /// What was found of the references; none for what is no event.
+    /// The findings of the references; `None` for an invalid event.
     pub evidence_integrity: Option<EvidenceIntegrity>,
-    /// What the evidence says of the state; none for what is no event.
+    /// The authorization report; `None` for an invalid event.
     pub authorization_report: Option<AuthorizationReport>,
-    /// What is wrong with its form; only for what is no event.
+    /// The errors of its form; only for an invalid event.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub validation_errors: Vec<ValidationError>,
 }
 
 impl GateResult {
-    /// The answer to bytes that are no JSON, or JSON that readers understand differently: refused.
-    /// The message says what is wrong with them.
+    /// Makes the refusal of bytes that are not JSON, or that readers understand differently. The
+    /// message describes the problem.
     pub fn unreadable(message: impl Into<String>) -> Self {
         let error = ValidationError { path: String::new(), message: message.into() };
         Self::no_event(None, vec![error], None)
     }
 
-    /// Whether the action may be executed. A route of accept alone does not say so: something may
-    /// block it.
+    /// Returns whether the action may be executed. The route `accept` alone is not enough: a
+    /// blocker may exist.
     #[must_use]
     pub fn passes(&self) -> bool {
         self.gate_decision == Gate::Pass
@@ -117,7 +117,7 @@ impl GateResult {
             && self.validation_errors.is_empty()
     }
 
-    /// The answer to what is no event.
+    /// Makes the refusal of an invalid event.
     pub(super) fn no_event(
         tool_name: Option<String>,
         validation_errors: Vec<ValidationError>,
@@ -146,7 +146,7 @@ impl GateResult {
         }
     }
 
-    /// The answer to an event, its final route made of the two.
+    /// Makes the result of an event. The final route is the stricter of the two.
     pub(super) fn of(judged: Judged) -> Self {
         let Judged { aana_route, runtime_route, mut hard_blockers, mut reasons, .. } = judged;
         let final_route = aana_route.max(runtime_route);
@@ -182,7 +182,7 @@ impl GateResult {
     }
 }
 
-/// What the gate found of an event before it looked at the runtime's own route.
+/// The gate's judgement of an event before the route of the runtime is considered.
 pub(super) struct Judged {
     pub(super) tool_name: String,
     pub(super) category: ToolCategory,

@@ -1,5 +1,5 @@
-//! The gate's own route: from the category of the tool, the state that the evidence supports, and what
-//! the evidence denies. Each finding may only make it stricter.
+//! The gate's own route, derived from the category of the tool, the state that the evidence
+//! supports, and the denials in the evidence. A finding may only make it stricter.
 
 use super::authority::AuthorizationReport;
 use super::call::Call;
@@ -8,12 +8,12 @@ use super::result::Judged;
 use super::surface;
 use super::vocabulary::{AuthorizationState, Route, ToolCategory};
 
-/// Errors of the evidence after which nothing may be executed at all.
+/// Errors of the evidence that forbid every execution.
 const REFUSED: [&str; 3] = ["evidence_secret_leak", "evidence_pii_leak", "unsafe_redaction_status"];
-/// Those that better evidence could mend.
+/// Errors that better evidence could correct.
 const DEFERRED: [&str; 2] = ["stale_evidence", "invalid_retrieved_at"];
 
-/// A route on the way.
+/// The route so far.
 struct Verdict {
     route: Route,
     reasons: Vec<String>,
@@ -36,7 +36,7 @@ impl Verdict {
     }
 }
 
-/// Judges an event; `lifted` is why its state was lifted before.
+/// Judges an event. `lifted` is the reason if its state was lifted before.
 pub(super) fn judge(
     call: Call<'_>,
     examined: &[Examined],
@@ -85,7 +85,7 @@ pub(super) fn judge(
         runtime_route: call.route,
         hard_blockers: verdict.blockers,
         reasons: verdict.reasons,
-        // Upstream reports it for the category that the event states.
+        // Upstream reports the findings for the category that the event states.
         integrity: if category == call.category {
             integrity
         } else {
@@ -151,7 +151,7 @@ fn write(verdict: &mut Verdict, state: AuthorizationState) {
     verdict.block(blocker);
 }
 
-/// Evidence that says that the authority is not there.
+/// Applies evidence that denies the authority.
 fn denials(verdict: &mut Verdict, category: ToolCategory, examined: &[Examined]) {
     if examined.iter().any(|it| it.lacks_authorization) {
         verdict.at_least(Route::Defer);
@@ -166,7 +166,7 @@ fn denials(verdict: &mut Verdict, category: ToolCategory, examined: &[Examined])
     }
 }
 
-/// What the evidence lacks or leaks, and what it contradicts.
+/// Applies errors, contradictions, gaps and warnings of the evidence.
 fn evidence(verdict: &mut Verdict, category: ToolCategory, integrity: &EvidenceIntegrity) {
     if category != ToolCategory::PublicRead && integrity.checked_ref_count == 0 {
         verdict.at_least(Route::Defer);

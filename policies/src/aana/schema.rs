@@ -1,6 +1,6 @@
-//! The contract's schema, by hand: every violation at once, with the paths and the words that
-//! validators of JSON Schema use upstream. `event.schema.json` says the same to other programs, and a
-//! test holds the two to each other. Nothing here may be looser than that file.
+//! The contract's schema, checked by hand. It reports every violation at once, with the paths and
+//! the wording of upstream's JSON Schema validator. `event.schema.json` is the same schema for
+//! other programs, and a test compares the two. Nothing here may be looser than that file.
 
 use serde_json::{Map, Value};
 
@@ -11,13 +11,13 @@ use super::vocabulary::{
     ToolCategory, TrustTier,
 };
 
-/// More errors of one event are not told: it is refused all the same.
+/// The maximum number of reported errors. The event is refused in any case.
 const ERRORS_MAX: usize = 64;
 
-/// More evidence than this nobody looks through.
+/// The maximum number of references in an event.
 const REFERENCES_MAX: usize = 1000;
 
-/// What a value must be.
+/// The required form of a value.
 enum Form {
     Text,
     /// Text of at least one character.
@@ -65,7 +65,7 @@ const SUBJECT: &[Field] = &[
     optional("subject_ref", Form::Text),
 ];
 
-/// Only the source must be named: what else the contract requires has a default where it is left out.
+/// Only the source is required. Every other field of the contract has a default.
 const REFERENCE: &[Field] = &[
     required("source_id", Form::Name),
     optional("kind", Form::Word(EvidenceKind::TEXTS)),
@@ -89,29 +89,29 @@ const FRESHNESS: &[Field] = &[
     optional("source", Form::Text),
 ];
 
-/// A place in an event. Names sort before one another as text, items by number.
+/// One step of a path in an event. Names are ordered as text, items by number.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Name(&'static str),
     Item(usize),
 }
 
-/// What was found, and where we are.
+/// The current path and the errors so far.
 #[derive(Default)]
 struct Walk {
     path: Vec<Step>,
     found: Vec<(Vec<Step>, String)>,
 }
 
-/// Everything that is wrong with an event as it was sent, sorted by place.
+/// Returns every error in the form of an event, sorted by path.
 pub(super) fn errors(event: &Value) -> Vec<ValidationError> {
     let mut walk = Walk::default();
     walk.fields(event, EVENT);
     walk.told()
 }
 
-/// What the event's state forbids it to ask for: each state has actions that it must not even
-/// propose.
+/// Returns the errors of a state that is too low for the proposed route. Each state has actions
+/// that it must not even propose.
 pub(super) fn forbidden(
     category: Option<ToolCategory>,
     route: Option<&Value>,
@@ -142,7 +142,7 @@ pub(super) fn forbidden(
     walk.told()
 }
 
-/// Both lists as one, in the order of places.
+/// Merges two lists, in the order of paths.
 pub(super) fn merged(
     mut one: Vec<ValidationError>,
     other: Vec<ValidationError>,
@@ -254,7 +254,8 @@ impl Walk {
         }
     }
 
-    /// A text alone names a source; as upstream says it, an empty one is an object's empty name.
+    /// Checks a reference. A text names a source; as upstream reports it, an empty text is an
+    /// object's empty name.
     fn reference(&mut self, value: &Value) {
         match value.as_str() {
             None => self.fields(value, REFERENCE),

@@ -1,6 +1,6 @@
-//! What a tool's name and arguments give away: a read that is not as public as it says, a write of
-//! high risk. It goes by words, so it may be too strict; what it takes for harmless must never be
-//! more than upstream does.
+//! The risk that a tool's name and arguments reveal: a read that is less public than stated, or a
+//! write of high risk. The check compares words, so it may be too strict. It must never take more
+//! for harmless than upstream does.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use regex::Regex;
 use super::call::Call;
 use super::vocabulary::{RiskDomain, ToolCategory};
 
-/// Arguments that say whose data is read.
+/// Arguments that identify the person whose data is read.
 const IDENTITIES: [&str; 22] = [
     "account_id",
     "account_key",
@@ -34,7 +34,7 @@ const IDENTITIES: [&str; 22] = [
     "transaction_id",
     "user_id",
 ];
-/// Names of tools that read what is somebody's.
+/// Parts of names of tools that read personal data.
 const PRIVATE: [&str; 13] = [
     "account",
     "booking",
@@ -50,18 +50,18 @@ const PRIVATE: [&str; 13] = [
     "transaction",
     "user",
 ];
-/// Names of tools whose doing is hard to undo.
+/// Parts of names of tools whose effect is hard to undo.
 const RISKY: [&str; 9] =
     ["delete", "deploy", "grant", "pay", "purchase", "reset", "revoke", "send", "transfer"];
 
-/// Words of a search, whose results are nobody's. Nothing where it cannot be built.
+/// Words of a search, whose results belong to no person. `None` if the expression cannot be built.
 static SEARCHES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let words = "search|find|list|lookup|catalog|availability|opening hours|public";
     let edge = r"[^\p{L}\p{N}_]";
     Regex::new(&format!("(?:^|{edge})(?:{words})(?:$|{edge})")).ok()
 });
 
-/// Whether a read that calls itself public is about somebody.
+/// Returns whether a read that is stated as public concerns a person.
 pub(super) fn is_identity_bound(call: &Call<'_>) -> bool {
     if call.category != ToolCategory::PublicRead {
         return false;
@@ -74,7 +74,7 @@ pub(super) fn is_identity_bound(call: &Call<'_>) -> bool {
     bound && !has_word(&name, &["search", "list"]) && !searches(call)
 }
 
-/// Whether a write needs an explicit confirmation whatever else is known.
+/// Returns whether a write needs an explicit confirmation regardless of other evidence.
 pub(super) fn is_high_risk(call: &Call<'_>) -> bool {
     let risky_domain = matches!(
         call.domain,
@@ -95,7 +95,7 @@ fn has_word(name: &str, words: &[&str]) -> bool {
         .any(|part| words.contains(&part))
 }
 
-/// Whether any word of the event is one of a search.
+/// Returns whether the event contains a word of a search.
 fn searches(call: &Call<'_>) -> bool {
     let mut text = format!("{}\n{}\n", call.tool_name, call.domain.as_str());
     text.push_str(call.user_intent);
@@ -110,11 +110,11 @@ fn searches(call: &Call<'_>) -> bool {
     SEARCHES.as_ref().is_some_and(|words| words.is_match(&text.to_lowercase()))
 }
 
-/// The arguments as upstream looks at them: JSON in which whatever is not printable ASCII is `\uXXXX`,
-/// whose digits join the word behind it.
+/// Returns the arguments in upstream's form: JSON in which every character outside printable ASCII
+/// is `\uXXXX`. Its digits join the word after it.
 fn ascii_json(call: &Call<'_>) -> String {
     let mut json = String::new();
-    // Upstream takes no arguments for an empty object, and so it stands there.
+    // Upstream replaces missing arguments by an empty object.
     for c in serde_json::to_string(call.arguments).unwrap_or_default().chars() {
         if (' '..='~').contains(&c) {
             json.push(c);

@@ -1,15 +1,15 @@
-//! The closed lists of words of an event, in the order of the contract. What is on no list must
-//! never be taken for anything: there are no aliases and no defaults here.
+//! The closed vocabularies of an event, in the order of the contract. An unlisted text must never
+//! be accepted: aliases and defaults do not exist here.
 
 model::closed_set! {
-    /// What is to be done with an action; the greater is the stricter.
+    /// The decision about an action. A greater value is stricter.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum Route {
-        /// Execute, within what was checked.
+        /// Execute, within the checked limits.
         Accept = "accept",
-        /// Ask for what is missing.
+        /// Ask for the missing authorization.
         Ask = "ask",
-        /// Leave it to better evidence or to a person.
+        /// Wait for better evidence or for a person.
         Defer = "defer",
         /// Do not execute.
         Refuse = "refuse",
@@ -17,39 +17,39 @@ model::closed_set! {
 }
 
 model::closed_set! {
-    /// What a tool does.
+    /// The kind of a tool.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum ToolCategory {
-        /// Reads what is public.
+        /// Reads public data.
         PublicRead = "public_read",
-        /// Reads what is somebody's.
+        /// Reads private data.
         PrivateRead = "private_read",
         /// Changes something, or runs code.
         Write = "write",
-        /// Nobody said.
+        /// Not stated.
         Unknown = "unknown",
     }
 }
 
 model::closed_set! {
-    /// How far an authority is verified; the greater is the stronger.
+    /// The verified extent of an authority. A greater value is stronger.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum AuthorizationState {
-        /// Not at all.
+        /// No authority.
         None = "none",
-        /// Somebody says so.
+        /// A user claims it.
         UserClaimed = "user_claimed",
-        /// It is known who asks.
+        /// The requester is known.
         Authenticated = "authenticated",
-        /// What is asked was checked as well.
+        /// The request was checked as well.
         Validated = "validated",
-        /// This very action was approved.
+        /// Exactly this action was approved.
         Confirmed = "confirmed",
     }
 }
 
 model::closed_set! {
-    /// What an action puts at risk.
+    /// The area that an action puts at risk.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum RiskDomain {
         /// Systems in operation.
@@ -74,30 +74,30 @@ model::closed_set! {
         Security = "security",
         /// Research.
         Research = "research",
-        /// One's own affairs.
+        /// Personal affairs.
         PersonalProductivity = "personal_productivity",
-        /// What everybody may know.
+        /// Public information.
         PublicInformation = "public_information",
-        /// Nobody said.
+        /// Not stated.
         Unknown = "unknown",
     }
 }
 
 model::closed_set! {
-    /// What a reference refers to.
+    /// The kind of a reference.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum EvidenceKind {
-        /// Words of a user.
+        /// A message of a user.
         UserMessage = "user_message",
-        /// Words of an assistant.
+        /// A message of an assistant.
         AssistantMessage = "assistant_message",
-        /// What a tool answered.
+        /// The result of a tool.
         ToolResult = "tool_result",
         /// A rule.
         Policy = "policy",
-        /// Somebody was authenticated.
+        /// A person was authenticated.
         AuthEvent = "auth_event",
-        /// Somebody approved.
+        /// A person approved.
         Approval = "approval",
         /// A fact about the system.
         SystemState = "system_state",
@@ -109,52 +109,52 @@ model::closed_set! {
 }
 
 model::closed_set! {
-    /// By whose word a reference stands.
+    /// The trust tier of a reference.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum TrustTier {
-        /// Verified.
+        /// Verified by a trusted party.
         Verified = "verified",
-        /// The runtime's.
+        /// Stated by the runtime.
         Runtime = "runtime",
-        /// A user's.
+        /// Claimed by a user.
         UserClaimed = "user_claimed",
-        /// Nobody looked.
+        /// Not verified.
         Unverified = "unverified",
-        /// Nobody said.
+        /// Not stated.
         Unknown = "unknown",
     }
 }
 
 model::closed_set! {
-    /// What a reference lets be seen.
+    /// The state of private values in a reference.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum RedactionStatus {
-        /// Nothing that is not public.
+        /// All content is public.
         Public = "public",
-        /// Private values were taken out.
+        /// Private values were removed.
         Redacted = "redacted",
-        /// Private values are in it.
+        /// Private values remain.
         Sensitive = "sensitive",
-        /// Nobody said.
+        /// Not stated.
         Unknown = "unknown",
     }
 }
 
 model::closed_set! {
-    /// Whether a reference still holds.
+    /// The freshness of a reference.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum Freshness {
-        /// It does.
+        /// It is still valid.
         Fresh = "fresh",
-        /// It does no longer.
+        /// It is outdated.
         Stale = "stale",
-        /// Nobody said.
+        /// Not stated.
         Unknown = "unknown",
     }
 }
 
 model::closed_set! {
-    /// Whose authorization was looked at.
+    /// The kind of subject whose authorization was checked.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum SubjectType {
         /// A user.
@@ -173,18 +173,18 @@ model::closed_set! {
         Case = "case",
         /// A service.
         Service = "service",
-        /// Nobody said.
+        /// Not stated.
         Unknown = "unknown",
     }
 }
 
 model::closed_set! {
-    /// What the gate says.
+    /// The decision of the gate.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum Gate {
         /// The action may be executed.
         Pass = "pass",
-        /// It may not.
+        /// The action may not be executed.
         Fail = "fail",
     }
 }
@@ -203,17 +203,17 @@ model::serialize_closed_set!(
 );
 
 impl AuthorizationState {
-    /// Whether something private may be read.
+    /// Returns whether private data may be read.
     pub(super) fn reads_private(self) -> bool {
         self >= Self::Authenticated
     }
 
-    /// Whether an event may ask for a write with this state at all.
+    /// Returns whether an event may propose a write in this state.
     pub(super) fn proposes_writes(self) -> bool {
         self >= Self::Validated
     }
 
-    /// Whether a write may be executed.
+    /// Returns whether a write may be executed.
     pub(super) fn writes(self) -> bool {
         self == Self::Confirmed
     }

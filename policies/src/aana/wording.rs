@@ -1,11 +1,11 @@
-//! The words of a reference that deny an authority, or leave it open. Words must never speak for a state:
-//! what is found here only makes an answer stricter. The lists are English and cannot be complete, so a
-//! lift asks for an affirming word as well.
+//! The words of a reference that deny an authority or leave it open. Words must never support a
+//! state: a match only makes the result stricter. The lists are English and cannot be complete, so
+//! a lift also requires an affirming word.
 
 use super::call::Reference;
 use super::vocabulary::EvidenceKind;
 
-/// Words that deny, whole.
+/// Whole words that deny.
 const DENYING: [&str; 19] = [
     "no",
     "not",
@@ -51,19 +51,19 @@ const DENYING_STEMS: [&str; 21] = [
     "unverified",
     "veto",
 ];
-/// Those that deny unless they name what was approved: "confirmed the cancellation".
+/// Stems that deny unless they name the approved action: "confirmed the cancellation".
 const UNDOING_STEMS: [&str; 11] = [
     "abort", "annul", "cancel", "expir", "rescind", "retract", "revoc", "revok", "void", "withdr",
     "withh",
 ];
-/// Words that may stand between an approval and what it approves.
+/// Words that may occur between an approval and the approved action.
 const ARTICLES: [&str; 8] = ["the", "this", "that", "a", "an", "to", "of", "exactly"];
-/// Words that deny in an approval only: an authentication may say that an approval is missing.
+/// Words that deny only in an approval. An authentication may report a missing approval.
 const MISSING: [&str; 4] = ["missing", "absent", "lacks", "lacking"];
-/// What a sentence is about that denies an authority without being the reference for it.
+/// Stems of authority words. A sentence with one of them can deny an authority in any reference.
 const AUTHORITIES: [&str; 6] =
     ["approv", "authoris", "authoriz", "confirm", "consent", "permission"];
-/// Beginnings of words that leave open whether an authority was given.
+/// Beginnings of words that leave the authority open.
 const DOUBTING_STEMS: [&str; 28] = [
     "against",
     "ask",
@@ -94,7 +94,7 @@ const DOUBTING_STEMS: [&str; 28] = [
     "will",
     "would",
 ];
-/// Beginnings of words that say that it was.
+/// Beginnings of words that affirm the authority.
 const AFFIRMING_STEMS: [&str; 10] = [
     "agreed",
     "approved",
@@ -108,7 +108,7 @@ const AFFIRMING_STEMS: [&str; 10] = [
     "signed",
 ];
 
-/// Whether the reference says that an authority was refused, taken back or never given.
+/// Returns whether the reference reports that an authority was refused, withdrawn or never given.
 pub(super) fn denies_authority(reference: &Reference<'_>) -> bool {
     let mut sentences = reference.authority_text.split(['.', ',', ';', ':', '!', '?', '\n']);
     match reference.kind {
@@ -116,19 +116,19 @@ pub(super) fn denies_authority(reference: &Reference<'_>) -> bool {
             sentence_denies(it) || words(it).any(|word| MISSING.contains(&word.as_str()))
         }),
         EvidenceKind::AuthEvent => sentences.any(sentence_denies),
-        // A rule says what is not permitted, and denies nothing by that.
+        // A rule states prohibitions and denies nothing by that.
         EvidenceKind::Policy => false,
         _ => sentences
             .any(|it| words(it).any(|word| begins(&word, &AUTHORITIES)) && sentence_denies(it)),
     }
 }
 
-/// Whether a validation is spoken of and denied: "not eligible".
+/// Returns whether the text denies a validation: "not eligible".
 pub(super) fn denies_validation(reference: &Reference<'_>) -> bool {
     words(&reference.authority_text).any(|word| denies(&word) || word.starts_with("inelig"))
 }
 
-/// Whether the summary says plainly that the authority was given. For an empty one the typed fields
+/// Returns whether the summary plainly affirms the authority. For an empty summary the typed fields
 /// alone decide.
 pub(super) fn affirms(reference: &Reference<'_>) -> bool {
     let summary = reference.summary_lower.as_str();
@@ -142,7 +142,7 @@ pub(super) fn affirms(reference: &Reference<'_>) -> bool {
     summary.is_empty() || affirmed && !summary.contains('?') && !words(summary).any(doubtful)
 }
 
-/// Whether a name that stands in a source could be read as a denial.
+/// Returns whether a name in a source could be read as a denial.
 pub(super) fn name_denies(lower: &str) -> bool {
     let speaks = |word: String| {
         denies(&word) || begins(&word, &UNDOING_STEMS) || MISSING.contains(&word.as_str())
@@ -163,7 +163,7 @@ fn sentence_denies(sentence: &str) -> bool {
     false
 }
 
-/// The words of a text in lower case, `hasn't` as `hasn't` whatever its apostrophe.
+/// Returns the words of a text that is in lower case. Both apostrophes count as `'`.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let apart = |c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '\u{2019}'));
     let words = text.split(apart).filter(|word| !word.is_empty());

@@ -1,5 +1,5 @@
-//! The Agent Plan Assertion: the steps that an agent proposes. A plan must never have two steps of one
-//! name, for the envelope names a step and nothing else.
+//! The Agent Plan Assertion: the steps that an agent proposes. The steps of a plan must never share
+//! a name, because the envelope identifies a step only by name.
 
 use std::collections::BTreeSet;
 
@@ -16,83 +16,83 @@ const STEPS_MAX: usize = 1000;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Apa {
-    /// Its name.
+    /// The identifier.
     pub id: Uri,
     /// The intent that it serves.
     pub uia: Uri,
-    /// Who planned.
+    /// The model that made the plan.
     pub model: Model,
-    /// What is to be done.
+    /// The steps.
     pub steps: Vec<Step>,
-    /// What all of it amounts to.
+    /// The totals of all steps.
     pub totals: Totals,
 }
 
-/// A model.
+/// A model, by vendor and version.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
-    /// Who makes it.
+    /// The vendor.
     pub vendor: Text,
-    /// Which version.
+    /// The version.
     pub version: Text,
-    /// Which one exactly.
+    /// The hash of exactly this model.
     pub hash: Text,
 }
 
-/// One call.
+/// One step of a plan: one call.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// Its name, unique in the plan, without `#`.
+    /// The name, unique in the plan, without `#`.
     pub id: Text,
     /// The operation.
     pub tool: Text,
-    /// Its arguments, all of them, with their values.
+    /// All arguments, with their values.
     pub args: Map<String, Value>,
-    /// What it will do.
+    /// The expected effects.
     pub expected: Expected,
-    /// How it serves the intent.
+    /// The alignment with the intent.
     pub alignment: Alignment,
-    /// The group of alternatives that it belongs to, of which one is done.
+    /// The group of alternatives that it belongs to. Only one step of a group is executed.
     pub alternative: Option<Text>,
-    /// What chooses it from its group.
+    /// The condition that chooses it from its group.
     pub guard: Option<StepGuard>,
 }
 
-/// What a step will do.
+/// The expected effects of a step.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Expected {
-    /// The classes of data that it touches.
+    /// The classes of data that it uses.
     pub data_classes: Vec<Text>,
-    /// How much it writes.
+    /// The number of writes.
     pub writes: Count,
-    /// How many calls leave the host; none if missing.
+    /// The number of calls that leave the host; none if missing.
     pub external_calls: Option<Count>,
 }
 
-/// How a step serves the intent.
+/// The alignment of a step with the intent.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Alignment {
-    /// As the method of the proof computes it.
+    /// The score, as the method of the proof computes it.
     pub score: Fraction,
-    /// In words.
+    /// The reason, as text.
     pub why: Text,
 }
 
-/// A condition that the artifacts themselves decide.
+/// A condition on the artifacts themselves.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StepGuard {
     /// A JSON Pointer (RFC 6901) into the bundle, below `/uia` or `/tca`.
     pub pointer: String,
-    /// The value that must stand there.
+    /// The required value at the pointer.
     pub equals: Value,
 }
 
-/// What a plan amounts to.
+/// The totals of a plan.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Totals {
@@ -105,7 +105,7 @@ pub struct Totals {
 }
 
 impl Expected {
-    /// How many calls leave the host.
+    /// Returns the number of calls that leave the host.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.external_calls.map_or(0, Count::get)
@@ -113,7 +113,7 @@ impl Expected {
 }
 
 impl Totals {
-    /// How many calls leave the host.
+    /// Returns the number of calls that leave the host.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.predicted_external_calls.map_or(0, Count::get)
@@ -121,7 +121,7 @@ impl Totals {
 }
 
 impl Apa {
-    /// The step that a reference names: `s1`, or `<id of the plan>#s1`.
+    /// Returns the step that a reference names: `s1`, or `<id of the plan>#s1`.
     #[must_use]
     pub fn step(&self, reference: &str) -> Option<&Step> {
         let id = match reference.rsplit_once('#') {

@@ -1,5 +1,5 @@
-//! The Alignment Proof: a verifier's word that a plan serves an intent. Its numbers must never be
-//! believed where they can be computed again.
+//! The Alignment Proof: a verifier's statement that a plan serves an intent. Its numbers must never
+//! be trusted if they can be computed again.
 
 use serde::Deserialize;
 
@@ -7,34 +7,34 @@ use super::artifact::Artifact;
 use super::field::{Fraction, Text, Uri};
 use super::seal::Content;
 
-/// The one method that this host can compute itself (seed, section 4).
+/// The only method that this program computes (seed, section 4).
 pub const SEMANTIC_ENTAILMENT_V1: &str = "semantic-entailment-v1";
 
 /// A proof of alignment (seed, section 4).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Apr {
-    /// Its name.
+    /// The identifier.
     pub id: Uri,
     /// The intent.
     pub uia: Uri,
     /// The plan.
     pub apa: Uri,
-    /// How it was found.
+    /// The method.
     pub method: Text,
-    /// What was found.
+    /// The result.
     pub evidence: Evidence,
 }
 
-/// What a verifier found.
+/// The result of a verifier.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// The part of the steps that serve the intent.
+    /// The share of steps that serve the intent.
     pub coverage: Fraction,
-    /// How dangerous the plan is.
+    /// The risk of the plan.
     pub risk: Fraction,
-    /// What whoever acts on it must also do.
+    /// Obligations of the executing host.
     #[serde(default)]
     pub obligations: Vec<Text>,
 }

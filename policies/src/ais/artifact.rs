@@ -1,5 +1,5 @@
-//! The seven artifacts by name. A document must never be taken for another kind than the one its
-//! place in a bundle says.
+//! The seven artifacts by name. A document must never be read as another kind than its place in a
+//! bundle determines.
 
 use super::code::Code;
 use super::model::Role;
@@ -26,7 +26,7 @@ model::closed_set! {
 }
 
 impl Artifact {
-    /// Its JSON Schema (draft 2020-12), the exact text.
+    /// Returns the exact text of its JSON Schema (draft 2020-12).
     #[must_use]
     pub fn schema(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl Artifact {
         }
     }
 
-    /// Whose keys may sign it.
+    /// Returns the role of the keys that may sign it.
     #[must_use]
     pub fn role(self) -> Role {
         match self {
@@ -54,7 +54,7 @@ impl Artifact {
         }
     }
 
-    /// What is said when its signature does not count.
+    /// Returns the code of a signature that does not count.
     #[must_use]
     pub fn signature_code(self) -> Code {
         match self {
@@ -68,7 +68,7 @@ impl Artifact {
         }
     }
 
-    /// Whether `@type` must be there. Upstream's tool assertions have none.
+    /// Returns whether `@type` is required. Upstream's tool assertions have none.
     pub(super) fn says_its_type(self) -> bool {
         !matches!(self, Self::Tca | Self::Sca)
     }

@@ -1,5 +1,5 @@
-//! A bundle: the artifacts of one call, as they lie beside a request. It must never have a member that
-//! nobody reads.
+//! A bundle: the artifacts of one call, stored next to a request. It must never have a member that
+//! the reader ignores.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use super::seal::{Content, Malformed, Sealed};
 use super::tca::Tca;
 use super::uia::Uia;
 
-/// The most bytes a bundle may have.
+/// The maximum size of a bundle in bytes.
 pub const BUNDLE_BYTES_MAX: usize = 1024 * 1024;
 
 /// The artifacts of one call: `{uia, apa, apr, tca, ibe, crl?, sca?}`.
@@ -32,23 +32,23 @@ pub struct Bundle {
     pub(super) sca: Option<Sealed<Sca>>,
 }
 
-/// Why bytes are no bundle.
+/// The reason why bytes are not a bundle.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum BundleError {
-    /// No JSON that everybody reads alike.
+    /// Not JSON that every reader understands in the same way.
     Json(JsonError),
     /// Not an object.
     NotAnObject,
     /// A member is missing.
     Missing(&'static str),
-    /// A member that bundles do not have.
+    /// An unknown member.
     Unknown(String),
-    /// A member has not the form of its artifact.
+    /// A member without the form of its artifact.
     Artifact(Malformed),
 }
 
 impl BundleError {
-    /// The code by which it is refused.
+    /// Returns the code of the refusal.
     #[must_use]
     pub fn code(&self) -> Code {
         match self {
@@ -57,7 +57,7 @@ impl BundleError {
         }
     }
 
-    /// The same as a refusal.
+    /// Returns the error as a refusal.
     #[must_use]
     pub fn refusal(&self) -> Refusal {
         Refusal::new(self.code(), self.to_string())
@@ -87,11 +87,11 @@ impl From<Malformed> for BundleError {
 }
 
 impl Bundle {
-    /// Reads a bundle and the form of everything in it; no signature is looked at.
+    /// Reads a bundle and checks the form of every artifact, but no signature.
     ///
     /// # Errors
     ///
-    /// [`BundleError`] says what is wrong first, and by which code it is refused.
+    /// [`BundleError`] states the first problem, with the code of the refusal.
     pub fn read(bytes: &[u8]) -> Result<Self, BundleError> {
         let whole = read_json(bytes, BUNDLE_BYTES_MAX).map_err(BundleError::Json)?;
         let Value::Object(members) = &whole else { return Err(BundleError::NotAnObject) };
@@ -111,43 +111,43 @@ impl Bundle {
         })
     }
 
-    /// The intent.
+    /// Returns the intent.
     #[must_use]
     pub fn uia(&self) -> &Uia {
         self.uia.content()
     }
 
-    /// The plan.
+    /// Returns the plan.
     #[must_use]
     pub fn apa(&self) -> &Apa {
         self.apa.content()
     }
 
-    /// The proof of alignment.
+    /// Returns the proof of alignment.
     #[must_use]
     pub fn apr(&self) -> &Apr {
         self.apr.content()
     }
 
-    /// The tool's assertion.
+    /// Returns the tool capability assertion.
     #[must_use]
     pub fn tca(&self) -> &Tca {
         self.tca.content()
     }
 
-    /// The envelope.
+    /// Returns the envelope.
     #[must_use]
     pub fn ibe(&self) -> &Ibe {
         self.ibe.content()
     }
 
-    /// The revocation list.
+    /// Returns the revocation list.
     #[must_use]
     pub fn crl(&self) -> Option<&Crl> {
         self.crl.as_ref().map(Sealed::content)
     }
 
-    /// The supply chain assertion.
+    /// Returns the supply chain assertion.
     #[must_use]
     pub fn sca(&self) -> Option<&Sca> {
         self.sca.as_ref().map(Sealed::content)

@@ -1,17 +1,19 @@
-//! The canonical form of Appendix A: the bytes that are signed. Two readers must never disagree about
-//! them, so a text that readers of JSON read differently never becomes a value here.
+//! The canonical form of Appendix A: the bytes that are signed. Readers must never disagree about
+//! them, so a text that JSON readers understand differently is never accepted.
 
 use serde_json::{Number, Value};
 use validator::{JSON_INTEGER_MAX, JsonError, StrictJson};
 
-/// The most bytes that [`read_document`] reads.
+/// The maximum size of a document for [`read_document`] in bytes.
 pub const DOCUMENT_BYTES_MAX: usize = 1024 * 1024;
 
-/// The canonical bytes of a value: names of objects in the order of their Unicode code points, no
-/// blanks, whole numbers as digits and others with the fewest digits that say the same binary64
-/// (as ECMAScript and Go write them), and texts as the encoder of Go writes them: `<`, `>`, `&`,
-/// U+2028 and U+2029 as `\u` escapes. The last, and the order where a name lies beyond the Basic
-/// Multilingual Plane, differ from RFC 8785.
+/// Returns the canonical bytes of a value. Object names are in the order of their Unicode code
+/// points. No blanks are written. Whole numbers are written as digits, others with the fewest
+/// digits of the same binary64, as in ECMAScript and Go. Texts are written as Go's encoder does:
+/// `<`, `>`, `&`, U+2028 and U+2029 as `\u` escapes.
+///
+/// The form differs from RFC 8785 in these escapes, and in the order of names beyond the Basic
+/// Multilingual Plane.
 #[must_use]
 pub fn canonical(value: &Value) -> Vec<u8> {
     let mut out = String::new();
@@ -19,13 +21,14 @@ pub fn canonical(value: &Value) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// Reads what is to be made canonical, whatever it says: any JSON without a name twice in an object.
-/// Numbers with a fraction or an exponent may have any size; a whole number of 2^53 or more is refused,
-/// since readers round it.
+/// Reads any JSON document for [`canonical`]. An object must not repeat a name. Numbers with a
+/// fraction or an exponent may have any size. A whole number of 2^53 or more is refused, because
+/// readers round it.
 ///
 /// # Errors
 ///
-/// Too many bytes, no JSON, a name twice, more than 128 levels, a whole number beyond 2^53 - 1.
+/// Too many bytes, invalid JSON, a repeated name, more than 128 levels, a whole number beyond 2^53
+/// - 1.
 pub fn read_document(bytes: &[u8]) -> Result<Value, JsonError> {
     if bytes.len() > DOCUMENT_BYTES_MAX {
         return Err(JsonError::TooLarge { bytes_max: DOCUMENT_BYTES_MAX });
@@ -41,7 +44,7 @@ pub fn read_document(bytes: &[u8]) -> Result<Value, JsonError> {
     }
 }
 
-/// The first whole number of a JSON text that binary64 cannot tell from its neighbours.
+/// Returns the first whole number of a JSON text beyond the range in which binary64 is exact.
 fn rounded(text: &[u8]) -> Option<String> {
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
@@ -91,8 +94,8 @@ fn write(value: &Value, out: &mut String) {
             out.push(']');
         }
         Value::Object(members) => {
-            // The order of UTF-8's bytes is that of code points. The map may keep insertion order
-            // if another crate asks serde_json for that.
+            // The byte order of UTF-8 is that of code points. The map may keep insertion order if
+            // another crate enables that in serde_json.
             let mut members: Vec<_> = members.iter().collect();
             members.sort_unstable_by_key(|(name, _)| *name);
             out.push('{');
@@ -120,7 +123,7 @@ fn digits(number: &Number) -> String {
     };
     let size = float.abs();
     if size == 0.0 {
-        // Minus zero too (RFC 8785, section 3.2.2.3).
+        // Also minus zero (RFC 8785, section 3.2.2.3).
         return "0".to_owned();
     }
     if (1e-6..1e21).contains(&size) {

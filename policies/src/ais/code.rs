@@ -1,16 +1,16 @@
-//! The codes of refusals, in the spelling of the seed's family. A code is added to, never renamed:
-//! programs and records know them by name.
+//! The codes of refusals, spelled as in the seed. A code is never renamed, because programs and
+//! records refer to it.
 
 use std::fmt;
 
 use serde_json::{Value, json};
 
 const MESSAGE_CHARS_MAX: usize = 1000;
-/// The same of what was compared; records have room for so much.
+/// The maximum size of the compared values, for which records have room.
 const DETAILS_BYTES_MAX: usize = 4096;
 
 model::closed_set! {
-    /// Why a bundle is refused.
+    /// The code of a refused bundle.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum Code {
         InputBadJson = "INPUT-BAD-JSON": "The bundle is no JSON that everybody reads alike.",
@@ -50,20 +50,20 @@ model::closed_set! {
     }
 }
 
-/// A refusal: what rule, in words, and what it looked at.
+/// A refusal: the code, its reason, and the compared values.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Refusal {
     /// The code.
     pub code: Code,
-    /// One line for people; names of others in it are escaped.
+    /// One line for people. Names from the artifacts are escaped.
     pub message: String,
-    /// What was compared, for programs.
+    /// The compared values, for programs.
     pub details: Value,
 }
 
 impl Refusal {
     pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
-        // It may repeat what somebody else wrote, who may have written megabytes.
+        // The message may quote an artifact, which may be megabytes long.
         let shown: String = message.into().chars().take(MESSAGE_CHARS_MAX).collect();
         Self { code, message: model::escape_line(&shown), details: json!({}) }
     }
@@ -75,7 +75,7 @@ impl Refusal {
         self
     }
 
-    /// The body of an answer: `{code, message, details}`.
+    /// Returns the JSON of a refusal: `{code, message, details}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({ "code": self.code.as_str(), "message": self.message, "details": self.details })

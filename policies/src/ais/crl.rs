@@ -1,5 +1,5 @@
-//! The revocation list: which intents and plans count no longer. A list must never be used after its
-//! own end, nor before its beginning.
+//! The revocation list of intents and plans. A list must never be used after it expires or before
+//! it is issued.
 
 use serde::Deserialize;
 
@@ -13,15 +13,15 @@ const REVOKED_MAX: usize = 10_000;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Crl {
-    /// When it was made.
+    /// The time of issue.
     pub issued: Time,
-    /// Until when it holds.
+    /// The end of validity.
     pub expires: Time,
-    /// What counts no longer.
+    /// The revoked artifacts.
     pub revoked: Vec<Revoked>,
 }
 
-/// What can be revoked.
+/// The kind of a revoked artifact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum RevokedKind {
@@ -35,17 +35,17 @@ pub enum RevokedKind {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Revoked {
-    /// Of what kind it is.
+    /// The kind of artifact.
     #[serde(rename = "type")]
     pub kind: RevokedKind,
-    /// Its name.
+    /// The identifier.
     pub id: Uri,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
 }
 
 impl Crl {
-    /// The revocation of this artifact, if there is one.
+    /// Returns the revocation of this artifact, if the list contains one.
     #[must_use]
     pub fn revocation_of(&self, kind: RevokedKind, id: &Uri) -> Option<&Revoked> {
         self.revoked.iter().find(|it| it.kind == kind && it.id == *id)

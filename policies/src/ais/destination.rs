@@ -4,8 +4,8 @@ use validator::HostPort;
 
 use super::field::Text;
 
-/// Whether a list names this host. Where an entry has a port, the port must be that one; an entry that
-/// is not of the form names nothing.
+/// Returns whether a list names this host. If an entry has a port, the port must match. An entry of
+/// another form names nothing.
 pub(super) fn names(list: &[Text], host: &HostPort) -> bool {
     list.iter().any(|entry| {
         let any_port = !entry.as_str().contains(':');
@@ -14,7 +14,8 @@ pub(super) fn names(list: &[Text], host: &HostPort) -> bool {
     })
 }
 
-/// The host of an `http` or `https` URL; nothing where readers of URLs could disagree about it.
+/// Returns the host of an `http` or `https` URL, or `None` if readers of URLs could disagree about
+/// it.
 pub(super) fn host_of_url(url: &str) -> Option<HostPort> {
     let (scheme, rest) = url.split_once("://")?;
     let port = match scheme.to_ascii_lowercase().as_str() {

@@ -1,5 +1,6 @@
-//! `semantic-entailment-v1`: how far a plan serves an intent, by the words of both (seed, section 4). It
-//! must give what every other implementation gives, however coarse the procedure is.
+//! `semantic-entailment-v1`: the degree to which a plan serves an intent, by the words of both
+//! (seed, section 4). The result must equal that of every other implementation, however coarse the
+//! procedure is.
 
 use std::collections::BTreeSet;
 
@@ -8,20 +9,20 @@ use serde_json::{Map, Value};
 use super::apa::{Apa, Step};
 use super::uia::Uia;
 
-/// How far two computations of one number may differ (seed, section 4).
+/// The tolerance between two computations of one number (seed, section 4).
 pub const EVIDENCE_TOLERANCE: f64 = 1e-9;
 
 const KEYWORD_MIN: usize = 4;
 const OUTWARD: [&str; 6] = ["send", "post", "write", "export", "email", "delete"];
 
-/// What the procedure finds.
+/// The result of the procedure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Entailment {
-    /// The part of the steps that serve the intent, 0 to 1.
+    /// The share of steps that serve the intent, 0 to 1.
     pub coverage: f64,
-    /// How dangerous the plan is, 0 to 1.
+    /// The risk of the plan, 0 to 1.
     pub risk: f64,
-    /// For each step, in order, whether it serves the intent: 1 or 0.
+    /// The score of each step, in order: 1 if it serves the intent, else 0.
     pub scores: Vec<f64>,
 }
 
@@ -67,7 +68,8 @@ fn serves(tool: &str, args: &Map<String, Value>, keywords: &BTreeSet<&str>) -> b
     }
 }
 
-/// Lower case one character at a time, which is what makes keywords come out alike everywhere.
+/// Converts to lower case one character at a time, so that every implementation derives the same
+/// keywords.
 fn lower(text: &str) -> String {
     text.chars().filter_map(|c| c.to_lowercase().next()).collect()
 }

@@ -1,5 +1,5 @@
-//! What is true of the request that a bundle is to be bound to, and of the host that would run it. All
-//! of it must come from what was verified and will be used, never from the bundle.
+//! The facts about the request and the host that a bundle must match. They must come from verified
+//! data that the run will use, never from the bundle.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +7,25 @@ use model::{Language, Sha256};
 use serde_json::{Map, Value, json};
 use validator::{HostPort, Request};
 
-/// A request as the guard sees it.
+/// A request, as the guard sees it.
 #[derive(Clone, Debug)]
 pub struct RequestFacts {
     /// `toolexec.run.<language>`
     pub tool: String,
-    /// The arguments that the step must have, exactly; as [`step_args`] makes them.
+    /// The exact arguments of the step, as [`step_args`] makes them.
     pub args: Map<String, Value>,
     /// The hosts that the run may reach.
     pub hosts: Vec<HostPort>,
-    /// How much it declares to write: its expected outputs.
+    /// The number of declared writes: its expected outputs.
     pub writes: u64,
-    /// The classes of data that it says to work with, such as its sensitivity; may be empty.
+    /// The declared classes of data, such as its sensitivity; may be empty.
     pub data_classes: Vec<String>,
 }
 
 impl RequestFacts {
-    /// What a request says of itself. No data class: the words of a request (`public`, `internal`,
-    /// `confidential`) are not those of every user's intent; add them where policy maps them.
+    /// Returns the facts of a request, without data classes. The terms of a request (`public`,
+    /// `internal`, `confidential`) differ from those of users' intents. A caller whose policy maps
+    /// them adds them.
     #[must_use]
     pub fn of(request: &Request) -> Self {
         Self {
@@ -37,10 +38,10 @@ impl RequestFacts {
     }
 }
 
-/// Digests of what is really used, by name; what is empty is not compared.
+/// The digests in actual use, by name. An empty map is not compared.
 #[derive(Clone, Default, Debug)]
 pub struct Supply {
-    /// `policy`: the policy file's bytes; `seccomp`: the filter's text.
+    /// `policy`: the bytes of the policy file; `seccomp`: the text of the filter.
     pub policies: BTreeMap<String, Sha256>,
     /// Our programs, by file name.
     pub guards: BTreeMap<String, Sha256>,
@@ -48,14 +49,14 @@ pub struct Supply {
     pub runtimes: BTreeMap<String, Sha256>,
 }
 
-/// The tool's name: of the plan's step, the operation, the permission.
+/// Returns the name of the tool in a plan's step, an operation and a permission.
 #[must_use]
 pub fn tool_name(language: Language) -> String {
     format!("toolexec.run.{}", language.as_str())
 }
 
-/// The arguments of a step that does what the request does:
-/// `{prompt, intent_sha256, argv, inputs: {name: sha256}}`.
+/// Returns the arguments of a step that does the same as the request: `{prompt, intent_sha256,
+/// argv, inputs: {name: sha256}}`.
 #[must_use]
 pub fn step_args(request: &Request) -> Map<String, Value> {
     let inputs: Map<String, Value> = request

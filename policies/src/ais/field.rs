@@ -1,5 +1,5 @@
-//! The values that fields of artifacts hold. A value of one of these must never exist unless its text
-//! or number is one that the schema of the field allows.
+//! The values of artifact fields. Such a value must never exist unless the field's schema allows
+//! its text or number.
 
 use std::fmt;
 
@@ -17,8 +17,8 @@ const URI_BYTES_MAX: usize = 2048;
 #[serde(try_from = "String")]
 pub struct Text(String);
 
-/// An identifier with a scheme: a URN, a DID, a URL. Two are equal if they identify the same, however
-/// they are written.
+/// An identifier with a scheme: a URN, a DID, a URL. Two are equal if they identify the same
+/// object, in any spelling.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Uri {
@@ -44,8 +44,8 @@ pub struct Count(u64);
 #[serde(try_from = "f64")]
 pub struct Fraction(f64);
 
-/// An RFC 3339 time in UTC (`Z`). Fractions of a second are read and dropped, which makes an end
-/// earlier and never later.
+/// An RFC 3339 time in UTC (`Z`). Fractions of a second are dropped, which can only make an end
+/// earlier.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Time(UtcTime);
@@ -126,7 +126,7 @@ fn shown(text: &str) -> String {
 }
 
 impl Text {
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -134,7 +134,7 @@ impl Text {
 }
 
 impl Uri {
-    /// The text, as it was written.
+    /// Returns the text as written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -142,7 +142,7 @@ impl Uri {
 }
 
 impl Count {
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub fn get(self) -> u64 {
         self.0
@@ -150,7 +150,7 @@ impl Count {
 }
 
 impl Fraction {
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub fn get(self) -> f64 {
         self.0
@@ -158,7 +158,7 @@ impl Fraction {
 }
 
 impl Time {
-    /// The time in whole seconds.
+    /// Returns the time in whole seconds.
     #[must_use]
     pub fn utc(self) -> UtcTime {
         self.0

@@ -1,4 +1,4 @@
-//! The Intent-Bound Envelope: the wrapper that binds one call to a plan and an intent.
+//! The Intent-Bound Envelope, which binds one call to a plan and an intent.
 
 use serde::Deserialize;
 
@@ -7,26 +7,26 @@ use super::field::{Text, Time, Uri};
 use super::seal::Content;
 
 const NONCE_BYTES_MAX: usize = 256;
-/// An identifier of a plan, `#`, and a step of it.
+/// Long enough for an identifier of a plan, `#`, and a step.
 const STEP_CHARS_MAX: usize = 4096;
 
 /// The binding of one call (seed, section 6).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Ibe {
-    /// Its name.
+    /// The identifier.
     pub id: Uri,
     /// The intent.
     pub uia_ref: Uri,
-    /// The step: its name, or the plan's, `#`, and its name.
+    /// The step: its name, or the identifier of the plan, `#`, and its name.
     pub apa_step_ref: Text,
     /// The proof.
     pub apr_ref: Uri,
-    /// The tool's assertion.
+    /// The tool capability assertion.
     pub tca_ref: Uri,
-    /// A value that is never used twice; 1 to 256 printable ASCII characters.
+    /// A value that must never be used twice; 1 to 256 printable ASCII characters.
     pub nonce: Text,
-    /// The last moment.
+    /// The end of validity.
     pub exp: Time,
 }
 

@@ -1,5 +1,5 @@
-//! JWS in its compact form (RFC 7515), as narrow as the seed needs it. The header must never choose how
-//! it is verified: the key does, and a header that says otherwise is refused.
+//! JWS in compact form (RFC 7515), restricted to the seed's needs. The header must never choose the
+//! verification algorithm. The key determines it, and a header that differs is refused.
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use hmac::{Hmac, Mac};
@@ -13,7 +13,7 @@ use super::public_key::PublicKey;
 const HEADER_BYTES_MAX: usize = 1024;
 const COMPACT_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// A compact JWS, taken apart and not verified.
+/// A compact JWS, split and not verified.
 pub(super) struct Compact<'a> {
     input: &'a str,
     payload: Vec<u8>,
@@ -23,7 +23,7 @@ pub(super) struct Compact<'a> {
 }
 
 impl<'a> Compact<'a> {
-    /// Reads the one encoding that a signature has.
+    /// Reads a signature in its only permitted encoding.
     pub(super) fn read(jws: &'a str) -> Result<Self, String> {
         if jws.len() > COMPACT_BYTES_MAX {
             return Err("the signature is larger than 2 MiB".to_owned());
@@ -39,12 +39,12 @@ impl<'a> Compact<'a> {
         Ok(Self { input, payload, signature, algorithm, kid })
     }
 
-    /// Whether it is over these bytes and no others.
+    /// Returns whether the payload is exactly these bytes.
     pub(super) fn is_over(&self, payload: &[u8]) -> bool {
         self.payload == payload
     }
 
-    /// Whether this key made it.
+    /// Returns whether this key made the signature.
     pub(super) fn is_by(&self, key: &PublicKey) -> bool {
         if self.algorithm != key.algorithm() {
             return false;
@@ -56,8 +56,8 @@ impl<'a> Compact<'a> {
                 signature.is_ok_and(|it| key.verify_strict(input, &it).is_ok())
             }
             PublicKey::P256(key) => {
-                // 64 bytes and no zero; of the two signatures that anybody can make of one, only the
-                // low one, so that a signature cannot be changed into another.
+                // 64 bytes, no zero, and low S. The high S of the same signature is refused, so
+                // that a signature cannot be changed into another.
                 let signature = p256::ecdsa::Signature::from_slice(&self.signature).ok();
                 let low = signature.filter(|it| it.normalize_s().is_none());
                 low.is_some_and(|it| key.verify(input, &it).is_ok())
@@ -69,14 +69,14 @@ impl<'a> Compact<'a> {
     }
 }
 
-/// HMAC-SHA256 over these bytes. It takes keys of any length.
+/// Returns the HMAC-SHA256 over these bytes. Every key length is valid.
 pub(super) fn mac(secret: &[u8], input: &[u8]) -> Option<Hmac<sha2::Sha256>> {
     let mut mac = Hmac::<sha2::Sha256>::new_from_slice(secret).ok()?;
     mac.update(input);
     Some(mac)
 }
 
-/// The bytes of a part. Padding, other alphabets and bits that nobody reads are refused.
+/// Decodes a part. Padding, other alphabets and unused bits that are not zero are refused.
 fn decode(part: &str, name: &str) -> Result<Vec<u8>, String> {
     let bytes = Base64UrlUnpadded::decode_vec(part).ok();
     let bytes = bytes.filter(|bytes| Base64UrlUnpadded::encode_string(bytes) == part);

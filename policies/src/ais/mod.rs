@@ -1,9 +1,10 @@
-//! Agentic Intent Security: the seven artifacts of seed 004, their canonical form and signatures, and
-//! the guard that says whether one call is bound to what a user intended. It must never ask for the
-//! time, a nonce's history or a key: whoever calls brings them, so that a verdict can be had again.
+//! Agentic Intent Security: the seven artifacts of seed 004, their canonical form and signatures,
+//! and the guard that checks whether a call is bound to a user's intent. It must never read the
+//! time, the history of nonces or a key by itself. The caller passes them, so that a verdict can be
+//! reproduced.
 //!
-//! The way in is [`Bundle::read`] and [`TrustStore::read`]; the way out is [`guard`], the only maker of
-//! [`Accepted`]. [`canonical`] and [`sign`] take any JSON exactly as it is given.
+//! Start with [`Bundle::read`] and [`TrustStore::read`]. [`guard`] is the only function that makes
+//! an [`Accepted`]. [`canonical`] and [`sign`] take any JSON without changing it.
 
 mod apa;
 mod apr;

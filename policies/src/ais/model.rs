@@ -1,5 +1,5 @@
-//! The roles of keys and the algorithms of signatures, by the names that documents give them. A name that
-//! is not here must never be accepted.
+//! The roles of keys and the algorithms of signatures, by their names in documents. Any other name
+//! is refused.
 
 model::closed_set! {
     /// The role of a key: the artifacts that it may sign.
@@ -31,7 +31,8 @@ model::closed_set! {
         EdDSA = "EdDSA",
         /// ECDSA on P-256 with SHA-256.
         ES256 = "ES256",
-        /// HMAC with SHA-256, which its verifier could have made as well: for demonstrations.
+        /// HMAC with SHA-256. Its verifier could have made the signature as well, so it is only for
+        /// demonstrations.
         HS256 = "HS256",
     }
 }

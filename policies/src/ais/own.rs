@@ -1,5 +1,5 @@
-//! What a host says of its own tools. It must never promise an operation that the policy has no runtime
-//! for, nor a host that the policy does not offer.
+//! The host's assertion about its own tools. It must never promise an operation without a runtime
+//! in the policy, nor a host that the policy does not offer.
 
 use std::collections::BTreeSet;
 
@@ -8,22 +8,22 @@ use serde_json::{Map, Value, json};
 use super::facts::tool_name;
 use crate::policy::Policy;
 
-/// A run keeps at most so many files.
+/// The maximum number of files that a run keeps.
 const WRITES_MAX: u64 = 1000;
 
-/// What the policy does not say.
+/// The part of the assertion that does not come from the policy.
 #[derive(Clone, Copy, Debug)]
 pub struct HostClaim<'a> {
-    /// Who operates the host, by a stable identifier.
+    /// The operator of the host, by a stable identifier.
     pub operator: &'a str,
     /// The version in `urn:tca:toolexec.run@<version>`.
     pub version: &'a str,
-    /// The classes of data that runs may touch, in the words of the users' intents.
+    /// The classes of data that runs may use, in the terms of users' intents.
     pub data_classes: &'a [String],
 }
 
-/// The host's tool assertion, not signed: one operation for each language that the policy has a runtime
-/// for, whose arguments are those of [`super::step_args`].
+/// Returns the host's unsigned tool assertion. It has one operation for each language with a
+/// runtime in the policy. The arguments are those of [`super::step_args`].
 #[must_use]
 pub fn host_tca(policy: &Policy, claim: &HostClaim<'_>) -> Map<String, Value> {
     let names: BTreeSet<String> = policy.runtimes().map(|it| tool_name(it.language())).collect();

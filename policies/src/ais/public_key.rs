@@ -1,5 +1,6 @@
-//! The keys that signatures are verified with: JWK, PEM or a line of OpenSSH. A key must never exist
-//! under which more verifies than its owner signed, nor one of another curve than its algorithm's.
+//! The keys that verify signatures: JWK, PEM or a line of OpenSSH. A key must never exist under
+//! which signatures verify that its owner did not make, nor one whose curve is not that of its
+//! algorithm.
 
 use std::fmt;
 
@@ -12,22 +13,22 @@ use zeroize::Zeroizing;
 use super::model::Algorithm;
 use crate::approval::{KeyKind, SignerKey};
 
-/// A key.
+/// A verification key.
 pub(super) enum PublicKey {
     Ed25519(ed25519_dalek::VerifyingKey),
     P256(p256::ecdsa::VerifyingKey),
-    /// Shared by whoever signs and whoever verifies.
+    /// A secret shared by signer and verifier.
     Secret(Zeroizing<Vec<u8>>),
 }
 
-/// Why a text or an object is no key that may sign.
+/// The reason why a value is not a usable key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PublicKeyError {
     /// Neither PEM (`BEGIN PUBLIC KEY`) nor a line of OpenSSH, nor a JWK.
     Form,
     /// A member of a JWK that is missing or wrong.
     Member(&'static str),
-    /// A member of a JWK that has no place in a trust store.
+    /// A member of a JWK that a trust store does not allow.
     Unknown(String),
     /// A curve or kind that is not accepted.
     Kind,
@@ -54,7 +55,7 @@ impl fmt::Display for PublicKeyError {
 impl std::error::Error for PublicKeyError {}
 
 impl PublicKey {
-    /// How it signs; nothing else verifies under it.
+    /// Returns the only algorithm that verifies under it.
     pub(super) fn algorithm(&self) -> Algorithm {
         match self {
             Self::Ed25519(_) => Algorithm::EdDSA,
@@ -63,7 +64,7 @@ impl PublicKey {
         }
     }
 
-    /// Whether both are one key, whatever they are called.
+    /// Returns whether both are the same key, regardless of their names.
     pub(super) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Ed25519(one), Self::Ed25519(two)) => one == two,
@@ -73,7 +74,7 @@ impl PublicKey {
         }
     }
 
-    /// Reads whatever stands under `key` in a trust store.
+    /// Reads the value of `key` in a trust store.
     pub(super) fn read(value: &Value) -> Result<Self, PublicKeyError> {
         match value {
             Value::Object(jwk) => Self::from_jwk(jwk),

@@ -1,5 +1,5 @@
-//! What a host's policy says of AIS. It must never make the guard looser than the seed: every rule here
-//! only says how strict, or names what the seed leaves to local policy.
+//! The AIS rules of a host's policy. They must never make the guard looser than the seed: a rule
+//! sets a strictness, or names what the seed leaves to local policy.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,10 +9,10 @@ use validator::read_json;
 
 use super::apr::SEMANTIC_ENTAILMENT_V1;
 
-/// The most bytes that rules of their own may have.
+/// The maximum size of a separate rules file in bytes.
 pub const RULES_BYTES_MAX: usize = 256 * 1024;
 
-/// Why a document holds no rules.
+/// The reason why a document is not a set of rules.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RulesError(String);
 
@@ -24,7 +24,7 @@ impl fmt::Display for RulesError {
 
 impl std::error::Error for RulesError {}
 
-/// The rules of one host, as they stand under `ais:` of its policy; what is missing is as shipped.
+/// The AIS rules of one host, under `ais:` of its policy. A missing rule has its shipped value.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AisRules {
@@ -55,7 +55,7 @@ pub struct AisRules {
     pub profiles: BTreeMap<String, ProfileRules>,
 }
 
-/// What a profile adds; it can only be stricter than the rules beside it.
+/// The rules of one profile. They can only be stricter than the general rules.
 #[derive(Clone, Default, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProfileRules {
@@ -69,21 +69,22 @@ pub struct ProfileRules {
     pub writes_max: Option<u64>,
 }
 
-/// Whether secrets that are shared may sign.
+/// The acceptance of signatures by shared secrets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SecretKeys {
-    /// They may not.
+    /// They do not count.
     Refused,
-    /// They may: whoever verifies could have signed, so this proves nothing to anybody else.
+    /// They count. A verifier could have signed itself, so such a signature proves nothing to a
+    /// third party.
     Demo,
 }
 
-/// Whether an artifact must be there.
+/// The requirement of an artifact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Presence {
-    /// It must.
+    /// It is required.
     Required,
     /// It may be missing.
     Optional,
@@ -108,11 +109,11 @@ impl Default for AisRules {
 }
 
 impl AisRules {
-    /// Reads rules by themselves: JSON if they begin with `{`, else YAML.
+    /// Reads a separate rules file: JSON if it begins with `{`, else YAML.
     ///
     /// # Errors
     ///
-    /// What is wrong first: the form, an unknown member, a number out of its range.
+    /// The first problem: the form, an unknown member, a number out of its range.
     pub fn read(bytes: &[u8]) -> Result<Self, RulesError> {
         let wrong = |error: &dyn fmt::Display| RulesError(error.to_string());
         if bytes.len() > RULES_BYTES_MAX {
@@ -129,11 +130,11 @@ impl AisRules {
         Ok(rules)
     }
 
-    /// Whether every number is in its range, for whoever reads rules as a part of something else.
+    /// Checks that every number is in its range, for readers that contain rules as a part.
     ///
     /// # Errors
     ///
-    /// The first that is not.
+    /// The first number out of its range.
     pub fn check(&self) -> Result<(), RulesError> {
         let of_profiles = self.profiles.values().flat_map(|it| [it.coverage_min, it.risk_max]);
         let parts = [self.coverage_min].into_iter().chain(self.risk_max);

@@ -1,5 +1,5 @@
-//! The Supply Chain Assertion: which models, guards, policies and data sets there are, by digest. Of one
-//! name and kind there must never be two.
+//! The Supply Chain Assertion: the digests of models, guards, policies and data sets. Two
+//! components must never share a name and kind.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use super::seal::Content;
 
 const COMPONENTS_MAX: usize = 10_000;
 
-/// What a host is made of (seed, section 7).
+/// The components of a host (seed, section 7).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sca {
     /// The seed's components.
     pub components: Vec<Component>,
-    /// The programs that requests are run by, which are none of the seed's kinds.
+    /// The programs that execute requests. The seed has no kind for them.
     #[serde(rename = "x-runtimes", default)]
     pub runtimes: Vec<Runtime>,
 }
@@ -26,13 +26,13 @@ pub struct Sca {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ComponentKind {
-    /// What plans.
+    /// A planning model.
     Model,
-    /// What enforces: our programs.
+    /// An enforcing program of this project.
     Guard,
-    /// What is enforced: the policy file, the seccomp text.
+    /// An enforced text: the policy file, the seccomp filter.
     Policy,
-    /// Data.
+    /// A data set.
     Dataset,
 }
 
@@ -40,49 +40,49 @@ pub enum ComponentKind {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Component {
-    /// Its kind.
+    /// The kind.
     #[serde(rename = "type")]
     pub kind: ComponentKind,
-    /// Its name, unique in its kind but for models and data sets of other versions.
+    /// The name, unique within its kind. Models and data sets may repeat it with another version.
     pub name: Text,
-    /// Its version.
+    /// The version.
     pub version: Text,
-    /// Its digest; `sha256:<hex>` for what this host compares.
+    /// The digest; `sha256:<hex>` for components that this host compares.
     pub hash: Text,
-    /// Where it comes from.
+    /// The origin.
     pub source: Text,
 }
 
-/// A program that requests are run by.
+/// A program that executes requests.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Runtime {
     /// The name of its entry in the policy.
     pub name: Text,
-    /// Its version, as far as it is known.
+    /// The version, as far as it is known.
     pub version: Text,
     /// `sha256:<hex>` of the binary.
     pub hash: Text,
-    /// Where it lies.
+    /// The path.
     pub source: Text,
 }
 
 impl Sca {
-    /// The hash of the one component of this kind and name.
+    /// Returns the hash of the one component of this kind and name.
     #[must_use]
     pub fn hash_of(&self, kind: ComponentKind, name: &str) -> Option<&str> {
         let found = self.components.iter().find(|it| it.kind == kind && it.name.as_str() == name);
         found.map(|component| component.hash.as_str())
     }
 
-    /// The hash of the runtime of this name.
+    /// Returns the hash of the runtime of this name.
     #[must_use]
     pub fn hash_of_runtime(&self, name: &str) -> Option<&str> {
         let found = self.runtimes.iter().find(|it| it.name.as_str() == name);
         found.map(|runtime| runtime.hash.as_str())
     }
 
-    /// Whether a model of this hash is among the components.
+    /// Returns whether a model of this hash is among the components.
     #[must_use]
     pub fn has_model(&self, hash: &str) -> bool {
         let models = self.components.iter().filter(|it| it.kind == ComponentKind::Model);

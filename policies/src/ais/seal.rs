@@ -1,5 +1,5 @@
-//! An artifact as it came: its content, and the signature that lies in it. What was signed must always
-//! be computed from the whole object that came, never from the content that was understood.
+//! A received artifact: its content and its embedded signature. The signed bytes must always be
+//! computed from the whole received object, never from the parsed content.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::artifact::Artifact;
 use super::canonical::canonical;
 
-/// An artifact that has the form of its schema. Its signature was not looked at.
+/// An artifact that has the form of its schema. Its signature is not verified.
 #[derive(Clone, Debug)]
 pub struct Sealed<T> {
     artifact: Artifact,
@@ -17,7 +17,7 @@ pub struct Sealed<T> {
     content: T,
 }
 
-/// Why a document is not the artifact that it should be.
+/// The reason why a document is not the expected artifact.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Malformed {
     artifact: Artifact,
@@ -32,18 +32,18 @@ impl Malformed {
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The reader repeats names and values of whoever wrote the document.
+        // The parser quotes names and values of the document.
         write!(f, "{}: {}", self.artifact.as_str(), model::escape_line(&self.what))
     }
 }
 
 impl std::error::Error for Malformed {}
 
-/// What an artifact says beside its type and its signature.
+/// The content of an artifact without its type and signature.
 pub(super) trait Content: DeserializeOwned {
     const ARTIFACT: Artifact;
 
-    /// What one field cannot say of itself.
+    /// Checks conditions that involve more than one field.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
@@ -51,11 +51,11 @@ pub(super) trait Content: DeserializeOwned {
 
 #[expect(private_bounds, reason = "the artifacts are those of the seed and nobody adds one")]
 impl<T: Content> Sealed<T> {
-    /// Reads an artifact: every field of its schema and no other.
+    /// Reads an artifact with exactly the fields of its schema.
     ///
     /// # Errors
     ///
-    /// [`Malformed`] says what is wrong first.
+    /// [`Malformed`] states the first problem.
     pub fn read(value: &Value) -> Result<Self, Malformed> {
         let artifact = T::ARTIFACT;
         let wrong = |what: &str| Malformed::new(artifact, what);
@@ -84,19 +84,19 @@ impl<T: Content> Sealed<T> {
 }
 
 impl<T> Sealed<T> {
-    /// What it says.
+    /// Returns the content.
     #[must_use]
     pub fn content(&self) -> &T {
         &self.content
     }
 
-    /// What it is.
+    /// Returns the kind of artifact.
     #[must_use]
     pub fn artifact(&self) -> Artifact {
         self.artifact
     }
 
-    /// The signature in it, or why there is none that counts.
+    /// Returns the embedded signature, or the reason why none counts.
     pub(super) fn jws(&self) -> Result<&str, &'static str> {
         match self.object.get(seal_name(self.artifact)) {
             Some(Value::String(sig)) if sig.is_empty() => Err("`sig` is empty"),
@@ -110,8 +110,8 @@ impl<T> Sealed<T> {
         }
     }
 
-    /// The payloads that its signature may be over: with the seal blanked, and for the envelope also
-    /// without it, since the seed says both.
+    /// Returns the payloads that the signature may cover: with an empty seal, and for the envelope
+    /// also without it. The seed describes both forms.
     pub(super) fn payloads(&self) -> Vec<Vec<u8>> {
         let mut object = self.object.clone();
         let name = seal_name(self.artifact);
@@ -129,10 +129,10 @@ impl<T> Sealed<T> {
     }
 }
 
-/// The member that is null where only a value or nothing may stand.
+/// Returns the name of a null member, if nulls are not allowed there.
 fn null_in<'a>(name: &'a str, value: &'a Value) -> Option<&'a str> {
     match value {
-        // Whatever a tool, a JSON Schema or a guard says with it.
+        // A tool, a JSON Schema or a guard may use null there.
         _ if ["args", "argsSchema", "equals"].contains(&name) => None,
         Value::Null => Some(name),
         Value::Array(items) => items.iter().find_map(|item| null_in(name, item)),
@@ -141,7 +141,7 @@ fn null_in<'a>(name: &'a str, value: &'a Value) -> Option<&'a str> {
     }
 }
 
-/// The member that holds the signature.
+/// Returns the name of the member with the signature.
 pub(super) fn seal_name(artifact: Artifact) -> &'static str {
     if artifact == Artifact::Ibe { "sig" } else { "proof" }
 }

@@ -1,5 +1,5 @@
-//! Signing: a private key or a secret from the bytes of its file, and a compact JWS over any bytes. It
-//! must never add to what is signed, and never show a private byte.
+//! Signing: reads a private key or a secret, and makes a compact JWS over any bytes. It must never
+//! add to the signed bytes, and never reveal a private byte.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use super::jws::mac;
 use super::model::Algorithm;
 use super::seal::seal_name;
 
-/// What signs. It is wiped from memory when it is let go.
+/// A signing key. It is wiped from memory when it is dropped.
 pub struct SigningKey(Kind);
 
 enum Kind {
@@ -26,16 +26,16 @@ enum Kind {
     Secret(Zeroizing<Vec<u8>>),
 }
 
-/// Why bytes are no key for this algorithm.
+/// The reason why bytes are not a key for this algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SigningKeyError {
     /// Neither PKCS#8 in PEM nor OpenSSH's format.
     Form,
-    /// OpenSSH's format, but not a whole key, or neither Ed25519 nor P-256.
+    /// OpenSSH's format, but an incomplete key, or neither Ed25519 nor P-256.
     OpenSsh,
-    /// A key of another kind than the algorithm asks for.
+    /// A key of another kind than the algorithm requires.
     Kind(Algorithm),
-    /// Protected by a passphrase.
+    /// A key with a passphrase.
     Encrypted,
     /// An empty secret.
     Empty,
@@ -63,11 +63,11 @@ impl fmt::Display for SigningKeyError {
 impl std::error::Error for SigningKeyError {}
 
 impl SigningKey {
-    /// The bytes of a secret's file, less one line end at its end.
+    /// Makes a key from the bytes of a secret's file, without one final line end.
     ///
     /// # Errors
     ///
-    /// Nothing is left.
+    /// The secret is empty.
     pub fn from_secret(file: &[u8]) -> Result<Self, SigningKeyError> {
         let secret = file.strip_suffix(b"\n").unwrap_or(file);
         if secret.is_empty() {
@@ -113,7 +113,7 @@ impl SigningKey {
         }
     }
 
-    /// How it signs.
+    /// Returns the algorithm of its signatures.
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         match self.0 {
@@ -123,11 +123,11 @@ impl SigningKey {
         }
     }
 
-    /// The same key if it signs so.
+    /// Returns the same key if it signs with this algorithm.
     ///
     /// # Errors
     ///
-    /// It signs otherwise.
+    /// The key is for another algorithm.
     pub fn for_algorithm(self, algorithm: Algorithm) -> Result<Self, SigningKeyError> {
         if self.algorithm() == algorithm { Ok(self) } else { Err(SigningKeyError::Kind(algorithm)) }
     }
@@ -139,7 +139,7 @@ impl SigningKey {
                 let signature: p256::ecdsa::Signature = key.sign(input);
                 signature.normalize_s().unwrap_or(signature).to_bytes().to_vec()
             }
-            // HMAC takes a key of any length, so there is always one.
+            // HMAC takes a key of any length, so the result always exists.
             Kind::Secret(secret) => mac(secret, input)
                 .map(|mac| mac.finalize().into_bytes().to_vec())
                 .unwrap_or_default(),
@@ -147,8 +147,8 @@ impl SigningKey {
     }
 }
 
-/// A compact JWS over the payload: `b64url(header).b64url(payload).b64url(signature)`. The header is
-/// exactly `{"alg":…,"typ":"JWT"}`, or `{"alg":…,"kid":…,"typ":"JWT"}` where a key is named.
+/// Makes a compact JWS over the payload: `b64url(header).b64url(payload).b64url(signature)`. The
+/// header is exactly `{"alg":…,"typ":"JWT"}`, or `{"alg":…,"kid":…,"typ":"JWT"}` if a key is named.
 #[must_use]
 pub fn sign(payload: &[u8], key: &SigningKey, kid: Option<&str>) -> String {
     let mut header = json!({ "alg": key.algorithm().as_str(), "typ": "JWT" });
@@ -161,8 +161,8 @@ pub fn sign(payload: &[u8], key: &SigningKey, kid: Option<&str>) -> String {
     format!("{input}.{}", encode(&signature))
 }
 
-/// The artifact with its signature in its place: signed with `proof` `{}` (the envelope: `sig` `""`),
-/// whatever stood there.
+/// Returns the artifact with its signature. It is signed with `proof` `{}` (the envelope: `sig`
+/// `""`), which replaces any previous value.
 #[must_use]
 pub fn embed(
     artifact: Artifact,

@@ -1,5 +1,5 @@
-//! The Tool Capability Assertion: what the operations of a tool take and do. An effect that it does not
-//! declare must never be taken for one that is allowed.
+//! The Tool Capability Assertion: the arguments and effects of a tool's operations. An undeclared
+//! effect must never count as allowed.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::seal::Content;
 
 const OPERATIONS_MAX: usize = 1000;
 
-/// What a tool can do (seed, section 5).
+/// The capabilities of a tool (seed, section 5).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tca {
@@ -20,7 +20,7 @@ pub struct Tca {
     pub id: Uri,
     /// The operations.
     pub operations: Vec<Operation>,
-    /// Who operates the tool, by a stable identifier.
+    /// The operator of the tool, by a stable identifier.
     pub operator: Text,
 }
 
@@ -28,39 +28,39 @@ pub struct Tca {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Operation {
-    /// Its name, unique in the assertion.
+    /// The name, unique in the assertion.
     pub name: Text,
-    /// What its arguments are: a JSON Schema.
+    /// The JSON Schema of the arguments.
     pub args_schema: Value,
-    /// What it does.
+    /// The effects.
     pub effects: Effects,
 }
 
-/// What an operation does.
+/// The effects of an operation.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Effects {
-    /// How much it writes.
+    /// The number of writes.
     pub writes: Writes,
-    /// The classes of data that it touches.
+    /// The classes of data that it uses.
     pub data_classes: Vec<Text>,
-    /// The hosts that it reaches, `host` or `host:port`; none if missing.
+    /// The hosts that it calls, `host` or `host:port`; none if missing.
     pub destinations: Option<Vec<Text>>,
 }
 
-/// How much an operation writes.
+/// The number of writes of an operation.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Writes {
-    /// At most so much.
+    /// At most this number.
     Most(Count),
-    /// From the first to the second: `[0, 5]`.
+    /// From the first to the second number: `[0, 5]`.
     Between(Count, Count),
-    /// The same by name: `{"min": 0, "max": 5}`.
+    /// The same with names: `{"min": 0, "max": 5}`.
     Range(WritesRange),
 }
 
-/// A range of writes by name.
+/// A range of writes with names.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WritesRange {
@@ -69,7 +69,7 @@ pub struct WritesRange {
 }
 
 impl Writes {
-    /// The least and the most.
+    /// Returns the minimum and the maximum.
     #[must_use]
     pub fn bounds(self) -> (u64, u64) {
         match self {
@@ -81,7 +81,7 @@ impl Writes {
 }
 
 impl Tca {
-    /// The operation of this name.
+    /// Returns the operation of this name.
     #[must_use]
     pub fn operation(&self, name: &str) -> Option<&Operation> {
         self.operations.iter().find(|operation| operation.name.as_str() == name)

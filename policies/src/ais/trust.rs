@@ -1,5 +1,5 @@
-//! The trust store: whose keys may sign which artifact, and when. A signature by a key of another role
-//! must never count, however good it is.
+//! The trust store: the keys that may sign each artifact, and their validity. A signature must
+//! never count if its key has another role.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -47,7 +47,7 @@ pub struct TrustStore {
     keys: Vec<TrustedKey>,
 }
 
-/// Secrets may be among the keys: none is shown.
+/// Hides the keys, because they may include secrets.
 impl fmt::Debug for TrustStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TrustStore of {} keys", self.keys.len())
@@ -64,16 +64,16 @@ pub(super) struct TrustedKey {
     key: PublicKey,
 }
 
-/// Why a document is no trust store.
+/// The reason why a document is not a trust store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TrustError {
     /// Larger than [`TRUST_BYTES_MAX`].
     TooLarge,
-    /// Neither JSON nor YAML of its form.
+    /// Neither JSON nor YAML of the required form.
     Form(String),
-    /// A key that cannot be used.
+    /// An unusable key.
     Key(String, PublicKeyError),
-    /// What contradicts itself, or would trust too much.
+    /// A contradiction, or an entry that would trust too much.
     Unsound(String),
 }
 
@@ -92,12 +92,12 @@ impl fmt::Display for TrustError {
 impl std::error::Error for TrustError {}
 
 impl TrustStore {
-    /// Reads a trust store: JSON if it begins with `{`, else YAML; both without names twice and
-    /// without members that nobody reads.
+    /// Reads a trust store: JSON if it begins with `{`, else YAML. Repeated names and unknown
+    /// members are refused.
     ///
     /// # Errors
     ///
-    /// [`TrustError`] says what is wrong first.
+    /// [`TrustError`] states the first problem.
     pub fn read(bytes: &[u8]) -> Result<Self, TrustError> {
         if bytes.len() > TRUST_BYTES_MAX {
             return Err(TrustError::TooLarge);
@@ -113,7 +113,7 @@ impl TrustStore {
         form.check()
     }
 
-    /// The key of the artifact's role that made its signature over what it says now.
+    /// Returns the key of the artifact's role that signed its present content.
     pub(super) fn signer<T>(
         &self,
         sealed: &Sealed<T>,
@@ -147,7 +147,7 @@ impl TrustStore {
         Err(why)
     }
 
-    /// Whether a principal is known by this identifier.
+    /// Returns whether a principal has this identifier.
     pub(super) fn is_known_as(&self, principal: &str, identifier: &str) -> bool {
         let known = self.principals.get(principal);
         known.is_some_and(|known| known.iter().any(|it| it.as_str() == identifier))

@@ -1,5 +1,5 @@
-//! The User Intent Assertion: what a user wants and what may be spent on it. It must never be taken to
-//! say how.
+//! The User Intent Assertion: the goal of a user and its budget. It must never be read as a
+//! description of the way to the goal.
 
 use serde::Deserialize;
 
@@ -9,24 +9,24 @@ use super::seal::Content;
 
 const LEVEL_MAX: u64 = 5;
 const PURPOSE_MIN: usize = 3;
-/// Every word of it is looked for in every step.
+/// The limit of the purpose, because every word of it is searched for in every step.
 const PURPOSE_MAX: usize = 4096;
 
-/// What a user wants (seed, section 2).
+/// The intent of a user (seed, section 2).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Uia {
-    /// Its name.
+    /// The identifier.
     pub id: Uri,
-    /// Who wants it.
+    /// The user.
     pub subject: Subject,
-    /// Why, in natural language; at least three characters.
+    /// The purpose, in natural language; at least three characters.
     pub purpose: Text,
-    /// Within what.
+    /// The constraints.
     pub constraints: Constraints,
-    /// How much may be spent.
+    /// The budget.
     pub risk_budget: RiskBudget,
-    /// Which rules of the host apply.
+    /// The rules of the host that apply, by profile.
     pub policy_profile: Text,
 }
 
@@ -38,39 +38,39 @@ pub struct Subject {
     pub id: Text,
 }
 
-/// What the user permits. A list that is there is the whole list: an empty one permits nothing.
+/// The permissions of the user. A list is complete: an empty one permits nothing.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Constraints {
-    /// The classes of data.
+    /// The permitted classes of data.
     pub data_classes: Vec<Text>,
-    /// Where it may be done.
+    /// The permitted jurisdictions.
     pub jurisdictions: Vec<Text>,
-    /// When.
+    /// The permitted time.
     pub time_window: TimeWindow,
-    /// The hosts that may be reached, `host` or `host:port`; any if missing.
+    /// The permitted hosts, `host` or `host:port`; any if missing.
     pub destinations: Option<Vec<Text>>,
 }
 
-/// Until when the intent holds.
+/// The end of an intent.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct TimeWindow {
-    /// The last moment.
+    /// The last second.
     pub not_after: Time,
 }
 
-/// What may be spent.
+/// The budget of an intent.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct RiskBudget {
     /// 0 (none) to 5 (any).
     pub level: Count,
-    /// Writes of the whole plan.
+    /// The writes of the whole plan.
     pub max_writes: Count,
-    /// Records of the whole plan.
+    /// The records of the whole plan.
     pub max_records: Count,
-    /// External calls of the whole plan; none if missing.
+    /// The external calls of the whole plan; none if missing.
     pub max_external_calls: Option<Count>,
 }
 

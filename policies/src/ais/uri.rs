@@ -1,9 +1,9 @@
-//! When two identifiers are the same: URNs by RFC 8141, section 3, other URIs by the case and percent
-//! rules of RFC 3986, section 6.2.2. Two spellings of one identifier must never count as two, for a
-//! revocation of the one is a revocation of the other.
+//! The equality of identifiers: URNs by RFC 8141, section 3, other URIs by the case and percent
+//! rules of RFC 3986, section 6.2.2. Two spellings of one identifier must never count as two,
+//! because the revocation of one revokes both.
 
-/// The one spelling of an identifier: equal for two texts if and only if they identify the same. A text
-/// without a scheme is its own.
+/// Returns the normal form of an identifier. It is equal for two texts if and only if they identify
+/// the same object. A text without a scheme is unchanged.
 pub(super) fn spelling(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once(':') else { return text.to_owned() };
     let scheme = scheme.to_ascii_lowercase();
@@ -13,7 +13,7 @@ pub(super) fn spelling(text: &str) -> String {
     }
 }
 
-/// Without its r-, q- and f-components. The name of a UUID has no case (RFC 9562, section 4).
+/// Removes the r-, q- and f-components. A UUID is case-insensitive (RFC 9562, section 4).
 fn urn(rest: &str) -> String {
     let end = ["?+", "?=", "#"].iter().filter_map(|mark| rest.find(mark)).min();
     let assigned = &rest[..end.unwrap_or(rest.len())];
@@ -26,7 +26,7 @@ fn urn(rest: &str) -> String {
     format!("{namespace}:{name}")
 }
 
-/// Host and port have no case; nothing else of a URI has none.
+/// Lowercases host and port. The rest of a URI is case-sensitive.
 fn authority(rest: &str) -> String {
     let Some(after) = rest.strip_prefix("//") else { return rest.to_owned() };
     let (authority, path) = after.split_at(after.find(['/', '?', '#']).unwrap_or(after.len()));
@@ -35,7 +35,7 @@ fn authority(rest: &str) -> String {
     format!("//{user}{}{path}", host.to_ascii_lowercase())
 }
 
-/// The digits of percent-encodings in capitals; what need not be encoded is decoded, if asked.
+/// Writes percent-encodings with capital digits, and decodes unreserved characters if requested.
 fn percents(text: &str, decode: bool) -> String {
     let mut parts = text.split('%');
     let mut spelled = parts.next().unwrap_or_default().to_owned();

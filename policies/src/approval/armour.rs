@@ -1,12 +1,13 @@
-//! The text form of a signature: base64 between two lines. It must be read as OpenSSH reads it, or a
-//! file could carry one signature for us and another one for whoever checks it.
+//! The text form of a signature: base64 between two lines. It must be read exactly as OpenSSH does.
+//! Otherwise a file could contain one signature for us and another for other verifiers.
 
 use base64ct::{Base64, Encoding};
 
 const BEGIN: &[u8] = b"-----BEGIN SSH SIGNATURE-----\n";
 const END: &[u8] = b"\n-----END SSH SIGNATURE-----";
 
-/// The bytes inside the armour; blanks and line ends inside it do not matter, nor what follows it.
+/// Returns the bytes inside the armour. Blanks and line ends inside it are ignored, and so is any
+/// text after it.
 pub(super) fn inside(armoured: &[u8]) -> Option<Vec<u8>> {
     let rest = armoured.strip_prefix(BEGIN)?;
     let end = rest.windows(END.len()).position(|window| window == END)?;

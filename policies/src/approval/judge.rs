@@ -1,4 +1,5 @@
-//! The rules about approvals, in their order. Each must leave its verdict even if another one refused.
+//! The rules about approvals, in their order. Each must report its verdict even if another one
+//! refused.
 
 use validator::{Code, Request, RiskLevel};
 
@@ -11,7 +12,7 @@ use crate::findings::Findings;
 use crate::grounds::RuleName;
 use crate::policy::Policy;
 
-/// The approval, where every rule about it is content.
+/// Returns the approval if every rule about it passes.
 pub(crate) fn judge(
     request: &Request,
     policy: &Policy,
@@ -49,7 +50,7 @@ pub(crate) fn judge(
     Some(Approval { text: text?, signed, people: people.count_of(), touches, expires })
 }
 
-/// Returns the risk class of a request, the reason for it, and the number of people who must have signed.
+/// Returns the risk class of a request, the reason for it, and the required number of approvers.
 pub(crate) fn asked(request: &Request, policy: &Policy) -> (RiskLevel, String, usize) {
     let (class, why) = risk::class(request, &policy.rules.risk);
     (class, why, policy.rules.approval.signatures_min.of(class))

@@ -1,6 +1,6 @@
-//! The public keys that may sign: Ed25519 and ECDSA P-256, in software or in a FIDO security key.
-//! A value of [`SignerKey`] must never exist for any other kind, nor for a point under which more
-//! verifies than its owner signed.
+//! The public keys that may sign: Ed25519 and ECDSA P-256, in software or in a FIDO security key. A
+//! [`SignerKey`] must never exist for another kind of key, nor for a point under which signatures
+//! verify that its owner did not make.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use ssh_key::{HashAlg, PublicKey};
 
 use super::wire::{Malformed, Wire};
 
-/// A sound public key, with the exact bytes that its fingerprints and revocations speak of.
+/// A sound public key, with the exact bytes that fingerprints and revocations refer to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SignerKey {
     kind: KeyKind,
@@ -19,7 +19,7 @@ pub struct SignerKey {
 }
 
 model::closed_set! {
-    /// The kinds of key there are.
+    /// The accepted kinds of key.
     pub enum KeyKind {
         /// `ssh-ed25519`
         Ed25519 = "ssh-ed25519",
@@ -32,7 +32,7 @@ model::closed_set! {
     }
 }
 
-/// Why a key is not one that may sign.
+/// The reason why a key may not sign.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum KeyError {
     /// A kind that is not accepted: RSA, DSA, other curves, certificates.
@@ -41,7 +41,7 @@ pub enum KeyError {
     Damaged(KeyKind),
     /// A point of low order, or one that is not on the curve.
     Unsound(KeyKind),
-    /// A security key that was not made for SSH: a web site may have asked it to sign.
+    /// A security key that was not made for SSH. A web site may have requested its signature.
     Application(String),
 }
 
@@ -64,7 +64,7 @@ impl fmt::Display for KeyError {
 impl std::error::Error for KeyError {}
 
 impl KeyKind {
-    /// Whether a security key signs, and says whether somebody touched it.
+    /// Returns whether a security key signs and reports a touch.
     #[must_use]
     pub fn is_security_key(self) -> bool {
         matches!(self, Self::SkEd25519 | Self::SkP256)
@@ -110,19 +110,19 @@ impl SignerKey {
         Ok(Self { kind, blob: blob.to_vec(), data: data.key_data().clone() })
     }
 
-    /// Its kind.
+    /// Returns the kind of the key.
     #[must_use]
     pub fn kind(&self) -> KeyKind {
         self.kind
     }
 
-    /// The wire encoding.
+    /// Returns the wire encoding.
     #[must_use]
     pub fn blob(&self) -> &[u8] {
         &self.blob
     }
 
-    /// `SHA256:…`, as `ssh-keygen -l` prints it.
+    /// Returns the fingerprint `SHA256:…`, as `ssh-keygen -l` prints it.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         self.data.fingerprint(HashAlg::Sha256).to_string()
@@ -152,16 +152,16 @@ impl<'a> Fields<'a> {
 
     fn is_sound(&self, kind: KeyKind) -> bool {
         match kind {
-            // ssh-key verifies without the check that a key of low order needs: under such a key
-            // one signature is good for many messages.
+            // ssh-key verifies without the check for keys of low order. Under such a key one
+            // signature verifies for many messages.
             KeyKind::Ed25519 | KeyKind::SkEd25519 => self
                 .point
                 .try_into()
                 .ok()
                 .and_then(|point| ed25519_dalek::VerifyingKey::from_bytes(point).ok())
                 .is_some_and(|point| !point.is_weak()),
-            // One key has one encoding, as for OpenSSH: a second one would have another
-            // fingerprint, and slip past a revocation.
+            // A key has one encoding, as in OpenSSH. A second encoding would have another
+            // fingerprint and evade a revocation.
             KeyKind::P256 | KeyKind::SkP256 => {
                 self.point.first() == Some(&4)
                     && p256::PublicKey::from_sec1_bytes(self.point).is_ok()

@@ -1,6 +1,6 @@
-//! OpenSSH's key revocation lists (PROTOCOL.krl). Certificates are never accepted here, so what a
-//! list says of them is walked over; a section of any other kind that is not known must never be
-//! passed by, for it could name a key.
+//! OpenSSH's key revocation lists (PROTOCOL.krl). Certificates are never accepted here, so their
+//! sections are skipped. A section of any other unknown kind must never be skipped, because it
+//! could name a key.
 
 use super::model::{Revoked, RevokedError};
 use super::wire::{Malformed, Wire};
@@ -14,7 +14,7 @@ const SHA1_FINGERPRINTS: u8 = 3;
 const SIGNATURE: u8 = 4;
 const SHA256_FINGERPRINTS: u8 = 5;
 
-/// What of a CA's certificates is revoked: serial lists, ranges, bitmaps, key ids.
+/// Sections about the certificates of a CA: serial lists, ranges, bitmaps, key ids.
 const OF_CERTIFICATES: std::ops::RangeInclusive<u8> = 0x20..=0x23;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Revoked, RevokedError> {
@@ -46,7 +46,7 @@ fn damaged(_: Malformed) -> RevokedError {
     RevokedError::whole("the revocation list is damaged")
 }
 
-/// The format; version, date, flags, what is reserved, and comment decide nothing.
+/// Returns the format. Version, date, flags, reserved field and comment decide nothing.
 fn header(wire: &mut Wire<'_>) -> Result<u32, Malformed> {
     let format = wire.u32()?;
     for _ in ["version", "date", "flags"] {
@@ -73,7 +73,7 @@ fn certificates(mut section: Wire<'_>) -> Result<(), Malformed> {
 
 fn keys(mut section: Wire<'_>, revoked: &mut Revoked) -> Result<(), Malformed> {
     while !section.is_empty() {
-        // As for OpenSSH, bytes that are compared and never read as a key.
+        // As in OpenSSH, these bytes are compared and never parsed as a key.
         revoked.blobs.insert(section.string()?.to_vec());
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! One line of `allowed_signers`: `principals [options] key-type key [comment]`. It must never take
-//! a word for something other than OpenSSH does; what it cannot read it refuses.
+//! One line of `allowed_signers`: `principals [options] key-type key [comment]`. It must never
+//! interpret a word differently from OpenSSH. A line that it cannot read is refused.
 
 use super::key::SignerKey;
 use super::model::{Signer, SignersError};
@@ -11,7 +11,7 @@ pub(super) fn read(line: &str, number: usize, zone: StandardTime) -> Result<Sign
     let short = || wrong("has no key".to_owned(), "write: principal [options] key-type key");
     let (names, rest) = names(line).ok_or_else(short)?;
     if is_key_type(names) {
-        // A `.pub` file copied as it is.
+        // A `.pub` file, copied unchanged.
         return Err(wrong("has no principal before its key".to_owned(), "write the name first"));
     }
     let principals = Patterns::read(names)
@@ -31,7 +31,7 @@ pub(super) fn read(line: &str, number: usize, zone: StandardTime) -> Result<Sign
     Ok(Signer { principals, written: names.to_owned(), namespaces, validity, key, person: 0 })
 }
 
-/// The names, which may stand in quotes as a whole, and what follows them.
+/// Splits off the names, which may be quoted as a whole.
 fn names(text: &str) -> Option<(&str, &str)> {
     let Some(quoted) = text.strip_prefix('"') else { return word(text) };
     let (names, rest) = quoted.split_once('"')?;
@@ -40,13 +40,13 @@ fn names(text: &str) -> Option<(&str, &str)> {
 
 const BLANKS: [char; 2] = [' ', '\t'];
 
-/// The first word, and what follows it.
+/// Splits off the first word.
 fn word(text: &str) -> Option<(&str, &str)> {
     let (first, rest) = text.split_once(BLANKS)?;
     Some((first, rest.trim_start_matches(BLANKS)))
 }
 
-/// The same where quoted blanks do not end the word.
+/// Splits off the first word, in which quoted blanks do not end the word.
 fn past_quotes(text: &str) -> Option<(&str, &str)> {
     let mut quoted = false;
     let end = text.find(|c: char| {
@@ -57,7 +57,8 @@ fn past_quotes(text: &str) -> Option<(&str, &str)> {
     Some((first, rest.trim_start_matches(BLANKS)))
 }
 
-/// Options never begin like a key type, so a key type that we refuse is still named as one.
+/// Returns whether the text begins with a key type, accepted or not. Options never begin like a key
+/// type, so the error can name a refused type.
 fn is_key_type(text: &str) -> bool {
     let first = word(text).map_or(text, |(first, _)| first);
     ["ssh-", "ecdsa-", "sk-"].iter().any(|prefix| first.starts_with(prefix))
@@ -74,7 +75,7 @@ impl Options {
         let mut options = Self::default();
         let mut rest = text;
         loop {
-            // OpenSSH matches option names without regard to case.
+            // As in OpenSSH, option names are case-insensitive.
             let name_end = rest.find(['=', ',']).unwrap_or(rest.len());
             let name = rest[..name_end].to_ascii_lowercase();
             let shown = model::escape_line(&name);
@@ -105,7 +106,7 @@ impl Options {
                 .ok_or_else(|| format!("{name} \"{shown}\" is not YYYYMMDD[HHMM[SS]][Z]"))
         };
         let twice = match name {
-            // OpenSSH takes a quote behind a backslash for a part of the value.
+            // OpenSSH reads a quote after a backslash as a part of the value.
             "namespaces" if value.contains('\\') => {
                 return Err("`namespaces` has a backslash in it".to_owned());
             }

@@ -1,10 +1,10 @@
-//! The rules about whose word counts. A name in the text must never count as anybody's word, and
-//! where policy asks for signatures nothing else may stand in for them.
+//! The rules about approvers. A name in the text must never count as an approval, and if policy
+//! requires signatures nothing else may replace them.
 //!
-//! The way in is `judge`, a pure function of the request, the signature files, the trust store, the
-//! policy, the present time and the ledger's answer. `votes` verifies, `people` and `standing` hold
-//! one rule in each function; `sshsig`, `signers` and `revoked` read OpenSSH's formats and mean by
-//! them what `ssh-keygen -Y verify` means.
+//! Start with `judge`, a pure function of request, signature files, trust store, policy, present
+//! time and the ledger's answer. `votes` verifies signatures; `people` and `standing` have one
+//! function for each rule; `sshsig`, `signers` and `revoked` read OpenSSH's formats with the
+//! meaning that `ssh-keygen -Y verify` gives them.
 
 mod armour;
 mod judge;

@@ -1,4 +1,4 @@
-//! The types that the readers of signatures and the rules about approvals share. None of them must
+//! The types shared by the readers of signatures and the rules about approvals. None of them may
 //! claim more than was read: only `votes` and `signers` decide that a signature counts.
 
 use std::collections::BTreeSet;
@@ -15,12 +15,12 @@ use super::validity::Validity;
 pub const APPROVE_NAMESPACE: &str = "approve.tool-exec@threegate";
 /// The namespace of a signature that rejects; one valid rejection is final.
 pub const REJECT_NAMESPACE: &str = "reject.tool-exec@threegate";
-/// The namespace of a signature that names the requester; that person never counts as approver.
+/// The namespace of a signature that names the requester. That person never counts as an approver.
 pub const REQUEST_NAMESPACE: &str = "request.tool-exec@threegate";
-/// The most signature files of one request.
+/// The maximum number of signature files of one request.
 pub const SIGNATURE_FILES_MAX: usize = 16;
 
-/// A signature file found beside a request: an allegation until it verifies.
+/// A signature file of a request. It is a claim until it verifies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SignatureFile {
     /// The file's name, for messages.
@@ -29,17 +29,18 @@ pub struct SignatureFile {
     pub bytes: Vec<u8>,
 }
 
-/// One line: a key, its names, and the uses and times for which it may sign.
+/// One line of `allowed_signers`: a key, its names, and the uses and times for which it may sign.
 #[derive(Clone, Debug)]
 pub(crate) struct Signer {
     pub(crate) principals: Patterns,
-    /// The names as the file has them.
+    /// The names as written in the file.
     pub(crate) written: String,
     pub(crate) namespaces: Option<Patterns>,
     pub(crate) validity: Validity,
     pub(crate) key: SignerKey,
-    /// The same for all lines that share a key or could mean one name, by their other names too: a person
-    /// must not be two approvers by having two keys or two names.
+    /// The number of the person. Lines have the same number if they share a key, or if a name could
+    /// match both, directly or through further lines. Two keys or two names must not make a person
+    /// two approvers.
     pub(crate) person: usize,
 }
 
@@ -62,7 +63,7 @@ impl SignersError {
         Self { line, what: what.into(), advice }
     }
 
-    /// The line, from 1; 0 is the whole file.
+    /// Returns the line, from 1; 0 means the whole file.
     #[must_use]
     pub fn line(&self) -> usize {
         self.line
@@ -88,7 +89,7 @@ pub struct Revoked {
     pub(super) sha256: BTreeSet<[u8; 32]>,
 }
 
-/// The list cannot be used.
+/// The revocation list cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RevokedError {
     pub(super) line: Option<usize>,
@@ -100,7 +101,7 @@ impl RevokedError {
         Self { line: None, what: what.into() }
     }
 
-    /// The line, from 1, where a plain list is wrong.
+    /// Returns the line, from 1, of the error in a plain list.
     #[must_use]
     pub fn line(&self) -> Option<usize> {
         self.line
@@ -122,7 +123,7 @@ impl fmt::Display for RevokedError {
 
 impl std::error::Error for RevokedError {}
 
-/// The people by whose approval a request runs.
+/// The approval of a request.
 #[derive(Debug)]
 pub(crate) struct Approval {
     pub(crate) text: String,
@@ -130,14 +131,14 @@ pub(crate) struct Approval {
     pub(crate) signed: Vec<(String, String)>,
     /// The number of different people among them.
     pub(crate) people: usize,
-    /// The statement of each security key among them, by fingerprint.
+    /// The touch data of each security key among them, by fingerprint.
     pub(crate) touches: Vec<(String, Touch)>,
-    /// The last second in which it is good for a start.
+    /// The last second in which a start may use it.
     pub(crate) expires: Option<UtcTime>,
 }
 
 impl Approval {
-    /// The approval of a request that no person has approved, for its outlook alone.
+    /// Makes the approval of an unapproved request, for its preview only.
     pub(crate) fn nobodys() -> Self {
         let text = "nobody has approved it".to_owned();
         Self { text, signed: Vec::new(), people: 0, touches: Vec::new(), expires: None }

@@ -1,6 +1,6 @@
 //! OpenSSH's lists of patterns (ssh_config(5), PATTERNS): `*`, `?` and, before a pattern, `!`. They
-//! match bytes, with regard to case, and must never match more than OpenSSH would: a pattern here
-//! decides whose word counts.
+//! match bytes and are case-sensitive. They must never match more than OpenSSH would, because a
+//! pattern decides which approvals count.
 
 /// A list such as `*@example.org,!guest@*`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -9,12 +9,12 @@ pub(crate) struct Patterns {
     unwanted: Vec<String>,
 }
 
-/// OpenSSH stops matching at 1023 bytes; no name is as long as this.
+/// OpenSSH stops matching at 1023 bytes; this is more than any name needs.
 const PATTERN_BYTES_MAX: usize = 255;
 
 impl Patterns {
-    /// Reads the list between the commas; what could match nothing, or not be read by a person, is
-    /// a slip.
+    /// Reads a comma-separated list. A pattern that could match nothing, or that a person could not
+    /// read, is an error.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let mut patterns = Self { wanted: Vec::new(), unwanted: Vec::new() };
         for item in text.split(',') {
@@ -48,20 +48,20 @@ impl Patterns {
         !any(&self.unwanted) && any(&self.wanted)
     }
 
-    /// The patterns that are not negated, as written; a name is a pattern of itself.
+    /// Returns the patterns that are not negated, as written. A name is a pattern of itself.
     pub(crate) fn wanted(&self) -> impl Iterator<Item = &str> {
         self.wanted.iter().map(String::as_str)
     }
 
-    /// Whether some name could be meant by both. Negations are left aside: it is worse to take one
-    /// person for two than two for one. For the same reason names that differ only in case, or that
-    /// nobody can tell apart by their looks, are one.
+    /// Returns whether one name could match both lists. Negations are ignored: counting one person
+    /// as two is worse than counting two as one. For the same reason names that differ only in
+    /// case, or that look alike, are one.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.wanted().any(|a| other.wanted().any(|b| look_alike(a, b)))
     }
 
-    /// Whether a reader could take the name for one of these. It must never let anybody in: that is
-    /// for `matches` alone.
+    /// Returns whether a reader could mistake the name for one of these. It must never authorize a
+    /// person: only `matches` does.
     pub(crate) fn mean(&self, name: &str) -> bool {
         let unwanted = self.unwanted.iter().any(|it| matches(name.as_bytes(), it.as_bytes()));
         !unwanted && self.wanted().any(|it| look_alike(it, name))
@@ -75,7 +75,7 @@ fn look_alike(a: &str, b: &str) -> bool {
 
 fn matches(text: &[u8], pattern: &[u8]) -> bool {
     let (mut at, mut next) = (0, 0);
-    // Where the last star was, and how much of the text it stands for.
+    // The position of the last star, and the position of the text up to which it matches.
     let mut star: Option<(usize, usize)> = None;
     while at < text.len() {
         match (pattern.get(next), star) {
@@ -111,13 +111,15 @@ fn overlap(a: &[u8], b: &[u8]) -> bool {
     }
 }
 
-/// Whether the bytes before the first `*` or `?` of either are the same: cheap, and rules most out.
+/// Returns whether the bytes before the first `*` or `?` of either are equal. It is cheap and rules
+/// out most pairs.
 fn ends_agree<'a>(a: impl Iterator<Item = &'a u8>, b: impl Iterator<Item = &'a u8>) -> bool {
     let plain = |(x, y): &(&u8, &u8)| ![x, y].iter().any(|it| b"*?".contains(it));
     a.zip(b).take_while(plain).all(|(x, y)| x == y)
 }
 
-/// `row[j]`: what is left of `a`, and of `b` from `j` on, can stand for one text.
+/// Returns whether two patterns with wildcards can match one text. `row[j]` says so for the rest of
+/// `a` and the rest of `b` from `j`.
 fn both_wild(a: &[u8], b: &[u8]) -> bool {
     let mut below = vec![false; b.len() + 1];
     for i in (0..=a.len()).rev() {

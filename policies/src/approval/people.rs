@@ -1,7 +1,9 @@
-//! The rules about who signed: people are counted, never keys, files or names, and whoever asks for
-//! a run is never one of its approvers. Files that do not count are named, but refuse only where
-//! they would have been needed; one that could not be read at all is `standing`'s to refuse. What more
-//! signatures could satisfy is waited for where somebody is known who could give them, and nothing else is.
+//! The rules about signing approvers. People are counted, never keys, files or names, and the
+//! requester is never an approver of the same run. A file that does not count is reported, but the
+//! rule refuses only if the file was needed; `standing` refuses a file that could not be read.
+//!
+//! The request waits if further signatures could satisfy the rules and the trust store has people
+//! who could give them. Otherwise it is refused.
 
 use std::collections::BTreeSet;
 
@@ -17,19 +19,19 @@ use crate::model::ApprovalRules;
 
 const SELF: RuleName = RuleName::ApprovalSelf;
 
-/// Who signed, told apart by whether it counts.
+/// The signatures, divided into those that count and those that do not.
 pub(super) struct People<'v, 's> {
     votes: &'v Votes<'s>,
     approvers: Vec<&'v Voter<'s>>,
-    /// Approvals by the one who asks.
+    /// Approvals by the requester.
     own: Vec<&'v Voter<'s>>,
     approved_by: &'v str,
-    /// Who asks, by the text.
+    /// The requester named in the text.
     requester: Option<&'v str>,
     signers: Option<&'s Signers>,
     requester_missing: bool,
     min: usize,
-    /// Whether signatures that are not here yet could satisfy every rule of this file.
+    /// True if further signatures could satisfy every rule of this file.
     more_may_do: bool,
 }
 
@@ -41,7 +43,7 @@ impl<'v, 's> People<'v, 's> {
         signers: Option<&'s Signers>,
         min: usize,
     ) -> Self {
-        // A signature says who asks, and so does the text: whoever either means is left out.
+        // A signature can name the requester, and so can the text. Both exclude the person.
         let asks = |voter: &Voter<'_>| {
             votes.requesters.iter().any(|requester| requester.person == voter.person)
                 || request.requester().is_some_and(|name| {
@@ -64,7 +66,7 @@ impl<'v, 's> People<'v, 's> {
         }
     }
 
-    /// Refuses, or waits where signatures that are missing could still come.
+    /// Refuses, or holds the request if the missing signatures could still arrive.
     fn lack(
         &self,
         findings: &mut Findings,
@@ -78,7 +80,8 @@ impl<'v, 's> People<'v, 's> {
         }
     }
 
-    /// The same rules where the submission is enough. Who asks must be known all the same.
+    /// Reports the same rules for a request that needs no signature. The requester must be known
+    /// even then.
     pub(super) fn not_asked(&self, findings: &mut Findings) {
         let of_signers = [
             RuleName::ApprovalSignature,
@@ -96,7 +99,7 @@ impl<'v, 's> People<'v, 's> {
         }
     }
 
-    /// Whether the one who asks, by the text or by a signature, may be called so.
+    /// Returns whether the requester, named by the text or by a signature, may have this name.
     pub(super) fn ask_as(&self, name: &str) -> bool {
         let by_text = self.requester.is_some_and(|requester| {
             validator::are_alike(requester, name)
@@ -206,17 +209,17 @@ impl<'v, 's> People<'v, 's> {
         self.lack(findings, (RULE, Code::ApprovalPrincipal), reason, hint);
     }
 
-    /// How many different people approve.
+    /// Returns the number of different approvers.
     pub(super) fn count_of(&self) -> usize {
         self.approvers.iter().map(|voter| voter.person).collect::<BTreeSet<_>>().len()
     }
 
-    /// Each signature under the name that the text uses, where the key has it.
+    /// Returns each signature under the name in the text, if the key has that name.
     pub(super) fn signed(&self) -> Vec<(String, String)> {
         let mut rows: Vec<(String, String)> = Vec::new();
         for voter in &self.approvers {
             let row = (self.name_of(voter).to_owned(), voter.fingerprint.clone());
-            // The same signature may lie there under two file names.
+            // Two file names may hold the same signature.
             if !rows.contains(&row) {
                 rows.push(row);
             }
@@ -251,8 +254,9 @@ impl<'v, 's> People<'v, 's> {
     }
 }
 
-/// Whether the trust store knows people enough for this text, the one whom it names among them. Which of
-/// them signed already makes no difference: one who said the one thing may say the other.
+/// Returns whether the trust store has enough people for this text, including the approver that it
+/// names. Earlier signatures make no difference: a person who signed for another purpose may still
+/// approve.
 fn may_do(request: &Request, rules: &ApprovalRules, signers: &Signers, min: usize) -> bool {
     let asks = |person: usize| {
         !rules.self_approval && request.requester().is_some_and(|name| signers.may_be(person, name))

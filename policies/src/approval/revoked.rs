@@ -1,6 +1,6 @@
-//! Keys that count no longer: a key revocation list of `ssh-keygen -k`, or plain public keys, one a
-//! line. A list that cannot be read as a whole must never be used in part: the key that it means
-//! could be the one that was not read.
+//! Revoked keys: a key revocation list of `ssh-keygen -k`, or plain public keys, one per line. A
+//! list that cannot be read as a whole must never be used in part, because the unread part could
+//! name the key in question.
 
 use base64ct::{Base64, Encoding};
 use model::Sha256;
@@ -11,10 +11,10 @@ use super::krl;
 use super::model::{Revoked, RevokedError};
 use super::wire::Wire;
 
-/// The most bytes a revocation list may have.
+/// The maximum size of a revocation list in bytes.
 pub const REVOKED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Every kind of key that a list may name, whether or not we accept it as a signer's.
+/// Every type of key that a list may name, accepted as a signer's or not.
 const LISTABLE: [&str; 8] = [
     "ssh-ed25519",
     "sk-ssh-ed25519@openssh.com",
@@ -55,7 +55,7 @@ impl Revoked {
         Ok(revoked)
     }
 
-    /// Whether this key counts no longer.
+    /// Returns whether this key is revoked.
     #[must_use]
     pub fn has(&self, key: &SignerKey) -> bool {
         let blob = key.blob();
@@ -65,7 +65,7 @@ impl Revoked {
     }
 }
 
-/// The encoding of the key on a line `key-type base64 [comment]`.
+/// Decodes the key on a line `key-type base64 [comment]`.
 fn blob(line: &str) -> Result<Vec<u8>, &'static str> {
     let mut words = line.split([' ', '\t', '\r']).filter(|word| !word.is_empty());
     let kind = words.next().unwrap_or_default();

@@ -1,11 +1,11 @@
-//! The risk class of a request: the stricter of what its text says and of what policy sees in it.
-//! Words of the requester must never lower it.
+//! The risk class of a request: the stricter of the class in its text and the class that policy
+//! derives. The text of the requester must never lower it.
 
 use validator::{Request, RiskLevel, Sensitivity};
 
 use crate::model::RiskFloors;
 
-/// The class, and why it is that one.
+/// Returns the class with its reason.
 pub(crate) fn class(request: &Request, floors: &RiskFloors) -> (RiskLevel, String) {
     let risk = request.risk();
     let mut found = vec![(risk.level(), "its own words")];
@@ -27,9 +27,9 @@ pub(crate) fn class(request: &Request, floors: &RiskFloors) -> (RiskLevel, Strin
     (class, format!("{} by {}", class.as_str(), reasons.join(", ")))
 }
 
-/// `-c`, `-e`, `-p` and whatever they are bundled or spelled with, a `data:` URL, and the module that
-/// times code. A script's own option of that name is taken for one too: that only makes the class
-/// stricter.
+/// Returns whether a word carries code: `-c`, `-e`, `-p` in any spelling or bundle, a `data:` URL,
+/// or the module `timeit`. A script's own option of that name counts too, which only makes the
+/// class stricter.
 fn brings_code(word: &str) -> bool {
     if word.contains("timeit") || has_data_url(word) {
         return true;
@@ -43,8 +43,8 @@ fn brings_code(word: &str) -> bool {
     }
 }
 
-/// A module in the word itself. The URL Standard knows no case in a scheme and passes over tabs and
-/// line breaks.
+/// Returns whether the word contains a module as a URL. By the URL Standard a scheme is
+/// case-insensitive, and tabs and line breaks are ignored.
 fn has_data_url(word: &str) -> bool {
     let read: String = word.chars().filter(|c| !c.is_ascii_control()).collect();
     read.to_ascii_lowercase().contains("data:")

@@ -1,7 +1,7 @@
-//! OpenSSH's `allowed_signers`: which keys are whose. The reader is stricter than OpenSSH's and
-//! must never accept a line that `ssh-keygen -Y verify` would refuse, nor pass over one it does not
-//! understand: a key that is silently ignored, or silently unrestricted, is the worse surprise.
-//! The lines that it accepts mean here what they mean there.
+//! OpenSSH's `allowed_signers`: the keys and their owners. The reader is stricter than OpenSSH's.
+//! It must never accept a line that `ssh-keygen -Y verify` would refuse, nor skip a line that it
+//! does not understand: a key that is silently ignored, or silently unrestricted, is worse. An
+//! accepted line means the same as in OpenSSH.
 
 use model::UtcTime;
 
@@ -11,7 +11,7 @@ use super::model::{APPROVE_NAMESPACE, Revoked, Signer, SignersError};
 use super::sshsig::Verified;
 use super::validity::StandardTime;
 
-/// The most bytes an `allowed_signers` file may have.
+/// The maximum size of an `allowed_signers` file in bytes.
 pub const SIGNERS_BYTES_MAX: usize = 1024 * 1024;
 const SIGNERS_MAX: usize = 1024;
 
@@ -22,16 +22,16 @@ pub struct Signers {
     revoked: Revoked,
 }
 
-/// Why a verified signature does not count as this principal's.
+/// The reason why a verified signature does not count for a principal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NotEntitled {
     /// The key is on the revocation list.
     Revoked,
     /// No line has this key for this principal.
     Unknown,
-    /// A line has, but not for what was signed.
+    /// A line has the key for the principal, but not for this namespace.
     Namespace,
-    /// A line has, but not at that time.
+    /// A line has the key for the principal, but not at that time.
     Time,
 }
 
@@ -45,8 +45,8 @@ impl Signers {
         Self::parse_in(text, StandardTime::UTC)
     }
 
-    /// The same where times without `Z` are of the given zone, as `ssh-keygen` reads them on a
-    /// host of that zone.
+    /// Reads an `allowed_signers` file in which times without `Z` are in the given zone, as
+    /// `ssh-keygen` reads them on a host of that zone.
     ///
     /// # Errors
     ///
@@ -75,38 +75,38 @@ impl Signers {
         Ok(signers)
     }
 
-    /// The same keys but for those that are revoked, which count for nothing from now on.
+    /// Returns the same keys with a revocation list. A revoked key counts for nothing.
     #[must_use]
     pub fn without(self, revoked: Revoked) -> Self {
         Self { revoked, ..self }
     }
 
-    /// Whether nobody can sign.
+    /// Returns whether the file names no key.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Whether this key is on the revocation list.
+    /// Returns whether this key is on the revocation list.
     #[must_use]
     pub fn is_revoked(&self, key: &SignerKey) -> bool {
         self.revoked.has(key)
     }
 
-    /// The names that the first line with this key that is valid then gives it, as they stand
-    /// there: what `ssh-keygen -Y find-principals` prints.
+    /// Returns the names, as written, of the first line that has this key and is valid then.
+    /// `ssh-keygen -Y find-principals` prints the same.
     #[must_use]
     pub fn principals_of(&self, key: &SignerKey, at: UtcTime) -> Option<&str> {
         let line = self.of_key(key).find(|line| line.validity.holds(at))?;
         Some(&line.written)
     }
 
-    /// Whether a verified signature counts as this principal's at that time: what
-    /// `ssh-keygen -Y verify` says.
+    /// Checks that a verified signature counts for this principal at that time. `ssh-keygen -Y
+    /// verify` gives the same answer.
     ///
     /// # Errors
     ///
-    /// [`NotEntitled`] says why not.
+    /// [`NotEntitled`] states the reason.
     pub fn entitles(
         &self,
         verified: &Verified,
@@ -129,12 +129,12 @@ impl Signers {
         Err(why)
     }
 
-    /// The names of the first line that lets the key of a verified signature sign for its namespace at
-    /// that time, as they stand there.
+    /// Returns the names, as written, of the first line that lets the key sign for the signature's
+    /// namespace at that time.
     ///
     /// # Errors
     ///
-    /// [`NotEntitled`] says why none does.
+    /// [`NotEntitled`] states why no line does.
     pub(crate) fn names_for(&self, verified: &Verified, at: UtcTime) -> Result<&str, NotEntitled> {
         if self.is_revoked(verified.key()) {
             return Err(NotEntitled::Revoked);
@@ -155,7 +155,7 @@ impl Signers {
         self.entries.iter().filter(move |entry| entry.key == *key)
     }
 
-    /// The keys that may approve what was approved then: not revoked, for that use, valid at that time.
+    /// Returns the keys that may approve at that time: valid then, for that use, and not revoked.
     pub(crate) fn approvers_at(&self, approved: UtcTime) -> impl Iterator<Item = &Signer> {
         self.entries.iter().filter(move |entry| {
             entry.is_for(APPROVE_NAMESPACE)
@@ -164,13 +164,13 @@ impl Signers {
         })
     }
 
-    /// Whether this person may also be called so, by any of their lines; a name that only looks like
-    /// theirs is taken for it.
+    /// Returns whether any line could give this person the name, including names that only look
+    /// alike.
     pub(crate) fn may_be(&self, person: usize, name: &str) -> bool {
         self.entries.iter().any(|entry| entry.person == person && entry.principals.mean(name))
     }
 
-    /// Whether both names may be one person's.
+    /// Returns whether both names may belong to one person.
     pub(crate) fn may_be_one(&self, name: &str, other: &str) -> bool {
         let called = self.entries.iter().filter(|entry| entry.principals.mean(name));
         called.into_iter().any(|entry| self.may_be(entry.person, other))

@@ -1,6 +1,6 @@
-//! SSH signatures of files (OpenSSH's PROTOCOL.sshsig), read and verified over exact bytes. What is
-//! read is an allegation; [`Verified`] is the proof, and must never be had but by verifying. For
-//! a security key that proof includes that somebody touched it: `ssh-keygen -Y verify` does not ask.
+//! SSH signatures of files (OpenSSH's PROTOCOL.sshsig), read and verified over exact bytes. A
+//! signature is a claim until it is verified. Only verification may make a [`Verified`]. For a
+//! security key the proof includes a touch, which `ssh-keygen -Y verify` does not check.
 
 use std::fmt;
 
@@ -11,18 +11,18 @@ use super::armour;
 use super::key::{KeyError, KeyKind, SignerKey};
 use super::wire::{Malformed, Wire};
 
-/// The most bytes of one signature file.
+/// The maximum size of a signature file in bytes.
 pub const SIGNATURE_BYTES_MAX: usize = 16 * 1024;
 
 const MAGIC: &[u8] = b"SSHSIG";
 const VERSION: u32 = 1;
 
-/// What a security key says with each signature (PROTOCOL.u2f): somebody touched it.
+/// The flag of a security key for a touch (PROTOCOL.u2f).
 const FLAG_PRESENT: u8 = 0x01;
-/// And it was that somebody: a PIN or a finger was checked.
+/// The flag of a security key that also checked a PIN or a finger.
 const FLAG_VERIFIED: u8 = 0x04;
 
-/// A well-formed signature that nobody has verified yet.
+/// A well-formed signature that is not verified.
 #[derive(Clone, Debug)]
 pub struct SshSignature {
     key: SignerKey,
@@ -33,7 +33,7 @@ pub struct SshSignature {
     present: bool,
 }
 
-/// What a security key said of the moment in which it signed.
+/// The statement of a security key about one signature.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Touch {
     user_verified: bool,
@@ -41,13 +41,13 @@ pub struct Touch {
 }
 
 impl Touch {
-    /// Whether it checked who touched it, by a PIN or a finger.
+    /// Returns whether the security key checked a PIN or a finger.
     #[must_use]
     pub fn user_verified(self) -> bool {
         self.user_verified
     }
 
-    /// How often it has signed; 0 for ever where it does not count.
+    /// Returns the key's signature counter; always 0 for a key without one.
     #[must_use]
     pub fn counter(self) -> u32 {
         self.counter
@@ -64,26 +64,26 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// The key.
+    /// Returns the key.
     #[must_use]
     pub fn key(&self) -> &SignerKey {
         &self.key
     }
 
-    /// What it was signed for.
+    /// Returns the namespace of the signature.
     #[must_use]
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
 
-    /// What the security key said, where one signed.
+    /// Returns the touch data, if a security key signed.
     #[must_use]
     pub fn touch(&self) -> Option<Touch> {
         self.touch
     }
 }
 
-/// A signature that proves nothing.
+/// The reason why a signature proves nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SignatureError {
     /// More than [`SIGNATURE_BYTES_MAX`].
@@ -94,18 +94,18 @@ pub enum SignatureError {
     Version(u32),
     /// A hash other than sha256 and sha512.
     Hash(String),
-    /// By a key that may not sign.
+    /// A key that may not sign.
     Key(KeyError),
-    /// Of another kind than its key.
+    /// A signature of another kind than its key.
     Mismatch(KeyKind),
-    /// Not of these bytes, or not by this key.
+    /// A signature of other bytes or by another key.
     Wrong {
-        /// The key that it names.
+        /// The fingerprint of the key in the signature.
         fingerprint: String,
     },
     /// The security key signed without being touched.
     NoTouch {
-        /// The key that it names.
+        /// The fingerprint of the key in the signature.
         fingerprint: String,
     },
 }
@@ -170,7 +170,7 @@ impl SshSignature {
         if namespace.is_empty() {
             return Err(SignatureError::NotASignature);
         }
-        // Reserved: the protocol has readers ignore it, and what was signed has it empty.
+        // Reserved. By the protocol readers ignore it, and the signed data has it empty.
         wire.string()?;
         let hash = match wire.text()? {
             "sha256" => HashAlg::Sha256,
@@ -185,20 +185,20 @@ impl SshSignature {
         Ok(Self { key, namespace, hash, signature, touch, present })
     }
 
-    /// The key that is said to have signed.
+    /// Returns the claimed key.
     #[must_use]
     pub fn key(&self) -> &SignerKey {
         &self.key
     }
 
-    /// What it is said to have been signed for.
+    /// Returns the claimed namespace.
     #[must_use]
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
 
-    /// Verifies that the key signed exactly this message for the namespace, and, where it is a
-    /// security key, that somebody touched it.
+    /// Verifies that the key signed exactly this message for the namespace, and that a security key
+    /// was touched.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! The rules about the request as a whole, whoever signed it: times, host, single use, rejection.
-//! None of them may be outvoted by signatures.
+//! The rules about the request as a whole: times, host, single use, rejection. Signatures can
+//! outvote none of them.
 
 use model::{UtcTime, escape_line};
 use validator::{CLOCK_SKEW_SEC, Code, Request};
@@ -11,7 +11,8 @@ use crate::findings::Findings;
 use crate::grounds::RuleName;
 use crate::model::ApprovalRules;
 
-/// The validator looked at this when it read the text; the decision may be another day's.
+/// Checks the order of the dates. The validator checked it as well, but the decision may come days
+/// later.
 pub(super) fn date_order(request: &Request, now: UtcTime, findings: &mut Findings) {
     const RULE: RuleName = RuleName::ApprovalDateOrder;
     let (created, approved) = (request.created(), request.approved());
@@ -28,7 +29,8 @@ pub(super) fn date_order(request: &Request, now: UtcTime, findings: &mut Finding
     findings.refuse(RULE, Code::ApprovalDateOrder, reason, hint);
 }
 
-/// The last second in which the approval is good, where policy sets one.
+/// Checks the age of the approval. Returns the last second in which it is valid, if policy sets a
+/// maximum age.
 pub(super) fn age(
     request: &Request,
     rules: &ApprovalRules,
@@ -55,7 +57,8 @@ pub(super) fn age(
     Some(expires)
 }
 
-/// `x-audience` binds a request to one host; a host without a name is nobody's audience.
+/// Checks `x-audience`, which binds a request to one host. A host without a name satisfies no
+/// audience.
 pub(super) fn audience(
     request: &Request,
     rules: &ApprovalRules,
@@ -96,7 +99,7 @@ pub(super) fn single_use(ledger: &Ledger, findings: &mut Findings) {
     }
 }
 
-/// One valid rejection is final, so a file that nobody could look into is taken for one.
+/// Checks the rejections. One valid rejection is final, so an unreadable file counts as one.
 pub(super) fn rejection(votes: Option<&Votes<'_>>, unread: &[String], findings: &mut Findings) {
     const RULE: RuleName = RuleName::ApprovalRejected;
     if let Some(first) = unread.first() {

@@ -1,5 +1,5 @@
-//! What the submission itself is worth where policy asks for no signature. It must never count for
-//! anything where policy asks for one.
+//! The value of the submission itself if policy requires no signature. It must never count if
+//! policy requires one.
 
 use validator::Code;
 
@@ -11,7 +11,7 @@ use crate::model::ApprovalRules;
 
 const RULE: RuleName = RuleName::ApprovalSubmitter;
 
-/// By whose word, in the words of the record.
+/// Returns the description of the approval for the record.
 pub(super) fn judge(
     people: &People<'_, '_>,
     rules: &ApprovalRules,

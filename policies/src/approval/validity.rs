@@ -1,9 +1,9 @@
-//! The time window of a key in `allowed_signers`, in OpenSSH's spelling. It must never ask for the
-//! time zone of the host: a time without `Z` means the zone that the caller names.
+//! The time window of a key in `allowed_signers`, in OpenSSH's spelling. It must never read the
+//! time zone of the host: a time without `Z` is in the zone that the caller gives.
 
 use model::UtcTime;
 
-/// From when to when a key's approvals count; both ends belong to it, as with `ssh-keygen`.
+/// The time window of a key. Both ends are included, as with `ssh-keygen`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Validity {
     pub(crate) after: Option<UtcTime>,
@@ -15,30 +15,30 @@ impl Validity {
         self.after.is_none_or(|after| after <= at) && self.before.is_none_or(|before| at <= before)
     }
 
-    /// No moment lies in it: a slip that would otherwise make a key silently worthless.
+    /// Returns whether the window is empty: an error that would silently make a key useless.
     pub(crate) fn is_empty(&self) -> bool {
         matches!((self.after, self.before), (Some(after), Some(before)) if before <= after)
     }
 }
 
-/// What a time without `Z` means: so much ahead of UTC, in seconds. OpenSSH reads such times as the
-/// host's *standard* time, in summer too, so that one number is the whole zone.
+/// The zone of times without `Z`, in seconds ahead of UTC. OpenSSH reads such times as the host's
+/// *standard* time, even in summer, so that one number is the whole zone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StandardTime(i64);
 
 impl StandardTime {
-    /// UTC itself, as on a host that runs in UTC.
+    /// UTC, as on a host that runs in UTC.
     pub const UTC: Self = Self(0);
 
-    /// A zone that is so many seconds ahead of UTC in winter; nothing beyond a day is a zone.
+    /// Makes a zone from its offset in winter, or `None` for more than a day.
     #[must_use]
     pub fn ahead_sec(seconds: i32) -> Option<Self> {
         (-86_400..=86_400).contains(&seconds).then(|| Self(i64::from(seconds)))
     }
 }
 
-/// Reads `YYYYMMDD`, `YYYYMMDDHHMM` or `YYYYMMDDHHMMSS`, each optionally with `Z` or `UTC` behind
-/// it. The year 1970 and before are no times: OpenSSH takes 0 for "not given".
+/// Reads `YYYYMMDD`, `YYYYMMDDHHMM` or `YYYYMMDDHHMMSS`, each optionally followed by `Z` or `UTC`.
+/// Times in 1970 and before are refused: OpenSSH reads 0 as "not given".
 pub(crate) fn read_time(text: &str, zone: StandardTime) -> Option<UtcTime> {
     let utc = ["Z", "UTC"].into_iter().find_map(|suffix| {
         let (digits, end) = text.split_at_checked(text.len().checked_sub(suffix.len())?)?;

@@ -1,6 +1,6 @@
-//! What the signature files beside a request prove about its exact bytes. A signature must never
-//! count for another namespace, another key's owner or another time than its own, and one that was
-//! read and cannot be used must never stop one that can: anybody may drop a broken file.
+//! The facts that the signature files of a request prove about its exact bytes. A signature must
+//! count only for its own namespace, key owner and time. A readable but unusable file must never
+//! block a usable one, because anyone may add a broken file.
 
 use model::{UtcTime, escape_line};
 use validator::Request;
@@ -18,7 +18,7 @@ pub(crate) struct Voter<'s> {
     pub(crate) person: usize,
     pub(crate) fingerprint: String,
     pub(crate) touch: Option<Touch>,
-    /// The lines that let the key do this.
+    /// The lines that entitle the key to this.
     lines: Vec<&'s Signer>,
 }
 
@@ -27,21 +27,21 @@ impl Voter<'_> {
         self.lines.iter().any(|line| line.principals.matches(name))
     }
 
-    /// The names and patterns of the key, as written.
+    /// Returns the names and patterns of the key, as written.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().flat_map(|line| line.principals.wanted())
     }
 }
 
-/// A file that does not count.
+/// A signature file that does not count.
 pub(crate) struct Unusable {
-    /// Its name and why.
+    /// The file name and the reason.
     pub(crate) text: String,
-    /// Whether it would count if its key were not revoked.
+    /// True if it would count but for the revocation of its key.
     pub(crate) revoked: bool,
 }
 
-/// What all files together say.
+/// The results of all signature files.
 #[derive(Default)]
 pub(crate) struct Votes<'s> {
     pub(crate) approvals: Vec<Voter<'s>>,
@@ -51,10 +51,10 @@ pub(crate) struct Votes<'s> {
     pub(crate) too_many: bool,
 }
 
-/// What a signature is judged by.
+/// The rules and keys by which signatures are judged.
 pub(crate) struct Scrutiny<'s> {
     pub(crate) signers: &'s Signers,
-    /// Whether a security key must have checked who touched it.
+    /// True if a security key must have checked a PIN or a finger.
     pub(crate) user_verification: bool,
     pub(crate) now: UtcTime,
 }
@@ -67,10 +67,10 @@ impl<'s> Votes<'s> {
     ) -> Self {
         let mut votes = Self { too_many: files.len() > SIGNATURE_FILES_MAX, ..Self::default() };
         if votes.too_many {
-            // Reading only some could miss the one that rejects.
+            // A part of the files could miss the one that rejects.
             return votes;
         }
-        // What is told must not hang on the order in which a directory was read.
+        // The report must not depend on the order of the directory.
         let mut files: Vec<&SignatureFile> = files.iter().collect();
         files.sort_by(|one, other| (&one.name, &one.bytes).cmp(&(&other.name, &other.bytes)));
         for file in files {
@@ -154,7 +154,7 @@ impl<'s> Scrutiny<'s> {
         self.signers.of_key(key).collect()
     }
 
-    /// The lines of a key that let it do this, or why none does.
+    /// Returns the lines of a key that entitle it to this act, or the reason why none does.
     fn entitled(
         &self,
         lines: Vec<&'s Signer>,
@@ -170,7 +170,7 @@ impl<'s> Scrutiny<'s> {
         let holds = |line: &Signer, at: UtcTime| line.validity.holds(at);
         let in_time = |line: &Signer| match act {
             Act::Approve => holds(line, approved),
-            // A rejection comes later than the approval, at a time that no file states.
+            // A rejection is made after the approval, at a time that no file states.
             Act::Reject => holds(line, approved) || holds(line, self.now),
             Act::Ask => holds(line, request.created()) || holds(line, approved),
         };

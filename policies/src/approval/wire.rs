@@ -1,12 +1,12 @@
-//! The wire encoding of SSH (RFC 4251, section 5) as signatures, keys and revocation lists use it.
-//! Nothing is ever read past the end of what was given, and a reader must be finished, so that no
-//! byte is left over that somebody else would read in another way.
+//! The wire encoding of SSH (RFC 4251, section 5), as signatures, keys and revocation lists use it.
+//! A reader never reads past the end of its input. It must be finished, so that no bytes remain
+//! that another reader could interpret differently.
 
-/// What is left to read.
+/// The bytes that remain.
 #[derive(Clone, Copy)]
 pub(crate) struct Wire<'a>(&'a [u8]);
 
-/// Fewer bytes than were announced, or more than are understood.
+/// Fewer bytes than announced, or more than understood.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Malformed;
 
@@ -45,13 +45,13 @@ impl<'a> Wire<'a> {
         self.array().map(u64::from_be_bytes)
     }
 
-    /// A `string`: its length in four bytes, then the bytes.
+    /// Reads a `string`: its length in four bytes, then the bytes.
     pub(crate) fn string(&mut self) -> Result<&'a [u8], Malformed> {
         let length = usize::try_from(self.u32()?).map_err(|_| Malformed)?;
         self.take(length)
     }
 
-    /// A `string` that is text and has no NUL in it, at which C programs would stop reading.
+    /// Reads a `string` that is UTF-8 without a NUL, at which C programs would stop.
     pub(crate) fn text(&mut self) -> Result<&'a str, Malformed> {
         let text = std::str::from_utf8(self.string()?).map_err(|_| Malformed)?;
         if text.contains('\0') { Err(Malformed) } else { Ok(text) }

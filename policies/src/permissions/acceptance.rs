@@ -1,5 +1,5 @@
-//! Whether an answer is its author's to give. It must never count without an author whom the rules accept,
-//! and one signature that cannot be used must not stop one that can.
+//! The check that an answer's author may give it. An answer must never count without an author whom
+//! the rules accept. An unusable signature must not block a usable one.
 
 use std::collections::BTreeSet;
 
@@ -12,30 +12,30 @@ use crate::approval::{NotEntitled, SignatureFile, Signers, SshSignature};
 /// The namespace of a signature over the bytes of an answer.
 pub const PERMISSION_NAMESPACE: &str = "permission.tool-exec@threegate";
 
-/// Whose answers count. Nobody's, unless something is filled in.
+/// The authors whose answers count. By default none does.
 #[derive(Clone, Debug, Default)]
 pub struct AnswerRules {
-    /// Whose signatures do.
+    /// The keys whose signatures count.
     pub signers: Option<Signers>,
-    /// The users of the host whose own files do, unsigned.
+    /// The users of the host whose own files count without a signature.
     pub uids: BTreeSet<u32>,
 }
 
-/// What is known of an answer beside its bytes.
+/// The evidence about an answer besides its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct AnswerEvidence<'e> {
-    /// The signatures that lie beside it.
+    /// The signatures next to it.
     pub signatures: &'e [SignatureFile],
-    /// Whose file it is, where it is a file.
+    /// The owner of the file, if the answer is a file.
     pub owner: Option<FileOwner>,
     /// The present time.
     pub now: UtcTime,
 }
 
-/// Whose a file is, as the descriptor it was read from says.
+/// The owner and mode of a file, as read from its descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileOwner {
-    /// The user.
+    /// The user id.
     pub uid: u32,
     /// The permission bits.
     pub mode: u32,
@@ -49,20 +49,20 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// An answer that the embedding program vouches for: it has asked whoever decides, and nobody else
-    /// can have written it.
+    /// Makes an answer that the embedding program vouches for. The program must have asked the
+    /// deciding person, and must know that only this person can have written the answer.
     #[must_use]
     pub fn vouched(answer: Answer, program: &str) -> Self {
         Self { answer, by: Author::Program(program.to_owned()) }
     }
 
-    /// The answer.
+    /// Returns the answer.
     #[must_use]
     pub fn answer(&self) -> &Answer {
         &self.answer
     }
 
-    /// Whose it is.
+    /// Returns the author.
     #[must_use]
     pub fn by(&self) -> &Author {
         &self.by
@@ -70,10 +70,10 @@ impl Accepted {
 }
 
 impl AnswerRules {
-    /// The answer in these bytes, if it is well formed and by somebody whose answers count.
+    /// Reads the answer and checks that its author's answers count.
     ///
     /// # Errors
-    /// [`NotAccepted`] says what is wrong, and of every signature why it does not count.
+    /// [`NotAccepted`] states the problem, and for each signature the reason why it does not count.
     pub fn accept(
         &self,
         bytes: &[u8],

@@ -1,5 +1,5 @@
-//! Which grant is used for which call. A use must never be counted for two calls, nor a grant be used for
-//! an input that it is not for.
+//! The choice of the grant for each call. A use must never be counted for two calls, and a grant
+//! must never be used for an input that it does not cover.
 
 use model::{Sha256, UtcTime};
 
@@ -7,7 +7,8 @@ use super::call::{AskedTool, digest};
 use super::finding::Finding;
 use super::grant::{Grant, GrantId, Standing};
 
-/// The calls of a tool, of which one at least is meant: where no input is known, one of unknown input.
+/// Returns the inputs of the tool's calls, at least one: without a known input, one call of unknown
+/// input.
 fn inputs_of(asked: &AskedTool) -> Vec<Option<Sha256>> {
     match asked.inputs.is_empty() {
         true => vec![None],
@@ -15,8 +16,8 @@ fn inputs_of(asked: &AskedTool) -> Vec<Option<Sha256>> {
     }
 }
 
-/// Which grant each call would use: those for any number first, then those for these inputs only, then
-/// those that expire soonest, so that what is good for more stays.
+/// Returns the grant that each call would use. Unlimited grants come first, then grants for these
+/// inputs only, then those that expire soonest, so that the more general grants remain.
 pub(super) fn allot(
     standing: &Standing,
     asked: &AskedTool,

@@ -1,5 +1,5 @@
-//! An answer: what a person wrote. It must never be read as more than a person who reads the same bytes
-//! would take it for; whether it counts is another question.
+//! An answer, as a person wrote it. It must never mean more than a person reading the same bytes
+//! would understand. Another module decides whether it counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,37 +14,37 @@ use super::ask::AskId;
 use super::contract::{ANSWER_TYPE, CONTRACT_VERSION};
 use super::name::{Source, ToolName};
 
-/// The most bytes of an answer.
+/// The maximum size of an answer in bytes.
 pub const ANSWER_BYTES_MAX: usize = 128 * 1024;
 const COMMENTARY_CHARS_MAX: usize = 4096;
 const TOOLS_MAX: usize = super::call::TOOLS_MAX;
 const USES_MAX: u32 = 1_000_000;
 
-/// An answer file as it stands on the disk.
+/// An answer file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
     r#type: String,
     version: String,
-    /// What it answers.
+    /// The permission request that it answers.
     pub answers: Answered,
     /// The answer: the contract's success emission.
     pub data: AnswerData,
-    /// What narrows a grant, by tool.
+    /// The restrictions of a grant, by tool.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<ToolName, GrantLimits>,
 }
 
-/// Which question is answered.
+/// The permission request that an answer belongs to.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answered {
-    /// Its name.
+    /// The id of the request.
     pub id: AskId,
     /// The digest of its file.
     #[serde(with = "as_text")]
     pub sha256: Sha256,
-    /// For whom it asked.
+    /// The source of the request.
     pub source: Source,
 }
 
@@ -52,42 +52,42 @@ pub struct Answered {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerData {
-    /// The tools that may be called; one that is denied too is denied.
+    /// The tools that may be called. A tool that is also denied is denied.
     pub granted: Vec<ToolName>,
-    /// The tools that may not.
+    /// The tools that may not be called.
     pub denied: Vec<ToolName>,
-    /// Words for whoever reads the trail.
+    /// A comment for readers of the trail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commentary: Option<String>,
 }
 
-/// What narrows the grant of one tool; each that is missing narrows nothing.
+/// The restrictions of one tool's grant. A missing one restricts nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GrantLimits {
-    /// How many calls.
+    /// The number of calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses: Option<NonZeroU32>,
-    /// Until when: the first second in which it is good no longer.
+    /// The end of the grant: the first second in which it has expired.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "as_text::maybe")]
     pub expires_utc: Option<UtcTime>,
-    /// For which inputs.
+    /// The inputs that the grant covers.
     #[serde(default)]
     pub arguments: Arguments,
 }
 
-/// Which inputs a grant is for.
+/// The inputs that a grant covers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arguments {
-    /// Any, as a grant of the seed's is.
+    /// Any input, as with a grant in the seed.
     #[default]
     Any,
-    /// Those that the question showed, and no others.
+    /// Only the inputs in the permission request.
     AsRequested,
 }
 
-/// An answer that does not count.
+/// The reason why an answer does not count.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NotAccepted(pub(super) String);
 
@@ -100,7 +100,7 @@ impl fmt::Display for NotAccepted {
 impl std::error::Error for NotAccepted {}
 
 impl Answer {
-    /// An answer to one question, to be written down.
+    /// Makes an answer to one permission request.
     #[must_use]
     pub fn to(
         answers: Answered,
@@ -111,15 +111,15 @@ impl Answer {
         Self { r#type, version, answers, data, limits }
     }
 
-    /// Reads an answer file: strictly, for a person reads it too.
+    /// Reads an answer file, strictly, because a person reads it too.
     ///
     /// # Errors
-    /// [`NotAccepted`] says what is wrong with it.
+    /// [`NotAccepted`] states the problem.
     pub fn read(bytes: &[u8]) -> Result<Self, NotAccepted> {
         let wrong = |what: String| NotAccepted(escape_line(&what));
         let value = read_json(bytes, ANSWER_BYTES_MAX).map_err(|it| wrong(it.to_string()))?;
         if has_null(&value) {
-            // A limit that is null reads as one that is not there.
+            // A limit that is null looks like a missing limit.
             return Err(wrong("limits: leave a limit out instead of writing null".to_owned()));
         }
         let answer: Self =
@@ -130,10 +130,10 @@ impl Answer {
         }
     }
 
-    /// The bytes of its file.
+    /// Returns the bytes of its file.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
-        // It cannot fail: its keys are text. No bytes are no answer.
+        // Serialization cannot fail, because every key is text. Empty bytes would not be an answer.
         let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
         bytes.push(b'\n');
         bytes

@@ -1,5 +1,5 @@
-//! Values in JSON that are written as they are shown and read back from that. A text that is not such
-//! a value must never be taken for another one.
+//! JSON values that are written with `Display` and read with `FromStr`. A text that does not parse
+//! must never become another value.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ where
     text.parse().map_err(D::Error::custom)
 }
 
-/// The same where there may be none.
+/// The same for an optional value.
 pub(crate) mod maybe {
     use super::{Deserialize, Deserializer, Display, Error, FromStr, Serializer};
 
@@ -43,7 +43,7 @@ pub(crate) mod maybe {
     }
 }
 
-/// The same for lists.
+/// The same for a list.
 pub(crate) mod each {
     use serde::Serialize;
 

@@ -1,5 +1,5 @@
-//! A question to a person: the file that is lodged, and what must be remembered of it so that an answer
-//! can be held against it. One question is answered once, by its own bytes, in its own time.
+//! A request for permission: the file for a person, and the facts that must be kept to check the
+//! answer. A permission request is answered once, by its exact bytes, before it expires.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,17 +15,18 @@ use super::model::Moment;
 use super::name::{Domains, Source, ToolName};
 use super::trace::Traceparent;
 
-/// How long a question may be answered, in seconds: as long as a request is held.
+/// The seconds in which a permission request may be answered: as long as a request may be held.
 pub const ASK_OPEN_SEC: i64 = 7 * 24 * 60 * 60;
-/// The most bytes of a request file.
+/// The maximum size of a permission request file in bytes.
 pub const ASK_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// The name of a question, `PR-YYYYMMDD-HHMMSSZ-<16 hex digits>`; also its file's.
+/// The id of a permission request, `PR-YYYYMMDD-HHMMSSZ-<16 hex digits>`, which is also its file
+/// name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AskId(String);
 
-/// The text names no question.
+/// The text is not the id of a permission request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NotAnAskId;
 
@@ -38,13 +39,14 @@ impl fmt::Display for NotAnAskId {
 impl std::error::Error for NotAnAskId {}
 
 impl AskId {
-    /// The name of a question of now. The nonce is random: nobody is to know it before.
+    /// Makes the id of a new permission request. The nonce is random, so that the id cannot be
+    /// predicted.
     #[must_use]
     pub fn new(now: UtcTime, nonce: u64) -> Self {
         Self(format!("PR-{}-{nonce:016x}", now.compact()))
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -88,36 +90,36 @@ impl fmt::Display for AskId {
     }
 }
 
-/// What is remembered of a question until it is answered.
+/// The stored facts of a permission request until its answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenAsk {
-    /// Its name.
+    /// The id.
     pub id: AskId,
     /// The digest of its file.
     #[serde(with = "as_text")]
     pub sha256: Sha256,
-    /// For whom it asks.
+    /// The source that asks.
     pub source: Source,
-    /// For which tools.
+    /// The requested tools.
     pub tools: Vec<AskedAbout>,
-    /// The digest of what it asks, so that the same is not asked twice at a time.
+    /// The digest of the requested calls, so that the same request is not open twice.
     #[serde(with = "as_text")]
     pub asks_sha256: Sha256,
-    /// The first second in which it cannot be answered any more.
+    /// The first second in which it can no longer be answered.
     #[serde(with = "as_text")]
     pub expires: UtcTime,
-    /// Where its file is.
+    /// The domains under which its file is.
     pub domains: Option<Domains>,
 }
 
-/// One tool of a question.
+/// One tool of a permission request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskedAbout {
     /// The tool.
     pub tool: ToolName,
-    /// The digests of the inputs that wait.
+    /// The digests of the waiting calls' inputs.
     #[serde(with = "as_text::each")]
     pub inputs: Vec<Sha256>,
 }
@@ -128,15 +130,15 @@ impl OpenAsk {
     }
 }
 
-/// A request file as it stands on the disk.
+/// A permission request file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskFile {
     r#type: String,
     version: String,
-    /// Its name.
+    /// The id.
     pub id: AskId,
-    /// For whom it asks.
+    /// The source that asks.
     pub source: Source,
     #[serde(deserialize_with = "Option::deserialize")]
     domains: Option<Domains>,
@@ -145,12 +147,12 @@ pub struct AskFile {
     created_utc: UtcTime,
     #[serde(with = "as_text")]
     expires_utc: UtcTime,
-    /// What is asked.
+    /// The contract's request data.
     pub data: RequestData,
 }
 
 impl AskFile {
-    /// The question, what to remember of it, and the bytes of its file.
+    /// Makes a permission request: the facts to keep, and the bytes of its file.
     #[must_use]
     pub fn build(
         source: &Source,
@@ -172,7 +174,8 @@ impl AskFile {
             expires_utc: expires,
             data: RequestData::of(source, calls, terms.shown),
         };
-        // It cannot fail: its keys are text. A file without bytes could not be answered.
+        // Serialization cannot fail, because every key is text. A file without bytes could not be
+        // answered.
         let mut bytes = serde_json::to_vec_pretty(&file).unwrap_or_default();
         bytes.push(b'\n');
         let tools = calls
@@ -194,10 +197,10 @@ impl AskFile {
         (open, bytes)
     }
 
-    /// Reads a request file.
+    /// Reads a permission request file.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// The problem, as text.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let value = read_json(bytes, ASK_BYTES_MAX).map_err(|error| error.to_string())?;
         let file: Self = serde_json::from_value(value).map_err(|error| error.to_string())?;
@@ -208,12 +211,12 @@ impl AskFile {
     }
 }
 
-/// How people are asked.
+/// The terms on which people are asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Terms {
-    /// Where (seed 003, `domains`).
+    /// The domains of the files (seed 003, `domains`).
     pub domains: Option<Domains>,
-    /// With what in it.
+    /// The inputs that a file shows.
     pub shown: ShownInputs,
 }
 

@@ -1,5 +1,5 @@
-//! What is asked about: tools, and for each the calls that wait with their inputs. Two inputs that
-//! differ must never have one digest; the same members in another order are the same input.
+//! The calls that need a permission: tools, and for each the waiting calls with their inputs. Two
+//! different inputs must never have the same digest. The order of members makes no difference.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,38 +11,38 @@ use validator::{JsonError, Request, Work, read_json};
 
 use super::name::{NotAName, Source, ToolName};
 
-/// The most tools in one question.
+/// The maximum number of tools in one permission request.
 pub const TOOLS_MAX: usize = 64;
-/// The most calls of one tool in it.
+/// The maximum number of calls of one tool in it.
 pub const CALLS_MAX: usize = 64;
-/// The most bytes of a question in JSON.
+/// The maximum size of the calls in JSON, in bytes.
 pub const CALLS_BYTES_MAX: usize = 128 * 1024;
 
-/// One tool of a question (seed 003, the values of `tools`).
+/// One tool of a permission request (seed 003, the values of `tools`).
 #[derive(Clone, PartialEq, Debug)]
 pub struct AskedTool {
-    /// The tool's own name, where it is known by another one to agents.
+    /// The tool's own name, if agents know it by another.
     pub original_name: String,
-    /// What kind of tool: `arvo`, `mcp`, `internal`, or `toolexec` for runs of this program.
+    /// The kind of tool: `arvo`, `mcp`, `internal`, or `toolexec` for runs of this program.
     pub kind: String,
-    /// The inputs of the calls that wait; none where only the tool is asked about.
+    /// The inputs of the waiting calls; empty if only the tool is asked for.
     pub inputs: Vec<Map<String, Value>>,
 }
 
-/// All tools that are asked about at once, by the name that agents use.
+/// The tools of one permission request, by the name that agents use.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Calls(BTreeMap<ToolName, AskedTool>);
 
-/// A question that is none.
+/// The reason why the calls cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NotCalls {
-    /// Not JSON that every reader understands alike.
+    /// Not JSON that every reader understands in the same way.
     Json(JsonError),
-    /// Not of the form, or a name that is none.
+    /// A wrong form or an invalid name.
     Form(String),
-    /// More than are looked at: at most 64 tools with at most 64 calls each.
+    /// Too many: the limit is 64 tools with 64 calls each.
     TooMany,
-    /// A definition that names another tool than the key above it.
+    /// A definition or call that names another tool than its key.
     OtherName(ToolName),
 }
 
@@ -78,7 +78,8 @@ struct ToolForm {
     requests: Vec<CallForm>,
 }
 
-/// `description`, `inputSchema` and the rest of a server's entry decide nothing and are passed over.
+/// Only these members of a server's entry matter. `description`, `inputSchema` and others are
+/// ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Definition {
@@ -95,7 +96,7 @@ struct Server {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct CallForm {
-    /// Which call of the model's turn: nothing here depends on it.
+    /// The id of the call in the model's turn; ignored.
     #[serde(rename = "toolUseId")]
     _tool_use_id: Option<String>,
     name: Option<String>,
@@ -103,14 +104,14 @@ struct CallForm {
 }
 
 impl Calls {
-    /// No tool yet.
+    /// Makes an empty list.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One run of a request, for the daemon: the tool `toolexec.run.<language>` with the command as
-    /// the call's input, or the code where the work is code.
+    /// Makes the call of one run, for the daemon: the tool `toolexec.run.<language>` with the
+    /// command, or the code, as its input.
     #[must_use]
     pub fn of_request(request: &Request) -> Self {
         let input = match request.work() {
@@ -124,7 +125,7 @@ impl Calls {
         Self(BTreeMap::from([(tool, asked)]))
     }
 
-    /// Asks about one more tool; several calls of one tool are added up.
+    /// Adds a tool. Further calls of the same tool are added to its inputs.
     ///
     /// # Errors
     /// [`NotCalls::TooMany`].
@@ -144,7 +145,7 @@ impl Calls {
     /// parameters of the seed's `get` and `requestBuilder`.
     ///
     /// # Errors
-    /// [`NotCalls`] says what is wrong.
+    /// [`NotCalls`] states the problem.
     pub fn read(bytes: &[u8]) -> Result<(Source, Self), NotCalls> {
         let value = read_json(bytes, CALLS_BYTES_MAX).map_err(NotCalls::Json)?;
         let form: Form =
@@ -160,32 +161,34 @@ impl Calls {
         Ok((form.source, Self(tools)))
     }
 
-    /// Whether nothing is asked.
+    /// Returns whether no tool is listed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The tools and what is asked of each, in the order of their names.
+    /// Returns the tools with their calls, ordered by name.
     pub fn iter(&self) -> impl Iterator<Item = (&ToolName, &AskedTool)> {
         self.0.iter()
     }
 
-    /// The same question about these tools only.
+    /// Returns only the calls of these tools.
     #[must_use]
     pub fn only(&self, wanted: impl Fn(&ToolName) -> bool) -> Self {
         let kept = self.0.iter().filter(|(tool, _)| wanted(tool));
         Self(kept.map(|(tool, asked)| (tool.clone(), asked.clone())).collect())
     }
 
-    /// The same for whoever asks the same of the same tools, whatever the order of members.
+    /// Returns the digest of the calls. It is the same for the same source, tools and inputs in any
+    /// member order.
     pub(crate) fn sha256(&self, source: &Source) -> Sha256 {
         let tools: BTreeMap<_, Vec<String>> = self
             .iter()
             .map(|(tool, asked)| (tool, asked.digests().map(|it| it.to_string()).collect()))
             .collect();
         let bytes = serde_json::to_vec(&json!({ "source": source, "tools": tools }));
-        // It cannot fail: keys are text and values are texts. Were it to, nothing would be shared.
+        // Serialization cannot fail, because keys and values are text. The fallback would only
+        // disable the detection of equal requests.
         Sha256::of(&bytes.unwrap_or_else(|_| format!("{source:?} {tools:?}").into_bytes()))
     }
 }
@@ -203,7 +206,7 @@ impl ToolForm {
             Some(server) => (server.kind, server.name),
             None => ("internal".to_owned(), None),
         };
-        // They are shown to a person, as names are.
+        // Both are shown to a person and must be readable, like names.
         let shows = |text: &str| text.parse::<ToolName>();
         let form = |error: NotAName| NotCalls::Form(format!("tools.{tool}: {error}"));
         let original_name = original.unwrap_or_else(|| tool.as_str().to_owned());
@@ -214,7 +217,7 @@ impl ToolForm {
 }
 
 impl AskedTool {
-    /// The digest of each input.
+    /// Returns the digest of each input.
     pub(crate) fn digests(&self) -> impl Iterator<Item = Sha256> {
         self.inputs.iter().map(digest)
     }
@@ -224,7 +227,7 @@ fn asked_too_much(tools: &BTreeMap<ToolName, AskedTool>) -> bool {
     tools.values().any(|asked| asked.inputs.len() > CALLS_MAX)
 }
 
-/// SHA-256 of the input as compact JSON, members in code point order.
+/// Returns the SHA-256 of the input as compact JSON, members in code point order.
 pub(crate) fn digest(input: &Map<String, Value>) -> Sha256 {
     let mut value = Value::Object(input.clone());
     // The map may keep insertion order if another crate asks serde_json for that.

@@ -1,5 +1,6 @@
-//! The changes that there are, as the trail keeps them: one entry each, with when, in whose trace and by
-//! whose word. An entry is what happened whole: an answer's grants and denials are never two entries.
+//! The changes of permissions as the trail records them: one entry each, with time, trace and
+//! author. An entry records a whole event: the grants and denials of an answer are never two
+//! entries.
 
 use model::UtcTime;
 use serde::{Deserialize, Serialize};
@@ -15,86 +16,86 @@ use super::trace::Traceparent;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// Its number: one more than the one before it.
+    /// The number, one more than that of the previous entry.
     pub number: u64,
-    /// When.
+    /// The time.
     #[serde(with = "as_text")]
     pub at: UtcTime,
-    /// In whose trace.
+    /// The trace of the caller.
     pub traceparent: Traceparent,
-    /// By whose word.
+    /// The author.
     pub by: Author,
-    /// What.
+    /// The change.
     pub change: Change,
 }
 
-/// What happened.
+/// A change of permissions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Change {
-    /// A person was asked.
+    /// A permission request was filed.
     Lodged(OpenAsk),
-    /// What was asked cannot be answered any more.
+    /// A permission request was withdrawn and can no longer be answered.
     Withdrawn {
-        /// Which.
+        /// The permission request.
         request: AskId,
     },
-    /// The person answered.
+    /// A person answered.
     Answered {
-        /// What was asked.
+        /// The permission request.
         request: AskId,
-        /// Whose permissions.
+        /// The source.
         source: Source,
-        /// What may be called now.
+        /// The tools granted.
         granted: Vec<Granted>,
-        /// What may not.
+        /// The tools denied.
         denied: Vec<Denied>,
-        /// The person's words.
+        /// The person's comment.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commentary: Option<String>,
     },
-    /// Calls were begun.
+    /// Calls were started.
     Spent {
-        /// Whose.
+        /// The source.
         source: Source,
-        /// One for each call whose grant is for a number of uses.
+        /// One use for each call whose grant has a limited number of uses.
         uses: Vec<Use>,
     },
-    /// Grants were taken back; whoever was asked about the tool cannot answer any more.
+    /// Grants were revoked. Open permission requests about the tool can no longer be answered.
     Revoked {
-        /// Whose.
+        /// The source.
         source: Source,
-        /// Of which tool.
+        /// The tool.
         tool: ToolName,
-        /// Which.
+        /// The grants.
         grants: Vec<GrantId>,
     },
-    /// A denial was taken back: the tool may be asked for again.
+    /// A denial was removed. The tool may be requested again.
     Lifted {
-        /// Whose.
+        /// The source.
         source: Source,
-        /// Of which tool.
+        /// The tool.
         tool: ToolName,
     },
-    /// The workflow ended: nothing of it is kept.
+    /// The workflow ended, and all its permissions were deleted.
     CleanedUp {
-        /// Whose.
+        /// The source.
         source: Source,
-        /// It was taken to have ended since nothing happened in it for so many seconds.
+        /// The idle time in seconds after which it was taken to have ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         idle_sec: Option<u64>,
     },
-    /// What stood when the trail was begun anew.
+    /// The permissions at the start of a rewritten trail.
     Kept {
-        /// Whose.
+        /// The source.
         source: Source,
-        /// All of it.
+        /// The permissions of some of its tools.
         standings: Vec<Standing>,
     },
 }
 
 impl Change {
-    /// The workflow that it is about; a withdrawal names its question alone.
+    /// Returns the workflow of the change. A withdrawal names only its permission request.
     #[must_use]
     pub fn source(&self) -> Option<&Source> {
         match self {
@@ -110,7 +111,7 @@ impl Change {
     }
 }
 
-/// A tool with what was granted of it.
+/// A tool with its new grant.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Granted {
@@ -120,22 +121,22 @@ pub struct Granted {
     pub grant: Grant,
 }
 
-/// A tool that was denied, and how.
+/// A tool with its denial.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Denied {
     /// The tool.
     pub tool: ToolName,
-    /// How.
+    /// The kind of denial.
     pub denial: Denial,
 }
 
-/// One call that a limited grant was used for.
+/// The use of a limited grant for one call.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Use {
     /// The tool.
     pub tool: ToolName,
-    /// The grant that has one use less now.
+    /// The grant, which has one use less now.
     pub grant: GrantId,
 }

@@ -1,6 +1,6 @@
-//! The contract of asking for a permission: its names, its version, its schema, and the data that is
-//! asked with (seed 003, `contract`). The members are the seed's and no others; what binds an answer to
-//! its question stands beside the data, never in it.
+//! The contract of permission requests: names, version, schema, and request data (seed 003,
+//! `contract`). It has exactly the members of the seed. The data that ties an answer to its request
+//! is next to the contract's data, never inside it.
 
 use std::collections::BTreeMap;
 
@@ -22,9 +22,9 @@ pub const CONTRACT_SCHEMA: &str = include_str!("contract-1.0.0.schema.json");
 /// One version of a contract.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Contract {
-    /// What both sides call it.
+    /// The URI by which both sides know it.
     pub uri: &'static str,
-    /// Which version.
+    /// The version.
     pub version: &'static str,
     /// The type of the event that it accepts.
     pub accepts: &'static str,
@@ -43,7 +43,7 @@ pub const CONTRACT: Contract = Contract {
     schema: CONTRACT_SCHEMA,
 };
 
-/// Whether a person who is asked sees what the tools would be called with.
+/// The visibility of the calls' inputs in a permission request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ShownInputs {
     /// The inputs of every call.
@@ -52,7 +52,7 @@ pub enum ShownInputs {
     Withheld,
 }
 
-/// What a person is asked with: the contract's `accepts` data.
+/// The data of a permission request: the contract's `accepts` data.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct RequestData {
@@ -60,37 +60,37 @@ pub struct RequestData {
     pub agent_id: String,
     /// The tools, by the names that agents use.
     pub requested_tools: Vec<ToolName>,
-    /// Why, in words.
+    /// The reason, as text.
     pub reason: String,
-    /// More about each tool.
+    /// Further data about each tool.
     pub tool_meta_data: BTreeMap<ToolName, ToolMetaData>,
 }
 
-/// More about one tool.
+/// Further data about one tool.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct ToolMetaData {
     /// The name that agents use.
     pub name: ToolName,
-    /// The tool's own.
+    /// The tool's own name.
     pub original_name: String,
-    /// What kind of tool.
+    /// The kind of tool.
     pub kind: String,
-    /// The calls that wait; none where inputs are not shown.
+    /// The waiting calls; `None` if inputs are not shown.
     #[serde(deserialize_with = "Option::deserialize")]
     pub requests: Option<Vec<ShownCall>>,
 }
 
-/// One call as a person sees it.
+/// One call as the file shows it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShownCall {
-    /// What the tool would be called with.
+    /// The input of the call.
     pub input: Map<String, Value>,
 }
 
 impl RequestData {
-    /// Asks for all of these tools.
+    /// Makes the data for all of these tools.
     #[must_use]
     pub fn of(source: &Source, calls: &Calls, shown: ShownInputs) -> Self {
         let tools: Vec<ToolName> = calls.iter().map(|(tool, _)| tool.clone()).collect();

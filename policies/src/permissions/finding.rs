@@ -1,28 +1,28 @@
-//! What is found of a tool: its state, and why it is that one. There is no state for "nobody knows": that
-//! is an error, and permits nothing.
+//! The state of a tool with its reason. An unknown state does not exist: it is an error, which
+//! permits nothing.
 
 use std::fmt;
 
 use super::grant::{Denial, GrantId};
 use super::model::ToolAuthorizationState;
 
-/// A state, and why it is that one.
+/// A state with its reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Finding {
-    /// DENIED: by an answer.
+    /// DENIED by an answer.
     Denied(Denial),
-    /// APPROVED: by this grant, or by this one and others where there are several calls.
+    /// APPROVED by this grant. For several calls, other grants may be needed as well.
     Granted(GrantId),
-    /// REQUESTABLE: nothing stands of this tool.
+    /// REQUESTABLE: the tool has neither a grant nor a denial.
     Missing,
     /// REQUESTABLE: every grant has expired.
     Expired,
-    /// REQUESTABLE: no grant is for these inputs, or for so many calls.
+    /// REQUESTABLE: no grant covers these inputs, or so many calls.
     NotForThese,
 }
 
 impl Finding {
-    /// The state.
+    /// Returns the state.
     #[must_use]
     pub fn state(&self) -> ToolAuthorizationState {
         match self {

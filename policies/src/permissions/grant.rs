@@ -1,5 +1,5 @@
-//! What one permission is: for which inputs, how often, until when. A grant must never be read as more
-//! than its answer said: a limit that cannot be read makes the whole entry unreadable.
+//! One permission: its inputs, its number of uses and its end. A grant must never be read as more
+//! than its answer. An unreadable limit makes the whole entry unreadable.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -12,7 +12,7 @@ use super::as_text;
 use super::model::ToolAuthorizationState;
 use super::name::ToolName;
 
-/// One grant's name: the entry of the trail that made it, and its place there.
+/// The id of a grant: the number of the trail entry that made it, and its index there.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct GrantId {
@@ -20,7 +20,7 @@ pub struct GrantId {
     pub(crate) place: u32,
 }
 
-/// The text names no grant.
+/// The text is not the id of a grant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NotAGrantId;
 
@@ -48,7 +48,7 @@ impl FromStr for GrantId {
             entry: entry.parse().map_err(|_| NotAGrantId)?,
             place: place.parse().map_err(|_| NotAGrantId)?,
         };
-        // One grant has one name: neither a sign nor leading zeros.
+        // A grant has one id: signs and leading zeros are refused.
         if id.to_string() == text { Ok(id) } else { Err(NotAGrantId) }
     }
 }
@@ -71,21 +71,21 @@ impl From<GrantId> for String {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grant {
-    /// Its name.
+    /// The id.
     pub id: GrantId,
-    /// How many calls it is still good for; none: any number.
+    /// The number of calls that remain. `None` means any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses_left: Option<NonZeroU32>,
-    /// The first second in which it is good no longer.
+    /// The first second in which it has expired.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "as_text::maybe")]
     pub expires: Option<UtcTime>,
-    /// The digests of the inputs that it is good for; none: any input.
+    /// The digests of the inputs that it covers. `None` means any input.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "inputs")]
     pub inputs: Option<Box<[Sha256]>>,
 }
 
 impl Grant {
-    /// Whether it has not expired.
+    /// Returns whether it has not expired.
     #[must_use]
     pub fn is_live(&self, now: UtcTime) -> bool {
         self.expires.is_none_or(|end| now < end)
@@ -96,7 +96,7 @@ impl Grant {
     }
 }
 
-/// A tool that may not be called, whatever is granted.
+/// A denial of a tool. It takes precedence over every grant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Denial {
@@ -106,22 +106,23 @@ pub enum Denial {
     LeftOut,
 }
 
-/// What stands of one tool.
+/// The permissions of one tool.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Standing {
     /// The tool.
     pub tool: ToolName,
-    /// Why it is denied; there are no grants beside it then.
+    /// The denial, if the tool is denied. It has no grants then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denied: Option<Denial>,
-    /// What was granted and is neither used up nor revoked; some may have expired.
+    /// The grants that are neither used up nor revoked; some may have expired.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grants: Vec<Grant>,
 }
 
 impl Standing {
-    /// The state of the tool by itself; what is asked with inputs, or in numbers, may be answered otherwise.
+    /// Returns the state of the tool alone. The state for particular inputs, or for several calls,
+    /// may differ.
     #[must_use]
     pub fn state(&self, now: UtcTime) -> ToolAuthorizationState {
         match self.denied {
@@ -135,14 +136,14 @@ impl Standing {
 }
 
 mod inputs {
-    //! Digests as texts, where there may be none.
+    //! Optional digests as text.
 
     use model::Sha256;
     use serde::{Deserializer, Serializer};
 
     use super::as_text::each;
 
-    // serde's `with` hands over the field as it is.
+    // The field's own type, as serde's `with` requires.
     pub(super) fn serialize<S: Serializer>(
         inputs: &Option<Box<[Sha256]>>,
         to: S,
@@ -153,7 +154,7 @@ mod inputs {
         }
     }
 
-    /// Only where the member is there: `null` is refused, for it would mean any input.
+    /// Reads a member that exists. `null` is refused, because it would mean any input.
     pub(super) fn deserialize<'de, D>(from: D) -> Result<Option<Box<[Sha256]>>, D::Error>
     where
         D: Deserializer<'de>,

@@ -1,11 +1,12 @@
-//! Permissions: which agent may call which tool, in which workflow, for whom (seed 003). It is decided by
-//! what people answered, never by what a model says; nothing that is missing, unread or in doubt may ever
-//! be an approval.
+//! Permissions: the tools that an agent may call, by workflow and access-control scope (seed 003).
+//! The answers of people decide, never the output of a model. Anything missing, unread or doubtful
+//! must never count as an approval.
 //!
-//! The way in is [`PermissionManager`]: `get` before a tool is called, `request_builder` for what is
-//! blocked, `set` when the answer is there, `cleanup` at the workflow's end. [`Scoped`] keeps them in
-//! memory; the one on disk is the spool's. Both are a trail of [`Entry`]s and a [`Register`] made of it:
-//! `plan` turns an operation into the one [`Change`] that does it, and `register` alone takes changes in.
+//! Start with [`PermissionManager`]: `get` before a call, `request_builder` for blocked tools,
+//! `set` for an answer, `cleanup` at the end of the workflow. [`Scoped`] stores permissions in
+//! memory; the crate `spool` stores them on disk. Both consist of a trail of [`Entry`]s and a
+//! [`Register`] made from it. `plan` turns an operation into one [`Change`], and only `register`
+//! applies changes.
 
 mod acceptance;
 mod allot;

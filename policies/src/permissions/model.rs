@@ -1,5 +1,5 @@
-//! The types that grants, questions and changes share: the state of a tool, and the author and the time of
-//! an operation. There must be one way to write each.
+//! The types shared by grants, permission requests and changes: the state of a tool, and the author
+//! and time of an operation. Each has one written form.
 
 use std::fmt;
 
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::trace::Traceparent;
 
 model::closed_set! {
-    /// The state of a tool: may it be called (seed 003, `ToolAuthorizationState`).
+    /// The state of a tool (seed 003, `ToolAuthorizationState`).
     #[derive(Hash)]
     pub enum ToolAuthorizationState {
-        /// It may not, and no person is asked.
+        /// The tool may not be called, and no person is asked.
         Denied = "DENIED",
-        /// It may.
+        /// The tool may be called.
         Approved = "APPROVED",
-        /// It may not, but a person can be asked.
+        /// The tool may not be called, but a person can be asked.
         Requestable = "REQUESTABLE",
     }
 }
@@ -58,6 +58,6 @@ pub struct Moment {
     pub now: UtcTime,
     /// The caller's trace.
     pub traceparent: Traceparent,
-    /// The actor; for an answer, the person who gave it counts.
+    /// The actor. For an answer, the person who gave it counts instead.
     pub by: Author,
 }

@@ -1,6 +1,6 @@
-//! The names that permissions are kept under: agent, workflow, access-control scope, tool. Two names
-//! that look alike in a list must not be two, so nothing is let in that a terminal would not show as it
-//! is; and none is so long that it could fill a disk.
+//! The names of permissions: agent, workflow, access-control scope, tool. Names that look alike
+//! must not differ, so a name may contain only what a terminal shows unchanged. The length is
+//! limited so that names cannot fill a disk.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,13 +11,13 @@ use model::Language;
 use serde::{Deserialize, Serialize};
 use validator::Request;
 
-/// The most bytes that a name may have.
+/// The maximum size of a name in bytes.
 pub const NAME_BYTES_MAX: usize = 512;
-/// The most bytes of a domain, which is also a directory's name.
+/// The maximum size of a domain in bytes. It is also the name of a directory.
 const DOMAIN_BYTES_MAX: usize = 100;
 const DOMAINS_MAX: usize = 16;
 
-/// A text that is no name.
+/// The text is not a valid name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NotAName {
     what: &'static str,
@@ -32,7 +32,7 @@ impl fmt::Display for NotAName {
 
 impl std::error::Error for NotAName {}
 
-/// Why the text is no name; none if it is one.
+/// Returns the reason why the text is not a name, if it is not.
 fn fault(text: &str) -> Option<&'static str> {
     if text.trim().is_empty() {
         return Some("is empty; give it a name");
@@ -43,7 +43,7 @@ fn fault(text: &str) -> Option<&'static str> {
     if text.trim() != text {
         return Some("has blanks around it; take them away");
     }
-    // Names decide, and people compare them by eye: no two may look alike.
+    // People compare names by eye, so no two may look alike.
     let plain = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
     if !plain || text.contains("  ") {
         return Some("has more than letters, digits and signs of ASCII with single blanks between");
@@ -51,7 +51,7 @@ fn fault(text: &str) -> Option<&'static str> {
     None
 }
 
-/// Names that are shared, so that a million permissions of one tool hold its name once.
+/// Shared names: a million permissions of one tool store its name once.
 #[derive(Default, Debug)]
 pub(crate) struct SharedNames {
     known: HashSet<Arc<str>>,
@@ -82,7 +82,7 @@ macro_rules! names {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// The text.
+            /// Returns the text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -134,7 +134,7 @@ names! {
 }
 
 impl ToolName {
-    /// The name of running a tool request of this language: `toolexec.run.<language>`.
+    /// Returns the tool name of a run in this language: `toolexec.run.<language>`.
     #[must_use]
     pub fn of_run(language: Language) -> Self {
         Self(format!("toolexec.run.{}", language.as_str()).into())
@@ -145,8 +145,9 @@ impl ToolName {
     }
 }
 
-/// Whose permissions: agent × workflow × access-control scope (seed 003, `PermissionManagerContext`).
-/// No part may be left out of a comparison: the same agent of another tenant is another source.
+/// The owner of permissions: agent × workflow × access-control scope (seed 003,
+/// `PermissionManagerContext`). Every part takes part in comparisons: the same agent of another
+/// tenant is another source.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
@@ -154,17 +155,18 @@ pub struct Source {
     pub name: AgentName,
     /// The workflow execution.
     pub subject: Subject,
-    /// The access-control scope; `null` is a scope of its own and stands for no other.
+    /// The access-control scope. `null` is a scope of its own and matches no other.
     #[serde(deserialize_with = "Option::deserialize")]
     pub accesscontrol: Option<AccessControl>,
 }
 
 impl Source {
-    /// Whose permission a request needs: its `x-agent`, or else the agent `unknown` in a workflow of
-    /// the request's own. Leaving the key out so never finds a grant that naming oneself would not.
+    /// Returns the source whose permission a request needs: its `x-agent`, else the agent `unknown`
+    /// in a workflow of the request's own. Omitting the key therefore never finds another agent's
+    /// grant.
     ///
     /// # Errors
-    /// A part of `x-agent` is no name: nothing is permitted then.
+    /// A part of `x-agent` is not a valid name. Nothing is permitted then.
     pub fn of_request(request: &Request) -> Result<Self, NotAName> {
         let Some(agent) = request.agent() else {
             let subject = request.id().as_str().parse()?;
@@ -194,13 +196,13 @@ impl fmt::Display for Source {
     }
 }
 
-/// Where requests for permission are filed: a list of directories' names that is never empty.
+/// The directories in which permission requests are filed: a list of names that is never empty.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct Domains(Vec<String>);
 
 impl Domains {
-    /// The names, in the order in which they were given.
+    /// Returns the names in their given order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }

@@ -1,5 +1,5 @@
-//! The operations on permissions, for a store in memory and for one on disk. An error of any operation must
-//! mean that nothing is permitted.
+//! The operations on permissions, implemented by a store in memory and one on disk. An error of any
+//! operation must mean that nothing is permitted.
 
 use std::collections::BTreeMap;
 
@@ -13,32 +13,33 @@ use super::grant::GrantId;
 use super::model::{Moment, ToolAuthorizationState};
 use super::name::{Domains, Source, ToolName};
 
-/// A question that waits for its answer.
+/// A permission request that waits for its answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lodged {
-    /// The facts that are kept of it.
+    /// The stored facts.
     pub ask: OpenAsk,
-    /// The bytes to hand to a person; none where the same was asked before and waits still.
+    /// The bytes of the file for a person. `None` if the same request was filed before and is still
+    /// open.
     pub file: Option<Vec<u8>>,
 }
 
-/// Deterministic authorization of tool calls (seed 003, `IPermissionManager`). An error of any operation
-/// means that nothing is permitted.
+/// Deterministic authorization of tool calls (seed 003, `IPermissionManager`). An error of any
+/// operation means that nothing is permitted.
 pub trait PermissionManager {
-    /// Why an operation was not done.
+    /// The reason why an operation was not done.
     type Error: std::error::Error;
 
-    /// The contract of questions and answers.
+    /// Returns the contract of permission requests and answers.
     fn contract(&self) -> &'static Contract;
 
-    /// The domains that questions go to; none: the one default place.
+    /// Returns the domains for permission requests, or `None` for the default directory.
     fn domains(&self) -> Option<&Domains>;
 
-    /// The terms of a question to a person.
+    /// Returns the terms of permission requests.
     fn terms(&self) -> &Terms;
 
-    /// The state of every tool that is asked about, at once. It reads and uses nothing up: a run that
-    /// begins on the strength of it must [`spend`](Self::spend).
+    /// Returns the state of each tool at one point in time. It only reads. A run that starts
+    /// because of the result must [`spend`](Self::spend).
     ///
     /// # Errors
     /// The stored permissions cannot be read.
@@ -52,7 +53,7 @@ pub trait PermissionManager {
         Ok(found.into_iter().map(|(tool, found)| (tool, found.state())).collect())
     }
 
-    /// The same with the reasons.
+    /// Returns the state of each tool with its reason.
     ///
     /// # Errors
     /// The stored permissions cannot be read.
@@ -63,11 +64,11 @@ pub trait PermissionManager {
         moment: &Moment,
     ) -> Result<BTreeMap<&'c ToolName, Finding>, Self::Error>;
 
-    /// Takes an answer in, whole, and says what it changed. Denied wins; what the question named and the
-    /// answer does not grant is denied; a question is answered once.
+    /// Applies a whole answer and returns the change. A denial takes precedence. A requested tool
+    /// that the answer does not grant is denied. A permission request is answered once.
     ///
     /// # Errors
-    /// It answers nothing that is open here, or it could not be kept.
+    /// The answer matches no open permission request, or the change could not be stored.
     fn set(
         &mut self,
         source: &Source,
@@ -75,22 +76,23 @@ pub trait PermissionManager {
         moment: &Moment,
     ) -> Result<Change, Self::Error>;
 
-    /// The contract's data to ask with, for tools that `get` did not approve.
+    /// Makes the contract's request data for tools that `get` did not approve.
     fn request_builder(&self, source: &Source, blocked: &Calls, _moment: &Moment) -> RequestData {
         RequestData::of(source, blocked, self.terms().shown)
     }
 
-    /// Ends every permission of a workflow that has ended; returns none where there was none. The run has
-    /// ended even if this fails: a caller logs an error and continues.
+    /// Deletes every permission of a workflow that has ended. Returns `None` if it had none. The
+    /// run has ended even if this fails: the caller logs an error and continues.
     ///
     /// # Errors
-    /// It could not be kept.
+    /// The change could not be stored.
     fn cleanup(&mut self, source: &Source, moment: &Moment) -> Result<Option<Change>, Self::Error>;
 
-    /// Asks a person for what can be asked for. While one waits, the same question is not asked again.
+    /// Files a permission request for the tools that can be requested. An equal request that is
+    /// open is not filed again.
     ///
     /// # Errors
-    /// Nothing of it can be asked for, or it could not be kept.
+    /// No tool can be requested, or the request could not be stored.
     fn lodge(
         &mut self,
         source: &Source,
@@ -99,12 +101,12 @@ pub trait PermissionManager {
         nonce: u64,
     ) -> Result<Lodged, Self::Error>;
 
-    /// Begins these calls, all or none. Each uses up one use of exactly one grant, where that is limited in
-    /// number; returns none where none is. Other callers at the same time must not lead to more uses than
-    /// were granted.
+    /// Starts these calls, all or none. Each call uses up one use of exactly one grant with a
+    /// limited number. Returns `None` if no such grant is needed. Concurrent callers must not use
+    /// more than was granted.
     ///
     /// # Errors
-    /// One is not permitted, or it could not be kept; nothing may be begun then.
+    /// A call is not permitted, or the change could not be stored. No call may start then.
     fn spend(
         &mut self,
         source: &Source,
@@ -112,11 +114,12 @@ pub trait PermissionManager {
         moment: &Moment,
     ) -> Result<Option<Change>, Self::Error>;
 
-    /// Takes grants of a tool back, all or one, and closes every open question about the tool, so that no
-    /// answer given before can bring them back. A denial stays.
+    /// Revokes one grant of a tool, or all, and closes every open permission request about the
+    /// tool, so that no earlier answer can restore them. A denial remains.
     ///
     /// # Errors
-    /// There is nothing to take back, or it could not be kept.
+    /// The tool has no such grant, or neither grants nor open permission requests; or the change
+    /// could not be stored.
     fn revoke(
         &mut self,
         source: &Source,
@@ -125,10 +128,10 @@ pub trait PermissionManager {
         moment: &Moment,
     ) -> Result<Change, Self::Error>;
 
-    /// Takes a denial back: the tool may be asked for again. No older grant comes back.
+    /// Removes a denial, so that the tool may be requested again. Older grants are not restored.
     ///
     /// # Errors
-    /// It is not denied, or it could not be kept.
+    /// The tool is not denied, or the change could not be stored.
     fn lift(
         &mut self,
         source: &Source,

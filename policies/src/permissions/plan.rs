@@ -1,5 +1,5 @@
-//! From an operation to the one change that does it, or to why nothing is done. A plan looks at what
-//! stands and alters nothing: only an entry that is kept does.
+//! The plan of an operation: the one change that does it, or the reason why nothing is done. A plan
+//! reads the current permissions and changes nothing. Only a stored entry changes them.
 
 use std::num::NonZeroU32;
 
@@ -18,22 +18,23 @@ use super::name::{Source, ToolName};
 use super::refused::Refused;
 use super::register::{GRANTS_MAX, OPEN_MAX, Register, SOURCES_MAX, STANDINGS_MAX};
 
-/// Standings in one entry of a trail that is begun anew.
+/// The number of tools in one entry of a rewritten trail.
 const KEPT_AT_ONCE: usize = 8;
 
-/// What of a question needs a person.
+/// The part of the calls that needs a person.
 pub enum Lodging<'r> {
-    /// The same was asked and waits for its answer.
+    /// An equal permission request is open.
     Asked(&'r OpenAsk),
-    /// These are to be asked.
+    /// These calls need a new permission request.
     New(Calls),
 }
 
 impl Register {
-    /// What is to be asked of a person: only what can be. Denied tools are never asked for again.
+    /// Returns the calls that a person must be asked about, without those that cannot be requested.
+    /// Denied tools are never requested again.
     ///
     /// # Errors
-    /// Nothing of it can be asked, or too much is open.
+    /// No tool can be requested, or too many permission requests are open.
     pub fn plan_lodging(
         &self,
         source: &Source,
@@ -69,10 +70,10 @@ impl Register {
         Ok(Lodging::New(calls))
     }
 
-    /// What an answer changes. What the question named and `granted` leaves out is denied.
+    /// Returns the change that an answer makes. A requested tool that `granted` omits is denied.
     ///
     /// # Errors
-    /// It answers nothing that is open here, or more than was asked.
+    /// The answer matches no open permission request, or grants more than was requested.
     pub fn plan_answer(
         &self,
         source: &Source,
@@ -159,7 +160,8 @@ impl Register {
         }
     }
 
-    /// What begins these calls, all or none; none where no grant is limited in number.
+    /// Returns the change that starts these calls, all or none. Returns `None` if no limited grant
+    /// is used.
     ///
     /// # Errors
     /// [`Refused::Blocked`] names the first tool that is not permitted.
@@ -188,10 +190,11 @@ impl Register {
         Ok(Some(spent).filter(|it| !matches!(it, Change::Spent { uses, .. } if uses.is_empty())))
     }
 
-    /// What takes grants of a tool back, all or one. A denial stays: this never widens anything.
+    /// Returns the change that revokes one grant of a tool, or all. A denial remains, so the change
+    /// never permits more.
     ///
     /// # Errors
-    /// There is nothing to take back.
+    /// The tool has no such grant, or neither grants nor open permission requests.
     pub fn plan_revocation(
         &self,
         source: &Source,
@@ -209,20 +212,21 @@ impl Register {
         }
     }
 
-    /// Whose a grant is, and of which tool.
+    /// Returns the source and the tool of a grant.
     ///
     /// # Errors
-    /// No such grant stands.
+    /// No such grant exists.
     pub fn holder_of(&self, id: GrantId) -> Result<(Source, ToolName), Refused> {
         let has = |standing: &Standing| standing.grants.iter().any(|grant| grant.id == id);
         let found = self.standings().find(|(_, standing)| has(standing));
         found.map(|(source, it)| (source.clone(), it.tool.clone())).ok_or(Refused::NoGrant(id))
     }
 
-    /// What takes a denial back: the tool may be asked for again, and no older grant comes back.
+    /// Returns the change that removes a denial, so that the tool may be requested again. Older
+    /// grants are not restored.
     ///
     /// # Errors
-    /// It is not denied.
+    /// The tool is not denied.
     pub fn plan_lifting(&self, source: &Source, tool: &ToolName) -> Result<Change, Refused> {
         match self.standing(source, tool) {
             Some(standing) if standing.denied.is_some() => {
@@ -232,7 +236,7 @@ impl Register {
         }
     }
 
-    /// What lets go of a workflow; none where nothing is kept of it.
+    /// Returns the change that deletes a workflow, or `None` if nothing of it is stored.
     #[must_use]
     pub fn plan_cleanup(&self, source: &Source) -> Option<Change> {
         let asked = self.open.values().any(|ask| ask.source == *source);
@@ -240,8 +244,8 @@ impl Register {
         kept.then(|| Change::CleanedUp { source: source.clone(), idle_sec: None })
     }
 
-    /// The changes that end every workflow without an entry in the last `idle_sec` seconds. A clock that was
-    /// put back makes none of them idle.
+    /// Returns the changes that end every workflow without an entry in the last `idle_sec` seconds.
+    /// A clock that was set back makes none of them idle.
     #[must_use]
     pub fn plan_idle_cleanup(&self, idle_sec: u64, now: UtcTime) -> Vec<Change> {
         let idle = i64::try_from(idle_sec).unwrap_or(i64::MAX);
@@ -253,7 +257,8 @@ impl Register {
         self.idle_since(since).map(cleaned_up).collect()
     }
 
-    /// The changes from which all that stands can be made anew, without what has expired.
+    /// Returns the changes that restore the current permissions in a new trail, without those that
+    /// have expired.
     pub fn kept(&self, now: UtcTime) -> impl Iterator<Item = Change> {
         let open = self.open.values().filter(move |ask| now < ask.expires).cloned();
         let held = self.held.iter().flat_map(move |(source, held)| {

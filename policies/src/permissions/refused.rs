@@ -1,4 +1,4 @@
-//! Why an operation changed nothing, in words that name the object first.
+//! The reasons why an operation changed nothing. Each text begins with the object.
 
 use std::fmt;
 
@@ -9,43 +9,43 @@ use super::finding::Finding;
 use super::grant::GrantId;
 use super::name::{Source, ToolName};
 
-/// An operation that was not done.
+/// The reason why an operation was refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refused {
-    /// No such question is open here: it was never lodged, or was answered or withdrawn.
+    /// No such permission request is open: it was never filed, or was answered or withdrawn.
     NotOpen(AskId),
-    /// The time for an answer is over.
+    /// The permission request has expired.
     Expired(AskId),
-    /// The answer names other bytes than the question has.
+    /// The answer names other bytes than those of the permission request.
     OtherBytes(AskId),
-    /// The answer is for somebody else than the question.
+    /// The answer is for another source than the permission request.
     OtherSource(AskId),
-    /// The answer names a tool that was not asked for.
+    /// The answer names a tool that was not requested.
     NeverAsked(AskId, ToolName),
-    /// A grant that would be over before it begins.
+    /// A grant that would end before it begins.
     OverAlready(ToolName, UtcTime),
-    /// `as_requested` of a tool that was asked for without any input: it would allow nothing.
+    /// `as_requested` for a tool that was requested without inputs: it would allow nothing.
     NoInputs(ToolName),
     /// A call that is not permitted now.
     Blocked(ToolName, Finding),
-    /// Nothing is asked.
+    /// No tool was requested.
     NothingAsked,
-    /// All that is asked about is permitted, so nobody need be asked.
+    /// All requested tools are permitted, so no person must be asked.
     AllApproved,
-    /// Nothing of the kind is there to take back.
+    /// The tool has nothing that could be revoked.
     NothingThere(ToolName),
-    /// No such grant.
+    /// No such grant exists.
     NoGrant(GrantId),
-    /// The bounds of what is kept.
+    /// A storage limit is reached.
     Full(&'static str),
-    /// An entry that cannot follow the ones before it; nothing may be built on it.
+    /// An entry that contradicts the previous ones. Nothing may be based on it.
     Inconsistent {
-        /// Its number.
+        /// The number of the entry.
         entry: u64,
-        /// What is wrong.
+        /// The problem.
         why: &'static str,
     },
-    /// Nothing is kept of this source.
+    /// No permissions of this source are stored.
     Nobody(Source),
 }
 

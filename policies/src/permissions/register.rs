@@ -1,6 +1,6 @@
-//! What stands: an index of every permission, made of the entries of the trail and of nothing else. It
-//! must never answer APPROVED but for a grant that it holds, and an entry that cannot follow the ones
-//! before it is an error, not a guess.
+//! The current permissions: an index made only from the entries of the trail. It must never answer
+//! APPROVED without a grant that it contains. An entry that contradicts the previous ones is an
+//! error; the index never guesses.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,16 +15,16 @@ use super::grant::{Denial, Grant, Standing};
 use super::name::{SharedNames, Source, ToolName};
 use super::refused::Refused;
 
-/// The most questions that are open at a time.
+/// The maximum number of open permission requests.
 pub(super) const OPEN_MAX: usize = 10_000;
-/// The most tools of one source.
+/// The maximum number of tools of one source.
 pub(super) const STANDINGS_MAX: usize = 1024;
-/// The most grants of one tool of one source.
+/// The maximum number of grants of one tool of one source.
 pub(super) const GRANTS_MAX: usize = 16;
-/// The most sources.
+/// The maximum number of sources.
 pub(super) const SOURCES_MAX: usize = 4_000_000;
 
-/// The index.
+/// The index of current permissions.
 #[derive(Debug, Default)]
 pub struct Register {
     pub(super) number: u64,
@@ -33,41 +33,42 @@ pub struct Register {
     pub(super) open: HashMap<AskId, OpenAsk>,
     pub(super) asked: HashMap<Sha256, AskId>,
     names: SharedNames,
-    /// When the last entry about a workflow was made.
+    /// The time of the last entry about each workflow.
     last_entry: HashMap<Source, UtcTime>,
 }
 
 impl Register {
-    /// One that goes on after the entry of this number, of which nothing else is known here.
+    /// Makes an index that continues after this entry and knows nothing of earlier entries.
     #[must_use]
     pub fn after(number: u64) -> Self {
         Self { number, ..Self::default() }
     }
 
-    /// The number of the last entry.
+    /// Returns the number of the last entry.
     #[must_use]
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The number of the last entry by which what is not permitted may be, or be asked for again: while it
-    /// stays, nothing that was blocked is permitted but by time.
+    /// Returns the number of the last entry that could permit a blocked tool, or make it
+    /// requestable again. While it is unchanged, only the passing of time permits a blocked tool.
     #[must_use]
     pub fn decided(&self) -> u64 {
         self.decided
     }
 
-    /// What stands, in no order.
+    /// Returns the permissions of every tool, in no particular order.
     pub fn standings(&self) -> impl Iterator<Item = (&Source, &Standing)> {
         self.held.iter().flat_map(|(source, held)| held.iter().map(move |it| (source, it)))
     }
 
-    /// The questions that wait for an answer, in no order.
+    /// Returns the open permission requests, in no particular order.
     pub fn open(&self) -> impl Iterator<Item = &OpenAsk> {
         self.open.values()
     }
 
-    /// The workflows of which something is kept, and no entry is later than `since`, in no order.
+    /// Returns the workflows that have stored permissions and no entry later than `since`, in no
+    /// particular order.
     pub fn idle_since(&self, since: UtcTime) -> impl Iterator<Item = &Source> {
         let asking: HashSet<&Source> = self.open.values().map(|ask| &ask.source).collect();
         let idle = self.last_entry.iter().filter(move |(_, at)| **at <= since);
@@ -75,14 +76,14 @@ impl Register {
         idle.filter(move |source| self.held.contains_key(*source) || asking.contains(*source))
     }
 
-    /// What stands of one tool.
+    /// Returns the permissions of one tool.
     #[must_use]
     pub fn standing(&self, source: &Source, tool: &ToolName) -> Option<&Standing> {
         let held = self.held.get(source)?;
         held.binary_search_by(|it| it.tool.cmp(tool)).ok().map(|at| &held[at])
     }
 
-    /// Whether every call that is asked about is permitted together, and why or why not.
+    /// Returns whether all requested calls are permitted together, with the reason.
     #[must_use]
     pub fn find(
         &self,
@@ -105,11 +106,11 @@ impl Register {
         }
     }
 
-    /// Takes the next entry in.
+    /// Applies the next entry.
     ///
     /// # Errors
-    /// [`Refused::Inconsistent`]: it cannot follow. What was there before is there still, but nothing
-    /// may be answered from it any more.
+    /// [`Refused::Inconsistent`] if it contradicts the previous entries. The index remains readable
+    /// then, but no answer may be based on it.
     pub fn apply(&mut self, entry: Entry) -> Result<(), Refused> {
         let number = entry.number;
         let wrong = |why| Refused::Inconsistent { entry: number, why };
@@ -195,7 +196,7 @@ impl Register {
         Ok(())
     }
 
-    /// Closes the questions of a source, all or those about this tool.
+    /// Closes the open permission requests of a source, all or those about this tool.
     fn withdraw(&mut self, source: &Source, tool: Option<&ToolName>) {
         let about = |ask: &OpenAsk| tool.is_none_or(|tool| ask.about(tool).is_some());
         self.open.retain(|_, ask| ask.source != *source || !about(ask));
@@ -205,7 +206,7 @@ impl Register {
 
     fn deny(&mut self, source: &Source, Denied { tool, denial }: Denied) {
         let standing = self.standing_mut(source, tool);
-        // What the person said themselves is what is told.
+        // An explicit denial is reported in preference to an omission.
         standing.denied = match standing.denied {
             Some(Denial::Said) => Some(Denial::Said),
             _ => Some(denial),
@@ -252,7 +253,7 @@ impl Register {
         if known { Ok(()) } else { Err("spends a grant that is not there") }
     }
 
-    /// Changes a standing, and lets go of it where nothing is left.
+    /// Changes the permissions of a tool, and deletes them if none remains.
     fn change(&mut self, source: &Source, tool: &ToolName, act: impl FnOnce(&mut Standing)) {
         let Some(held) = self.held.get_mut(source) else { return };
         let Ok(at) = held.binary_search_by(|it| it.tool.cmp(tool)) else { return };

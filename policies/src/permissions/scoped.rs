@@ -1,5 +1,6 @@
-//! Permissions for as long as a program runs: for embedding, and for tests to hold the one on disk
-//! against. Its trail is bounded; what must outlive the program belongs into the one on disk.
+//! A store in memory for the lifetime of a program: for embedding, and for tests that compare the
+//! store on disk with it. Its trail is bounded. Permissions that must outlive the program belong in
+//! the store on disk.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,7 +18,7 @@ use super::plan::Lodging;
 use super::refused::Refused;
 use super::register::Register;
 
-/// The last so many entries are kept to be looked at.
+/// The number of entries that the trail keeps.
 const TRAIL_MAX: usize = 10_000;
 
 /// Permissions in memory.
@@ -29,18 +30,18 @@ pub struct Scoped {
 }
 
 impl Scoped {
-    /// None yet.
+    /// Makes an empty store.
     #[must_use]
     pub fn new(terms: Terms) -> Self {
         Self { terms, ..Self::default() }
     }
 
-    /// The last entries, the oldest first.
+    /// Returns the last entries, the oldest first.
     pub fn trail(&self) -> impl Iterator<Item = &Entry> {
         self.trail.iter()
     }
 
-    /// What stands.
+    /// Returns the index of current permissions.
     #[must_use]
     pub fn register(&self) -> &Register {
         &self.register

@@ -1,13 +1,13 @@
-//! The W3C trace context that every operation carries, so that an entry of the audit trail can be
-//! found again in the caller's traces. It must never decide anything: a trace is a claim of the caller.
+//! The W3C trace context of every operation. It relates entries of the audit trail to the caller's
+//! traces. It must never decide anything, because it is a claim of the caller.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A `traceparent` of version 00 (W3C Trace Context, section 3.2). Later versions are refused: what
-/// their flags mean is not known here.
+/// A `traceparent` of version 00 (W3C Trace Context, section 3.2). Later versions are refused
+/// because the meaning of their flags is unknown here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Traceparent {
@@ -16,7 +16,7 @@ pub struct Traceparent {
     flags: u8,
 }
 
-/// The text is no `traceparent`.
+/// The text is not a valid `traceparent`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NotATraceparent(&'static str);
 
@@ -29,13 +29,13 @@ impl fmt::Display for NotATraceparent {
 impl std::error::Error for NotATraceparent {}
 
 impl Traceparent {
-    /// A trace that begins here, of 24 random bytes.
+    /// Makes a new trace from 24 random bytes.
     #[must_use]
     pub fn from_random(bytes: [u8; 24]) -> Self {
         let (mut trace, mut parent) = ([0; 16], [0; 8]);
         trace.copy_from_slice(&bytes[..16]);
         parent.copy_from_slice(&bytes[16..]);
-        // Nothing but zeros is the one value that neither may have.
+        // All zeros is the one value that neither may have.
         let trace = u128::from_be_bytes(trace).max(1);
         Self { trace, parent: u64::from_be_bytes(parent).max(1), flags: 0 }
     }

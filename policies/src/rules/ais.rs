@@ -1,5 +1,6 @@
-//! AIS as rules of the decision: where policy covers a request, the artifacts beside it must bind it to what
-//! a user intended, and every rule of the guard is told. A bundle that nobody asked for decides nothing.
+//! AIS as rules of the decision. If policy covers a request, its bundle must bind it to a user's
+//! intent, and every check of the guard is recorded. A bundle that policy does not require decides
+//! nothing.
 
 use validator::{Code, Request};
 
@@ -49,7 +50,7 @@ pub(crate) fn ask(
     }
 }
 
-/// The bundle with its name, and the trust store that judges it; refuses where one of them is missing.
+/// Returns the bundle with its file name and the trust store. Refuses if one of them is missing.
 fn read<'a>(
     evidence: &AisEvidence<'a>,
     findings: &mut Findings,
@@ -58,7 +59,7 @@ fn read<'a>(
     let (name, bytes) = match evidence.file {
         AisFile::Read { name, bytes } => (name, bytes),
         AisFile::Missing => {
-            // The envelope is made after the approval: before it there can be none.
+            // The envelope is made after the approval; before that no bundle can exist.
             let reason = "there is no AIS bundle beside the request, and policy asks for one";
             match evidence.trust {
                 Some(_) => findings.hold(RULE, Code::Ais("bundle-missing"), reason, hint),
@@ -115,7 +116,7 @@ fn verdict(check: &Check) -> Verdict {
     }
 }
 
-/// What the run would use: of the host's runtimes only its own.
+/// Returns the digests that the run would use: of the host's runtimes only its own.
 fn used_by(host: &Supply, runtime: Option<&Runtime>) -> Supply {
     let mut used = host.clone();
     used.runtimes.retain(|name, _| runtime.is_some_and(|runtime| runtime.name() == name));

@@ -1,5 +1,5 @@
-//! The rules about what is asked for: lane, runtime, limits, constraints, layers. Each
-//! must leave exactly one verdict per rule name, and none may change what was asked.
+//! The rules about the requested resources: backend, runtime, limits, constraints, layers. Each
+//! must report exactly one verdict per rule name, and none may change the request.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,8 @@ pub(crate) fn backend(request: &Request, findings: &mut Findings) {
     }
 }
 
-/// Runtime and binary of the command's first word, where there are both.
+/// Returns the runtime chosen by the first word of the command, with its installation, if both
+/// exist.
 pub(crate) fn runtime<'a>(
     request: &Request,
     policy: &'a Policy,
@@ -35,7 +36,7 @@ pub(crate) fn runtime<'a>(
     findings: &mut Findings,
 ) -> Option<(&'a Runtime, &'a Installed)> {
     if matches!(request.work(), Work::Code(_)) {
-        // The lane is refused; there is no command that could choose a runtime.
+        // The backend is refused, and no command exists that could choose a runtime.
         for rule in [RuleName::Command, RuleName::Language, RuleName::Runtime] {
             findings.not_applicable(rule, "the request carries code, not a command");
         }
@@ -58,7 +59,8 @@ pub(crate) fn runtime<'a>(
     fits.then_some((chosen, installed))
 }
 
-/// Whether there is a runtime for the command's first word and the language, on whatever host.
+/// Checks that a runtime exists for the command's first word and the language, regardless of the
+/// host.
 pub(crate) fn spoken(request: &Request, policy: &Policy, findings: &mut Findings) {
     if let Some(chosen) = command(request, policy, findings) {
         language(request, chosen, findings);
@@ -70,7 +72,7 @@ fn command<'a>(
     policy: &'a Policy,
     findings: &mut Findings,
 ) -> Option<&'a Runtime> {
-    // The validator lets no request through without a word; without one nothing is chosen.
+    // The validator accepts no empty command; an empty one chooses nothing.
     let word = request.argv().first().map_or("", String::as_str);
     let knows = |it: &&Runtime| it.words().iter().any(|known| known == word);
     let of_language =
@@ -114,7 +116,8 @@ fn language(request: &Request, runtime: &Runtime, findings: &mut Findings) -> bo
     false
 }
 
-/// The program and what of this host is shown beside the policy's mounts, for the record.
+/// Describes the program and the host paths that it sees besides the policy's mounts, for the
+/// record.
 fn whole(runtime: &Runtime, installed: &Installed) -> String {
     let root = runtime.root().map(|root| format!(" in {}", root.display()));
     let prefix = installed.prefix.as_ref().map(|prefix| format!(" with {}", prefix.display()));
@@ -168,7 +171,7 @@ pub(crate) fn limits(request: &Request, policy: &Policy, findings: &mut Findings
     }
 }
 
-/// Thousandths of a core as the shortest decimal.
+/// Formats thousandths of a core as the shortest decimal.
 fn cores(milli: u64) -> String {
     if milli.is_multiple_of(1000) {
         return (milli / 1000).to_string();
@@ -197,7 +200,8 @@ pub(crate) fn constraints(request: &Request, policy: &Policy, findings: &mut Fin
     }
 }
 
-/// Nothing is known of the cell yet: the launcher refuses the run where a layer is missing.
+/// Records the required layers. No sandbox exists yet; the launcher refuses the run if a layer is
+/// missing.
 pub(crate) fn layers(policy: &Policy, findings: &mut Findings) {
     let layers = &policy.rules.layers;
     let exception = if layers.cgroup_exception { "cgroup" } else { "none" };

@@ -1,5 +1,5 @@
-//! The AANA gate as one rule of the decision: the request becomes an event, made of what was verified and of
-//! nothing else. The event must never claim more than the approval's rules found.
+//! The AANA gate as one rule of the decision. The request becomes an event that contains only
+//! verified facts. The event must never claim more than the approval rules found.
 
 use model::Sha256;
 use validator::{Code, Request};
@@ -13,10 +13,11 @@ use crate::policy::Policy;
 use crate::runtime::Runtime;
 
 const RULE: RuleName = RuleName::Gate;
-/// More inputs are told by nothing but their place among the arguments: an event has at most 1 MiB.
+/// The maximum number of inputs with a reference of their own, because an event has at most 1 MiB.
+/// Further inputs appear only among the arguments.
 const INPUT_FACTS_MAX: usize = 256;
 
-/// The blockers that are codes; a test holds them against the gate's own text.
+/// The blockers that are codes. A test compares them with the source of the gate.
 const BLOCKERS: [&str; 19] = [
     "authorization_state_not_supported_by_evidence",
     "contradictory_evidence",
@@ -39,14 +40,14 @@ const BLOCKERS: [&str; 19] = [
     "write_missing_validation_or_confirmation",
 ];
 
-/// What the approval's rules found, for the event.
+/// The result of the approval rules, for the event.
 pub(crate) struct Standing<'a> {
     pub(crate) approval: Option<&'a Approval>,
-    /// Whether none of them refused.
+    /// True if none of them refused.
     pub(crate) holds: bool,
 }
 
-/// Asks the gate, once a runtime is chosen.
+/// Applies the gate if a runtime was chosen.
 pub(crate) fn judge(
     request: &Request,
     policy: &Policy,
@@ -98,14 +99,15 @@ fn say(
     }
 }
 
-/// The first blocker that is known, or else the route.
+/// Returns the first known blocker, else the route.
 fn code_of(result: &GateResult) -> &'static str {
     let known = |blocker: &String| BLOCKERS.iter().find(|known| *known == blocker).copied();
     let first = result.hard_blockers.iter().find_map(known);
     first.unwrap_or_else(|| result.recommended_action.as_str())
 }
 
-/// The first that holds (design, Policy): confirmed, validated, authenticated, claimed.
+/// Returns the first state that applies, in this order: confirmed, validated, authenticated,
+/// claimed.
 fn state(
     request: &Request,
     policy: &Policy,

@@ -1,6 +1,6 @@
-//! The rules of a decision: one file for each kind, and their order here. A new rule is a line of
-//! [`RuleName`](crate::RuleName), a file here or a function in one, and a call below. Each must leave its
-//! verdict, even if another one refused.
+//! The rules of a decision, in the order of the calls below, one file for each kind. A new rule
+//! needs a line of [`RuleName`](crate::RuleName), a file or function here, and a call below. Each
+//! rule must report its verdict even if another one refused.
 
 mod ais;
 mod bounds;
@@ -17,8 +17,8 @@ use crate::policy::Policy;
 use crate::runtime::Runtime;
 use gate::Standing;
 
-/// What no approval mends: where a request is beyond the bounds that the policy sets to every one. For
-/// whoever drafts; nothing of this host is asked, and nothing is decided.
+/// Returns the violations of the limits that the policy sets to every request, which no approval
+/// can remove. It is for authors of drafts: it reads nothing of this host and decides nothing.
 #[must_use]
 pub fn beyond(request: &Request, policy: &Policy) -> Vec<Violation> {
     let mut findings = Findings::new(request);
@@ -30,16 +30,16 @@ pub fn beyond(request: &Request, policy: &Policy) -> Vec<Violation> {
     findings.violations
 }
 
-/// What every rule said, and what they found on the way.
+/// The verdict of every rule, and the facts that they found.
 pub(crate) struct Judged<'a> {
     pub(crate) chosen: Option<(&'a Runtime, &'a Installed)>,
-    /// Whether everything but the approval is content.
+    /// True if every rule but those about approval passes.
     pub(crate) bounds_hold: bool,
     pub(crate) approval: Option<Approval>,
     pub(crate) findings: Findings,
 }
 
-/// Asks every rule, those of the approval last.
+/// Applies every rule, those about approval last.
 pub(crate) fn judge<'a>(
     request: &Request,
     policy: &'a Policy,
@@ -55,7 +55,7 @@ pub(crate) fn judge<'a>(
     let bounds_hold = findings.is_clean();
     let before = findings.violations.len();
     let approval = approval::judge(request, policy, evidence, &mut findings);
-    // That nobody asked the ledger says nothing of the approval.
+    // A ledger that was not queried says nothing about the approval.
     let holds = findings.violations[before..].iter().all(|it| it.code == Code::SpoolReplayed);
     let standing = Standing { approval: approval.as_ref(), holds };
     let runtime = chosen.map(|(runtime, _)| runtime);

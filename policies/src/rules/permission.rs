@@ -1,5 +1,5 @@
-//! The permission manager as one rule of the decision: whom it covers is the policy's to say, and what
-//! people answered is the evidence's. Nothing that is missing may ever pass for an approval.
+//! The permission check as one rule of the decision. Policy says which requests it covers; the
+//! evidence contains the answers of people. A missing answer must never count as an approval.
 
 use validator::{Code, Request, RequestedBy};
 
@@ -11,12 +11,12 @@ use crate::permissions::{Source, ToolAuthorizationState, ToolName};
 use crate::policy::Policy;
 
 const RULE: RuleName = RuleName::Permission;
-/// The agent of requests that name none.
+/// The name of the agent in requests that name none.
 const UNNAMED: &str = "unknown";
 
 impl Covered {
-    /// Whether the request is one that the check covers. Who says that an agent asks is covered as
-    /// well: naming oneself must not be the way around it.
+    /// Returns whether the check covers the request. A request that names an agent is covered as
+    /// well, so that naming oneself is not a way around the check.
     pub(crate) fn covers(self, request: &Request) -> bool {
         match self {
             Self::Nobody => false,

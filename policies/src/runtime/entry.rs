@@ -1,5 +1,5 @@
-//! One runtime of a policy file, from the form to the rule. It reports everything that is wrong, and
-//! must never let through a place that shows a run more of the host than programs.
+//! Checks one runtime entry of a policy file and makes its rule. It reports every problem. It must
+//! never accept a path that shows a run more of the host than programs.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ impl Runtime {
             env: form.env.into_iter().collect(),
             pids_min: form.pids_min.0,
             heap,
-            // What is on no list was told, and no such policy is used.
+            // An unknown value was reported above, so no such policy is used.
             tool_category: ToolCategory::named(&form.tool_category)
                 .unwrap_or(ToolCategory::Unknown),
             risk_domain: RiskDomain::named(&form.risk_domain).unwrap_or(RiskDomain::Unknown),
@@ -58,7 +58,7 @@ impl Runtime {
     }
 }
 
-/// One entry while it is checked.
+/// One runtime entry during its check.
 pub(super) struct Entry<'a, 'b> {
     at: String,
     problems: &'a mut Problems<'b>,
@@ -112,7 +112,7 @@ impl Entry<'_, '_> {
 
     fn language(&mut self, written: &str) -> Language {
         self.one_of("language", written, Language::TEXTS);
-        // After the problem above the entry is thrown away, so the stand-in is never used.
+        // The problem above discards the entry, so this placeholder is never used.
         Language::named(written).unwrap_or(Language::Python)
     }
 
@@ -143,7 +143,8 @@ impl Entry<'_, '_> {
         BinaryRule::Path(path)
     }
 
-    /// The runner of a language may be another program than the word that people type.
+    /// Returns the program names of `auto`. They may differ from the words of commands: node runs
+    /// `tsx`.
     fn auto_names(&mut self, form: &RuntimeForm) -> Vec<String> {
         let Some(names) = &form.names else { return form.words.clone() };
         if names.is_empty() {
@@ -182,7 +183,7 @@ impl Entry<'_, '_> {
         }
     }
 
-    /// Two answers for one variable would leave it to the libc which of them counts.
+    /// Reports a variable that is set twice; libc would decide which value counts.
     fn each_variable_once(
         &mut self,
         env: &BTreeMap<String, String>,

@@ -1,5 +1,5 @@
-//! What may be executed: the runtimes of a policy. A word of a command chooses one of these; it
-//! must never become a path, and a binary must never be named by anything but the policy.
+//! The runtimes of a policy: the programs that may be executed. The first word of a command chooses
+//! one of them. It must never become a path, and only the policy may name a binary.
 
 mod entry;
 mod shown;
@@ -13,77 +13,77 @@ pub(crate) use spelling::is_slug;
 
 use crate::aana::{RiskDomain, ToolCategory};
 
-/// Where the binary of a runtime comes from.
+/// The source of a runtime's binary.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum BinaryRule {
-    /// The first real program of one of these names that the host offers.
+    /// The first real program with one of these names on the host.
     Auto {
-        /// Plain file names, in the order to look for them.
+        /// Plain file names, in search order.
         names: Vec<String>,
     },
-    /// This file, links in it followed by the daemon; inside the runtime's own root if it has one.
+    /// This file, inside the runtime's own root if it has one. The daemon follows links in it.
     Path(PathBuf),
 }
 
-/// What of `/proc` a run sees.
+/// The part of `/proc` that a run sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProcView {
     /// Nothing.
     None,
     /// Its own processes.
     Pid,
-    /// Its own processes, and what the kernel says of processors, memory, load and itself.
+    /// Its own processes, and the kernel's information about processors, memory, load and itself.
     Full,
 }
 
-/// What `/tmp` may hold.
+/// The permitted use of `/tmp`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TmpUse {
     /// Files that are read and written.
     Data,
-    /// Also programs, made and executed by the run.
+    /// Also programs that the run makes and executes.
     Programs,
 }
 
-/// Where a cache lies on the host.
+/// The directory of a cache on the host.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CacheSource {
-    /// Where `toolexec doctor --warm` puts the cache of the runtime of this name.
+    /// The directory that `toolexec doctor --warm` makes for the runtime of this name.
     Warm,
     /// This directory.
     Path(PathBuf),
 }
 
-/// What becomes of a run whose cache is not there.
+/// The behaviour of a run whose cache does not exist.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WithoutCache {
-    /// It runs without: slower, or with less.
+    /// The run starts without the cache: slower, or with fewer features.
     Run,
-    /// The runtime does not work without; the request is refused and not used up.
+    /// The runtime does not work without the cache. The request is refused and can be used again.
     Refuse,
 }
 
-/// A directory that was made once for all runs and is shown to each, read-only.
+/// A directory that is made once for all runs. Every run sees it read-only.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CacheRule {
-    /// Where it lies on the host.
+    /// Its directory on the host.
     pub source: CacheSource,
-    /// Where the cell sees it: below `/cache`.
+    /// Its path in the sandbox: below `/cache`.
     pub target: PathBuf,
-    /// The variable that names the target, set only where the cache is there.
+    /// The variable that contains the target; set only if the cache exists.
     pub variable: Option<String>,
-    /// What becomes of a run without it.
+    /// The behaviour without the cache.
     pub without: WithoutCache,
 }
 
-/// How a runtime is told that three quarters of the memory limit are for its heap.
+/// The way in which a runtime learns its heap size, three quarters of the memory limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HeapRule {
-    /// It finds out for itself, or does not care.
+    /// The runtime determines the size itself, or needs none.
     Untold,
-    /// By an option, `=` and MiB behind it.
+    /// This option, followed by `=` and a number of MiB.
     Flag(String),
-    /// By a variable, a number and `MiB`.
+    /// This variable, set to a number and `MiB`.
     Variable(String),
 }
 
@@ -108,91 +108,91 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// The name of the entry, unique in its policy.
+    /// Returns the name of the entry, unique in its policy.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The language of requests that may use it.
+    /// Returns the language of requests that may use it.
     #[must_use]
     pub fn language(&self) -> Language {
         self.language
     }
 
-    /// The first words of commands that choose it.
+    /// Returns the first words of commands that choose it.
     #[must_use]
     pub fn words(&self) -> &[String] {
         &self.words
     }
 
-    /// Where its binary comes from.
+    /// Returns the source of its binary.
     #[must_use]
     pub fn binary(&self) -> &BinaryRule {
         &self.binary
     }
 
-    /// The directory of the host that is a root file system of its own for this runtime.
+    /// Returns the host directory that is this runtime's own root file system.
     #[must_use]
     pub fn root(&self) -> Option<&Path> {
         self.root.as_deref()
     }
 
-    /// Host directories that the cell sees, read-only.
+    /// Returns the host directories that the sandbox sees read-only.
     #[must_use]
     pub fn mounts(&self) -> &[PathBuf] {
         &self.mounts
     }
 
-    /// What was made once for all runs.
+    /// Returns the caches of the runtime.
     #[must_use]
     pub fn caches(&self) -> &[CacheRule] {
         &self.caches
     }
 
-    /// Words that stand between the program and the words of the request.
+    /// Returns the arguments between the program and those of the request.
     #[must_use]
     pub fn arguments(&self) -> &[String] {
         &self.arguments
     }
 
-    /// What `/tmp` may hold.
+    /// Returns the permitted use of `/tmp`.
     #[must_use]
     pub fn tmp(&self) -> TmpUse {
         self.tmp
     }
 
-    /// What of `/proc` the cell sees.
+    /// Returns the part of `/proc` that the sandbox sees.
     #[must_use]
     pub fn proc(&self) -> ProcView {
         self.proc
     }
 
-    /// Environment variables beside those of every cell.
+    /// Returns environment variables in addition to those of every sandbox.
     #[must_use]
     pub fn env(&self) -> &[(String, String)] {
         &self.env
     }
 
-    /// How it is told the size of its heap.
+    /// Returns the way in which it learns its heap size.
     #[must_use]
     pub fn heap(&self) -> &HeapRule {
         &self.heap
     }
 
-    /// The kind of act that a run is, in the words of the AANA contract.
+    /// Returns the tool category of a run, as the AANA contract names it.
     #[must_use]
     pub fn tool_category(&self) -> ToolCategory {
         self.tool_category
     }
 
-    /// The domain of risk of a run, in the words of the AANA contract.
+    /// Returns the risk domain of a run, as the AANA contract names it.
     #[must_use]
     pub fn risk_domain(&self) -> RiskDomain {
         self.risk_domain
     }
 
-    /// Processes and threads without which the runtime hangs or aborts.
+    /// Returns the number of processes and threads below which the runtime hangs or aborts.
     pub(crate) fn pids_min(&self) -> u64 {
         self.pids_min
     }

@@ -1,5 +1,5 @@
-//! What of the host a runtime entry shows to a run: its mounts, its caches, a root of its own. By the
-//! spelling of their places alone; what is there is for the daemon to look at, and to refuse.
+//! The host paths that a runtime entry shows to a run: mounts, caches, and its own root. The check
+//! uses only the spelling of the paths. The daemon checks the files themselves, and may refuse.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use super::spelling::{is_mountable, is_place, is_plain_absolute};
 use super::{CacheRule, CacheSource, WithoutCache};
 use crate::form::{CacheForm, RuntimeForm, WithoutCacheForm};
 
-/// Below it, and nowhere else, are caches in the cell.
+/// The parent of every cache in the sandbox.
 const CACHES: &str = "/cache";
 
 impl Entry<'_, '_> {

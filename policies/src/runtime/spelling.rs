@@ -1,16 +1,17 @@
-//! How names and places of a runtime are spelled. Text only: whether something is there is for the
-//! daemon to look, and nothing here may depend on the host.
+//! The spelling of names and paths of a runtime. Nothing here may depend on the host: the daemon
+//! checks that the files exist.
 
 use std::path::{Component, Path};
 
-/// Top directories that hold no files of programs' own.
+/// Top-level directories without program files.
 const NO_FILES: [&str; 3] = ["proc", "sys", "dev"];
-/// Top directories that the cell makes itself: what was bound there would be hidden.
+/// Top-level directories that the sandbox makes itself. They would hide a mount of the same path.
 const MADE_BY_THE_CELL: [&str; 4] = ["in", "out", "tmp", "cache"];
-/// Directories that hold the host's own files, or everybody's. What lies below them may be shown.
+/// Directories with the host's own files or those of all users. A directory below them may be
+/// shown.
 const NEVER_WHOLE: [&str; 6] = ["/home", "/root", "/etc", "/var", "/boot", "/run"];
 
-/// The name of a runtime or policy.
+/// Checks the name of a runtime or policy.
 pub(crate) fn is_slug(name: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b);
     (1..=32).contains(&name.len()) && name.bytes().all(allowed)
@@ -41,8 +42,8 @@ pub(super) fn is_plain_absolute(path: &Path) -> bool {
         && path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)))
 }
 
-/// Whether a directory of the host may be shown to a run at all. The root itself would show the whole
-/// host, and a person's home directory their keys.
+/// Returns whether a run may see this host directory at all. The root itself would show the whole
+/// host, and a home directory would show the user's keys.
 pub(super) fn is_place(path: &Path) -> bool {
     let top = match path.components().nth(1) {
         Some(Component::Normal(top)) => top,
@@ -54,7 +55,7 @@ pub(super) fn is_place(path: &Path) -> bool {
         && !is_home
 }
 
-/// Whether it may be shown at the same path as on the host.
+/// Returns whether the directory may be mounted at its host path.
 pub(super) fn is_mountable(path: &Path) -> bool {
     let made = |name: &str| path.starts_with(Path::new("/").join(name));
     is_place(path) && !MADE_BY_THE_CELL.iter().any(|name| made(name))

@@ -1,5 +1,5 @@
-//! The public v1 gate as its publication describes it, modelled anew and apart from our own code:
-//! over JSON as it comes, with the published patterns and the published schema. It must never call
+//! A model of the public v1 gate, written from its publication and independent of our code. It
+//! works on raw JSON, with the published patterns and the published schema. It must never call
 //! anything of the crate under test.
 
 use std::sync::LazyLock;
@@ -28,7 +28,7 @@ static PERSONAL: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!("{mail}|{phone}")).unwrap()
 });
 
-/// What the model says: final route, and whether the gate passes. Routes are 0 to 3.
+/// The model's result: the final route (0 to 3), and whether the gate passes.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) route: usize,
@@ -52,7 +52,7 @@ fn any(text: &str, words: &str) -> bool {
     words.split('|').any(|word| text.contains(word))
 }
 
-/// The strongest state that the objects among the references speak for, by kind or by wording.
+/// Returns the strongest state that the object references support, by kind or by wording.
 fn supported(evidence: &[Value]) -> usize {
     let mut strongest = 0;
     for it in evidence.iter().filter(|it| it.is_object()) {
@@ -105,7 +105,7 @@ fn completed(reference: &Value) -> Value {
     it
 }
 
-/// What upstream would answer; nothing where it would fail with an exception.
+/// Returns upstream's result, or `None` if upstream would raise an exception.
 pub(crate) fn answer(event: &Value) -> Option<Answer> {
     let mut event = event.clone();
     if !event.is_object() {
@@ -141,7 +141,7 @@ pub(crate) fn answer(event: &Value) -> Option<Answer> {
     Some(Answer { route, passes: route == 0 && !blocked })
 }
 
-/// The gate's own route, and whether anything blocks.
+/// Returns the gate's own route, and whether a blocker exists.
 fn own_route(event: &Value) -> (usize, bool) {
     let evidence = event["evidence_refs"].as_array().unwrap();
     let (declared, support) = (rank(get(event, "authorization_state")), supported(evidence));
@@ -187,7 +187,7 @@ fn judge(it: &Value, stop: &mut impl FnMut(usize)) {
         "" => get(&it["freshness"], "checked_at"),
         told => told,
     };
-    // The only times that the generated events have and that are recent enough.
+    // The only recent times in the generated events.
     let recent = ["", "2026-11-20T10:00:00Z", "2026-11-20T10:00:00.5+02:00", "2026-11-22"];
     if get(&it["freshness"], "status") == "stale" || !recent.contains(&retrieved) {
         stop(2);
@@ -217,7 +217,7 @@ fn identity_bound(event: &Value, evidence: &[Value]) -> bool {
         return true;
     }
     let name = get(event, "tool_name").to_lowercase();
-    // As upstream writes it down: what is no ASCII is escaped, so a word may begin elsewhere.
+    // As upstream serializes it. Non-ASCII characters are escaped, so a word may begin elsewhere.
     let json: String = serde_json::to_string(arguments)
         .unwrap()
         .chars()

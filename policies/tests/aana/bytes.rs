@@ -1,5 +1,5 @@
-//! Bytes that are no event, however they come: refused by name, never a panic, and never with a
-//! message as long as what it complains of.
+//! Tests of bytes that are not an event. They are refused by name, never cause a panic, and never
+//! produce a message as long as the input.
 
 use policies::aana::{EVENT_BYTES_MAX, GateResult, Route, gate_bytes, gate_pre_tool_call};
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
-//! Events for property tests: well-formed ones with the words, numbers and times that matter, and the
-//! same broken in one place.
+//! Events for property tests: valid ones with the words, numbers and times that matter, and the
+//! same with one broken field.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -30,7 +30,7 @@ const TOOLS: [&str; 9] = [
     "calculate",
     "user.\u{e9}list",
 ];
-/// Words of authority, and of nothing.
+/// Words about authority, and neutral words.
 const CLEAN: [&str; 10] = [
     "A note.",
     "The user confirmed it.",
@@ -43,7 +43,7 @@ const CLEAN: [&str; 10] = [
     "find it",
     "TR-20260209-160501Z-python-stats",
 ];
-/// Words that deny, lack or leak.
+/// Words that deny, report a gap, or leak.
 const DENYING: [&str; 17] = [
     "User has NOT confirmed.",
     "Nobody is authenticated",
@@ -79,7 +79,7 @@ fn words(clean_only: bool) -> BoxedStrategy<&'static str> {
     }
 }
 
-/// One reference; of a clean one nothing denies, lacks or leaks.
+/// Generates a reference. A clean one has no denial, gap or leak.
 pub(crate) fn reference(clean: bool) -> impl Strategy<Value = Value> {
     let redaction: &[&str] = if clean {
         &["public", "redacted"]
@@ -132,7 +132,7 @@ pub(crate) fn reference(clean: bool) -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A well-formed event.
+/// Generates a valid event.
 pub(crate) fn event() -> impl Strategy<Value = Value> {
     let arguments = select(vec![
         json!({}),
@@ -163,7 +163,7 @@ pub(crate) fn event() -> impl Strategy<Value = Value> {
                         "redaction_status": "redacted", "provenance": "approvals",
                         "freshness": { "status": "fresh" },
                     });
-                    // With a summary that affirms nothing it speaks for a declared state only.
+                    // With a summary that affirms nothing it supports only a declared state.
                     if intent.is_some() {
                         approval["summary"] = "A note.".into();
                     }
@@ -182,7 +182,7 @@ pub(crate) fn event() -> impl Strategy<Value = Value> {
         )
 }
 
-/// Values that hardly any field takes.
+/// Generates values that almost no field accepts.
 fn junk() -> impl Strategy<Value = Value> {
     select(vec![
         json!(null),
@@ -199,7 +199,8 @@ fn junk() -> impl Strategy<Value = Value> {
     ])
 }
 
-/// An event that may be broken: a field of it, or of its first reference, is gone or another.
+/// Generates an event that may be broken: a field of the event or of its first reference is removed
+/// or replaced.
 pub(crate) fn broken_event() -> impl Strategy<Value = Value> {
     let fields = [
         "tool_name",

@@ -1,5 +1,5 @@
-//! The gate of the AANA Agent Action Contract v1: the published cases, upstream's measured answers, a
-//! model of its published algorithm, and what must hold of every event.
+//! Tests of the gate of the AANA Agent Action Contract v1: the published cases, measured results of
+//! upstream, a model of its published algorithm, and properties of every event.
 
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
@@ -17,7 +17,7 @@ use model::UtcTime;
 use policies::aana::{Gate, GateResult, Route, gate_pre_tool_call};
 use serde_json::Value;
 
-/// The time at which upstream was asked.
+/// Returns the time of the measurement of upstream.
 fn now() -> UtcTime {
     "2026-11-22T14:40:00Z".parse().unwrap()
 }
@@ -35,7 +35,8 @@ fn gate(event: &Value) -> GateResult {
     result
 }
 
-/// How strict an answer is: what passes is the loosest, accepted but blocked is next.
+/// Returns the strictness of a result. A passing result is the least strict, an accepted but
+/// blocked one follows.
 fn strictness(result: &GateResult) -> (bool, Route) {
     (!result.passes(), result.recommended_action)
 }

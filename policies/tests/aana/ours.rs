@@ -1,5 +1,5 @@
-//! Our own events: a request whose approvals are all there is accepted whatever its command and its
-//! people are called, and one that lacks any is not.
+//! Tests of our own events. A request with all approvals is accepted regardless of its command and
+//! of people's names, and one that lacks an approval is not.
 
 use model::{Language, RequestId, Sha256};
 use policies::aana::{
@@ -17,7 +17,7 @@ fn digest() -> Sha256 {
     Sha256::of(b"text")
 }
 
-/// An event with the facts that a state has.
+/// Makes an event with the facts of a state.
 fn event(state: State, name: &str, argv: &[String], category: ToolCategory) -> Event {
     let verified = match state {
         State::Confirmed => Some(Fact::Approval { principal: name }),
@@ -45,7 +45,7 @@ fn event(state: State, name: &str, argv: &[String], category: ToolCategory) -> E
     })
 }
 
-/// Words that the gate's rules are about, in commands and in names of people and files.
+/// Words that the gate's rules look for, as arguments and as names of people and files.
 const AWKWARD: [&str; 14] = [
     "delete",
     "unknown",
@@ -72,13 +72,13 @@ fn a_confirmed_request_is_accepted_whatever_its_words() {
             let result = event.gate();
             assert!(result.passes(), "{word}: {result:#?}");
             assert_eq!(result.reasons, ["write_has_explicit_confirmation"], "{word}");
-            // Any other gate of the contract is content with it as well.
+            // Any other gate of the contract passes it as well.
             assert!(algorithm::answer(&with_recent_times(&event)).unwrap().passes, "{word}");
         }
     }
 }
 
-/// The model knows but a few times.
+/// Replaces the times, because the model knows only a few.
 fn with_recent_times(event: &Event) -> serde_json::Value {
     let text = event.as_value().to_string().replace(&now().to_string(), "2026-11-20T10:00:00Z");
     serde_json::from_str(&text).unwrap()

@@ -1,5 +1,5 @@
-//! What must hold of every event: never looser than upstream; what speaks against an action only makes
-//! the answer stricter, what speaks for it is never better missing, and words open nothing.
+//! Properties of every event. The result is never looser than upstream's. An objection only makes
+//! it stricter, removing support never makes it looser, and wording permits nothing.
 
 use policies::aana::Route;
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ fn order(route: Route) -> usize {
     ROUTES.iter().position(|it| *it == route.as_str()).unwrap()
 }
 
-/// References that deny, each in its way.
+/// Generates references that deny in different ways.
 fn denial() -> impl Strategy<Value = Value> {
     let summaries = [
         "The record contradicts it; the user confirmed it.",
@@ -60,7 +60,8 @@ proptest! {
         if let Some(own) = result.aana_route {
             prop_assert_eq!(result.recommended_action, own.max(runtime));
         }
-        // Another route of the runtime leaves the gate's own as it was, lifted states aside.
+        // Another route of the runtime does not change the gate's own route, except for lifted
+        // states.
         let mut other = event.clone();
         other["recommended_route"] = route.into();
         let other = gate(&other);
@@ -95,8 +96,8 @@ proptest! {
 
     #[test]
     fn words_open_nothing(event in event()) {
-        // Words of a search do, upstream as well as here, and so do an answer's or a rule's words of
-        // a validation for what they are typed as.
+        // The exceptions: words of a search, here as upstream, and words of a validation in a tool
+        // result or a rule, which support the state of their type.
         let mut event = event;
         if event["tool_category"] == "public_read" {
             event["tool_category"] = "private_read".into();

@@ -1,5 +1,5 @@
-//! The cases that upstream publishes, and what its own gate was seen to answer to events made for the
-//! purpose: answers are equal but for the differences that have a name.
+//! Tests with upstream's published cases and with measured results of its gate for further events.
+//! Results are equal except for named differences.
 
 use policies::aana::{Gate, Route};
 use serde_json::Value;
@@ -11,7 +11,7 @@ const EXAMPLES: &str = include_str!("sdk_examples.json");
 const MEASURED: &str = include_str!("measured.jsonl");
 
 fn route(word: &Value) -> Route {
-    // Where upstream names no route there was no event, and nothing is stricter.
+    // Upstream names no route for an invalid event; refuse is the strictest.
     word.as_str().and_then(Route::named).unwrap_or(Route::Refuse)
 }
 
@@ -25,7 +25,8 @@ fn all_six_published_cases_have_the_published_route() {
         assert_eq!(result.recommended_action, route(&case["expected_route"]), "{case}");
         let passes = case["expected_route"] == "accept";
         assert_eq!(result.passes(), passes, "{case}");
-        // The sentence that nobody is authenticated lifts upstream's own route from defer to ask.
+        // The sentence about the missing authentication lifts upstream's own route from defer to
+        // ask.
         let lowered = case["name"] == "unsafe_write_refuse_no_auth";
         let told =
             result.reasons.iter().any(|it| it == "authorization_state_not_lifted_from_wording");
@@ -70,7 +71,7 @@ fn all_three_published_examples_are_answered_as_upstream_answers() {
     assert_eq!(said[2]["aix"]["components"], serde_json::json!({"P": 0.45, "F": 0.75, "C": 0.45}));
 }
 
-/// Reasons that only we give; an answer with one of them may be another.
+/// Reasons that only our gate gives. A result with one of them may differ.
 const OURS: [&str; 5] = [
     "authorization_state_not_lifted_from_wording",
     "authorization_state_not_lifted_from_denial",
@@ -79,7 +80,7 @@ const OURS: [&str; 5] = [
     "public_read_without_evidence",
 ];
 
-/// Whether a reference states an age above the most that it states; upstream reads neither.
+/// Returns whether a reference states an age above its own maximum. Upstream reads neither.
 fn is_older_than_it_may_be(event: &Value) -> bool {
     let hours = |reference: &Value, name: &str| reference["freshness"][name].as_f64();
     let references = event["evidence_refs"].as_array();
@@ -99,13 +100,13 @@ fn what_was_measured_is_answered_alike_and_never_looser() {
         let own = result.aana_route.unwrap_or(Route::Refuse);
         assert!(own >= route(&upstream["aana_route"]), "{row}");
         let reason = result.reasons.iter().any(|it| OURS.contains(&it.as_str()));
-        // A public read that claims a state and has no evidence.
+        // A public read that states a state without evidence.
         let bare = result.evidence_ref_count == 0
             && result.authorization_report.as_ref().is_some_and(|it| it.downgraded);
         let only_ours = reason || bare || is_older_than_it_may_be(event);
         let no_event = !result.validation_errors.is_empty();
         if upstream["validation_errors"].is_array() {
-            // Whatever is wrong for upstream is wrong here, in the same words.
+            // Every error of upstream is one of ours, with the same wording.
             for error in upstream["validation_errors"].as_array().unwrap() {
                 let ours = said["validation_errors"].as_array().unwrap();
                 assert!(ours.contains(error), "{error}\n{said}\n{event}");

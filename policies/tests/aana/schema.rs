@@ -1,5 +1,5 @@
-//! The published schema and the code agree on every event: what the one takes for an event, the other
-//! does. Only a lifted state is more than the schema can know.
+//! Tests that the published schema and the code accept the same events. Only a lifted state goes
+//! beyond the schema.
 
 use std::sync::LazyLock;
 

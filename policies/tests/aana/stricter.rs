@@ -1,5 +1,5 @@
-//! Where the gate is stricter than upstream: each case as data, with both answers, and as a line of
-//! docs/gate.md.
+//! Tests of each case in which the gate is stricter than upstream: as data with both results, and
+//! as a line of docs/gate.md.
 
 use std::fs;
 use std::path::Path;

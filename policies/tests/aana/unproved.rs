@@ -1,11 +1,11 @@
-//! Writes that were denied, or that nothing proves: none is accepted, whatever state the event declares
-//! and however its evidence is worded.
+//! Tests of writes that were denied or that nothing proves. None is accepted, regardless of the
+//! declared state and of the wording of the evidence.
 
 use serde_json::{Map, Value, json};
 
 use super::{algorithm, gate};
 
-/// Summaries of an approval that was not given, or that no longer holds.
+/// Summaries of an approval that was not given or has expired.
 const DENIED: [&str; 34] = [
     "approval denied",
     "Approval was DENIED by the owner.",
@@ -42,7 +42,7 @@ const DENIED: [&str; 34] = [
     "Cannot be confirmed.",
     "Confirmation failed.",
 ];
-/// Words that no list of denials can know; they affirm nothing.
+/// Wordings that no list of denials can contain. They affirm nothing.
 const UNCLEAR: [&str; 8] = [
     "The manager turned it down.",
     "The owner said no.",
@@ -62,7 +62,7 @@ fn event(state: &str, reference: Value) -> Value {
     })
 }
 
-/// A reference that has every field that the contract requires, and each as it should be.
+/// Makes a reference with every required field, each valid.
 fn proof() -> Value {
     json!({
         "source_id": "approval.42", "kind": "approval", "trust_tier": "verified",
@@ -81,7 +81,7 @@ fn with(mut reference: Value, field: &str, value: Value) -> Value {
     reference
 }
 
-/// The writes: what each is, and the event.
+/// Returns the writes: a description, and the event.
 fn writes() -> Vec<(String, Value)> {
     let bare = json!({ "source_id": "a", "kind": "approval" });
     let mut writes = Vec::new();
@@ -99,7 +99,7 @@ fn writes() -> Vec<(String, Value)> {
             writes.push((format!("{state}, {summary}"), event(state, reference)));
         }
     }
-    // What is missing from, or wrong with, an otherwise good proof.
+    // Gaps and errors of an otherwise good proof.
     let wrong = [
         ("kind", vec![Value::Null]),
         ("kind", KINDS.iter().map(|kind| (*kind).into()).collect()),
@@ -120,7 +120,8 @@ fn writes() -> Vec<(String, Value)> {
             }
         }
     }
-    // What speaks for a state that was declared, and lifts none: incomplete, or the runtime's word.
+    // Support for a declared state that lifts none: an incomplete reference, or one stated by the
+    // runtime.
     for (field, value) in [
         ("trust_tier", "runtime".into()),
         ("provenance", Value::Null),
@@ -136,7 +137,7 @@ fn writes() -> Vec<(String, Value)> {
     for state in ["requested", "denied", "pending", "approved", "revoked", "", "CONFIRMED"] {
         writes.push((format!("state {state:?}"), event(state, proof())));
     }
-    // An approval that holds, beside word that it does not.
+    // A valid approval next to a report that it is not valid.
     for (kind, summary) in [
         ("audit_record", "The approval was revoked at 10:05."),
         ("system_state", "The owner has not confirmed this action."),
@@ -153,7 +154,7 @@ fn writes() -> Vec<(String, Value)> {
     writes
 }
 
-/// Every kind but that of an approval.
+/// Every kind except an approval.
 const KINDS: [&str; 8] = [
     "user_message",
     "assistant_message",
@@ -194,7 +195,7 @@ fn a_complete_verified_reference_lifts_to_what_its_kind_proves() {
             assert!(result.passes(), "{state} {summary}: {result:#?}");
         }
     }
-    // An authentication is no approval, however it is worded.
+    // An authentication is not an approval in any wording.
     let known = with(proof(), "kind", "auth_event".into());
     let mut read = event("none", known.clone());
     read["tool_category"] = "private_read".into();
@@ -230,7 +231,7 @@ fn words_of_approval_are_not_taken_for_a_denial() {
         let result = gate(&event("confirmed", with(proof(), "summary", summary.into())));
         assert!(result.passes(), "{summary}: {result:#?}");
     }
-    // A rule says when something is not allowed, and denies nothing by that.
+    // A rule states prohibitions and denies nothing by that.
     let mut ruled = event("confirmed", proof());
     let rule = "Refunds are not permitted without approval.";
     let rule = with(with(proof(), "kind", "policy".into()), "summary", rule.into());

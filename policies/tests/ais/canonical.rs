@@ -1,4 +1,4 @@
-//! Canonical bytes and signatures of published objects, byte for byte.
+//! Tests of canonical bytes and signatures against published objects, byte for byte.
 
 use std::path::PathBuf;
 
@@ -57,8 +57,8 @@ fn the_demos_plan_and_proof_sign_as_computed_for_it() {
     }
 }
 
-/// The demonstration's intent and plan leave out four fields that the seed requires. They are no
-/// artifacts without them; the procedure reads none of the four.
+/// Adds four fields that the seed requires and that the demonstration's intent and plan omit.
+/// Without them they are not valid artifacts. The procedure reads none of the four.
 fn completed(name: &str) -> Value {
     let mut document = document(name);
     if name.starts_with("uia") {
@@ -86,7 +86,7 @@ fn the_demos_conformance_checks_pass() {
     };
     assert!(agrees("apr_pass_semantic_entailment_v1.json"));
     assert!(!agrees("apr_fail_low_coverage.json"));
-    // The third, an envelope that is past its end, is in `guarded`.
+    // `guarded` tests the third, an expired envelope.
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn numbers_and_ordinary_texts_are_those_of_rfc_8785() {
 
 #[test]
 fn names_go_by_code_point_and_marks_of_html_are_escaped() {
-    // In UTF-16 the smiley would come before U+FB33.
+    // In UTF-16 order the smiley would precede U+FB33.
     let made = String::from_utf8(canonical(&document("jcs/weird.input.json"))).expect("UTF-8");
     let at = |what: &str| made.find(what).unwrap_or_else(|| panic!("{what}: {made}"));
     assert!(at("Hebrew") < at("Smiley"), "{made}");

@@ -1,5 +1,5 @@
-//! AIS as rules of the decision: a covered request runs only with a bundle that binds it, and every rule of
-//! the guard is told whatever it said.
+//! Tests of AIS as rules of the decision. A covered request runs only with a bundle that binds it,
+//! and every verdict of the guard is recorded.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ fn covering() -> Policy {
     )
 }
 
-/// The good scene, for the request of the decision's tests and its time.
+/// Makes the good scene for the request and the time of the decision's tests.
 fn bundle_of(request: &Request) -> Scene {
     let mut scene = Scene::good();
     scene.set("apa", "/steps/0/args", json!(ais::step_args(request)));
@@ -95,7 +95,7 @@ fn what_is_not_bound_is_refused_by_its_code() {
     }
 }
 
-/// It is made after the approval, and may still come.
+/// The bundle is made after the approval and may still arrive.
 #[test]
 fn a_bundle_that_is_not_there_yet_is_waited_for() {
     let (violations, rules) = held(decide(request(&[PURPOSE]), &AisFile::Missing, &[]));

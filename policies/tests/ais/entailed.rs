@@ -1,4 +1,5 @@
-//! `semantic-entailment-v1` case by case, calls of the demonstration's own tools, and the rules of a host.
+//! Tests of `semantic-entailment-v1` case by case, of calls of the demonstration's own tools, and
+//! of the rules of a host.
 
 use policies::ais::{
     AisRules, Apa, Bundle, Case, Code, Sealed, Supply, Uia, Verdict, entail, judge,
@@ -71,7 +72,7 @@ fn risk_is_of_writes_and_of_words_that_go_outward() {
     }
 }
 
-/// What the rules `operation` and `destinations` say of a call of `http.get`.
+/// Returns the verdict of the rules `operation` and `destinations` about a call of `http.get`.
 fn said_of(url: &str) -> Option<Code> {
     let mut scene = Scene::good();
     scene.set("apa", "/steps/0/tool", json!("http.get"));

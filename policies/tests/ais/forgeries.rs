@@ -1,5 +1,5 @@
-//! Signatures that must not count, after the manner of Wycheproof: each is made of one good signature
-//! over the user's intent by one change.
+//! Tests of signatures that must not count, in the manner of Wycheproof. Each differs by one change
+//! from a good signature over the user's intent.
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use ed25519_dalek::Signer as _;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::scene::{Scene, key};
 
-/// What the scene says of this signature of the plan, which a key on P-256 makes, or of the intent's.
+/// Returns the verdict about this signature of the plan, whose key is on P-256, or of the intent.
 fn said_of(part: &str, jws: &str) -> Result<(), (Code, String)> {
     let scene = Scene::good();
     let mut bundle = scene.signed();
@@ -46,7 +46,7 @@ fn decode(part: &str) -> Vec<u8> {
     Base64UrlUnpadded::decode_vec(part).expect("base64url")
 }
 
-/// The same payload under another header, signed by the user's own key or a secret.
+/// Signs the same payload with another header, by the user's key or a secret.
 fn under(header: &str, signature: &dyn Fn(&[u8]) -> Vec<u8>) -> String {
     let input = format!("{}.{}", encode(header.as_bytes()), encode(&payload("uia")));
     format!("{input}.{}", encode(&signature(input.as_bytes())))
@@ -120,7 +120,7 @@ fn a_signature_has_one_encoding() {
     let jws = good("uia");
     let parts: Vec<&str> = jws.split('.').collect();
     let [header, payload, signature] = parts[..] else { panic!("{jws}") };
-    // The last letter of 64 bytes has four bits that say nothing.
+    // The last letter of 64 bytes has four unused bits.
     let last = signature.chars().last().expect("a letter");
     let next = char::from_u32(u32::from(last) + 1).expect("a letter");
     let rows = [
@@ -163,7 +163,7 @@ fn what_is_signed_is_what_stands_there() {
         assert_ne!(payload, text);
         assert_forged("uia", &sign(payload.as_bytes(), &user, None), "canonical bytes");
     }
-    // A good signature, and a whole other statement beside it.
+    // A good signature next to a completely different statement.
     assert_forged("uia", &good("apa"), "canonical bytes");
 }
 
@@ -199,7 +199,7 @@ fn ed25519_is_verified_strictly() {
     let jws = good("uia");
     let (input, signature) = jws.rsplit_once('.').expect("three parts");
     let signature = decode(signature);
-    // S + L: the same to readers that do not compare S with the order.
+    // S + L is the same to readers that do not compare S with the order.
     let order: [u8; 32] = [
         0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde,
         0x14, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10,
@@ -211,7 +211,7 @@ fn ed25519_is_verified_strictly() {
         [*byte, _] = sum.to_le_bytes();
         carry = sum >> 8;
     }
-    // R of low order: verifies without the cofactored check of R.
+    // R of low order verifies without the cofactored check of R.
     let mut low = signature.clone();
     low[..32].fill(0);
     low[0] = 1;

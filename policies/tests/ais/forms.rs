@@ -1,5 +1,5 @@
-//! Forms: the published schemas and the readers say the same of good artifacts and of bad ones, and what
-//! is no bundle is refused by its code.
+//! Tests of forms. The published schemas and the readers agree about good and bad artifacts, and a
+//! value that is not a bundle is refused by its code.
 
 use jsonschema::Validator;
 use policies::ais::{
@@ -40,7 +40,8 @@ fn schemas_and_readers_accept_the_same_good_artifacts() {
     }
 }
 
-/// Every member of every object taken away, given another type, or joined by one more.
+/// Collects variants of a value: each member of each object removed, given another type, or joined
+/// by another.
 fn spoiled(value: &Value, path: &str, found: &mut Vec<(String, String)>) {
     match value {
         Value::Object(members) => {
@@ -70,7 +71,7 @@ fn schemas_and_readers_refuse_the_same_bad_artifacts() {
         let mut places = Vec::new();
         spoiled(good, "", &mut places);
         for (above, member) in places {
-            // What arguments and JSON Schemas are is for others to say.
+            // Other rules judge arguments and JSON Schemas.
             if above.contains("/args") || above.contains("/argsSchema") || above.contains("/proof")
             {
                 continue;

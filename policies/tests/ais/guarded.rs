@@ -1,4 +1,4 @@
-//! The guard: a good call is accepted, and one change of it is refused by the code that names it.
+//! Tests of the guard. A good call is accepted, and each single change is refused by its code.
 
 use policies::ais::{Bundle, Case, Code, Presence, SecretKeys, Verdict, guard, judge};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn a_good_call_is_accepted() {
     assert_eq!(accepted["crl"]["issued"], "2026-06-01T11:55:00Z");
 }
 
-/// Code, what is changed, the change.
+/// The code, a description of the change, the change.
 const REFUSED: &[(Code, &str, Change)] = &[
     (Code::InputSchemaInvalid, "unknown field", |s| {
         s.set("uia", "/more", json!(1));
@@ -295,7 +295,7 @@ fn one_change_is_refused_by_the_code_that_names_it() {
 fn every_code_has_a_case() {
     for code in Code::ALL {
         let told = REFUSED.iter().any(|(known, _, _)| known == code);
-        // The bundle that is no JSON has no scene.
+        // A bundle that is not JSON has no scene.
         assert!(told || *code == Code::InputBadJson, "{code}");
     }
 }
@@ -444,7 +444,7 @@ fn an_envelope_long_past_is_refused_as_the_demo_does() {
     scene = Scene::good();
     scene.now = time("2026-06-02T12:00:00Z");
     assert_eq!(scene.outcome().expect_err("past").code, Code::IbeExpired);
-    // With a signature that is none, as in the demo's vector.
+    // An invalid signature, as in the demonstration's vector.
     let mut bundle = Scene::good().signed();
     bundle["ibe"]["sig"] = json!("not-a-real-signature");
     assert_eq!(

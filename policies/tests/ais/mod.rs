@@ -1,5 +1,6 @@
-//! AIS from outside: canonical bytes against published values, signatures against forgeries, the guard
-//! one change at a time. Every case is made of one good scene, so that what refuses is what was changed.
+//! Tests of AIS through its public interface: canonical bytes against published values, signatures
+//! against forgeries, the guard one change at a time. Every case starts from one good scene, so
+//! that the change causes the refusal.
 
 mod canonical;
 mod decided;

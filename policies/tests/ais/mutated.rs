@@ -1,4 +1,5 @@
-//! Whatever somebody does to a bundle: one byte changed is refused, and nothing is a panic.
+//! Tests of damaged bundles. A bundle with one changed byte is refused, and no input causes a
+//! panic.
 
 use std::sync::OnceLock;
 
@@ -7,7 +8,7 @@ use proptest::prelude::*;
 
 use super::scene::Scene;
 
-/// Signing takes longer than everything else here.
+/// Signed once, because signing takes longer than everything else here.
 fn good() -> &'static [u8] {
     static GOOD: OnceLock<Vec<u8>> = OnceLock::new();
     GOOD.get_or_init(|| canonical(&Scene::good().signed()))
@@ -18,7 +19,7 @@ fn no_byte_of_a_signed_bundle_can_be_changed() {
     let scene = Scene::good();
     let good = good();
     scene.outcome_of(good).unwrap_or_else(|refusal| panic!("{refusal}"));
-    // Every place once, with a change that differs from place to place.
+    // Each position once, with a change that depends on the position.
     for at in 0..good.len() {
         let mut changed = good.to_vec();
         let flip = u8::try_from(1 + at % 127).unwrap_or(1);

@@ -1,11 +1,11 @@
-//! What the seed requires must be there, and one identifier written in two ways is one identifier.
+//! Tests of required fields, and of identifiers with two spellings, which are equal.
 
 use policies::ais::{Code, Uri};
 use serde_json::json;
 
 use super::scene::Scene;
 
-/// Every field that the seed lists without a `?`, by its place.
+/// Every field that the seed lists without a `?`, by its path.
 const REQUIRED: [(&str, &[&str]); 7] = [
     (
         "uia",
@@ -105,7 +105,7 @@ fn a_bundle_that_lacks_a_field_of_the_seed_is_refused() {
             let (above, name) = place.rsplit_once('/').expect("a pointer");
             let members = bundle.pointer_mut(&format!("/{part}{above}")).expect("a place");
             members.as_object_mut().expect("an object").remove(name).expect("a member");
-            // A field that is gone and signed so is as bad as one that was taken away.
+            // Signing an artifact without the field does not help.
             let mut signed = Scene::good();
             if !["proof", "sig"].contains(&name) {
                 signed.take(part, place);

@@ -1,5 +1,5 @@
-//! One good call: keys of every role, the artifacts, the request and the host's rules. Tests change one
-//! thing of it and have it signed anew.
+//! One good call: keys of every role, the artifacts, the request and the host's rules. A test
+//! changes one part and signs the bundle again.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(crate) fn time(text: &str) -> UtcTime {
     text.parse().unwrap_or_else(|_| panic!("{text}"))
 }
 
-/// A private key of the tests' own: the agent's on P-256, all others Ed25519.
+/// Returns a test key. The agent's is on P-256, all others are Ed25519.
 pub(crate) fn key(role: &str) -> SigningKey {
     SigningKey::from_private(&private_pem(role)).unwrap_or_else(|error| panic!("{role}: {error}"))
 }
@@ -61,7 +61,7 @@ const ROLES: [(&str, &str); 7] = [
     ("revocation", "revocation"),
 ];
 
-/// The trust store of the scene, to be changed before it is read.
+/// Returns the trust store of the scene as a value that a test can change.
 pub(crate) fn trust_value() -> Value {
     let keys: Vec<Value> = ROLES
         .iter()
@@ -89,9 +89,9 @@ pub(crate) fn trust(value: &Value) -> TrustStore {
 }
 
 pub(crate) struct Scene {
-    /// The artifacts by their names in a bundle, not signed yet.
+    /// The unsigned artifacts, by their names in a bundle.
     pub(crate) parts: BTreeMap<&'static str, Value>,
-    /// Whose key signs each.
+    /// The signer of each.
     pub(crate) signers: BTreeMap<&'static str, &'static str>,
     pub(crate) trust: Value,
     pub(crate) rules: AisRules,
@@ -167,7 +167,7 @@ impl Scene {
         object.remove(name).expect("a member");
     }
 
-    /// The bundle, every part signed by its signer.
+    /// Returns the bundle, with each part signed by its signer.
     pub(crate) fn signed(&self) -> Value {
         let mut bundle = Map::new();
         for (name, artifact, _) in PARTS {

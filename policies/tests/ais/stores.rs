@@ -1,4 +1,5 @@
-//! Trust stores and private keys: what is read, and what would trust too much.
+//! Tests of trust stores and private keys: the accepted forms, and entries that would trust too
+//! much.
 
 use policies::ais::{Algorithm, SigningKey, TrustStore, sign};
 use serde_json::{Value, json};
@@ -126,7 +127,7 @@ fn what_is_no_private_key_signs_nothing() {
     for text in ["", "-----BEGIN PUBLIC KEY-----", &public_pem("user"), "word"] {
         assert!(SigningKey::from_private(text).is_err(), "{text}");
     }
-    // In two parts: no file of the repository looks like a key.
+    // In two parts, so that no file of the repository looks like a key.
     let cut = ["-----BEGIN OPENSSH PRIVATE", "KEY-----\n"].join(" ");
     let Err(error) = SigningKey::from_private(&cut) else { panic!("a cut key signs") };
     assert!(error.to_string().contains("ssh-keygen -p -N '' -m PKCS8"), "{error}");

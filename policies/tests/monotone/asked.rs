@@ -1,5 +1,4 @@
-//! What is asked and by which rules: the request and the policy as choices, and their texts. Every text here
-//! must be one that is read without a complaint.
+//! The request and the policy as choices, and their texts. Every text here must be valid.
 
 use std::fmt::Write as _;
 
@@ -7,23 +6,23 @@ use policies::Policy;
 
 use super::scene;
 
-/// The request, as far as the rules differ.
+/// The properties of the request that matter to the rules.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Asked {
     pub(crate) drafted: bool,
     pub(crate) agent: bool,
     pub(crate) too_large: bool,
     pub(crate) confidential: bool,
-    /// Whether its text says that alice asks for it.
+    /// True if its text names alice as the requester.
     pub(crate) by_alice: bool,
     pub(crate) constrained: bool,
 }
 
-/// The policy, as far as worlds differ: each key in the order of its strictness.
+/// The policy choices of a world. Each key is ordered by strictness.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Rules {
     pub(crate) invoker: bool,
-    /// Whether alice's files count; somebody's always do.
+    /// True if alice is an approving owner. Another owner always is.
     pub(crate) owners: bool,
     /// Signatures by risk class.
     pub(crate) low: usize,
@@ -34,7 +33,7 @@ pub(crate) struct Rules {
     pub(crate) aged: bool,
     pub(crate) shadow: bool,
     pub(crate) unknown_category: bool,
-    /// Nobody, drafts, everybody.
+    /// The covered requests: 0 is none, 1 an agent's drafts, 2 all.
     pub(crate) asks_permission: usize,
     pub(crate) asks_bundle: usize,
     pub(crate) profile_known: bool,
@@ -75,7 +74,7 @@ impl Rules {
         say("sca: optional", format!("sca: {sca}"));
         let constraints = if self.constraints_refused { "refuse" } else { "stated" };
         say("constraints: stated", format!("constraints: {constraints}"));
-        // From below, so that `covers: nobody` of one check is not that of the other.
+        // From the last section up, so that `covers: nobody` of one check is not that of another.
         let text = Policy::shipped_text("standard").expect("a shipped profile").to_owned();
         changes.iter().rev().fold(text, |text, (from, to)| {
             assert!(text.contains(from), "standard has no {from}");

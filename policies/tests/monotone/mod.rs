@@ -1,9 +1,9 @@
-//! What must hold of every decision, whatever the world: a further denial never permits, nor does anything
-//! that is missing, nor a stricter policy; and the same world is always decided the same, word for word.
+//! Properties of every decision in any world. A further denial, a missing fact or a stricter policy
+//! never permits a run. The same world always gets the same decision, byte for byte.
 //!
-//! Two keys of the policy are switches between ways to approve and no steps of one scale, so they are not
-//! among the stricter ones: `signatures_min` from 0 to 1 (who submits it decides no longer, signatures do),
-//! and a name that the host learns of whoever submits.
+//! Two choices are not ordered by strictness, so they are not among the steps: `signatures_min`
+//! from 0 to 1, which replaces the submitter's approval by signatures, and the name of the
+//! submitter.
 
 #![allow(dead_code, reason = "scenes of other tests have more than is used here")]
 
@@ -41,7 +41,7 @@ fn asked() -> impl Strategy<Value = Asked> {
         })
 }
 
-/// Mostly such that something is permitted: what refuses everything shows nothing.
+/// Generates mostly worlds that permit something, because a refusal of everything proves nothing.
 fn rules() -> impl Strategy<Value = Rules> {
     let rare = || prop::bool::weighted(0.05);
     let often = || prop::bool::weighted(0.9);
@@ -130,8 +130,8 @@ fn word(decision: &Decision) -> &'static str {
     }
 }
 
-/// Every step that changes this world leaves it refused where it was refused, never held where a person's
-/// answer could not have helped, and is the end of it where it must be.
+/// Checks every step that changes this world. A refused run stays refused. It is never held if no
+/// person's answer could help. A step that must end the run does.
 fn never_permits(world: &World, steps: &[Step]) -> Result<(), TestCaseError> {
     let before = world.decide();
     for step in steps {
@@ -168,7 +168,7 @@ proptest! {
         never_permits(&world, STRICTER)?;
     }
 
-    /// The request that is given back, the grant, every rule and every word of it.
+    /// Compares the returned request, the grant, and the text of every rule.
     #[test]
     fn the_same_is_decided_the_same_in_any_order_of_the_files(
         (world, order) in world().prop_flat_map(|world| {
@@ -183,7 +183,7 @@ proptest! {
         prop_assert_eq!(&first, &format!("{:?}", world.decide_with(shuffled)));
     }
 
-    /// What is approved has no rule that refuses, a person's word, and the answers that policy asks for.
+    /// An approval has no refusing rule, an approver, and the answers that policy requires.
     #[test]
     fn what_is_approved_has_everything(world in world()) {
         let Decision::Approve(approved) = world.decide() else { return Ok(()) };
@@ -195,7 +195,7 @@ proptest! {
     }
 }
 
-/// The properties would hold of worlds in which nothing is ever permitted.
+/// Otherwise the properties would also be true of worlds that never permit anything.
 #[test]
 fn worlds_are_of_every_kind() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();

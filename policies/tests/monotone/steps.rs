@@ -1,6 +1,5 @@
-//! Single steps that make a world no better: something more speaks against the run, something that speaks
-//! for it is gone, or policy asks for more. Each says whether it changed anything, and of which worlds it is
-//! the end.
+//! Single steps that never improve a world: a further objection, a missing fact, or a stricter
+//! policy. Each step reports whether it changed the world, and in which worlds it must end the run.
 
 use policies::Ledger;
 
@@ -9,7 +8,7 @@ use super::world::{Act, Bound, Said, World};
 pub(crate) struct Step {
     pub(crate) name: &'static str,
     pub(crate) take: fn(&mut World) -> bool,
-    /// Whether nothing may run in the world as it is then.
+    /// Returns whether nothing may run in the changed world.
     pub(crate) ends: fn(&World) -> bool,
 }
 
@@ -28,7 +27,8 @@ fn vote(world: &mut World, person: usize, act: Act) -> bool {
     true
 }
 
-/// Whether a person's signature may say something against the run: that is no evidence for it.
+/// Returns whether a person's signature may object to the run. Such a signature is not evidence for
+/// it.
 fn objects(world: &World, person: usize) -> bool {
     world.votes.iter().any(|(who, act)| *who == person && *act != Act::Approve)
 }
@@ -38,7 +38,7 @@ fn unknown(world: &mut World, person: usize) -> bool {
     known && !objects(world, person)
 }
 
-/// Where no number of steps is the end, or only some.
+/// Returns a step that never has to end the run.
 fn never(_: &World) -> bool {
     false
 }
@@ -57,7 +57,7 @@ pub(crate) const DENIALS: &[Step] = &[
     step("a stranger rejects", |world| vote(world, 3, Act::Reject), never),
     step(
         "bob says that he asks",
-        // Where policy wants to know who asks, that somebody does is what was missing.
+        // A requester's signature could supply what policy requires.
         |world| vote(world, 1, Act::Ask) && !world.rules.requester_required,
         never,
     ),
@@ -131,7 +131,7 @@ pub(crate) const REMOVALS: &[Step] = &[
     ),
     step(
         "there is no bundle",
-        // One that is refused is no evidence for it; one that is missing may still come.
+        // An invalid bundle is not evidence for the run; a missing one may still arrive.
         |world| {
             let speaks_for_it = world.bound == Bound::Good
                 && !world.nonce_used

@@ -1,6 +1,5 @@
-//! A whole world for one decision, as plain choices: the request, the policy, and everything that speaks for
-//! or against it. What two worlds have in common is decided from the same bytes. It must never decide
-//! anything itself.
+//! A whole world for one decision, as plain choices: the request, the policy, and all evidence.
+//! Equal parts of two worlds have equal bytes. It must never make a decision itself.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{LazyLock, Mutex};
@@ -19,7 +18,7 @@ use super::bundle;
 use super::scene::{self, Scene};
 use super::soft::SoftKey;
 
-/// The people, by number; the last is nobody's here.
+/// The people, by number. The last is unknown to the host.
 pub(crate) const PEOPLE: [&str; 4] = ["alice", "bob", "carol", "eve"];
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -29,7 +28,7 @@ pub(crate) enum Act {
     Ask,
 }
 
-/// What lies beside the request as its bundle.
+/// The bundle of the request.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Bound {
     Missing,
@@ -39,7 +38,7 @@ pub(crate) enum Bound {
     Good,
 }
 
-/// What the store of permissions says.
+/// The state in the permission store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Said {
     Nothing,
@@ -54,11 +53,11 @@ pub(crate) struct World {
     pub(crate) request: Asked,
     pub(crate) rules: Rules,
     pub(crate) invoked: bool,
-    /// Whether the host knows who submits it.
+    /// True if the host knows the submitter's name.
     pub(crate) named: bool,
     pub(crate) votes: Vec<(usize, Act)>,
     pub(crate) unread: bool,
-    /// Whose keys are in the trust store, where there is one.
+    /// The people whose keys are in the trust store, if one exists.
     pub(crate) signers: Option<BTreeSet<usize>>,
     pub(crate) revoked: BTreeSet<usize>,
     pub(crate) permission: Said,
@@ -90,7 +89,7 @@ impl World {
         self.votes.iter().enumerate().map(file).collect()
     }
 
-    /// Whether a person's signature counts here.
+    /// Returns whether a person's signature counts here.
     pub(crate) fn counts(&self, person: usize) -> bool {
         let known = self.signers.as_ref().is_some_and(|signers| signers.contains(&person));
         known && !self.revoked.contains(&person)
@@ -112,7 +111,7 @@ impl World {
         self.decide_with(self.signatures())
     }
 
-    /// The same with these files beside it.
+    /// Decides the same world with these signature files.
     pub(crate) fn decide_with(&self, signatures: Vec<SignatureFile>) -> Decision {
         static TRUST: LazyLock<ais::TrustStore> =
             LazyLock::new(|| bundle::trust(&bundle::trust_value()));
@@ -186,7 +185,7 @@ impl World {
     }
 }
 
-/// Read once: most steps leave it as it is.
+/// Parses a policy once, because most steps do not change it.
 fn policy_of(rules: Rules) -> Policy {
     static READ: Mutex<BTreeMap<Rules, Policy>> = Mutex::new(BTreeMap::new());
     let known = READ.lock().expect("no test panics here").get(&rules).cloned();
@@ -199,7 +198,7 @@ fn policy_of(rules: Rules) -> Policy {
     policy
 }
 
-/// Made once for each request: seven signatures take their time.
+/// Makes a bundle once for each request, because seven signatures take time.
 fn bundle_of(asked: Asked, bound: Bound, request: &Request) -> Vec<u8> {
     static MADE: Mutex<BTreeMap<(Asked, Bound), Vec<u8>>> = Mutex::new(BTreeMap::new());
     let mut made = MADE.lock().expect("no test panics here");
@@ -216,7 +215,7 @@ fn bundle_of(asked: Asked, bound: Bound, request: &Request) -> Vec<u8> {
             let row = json!([{ "type": "UIA", "id": id, "reason": "user-revoked" }]);
             scene.set("crl", "/revoked", row);
         }
-        // The model's own digest; the host's are not compared where none are given.
+        // The digest of the model. Digests of the host are compared only if they are given.
         scene.signed().to_string().into_bytes()
     };
     made.entry((asked, bound)).or_insert_with(make).clone()

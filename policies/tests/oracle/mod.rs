@@ -1,5 +1,5 @@
-//! Stock `ssh-keygen` as the judge of what a signature, a trust store and a revocation list mean. A
-//! host where it cannot run is told as a skipped test; it must never look like one that passed.
+//! Stock `ssh-keygen` as the oracle for signatures, trust stores and revocation lists. If it cannot
+//! run, the test is reported as skipped; it must never look like a passed test.
 
 #![allow(dead_code, reason = "each test binary asks its own questions")]
 
@@ -11,10 +11,10 @@ use std::process::{Command, Output, Stdio};
 use model::UtcTime;
 use policies::{Signers, SshSignature};
 
-/// A directory of one test, with `ssh-keygen` beside it.
+/// The directory of one test, and `ssh-keygen`.
 pub(crate) struct Oracle(PathBuf);
 
-/// One question.
+/// One question to the oracle.
 pub(crate) struct Question<'a> {
     pub(crate) signers: &'a str,
     pub(crate) signature: &'a [u8],
@@ -28,7 +28,7 @@ pub(crate) struct Question<'a> {
 }
 
 impl Oracle {
-    /// Nothing, and a word about it, where `ssh-keygen` cannot run.
+    /// Returns `None` with a message if `ssh-keygen` cannot run.
     pub(crate) fn open(test: &str) -> Option<Self> {
         let dir = std::env::temp_dir().join(format!("policies-{test}-{}", std::process::id()));
         fs::create_dir_all(&dir).expect("a temporary directory");
@@ -37,7 +37,7 @@ impl Oracle {
         probe.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(oracle.0.join("probe"));
         match probe.stdin(Stdio::null()).output() {
             Ok(output) if output.status.success() => Some(oracle),
-            // It refuses to run for a user id that has no name.
+            // It refuses to run for a user id without a name.
             Ok(output) => {
                 let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
                 skip(test, &format!("ssh-keygen does not run here: {said}"));
@@ -56,7 +56,7 @@ impl Oracle {
         path
     }
 
-    /// Makes a key and gives its public half.
+    /// Makes a key and returns its public half.
     pub(crate) fn key(&self, name: &str, kind: &str) -> String {
         let path = self.0.join(name);
         let args = ["-q", "-N", "", "-C", name, "-t", kind, "-f"];
@@ -75,7 +75,7 @@ impl Oracle {
         output.stdout
     }
 
-    /// A revocation list from lines of `ssh-keygen -k`.
+    /// Makes a revocation list from lines of `ssh-keygen -k`.
     pub(crate) fn revocations(&self, lines: &str, ca: Option<&str>) -> Vec<u8> {
         let lines = self.file("revocations", lines.as_bytes());
         let (list, mut command) = (self.0.join("list"), Command::new("ssh-keygen"));
@@ -97,7 +97,7 @@ impl Oracle {
         run(command, question.message).status.success()
     }
 
-    /// The principals, one by one; none where it found nobody.
+    /// Returns the principals that it found.
     pub(crate) fn finds(&self, question: &Question<'_>) -> Vec<String> {
         let output = run(self.ask("find-principals", question), b"");
         let found = String::from_utf8(output.stdout).expect("names");
@@ -124,14 +124,14 @@ fn run_quiet(command: &mut Command) -> Output {
 fn run(mut command: Command, input: &[u8]) -> Output {
     let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = streams.spawn().expect("ssh-keygen runs");
-    // It may end without reading the message.
+    // It may exit without reading the message.
     drop(child.stdin.take().expect("a pipe").write_all(input));
     child.wait_with_output().expect("it ends")
 }
 
 impl Drop for Oracle {
     fn drop(&mut self) {
-        // Keys of a test; what is left behind harms nobody.
+        // Test keys; leftover files do no harm.
         drop(fs::remove_dir_all(&self.0));
     }
 }
@@ -145,7 +145,7 @@ pub(crate) fn skip(test: &str, why: &str) {
     }
 }
 
-/// SplitMix64: the same files in every run, and others where `TOOLEXEC_DICE` is set to a number.
+/// SplitMix64 with a fixed seed, or with the number in `TOOLEXEC_DICE`.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -173,7 +173,7 @@ pub(crate) fn time(text: &str) -> UtcTime {
     text.parse().expect("a time of the test")
 }
 
-/// What we say to the same question.
+/// Returns our answer to the same question.
 pub(crate) fn ours(question: &Question<'_>, signers: &Signers, at: UtcTime) -> bool {
     SshSignature::parse(question.signature)
         .and_then(|signature| signature.verify(question.message))

@@ -1,4 +1,4 @@
-//! Whose answers count, and which bytes are an answer.
+//! Tests of answers: the accepted authors, and the valid bytes.
 
 use std::collections::BTreeSet;
 
@@ -63,7 +63,7 @@ fn a_signature_counts_as_an_approvals_does_and_for_nothing_else() {
         let why = count(&rules(signers), &bytes, &[signature]).unwrap_err();
         assert!(why.contains(expected), "{why}");
     }
-    // One that cannot be used does not stop one that can.
+    // An unusable signature does not block a usable one.
     assert!(count(&rules(line("")), &bytes, &[broken, stranger, good.clone()]).is_ok());
     assert!(count(&rules(line("")), &bytes, &[]).is_err(), "unsigned");
     assert!(count(&AnswerRules::default(), &bytes, &[good]).is_err(), "nobody's counts by itself");

@@ -1,5 +1,5 @@
-//! What may be called: the seed's semantics, the holes of its public implementation closed, whose answers
-//! count, and that every file is of the contract's schema.
+//! Tests of permissions: the seed's semantics without the gaps of its public implementation, the
+//! accepted authors, and the contract's schema of every file.
 
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
@@ -46,7 +46,7 @@ fn denied_wins_and_what_is_left_out_is_denied() {
     let found = desk.store.get(&mine, &asked, &noon()).unwrap();
     let states: Vec<State> = found.values().copied().collect();
     assert_eq!(states, [State::Denied, State::Denied, State::Requestable, State::Approved]);
-    // Nothing is lodged for what is denied, alone or among others.
+    // Denied tools are never requested, alone or among others.
     assert!(matches!(desk.lodge(&mine, &calls(&["both"])), Err(Refused::Blocked(..))));
     let lodged = desk.lodge(&mine, &calls(&["both", "never", "yes"])).unwrap();
     let tools: Vec<_> = lodged.ask.tools.iter().map(|it| it.tool.as_str()).collect();
@@ -61,7 +61,7 @@ fn a_single_use_is_used_up_by_its_own_call_only() {
     let once = GrantLimits { uses: NonZeroU32::new(1), ..GrantLimits::default() };
     let both = limited(limited(answer(&lodged, &["a", "b"], &[]), "a", once), "b", once);
     desk.set(both).unwrap();
-    // Looking uses nothing up.
+    // Reading uses nothing up.
     for _ in 0..3 {
         assert_eq!(desk.state(&mine, "a"), State::Approved);
     }
@@ -319,7 +319,7 @@ fn domains_are_plain_names_and_never_none() {
     }
 }
 
-/// What one person says of four tools: not asked, granted, denied, both, or left out.
+/// One person's answer for four tools: not requested, granted, denied, both, or omitted.
 fn says() -> impl Strategy<Value = [u8; 4]> {
     prop::array::uniform4(0_u8..5)
 }

@@ -1,4 +1,4 @@
-//! An agent, its tools, and people's answers. It must never decide anything itself.
+//! An agent, its tools, and the answers of people. It must never make a decision itself.
 
 use std::collections::BTreeMap;
 
@@ -37,14 +37,14 @@ fn noon_parts() -> Moment {
     noon()
 }
 
-/// These tools, without any call.
+/// Returns these tools without any call.
 pub(crate) fn calls(tools: &[&str]) -> Calls {
     let mut calls = Calls::new();
     tools.iter().for_each(|name| calls.ask(tool(name), Vec::new()).unwrap());
     calls
 }
 
-/// One tool with calls of these inputs.
+/// Returns one tool with calls of these inputs.
 pub(crate) fn with_inputs(name: &str, inputs: &[Value]) -> Calls {
     let mut calls = Calls::new();
     let inputs: Vec<Map<String, Value>> =
@@ -86,7 +86,7 @@ impl Desk {
         self.store.set(&source, &Accepted::vouched(answer, "test"), &noon())
     }
 
-    /// Asks, and answers so.
+    /// Files a permission request and answers it.
     pub(crate) fn settle(&mut self, source: &Source, granted: &[&str], denied: &[&str]) {
         let names = [granted, denied].concat();
         let lodged = self.lodge(source, &calls(&names)).unwrap();

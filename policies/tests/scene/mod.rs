@@ -1,5 +1,5 @@
-//! What the tests of this crate have in common: a request that differs from a good one in what a
-//! test names, and evidence to judge it by. It must never decide anything itself.
+//! Shared parts of this crate's tests: a request that differs from a valid one only as a test
+//! states, and evidence for it. It must never make a decision itself.
 
 #![allow(dead_code, reason = "each test binary uses its part of the scene")]
 
@@ -15,7 +15,7 @@ use validator::{Draft, OwnerUid, Place, Request, Violation};
 pub(crate) const NOW: &str = "2026-02-09T17:00:00Z";
 pub(crate) const ID: &str = "TR-20260209-160501Z-stats";
 
-/// A good request, as text.
+/// A valid request, as text.
 pub(crate) const REQUEST: &str = r#"---
 request_type: tool_request
 schema_version: 1
@@ -63,7 +63,7 @@ pub(crate) fn time(text: &str) -> UtcTime {
     text.parse().expect("a time of the test")
 }
 
-/// The good request with these replacements; each must occur.
+/// Returns the valid request with these replacements. Each must occur.
 pub(crate) fn text(changes: &[(&str, &str)]) -> String {
     changes.iter().fold(REQUEST.to_owned(), |text, (old, new)| {
         assert!(text.contains(old), "the request has no {old}");
@@ -101,7 +101,7 @@ pub(crate) fn shipped(name: &str) -> Policy {
     Policy::shipped(name).expect("a shipped profile")
 }
 
-/// A shipped profile with these replacements; each must occur.
+/// Returns a shipped profile with these replacements. Each must occur.
 pub(crate) fn changed(name: &str, changes: &[(&str, &str)]) -> String {
     let text = Policy::shipped_text(name).expect("a shipped profile").to_owned();
     changes.iter().fold(text, |text, (old, new)| {
@@ -115,7 +115,7 @@ pub(crate) fn policy(name: &str, changes: &[(&str, &str)]) -> Policy {
     Policy::parse(text.as_bytes(), "test.yaml").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Everything that a decision looks at, good unless a test says otherwise.
+/// The evidence of a decision, sufficient unless a test changes it.
 pub(crate) struct Scene {
     pub(crate) submission: Submission,
     pub(crate) signatures: Vec<SignatureFile>,
@@ -186,7 +186,7 @@ pub(crate) fn approved(decision: Decision) -> policies::Approved {
     }
 }
 
-/// For a test that asks nothing more.
+/// Expects an approval.
 pub(crate) fn accepts(decision: Decision) {
     drop(approved(decision));
 }
@@ -199,7 +199,7 @@ pub(crate) fn refused(decision: Decision) -> (Vec<Violation>, Vec<RuleVerdict>) 
     }
 }
 
-/// Refused or held: for a test that asks which rules object, and not whether they may yet be content.
+/// Expects a refusal or a held request, for tests that check only the violations.
 pub(crate) fn unapproved(decision: Decision) -> (Vec<Violation>, Vec<RuleVerdict>) {
     match decision {
         Decision::Refuse { violations, grounds, .. }

@@ -1,6 +1,6 @@
-//! Keys of a test, made from a seed, that sign as `ssh-keygen` and security keys do; the encoding is
-//! written out here from the protocols, so that the reader under test is not its own judge. A real
-//! security key cannot be had in a test: `oracle` has stock `ssh-keygen` verify what this one signs.
+//! Test keys, made from a seed, that sign as `ssh-keygen` and security keys do. The encoding is
+//! written out here from the protocols, so that the reader under test does not check itself. A test
+//! cannot use a real security key, so `oracle` verifies these signatures with stock `ssh-keygen`.
 
 #![allow(dead_code, reason = "each test binary uses its part of the keys")]
 
@@ -9,9 +9,9 @@ use ed25519_dalek::Signer;
 use model::Sha256;
 use policies::SignatureFile;
 
-/// Somebody touched the security key.
+/// The flag of a touch.
 pub(crate) const PRESENT: u8 = 1;
-/// Somebody gave it a PIN or a finger.
+/// The flag of a PIN or a finger.
 pub(crate) const VERIFIED: u8 = 4;
 
 enum Secret {
@@ -32,7 +32,7 @@ fn string(bytes: &[u8]) -> Vec<u8> {
     [&length.to_be_bytes()[..], bytes].concat()
 }
 
-/// A positive number: no zeros before it but one where its first bit would be a sign.
+/// Encodes a positive number without leading zeros, except one if the first bit would be a sign.
 fn mpint(bytes: &[u8]) -> Vec<u8> {
     let from = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
     let bytes = &bytes[from..];
@@ -51,7 +51,7 @@ impl SoftKey {
         Self { secret: Secret::P256(key), application: None, flags: 0, counter: 0 }
     }
 
-    /// The same key inside a security key.
+    /// Returns the same key inside a security key.
     pub(crate) fn in_security_key(self, application: &str, flags: u8, counter: u32) -> Self {
         Self { application: Some(application.to_owned()), flags, counter, ..self }
     }
@@ -80,7 +80,7 @@ impl SoftKey {
         blob
     }
 
-    /// A P-256 key with its point in the short form, which OpenSSH does not read.
+    /// Returns a P-256 key with a compressed point, which OpenSSH does not read.
     pub(crate) fn public_compressed(&self) -> String {
         let Secret::P256(key) = &self.secret else { panic!("not a P-256 key") };
         let point = key.verifying_key().to_encoded_point(true);
@@ -89,12 +89,12 @@ impl SoftKey {
         format!("{} {}", self.kind(), Base64::encode_string(&blob))
     }
 
-    /// As it stands in a `.pub` file.
+    /// Returns the line of a `.pub` file.
     pub(crate) fn public(&self) -> String {
         format!("{} {}", self.kind(), Base64::encode_string(&self.blob()))
     }
 
-    /// The bytes inside the armour of a signature.
+    /// Returns the bytes inside the armour of a signature.
     pub(crate) fn signature(&self, namespace: &str, message: &[u8]) -> Vec<u8> {
         let common = [string(namespace.as_bytes()), string(b""), string(b"sha256")].concat();
         let digest = Sha256::of(message);
@@ -131,7 +131,7 @@ impl SoftKey {
     }
 }
 
-/// The form in which `ssh-keygen` writes a signature.
+/// Encodes a signature as `ssh-keygen` writes it.
 pub(crate) fn armour(blob: &[u8]) -> Vec<u8> {
     let text = Base64::encode_string(blob);
     let lines: Vec<&str> =

@@ -1,5 +1,5 @@
-//! What the user allowed and what the host's policy accepts. Where both say something the stricter
-//! must always win.
+//! The limits set by the user and by the host's policy. If both set one, the stricter must always
+//! apply.
 
 use serde_json::json;
 
@@ -63,7 +63,7 @@ pub(super) fn obligations(case: &Case<'_>) -> Answer {
     }
 }
 
-/// Whether one number is at least the other; never where one of them is no number.
+/// Returns whether a number reaches a minimum, within the tolerance. NaN never does.
 fn is_least(number: f64, least: f64) -> bool {
     number + EVIDENCE_TOLERANCE >= least
 }
@@ -87,7 +87,7 @@ pub(super) fn risk(case: &Case<'_>) -> Answer {
     let (risk, level) =
         (case.bundle.apr().evidence.risk.get(), case.bundle.uia().risk_budget.level);
     let ceiling = usize::try_from(level.get()).ok().and_then(|at| case.rules.risk_max.get(at));
-    // A level that has no ceiling allows nothing.
+    // A level without a ceiling allows nothing.
     let ceiling = ceiling.copied().unwrap_or(-1.0);
     for most in [Some(ceiling), profile_of(case)?.risk_max].into_iter().flatten() {
         if !is_least(most, risk) {

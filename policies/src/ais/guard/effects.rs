@@ -1,4 +1,4 @@
-//! What the tool's own assertion allows. Its schema must never fetch another from anywhere.
+//! The capabilities in the tool's assertion. Its schema must never fetch another document.
 
 use jsonschema::PatternOptions;
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ use super::super::tca::Operation;
 use super::model::{Answer, Case, Said};
 use super::plan::step_of;
 
-/// The words of JSON Schema by which one schema stands for another.
+/// The keywords of JSON Schema that refer to another schema.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 fn operation_of<'a>(case: &Case<'a>, step: &Step) -> Result<&'a Operation, Refusal> {
@@ -44,10 +44,9 @@ pub(super) fn operation(case: &Case<'_>) -> Answer {
     Ok(Said::Good(format!("{}: arguments and effects as declared", operation.name)))
 }
 
-/// The arguments against the operation's JSON Schema. References to other documents cannot be followed,
-/// and patterns are matched in linear time.
-///
-/// Nor can they be followed within it: a few dozen references that each name two others take for ever.
+/// Checks the arguments against the operation's JSON Schema. Patterns are matched in linear time.
+/// References are refused, to other documents and within the schema: a few dozen references that
+/// each name two others would take forever to evaluate.
 fn arguments(schema: &Value, args: &Map<String, Value>) -> Result<(), Refusal> {
     let invalid = |message: String| Refusal::new(Code::InputSchemaInvalid, message);
     if refers(schema) {
@@ -76,7 +75,7 @@ fn refers(schema: &Value) -> bool {
     }
 }
 
-/// What operations that this program knows by name need, whatever their schema says.
+/// Checks the arguments of operations that this program knows by name, regardless of their schema.
 fn known_arguments(step: &Step) -> Result<(), Refusal> {
     let text = |name: &str| step.args.get(name).and_then(Value::as_str).unwrap_or_default();
     let wrong = match step.tool.as_str() {

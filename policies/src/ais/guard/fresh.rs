@@ -1,5 +1,5 @@
-//! What time and use take away: ends that are past, nonces that were used, revocations. A revocation
-//! list that is not of now must never be taken for one that revokes nothing.
+//! Expiry, reuse and revocation. A revocation list that is not current must never count as one that
+//! revokes nothing.
 
 use model::UtcTime;
 use serde_json::json;

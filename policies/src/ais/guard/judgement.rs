@@ -1,4 +1,4 @@
-//! What the guard said, rule by rule, and the proof that it accepted.
+//! The verdicts of the guard, and the proof that it accepted.
 
 use model::UtcTime;
 use serde_json::{Value, json};
@@ -7,27 +7,27 @@ use super::super::artifact::Artifact;
 use super::super::code::{Code, Refusal};
 use super::model::{Answer, Case, Said};
 
-/// What a rule looked at may be megabytes of somebody else's.
+/// The limit of an observation, because an artifact may be megabytes long.
 const SAW_CHARS_MAX: usize = 1000;
 
 model::closed_set! {
-    /// The kinds of a verdict, as records name them.
+    /// The kind of a verdict, as records name it.
     pub(super) enum VerdictKind {
-        /// Nothing against it.
+        /// No objection.
         Passed = "pass",
-        /// There was nothing to look at.
+        /// Not applicable.
         NotAsked = "not_asked",
         /// Refused.
         Refused = "refuse",
     }
 }
 
-/// What one rule said.
+/// The verdict of one rule.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Verdict {
-    /// Nothing against it.
+    /// No objection.
     Passed,
-    /// There was nothing to look at, or an earlier rule made it pointless.
+    /// Not applicable, or an earlier rule made it pointless.
     NotAsked,
     /// Refused.
     Refused(Refusal),
@@ -43,14 +43,14 @@ impl Verdict {
     }
 }
 
-/// One rule, what it looked at, and what it said.
+/// One rule with its observation and its verdict.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Check {
-    /// The rule's name, stable: `uia-signature`, `exp`, `budget`…
+    /// The stable name of the rule: `uia-signature`, `exp`, `budget`…
     pub rule: &'static str,
-    /// What it looked at, one line, escaped.
+    /// The observation: one line, escaped.
     pub saw: String,
-    /// What it said.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
@@ -70,7 +70,7 @@ impl Check {
         }
     }
 
-    /// `{rule, verdict, saw, code?, details?}`.
+    /// Returns `{rule, verdict, saw, code?, details?}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let verdict = self.verdict.kind().as_str();
@@ -83,16 +83,16 @@ impl Check {
     }
 }
 
-/// The times of the revocation list that came with the call, for the record.
+/// The times of the stapled revocation list, for the record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StapledCrl {
-    /// When it was made.
+    /// The time of issue.
     pub issued: UtcTime,
-    /// Until when it holds.
+    /// The end of validity.
     pub expires: UtcTime,
 }
 
-/// What every rule said.
+/// The verdicts of every rule.
 #[must_use]
 #[derive(Debug)]
 pub struct Judgement {
@@ -101,8 +101,9 @@ pub struct Judgement {
     bound: bool,
 }
 
-/// The proof that the guard accepted a call. Whoever has it must use up the nonce, durably, before the
-/// call is executed, and keep it until [`Accepted::expires`] and the allowed skew are past.
+/// The proof that the guard accepted a call. Its owner must use up the nonce durably before the
+/// call is executed. The nonce must be kept until [`Accepted::expires`] and the allowed skew are
+/// past.
 #[must_use]
 #[derive(Debug)]
 pub struct Accepted {
@@ -142,20 +143,20 @@ impl Judgement {
         Self { checks, accepted, bound: case.request.is_some() }
     }
 
-    /// Every rule, in the order in which refusals count.
+    /// Returns every rule, in the order in which refusals count.
     #[must_use]
     pub fn checks(&self) -> &[Check] {
         &self.checks
     }
 
-    /// The times of the stapled revocation list, whatever the rules said; those of a list whose
-    /// signature was not good are nobody's word.
+    /// Returns the times of the stapled revocation list, regardless of the verdicts. They prove
+    /// nothing if the signature of the list is not good.
     #[must_use]
     pub fn stapled(&self) -> Option<StapledCrl> {
         self.accepted.crl
     }
 
-    /// The refusal that counts; nothing where no rule refuses.
+    /// Returns the refusal that counts, or `None` if no rule refuses.
     #[must_use]
     pub fn refusal(&self) -> Option<&Refusal> {
         self.checks.iter().find_map(|check| match &check.verdict {
@@ -164,11 +165,11 @@ impl Judgement {
         })
     }
 
-    /// The proof that no rule refuses.
+    /// Returns the proof that no rule refuses.
     ///
     /// # Errors
     ///
-    /// The refusal that counts; or that no request was given to bind the bundle to.
+    /// The refusal that counts, or a refusal because no request was given to bind the bundle to.
     pub fn accepted(self) -> Result<Accepted, Refusal> {
         match self.refusal() {
             Some(refusal) => Err(refusal.clone()),
@@ -179,7 +180,7 @@ impl Judgement {
         }
     }
 
-    /// The whole of it for programs: `{verdict, code?, message?, details?, crl, checks}`.
+    /// Returns everything as JSON: `{verdict, code?, message?, details?, crl, checks}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut said = match self.refusal() {
@@ -198,31 +199,31 @@ impl Judgement {
 }
 
 impl Accepted {
-    /// The step's reference, as the envelope has it.
+    /// Returns the reference of the step, as in the envelope.
     #[must_use]
     pub fn step(&self) -> &str {
         &self.step
     }
 
-    /// The nonce to use up.
+    /// Returns the nonce to use up.
     #[must_use]
     pub fn nonce(&self) -> &str {
         &self.nonce
     }
 
-    /// Until when the envelope holds.
+    /// Returns the end of the envelope.
     #[must_use]
     pub fn expires(&self) -> UtcTime {
         self.expires
     }
 
-    /// The times of the stapled revocation list.
+    /// Returns the times of the stapled revocation list.
     #[must_use]
     pub fn stapled(&self) -> Option<StapledCrl> {
         self.crl
     }
 
-    /// What to keep in a record: names, step, signers (`kid`), nonce, end, times of the list.
+    /// Returns the data for a record: names, step, signers (`kid`), nonce, end, times of the list.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let listed = |list: &[(Artifact, String)]| -> Value {

@@ -1,10 +1,11 @@
-//! The guard: whether one call may be executed under the artifacts that came with it. It must never
-//! believe a word of an artifact whose signature was not good, and never ask about a nonce before all
-//! signatures were: whoever can sign nothing must not be able to use up a nonce, nor to learn of one.
+//! The guard: the check that one call may be executed under its artifacts. It must never trust the
+//! content of an artifact whose signature is not good. It must never query a nonce before all
+//! signatures are good. Otherwise a party that can sign nothing could use up a nonce, or learn of
+//! its use.
 //!
-//! The order is fixed: first every signature, and where one is not good nothing else is asked; then
-//! every other rule by itself, so that a record can say what each of them said. The refusal is that of
-//! the first rule that refuses.
+//! The order is fixed. The guard first checks every signature. If one is not good, it reports every
+//! other rule as not asked. Otherwise it applies each rule by itself, so that a record can contain
+//! each verdict. The refusal is that of the first rule that refuses.
 
 mod budget;
 mod effects;
@@ -23,7 +24,7 @@ pub use judgement::{Accepted, Check, Judgement, StapledCrl, Verdict};
 
 type Rule = (&'static str, fn(&Case<'_>) -> Answer);
 
-/// The rules behind the signatures, in the order in which their refusals count.
+/// The rules after the signatures, in the order in which their refusals count.
 const RULES: [Rule; 25] = [
     ("exp", fresh::exp),
     ("lifetime", fresh::lifetime),
@@ -52,7 +53,7 @@ const RULES: [Rule; 25] = [
     ("supply", supply::supply),
 ];
 
-/// Accepts a call, or says by which code it is refused first.
+/// Accepts a call or refuses it.
 ///
 /// # Errors
 ///
@@ -61,7 +62,7 @@ pub fn guard(case: &Case<'_>) -> Result<Accepted, Refusal> {
     judge(case).accepted()
 }
 
-/// What every rule says of a case.
+/// Applies every rule.
 pub fn judge(case: &Case<'_>) -> Judgement {
     let (mut checks, signers) = signatures::ask(case);
     let signed = checks.iter().all(|check| !matches!(check.verdict, Verdict::Refused(_)));

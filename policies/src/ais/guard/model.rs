@@ -1,4 +1,5 @@
-//! One case for the guard, and the result of a rule. A case must hold all that a rule may look at.
+//! The input of the guard, and the result of a rule. The input must contain everything that a rule
+//! may use.
 
 use model::UtcTime;
 
@@ -16,23 +17,23 @@ pub struct Case<'a> {
     pub trust: &'a TrustStore,
     /// The rules of the host's policy.
     pub rules: &'a AisRules,
-    /// The call. Without it a bundle can be judged, and never accepted.
+    /// The call. A bundle can be judged without it, but never accepted.
     pub request: Option<&'a RequestFacts>,
-    /// Digests of what a run would really use.
+    /// The digests of what a run would actually use.
     pub supply: &'a Supply,
     /// The present time.
     pub now: UtcTime,
-    /// Returns whether a nonce was used before. The guard asks only where all signatures are good. It must
-    /// not use the nonce up: the owner of [`Accepted`](super::Accepted) does that, durably and before the
-    /// run.
+    /// Returns whether a nonce was used before. The guard asks only if all signatures are good. The
+    /// function must not use the nonce up: the owner of [`Accepted`](super::Accepted) does that,
+    /// durably and before the run.
     pub nonce_seen: &'a dyn Fn(&str) -> bool,
 }
 
 /// The result of a rule that did not refuse.
 pub(in crate::ais) enum Said {
-    /// It looked at this, and it was good.
+    /// No objection, with the observation.
     Good(String),
-    /// There was nothing to look at.
+    /// Not applicable.
     NotAsked(&'static str),
 }
 

@@ -1,5 +1,5 @@
-//! What the artifacts say of each other, and the step of this call. The step must never be anything
-//! else than what the request would do.
+//! The references between the artifacts, and the step of this call. The step must never differ from
+//! the request.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::super::entail::{EVIDENCE_TOLERANCE, entail};
 use super::super::field::{Text, Uri};
 use super::model::{Answer, Case, Said};
 
-/// The step that the envelope names.
+/// Returns the step that the envelope names.
 pub(super) fn step_of<'a>(case: &Case<'a>) -> Result<&'a Step, Refusal> {
     let reference = case.bundle.ibe().apa_step_ref.as_str();
     case.bundle.apa().step(reference).ok_or_else(|| {
@@ -91,7 +91,8 @@ pub(super) fn step(case: &Case<'_>) -> Answer {
 pub(super) fn explicit(case: &Case<'_>) -> Answer {
     for step in &case.bundle.apa().steps {
         for (name, value) in &step.args {
-            // The words of a command are what they are; `binding` compares each with the request's.
+            // Arguments of a command may contain anything; `binding` compares each with the
+            // request's.
             let words = step.tool.as_str().starts_with("toolexec.run.") && name == "argv";
             if let Some(what) = unfilled(value, words) {
                 let message = format!("step `{}`: the argument `{name}` {what}", step.id);
@@ -115,7 +116,7 @@ fn unfilled(value: &Value, words: bool) -> Option<&'static str> {
     }
 }
 
-/// Marks of templates, or one placeholder `<such as this>`.
+/// Returns whether the text contains marks of a template, or is one placeholder `<such as this>`.
 fn is_template(text: &str) -> bool {
     let inner = text.trim().strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
     MARKS.iter().any(|mark| text.contains(mark))
@@ -150,7 +151,7 @@ fn group_of<'a>(apa: &'a Apa, name: &Text) -> Vec<&'a Step> {
     apa.steps.iter().filter(|step| step.alternative.as_ref() == Some(name)).collect()
 }
 
-/// Whether a step's guard chooses it, by what stands in the intent and the tool's assertion.
+/// Returns whether a step's guard chooses it, by values in the intent and the tool's assertion.
 fn decided(step: &Step, whole: &Value) -> Result<bool, Refusal> {
     let refuse =
         |what: &str| Err(Refusal::new(Code::PlanGuardUnmet, format!("step `{}`: {what}", step.id)));

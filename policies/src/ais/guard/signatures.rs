@@ -1,5 +1,5 @@
-//! The first thing the guard asks: whose word each artifact is. A verifier must never vouch for a plan
-//! of its own.
+//! The check of the signatures, which the guard makes first. A verifier must never vouch for its
+//! own plan.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use super::model::{Answer, Case, Said};
 
 type Found<'a> = Result<&'a TrustedKey, Refusal>;
 
-/// Asks for every signature; gives what was said, and who signed where it was good.
+/// Checks every signature. Returns the verdicts, and the signers of the good ones.
 pub(super) fn ask(case: &Case<'_>) -> (Vec<Check>, Vec<(Artifact, String)>) {
     let bundle = case.bundle;
     let uia = known_as(case, &bundle.uia, bundle.uia().subject.id.as_str());
@@ -63,7 +63,8 @@ fn signer<'a, T>(case: &Case<'a>, sealed: &Sealed<T>) -> Found<'a> {
     })
 }
 
-/// Nobody but its subject authorises an intent, nobody but its operator vouches for a tool.
+/// Checks the signer's identity: only its subject authorizes an intent, and only its operator
+/// vouches for a tool.
 fn known_as<'a, T>(case: &Case<'a>, sealed: &Sealed<T>, identifier: &str) -> Found<'a> {
     let (key, artifact) = (signer(case, sealed)?, sealed.artifact());
     if case.trust.is_known_as(&key.principal, identifier) {

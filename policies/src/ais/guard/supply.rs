@@ -1,5 +1,5 @@
-//! Whether what is used is what the supply chain assertion says. What it does not name must never count
-//! as being in it.
+//! The comparison of the digests in use with the supply chain assertion. A component that the
+//! assertion does not name must never count as a part of it.
 
 use model::Sha256;
 use serde_json::json;
