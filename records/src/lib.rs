@@ -61,7 +61,7 @@ pub use key_error::KeyError;
 pub use key_model::{AgentError, Dated, KeyFingerprint, NotAFingerprint, SigningError};
 pub use key_source::{KeySource, Keys};
 pub use keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL, ResultKey};
-pub use network::{HostUse, NetworkReport, NetworkUse, Refusal, Unaccounted};
+pub use network::{HostUse, NetworkReport, NetworkUse, ProxyConfinement, Refusal, Unaccounted};
 pub use opened::{ClaimedArtifact, ClaimedViolation, Claims, Part, ResultDirectory};
 pub use policies::{Grounds, RuleVerdict, Verdict};
 pub use predicate::predicate_schema;

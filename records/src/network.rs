@@ -44,11 +44,23 @@ impl Unaccounted {
     }
 }
 
+model::closed_set! {
+    /// The mechanism that confined the egress proxy.
+    pub enum ProxyConfinement {
+        /// Landlock, with every right that the proxy asked for.
+        Landlock = "landlock",
+        /// Landlock, with the rights that the kernel knows.
+        LandlockPartly = "landlock_partly",
+        /// `no_new_privs` alone: the kernel has no Landlock.
+        NoNewPrivs = "no_new_privs",
+    }
+}
+
 /// The report of the egress proxy.
 #[derive(Clone, Debug)]
 pub struct NetworkReport {
-    /// The name of the mechanism that confined the proxy.
-    pub proxy_confined_by: &'static str,
+    /// The mechanism that confined the proxy.
+    pub proxy_confined_by: ProxyConfinement,
     /// Every granted host, used or not.
     pub hosts: Vec<HostUse>,
     /// The first refusals.
@@ -111,7 +123,7 @@ impl NetworkUse {
             Self::Nothing => Node::Null,
             Self::Unknown { .. } => Node::Word("unknown"),
             Self::Known(report) => Node::Map(vec![
-                ("proxy_confined_by", Node::Word(report.proxy_confined_by)),
+                ("proxy_confined_by", Node::Word(report.proxy_confined_by.as_str())),
                 ("hosts", Node::maps(report.hosts.iter().map(|host| host_row(host, show)))),
                 ("refusals", Node::maps(report.refusals.iter().map(|it| refusal_row(it, tool)))),
                 ("refusals_left_out", Node::Uint(report.refusals_left_out)),

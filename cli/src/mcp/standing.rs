@@ -30,6 +30,16 @@ const PAUSE_FACTOR: u32 = 2 * 8;
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 const WAIT_SEC_MAX: u64 = 600;
 
+model::closed_set! {
+    /// The state of a request that is neither in flight nor recorded.
+    enum IdleState {
+        Held = "held": "it was promoted and waits for somebody's answer, by the daemon's word",
+        Waiting = "waiting": "it was promoted and waits for its turn, by the daemon's word",
+        Drafted = "drafted": "its draft lies in drafts/; a person approves and promotes it, or has just done so",
+        Unknown = "unknown": "no record, and nobody tells of it: it was never promoted, was taken this very moment, or so many wait that not all are told",
+    }
+}
+
 /// The state of a request.
 #[derive(Clone, PartialEq, Eq)]
 enum Stand {
@@ -48,33 +58,25 @@ enum Stand {
 }
 
 impl Stand {
-    fn as_str(&self) -> &str {
-        match self {
-            Self::Recorded(record) => &record.outcome,
-            Self::InFlight(step, _) => step.as_str(),
-            Self::Held(_) => "held",
-            Self::Waiting(_) => "waiting",
-            Self::Drafted => "drafted",
-            Self::Unknown => "unknown",
-        }
+    /// The state's name and its meaning.
+    fn described(&self) -> (&str, &'static str) {
+        let idle = match self {
+            Self::Recorded(record) => {
+                return (&record.outcome, "it has ended; read_result shows its record");
+            }
+            Self::InFlight(step, _) => {
+                return (step.as_str(), "the daemon is at work on it, by its own word");
+            }
+            Self::Held(_) => IdleState::Held,
+            Self::Waiting(_) => IdleState::Waiting,
+            Self::Drafted => IdleState::Drafted,
+            Self::Unknown => IdleState::Unknown,
+        };
+        (idle.as_str(), idle.meaning())
     }
 
-    fn meaning(&self) -> &'static str {
-        match self {
-            Self::Recorded(_) => "it has ended; read_result shows its record",
-            Self::InFlight(..) => "the daemon is at work on it, by its own word",
-            Self::Held(_) => {
-                "it was promoted and waits for somebody's answer, by the daemon's word"
-            }
-            Self::Waiting(_) => "it was promoted and waits for its turn, by the daemon's word",
-            Self::Drafted => {
-                "its draft lies in drafts/; a person approves and promotes it, or has just done so"
-            }
-            Self::Unknown => {
-                "no record, and nobody tells of it: it was never promoted, was taken this very moment, or \
-                 so many wait that not all are told"
-            }
-        }
+    fn as_str(&self) -> &str {
+        self.described().0
     }
 
     fn json(&self, desk: &Desk, id: &RequestId) -> Value {
@@ -91,7 +93,7 @@ impl Stand {
         json!({
             "request_id": id.as_str(),
             "state": self.as_str(),
-            "meaning": self.meaning(),
+            "meaning": self.described().1,
             "result_id": result_id,
             "reason": reason,
             "told": told,

@@ -6,7 +6,7 @@ use std::fmt;
 
 use egress::frame::{self, ADDRESSES_MAX, ASKED_BYTES_MAX, Confinement, REFUSALS_MAX};
 use policies::GrantedNetwork;
-use records::{HostUse, NetworkReport, Refusal};
+use records::{HostUse, NetworkReport, ProxyConfinement, Refusal};
 
 /// The reason why a report is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,11 +83,11 @@ fn told(report: frame::Report, confinement: Confinement) -> NetworkReport {
     }
 }
 
-fn confined_by(confinement: Confinement) -> &'static str {
+fn confined_by(confinement: Confinement) -> ProxyConfinement {
     match confinement {
-        Confinement::Landlock => "landlock",
-        Confinement::LandlockPartly => "landlock_partly",
-        Confinement::NoNewPrivs => "no_new_privs",
+        Confinement::Landlock => ProxyConfinement::Landlock,
+        Confinement::LandlockPartly => ProxyConfinement::LandlockPartly,
+        Confinement::NoNewPrivs => ProxyConfinement::NoNewPrivs,
     }
 }
 

@@ -1,7 +1,9 @@
 //! The network facts of a record: hosts that were reached, refused or unknown.
 
 use model::Outcome;
-use records::{HostUse, NetworkReport, NetworkUse, Refusal, Statement, Unaccounted};
+use records::{
+    HostUse, NetworkReport, NetworkUse, ProxyConfinement, Refusal, Statement, Unaccounted,
+};
 
 use crate::fixture::Case;
 use crate::render::rendered;
@@ -19,7 +21,7 @@ fn reached(asked: &str) -> NetworkUse {
         bytes_in: 20,
     };
     NetworkUse::Known(NetworkReport {
-        proxy_confined_by: "landlock",
+        proxy_confined_by: ProxyConfinement::Landlock,
         hosts: vec![host("data.example.org", 2), host("idle.example.org", 0)],
         refusals: vec![Refusal {
             asked: asked.to_owned(),
@@ -143,7 +145,7 @@ fn a_report_at_all_its_bounds_is_recorded_whatever_else_is_known() {
             times: u64::MAX,
         };
         let network = NetworkUse::Known(NetworkReport {
-            proxy_confined_by: "landlock_partly",
+            proxy_confined_by: ProxyConfinement::LandlockPartly,
             hosts: (0..64).map(host).collect(),
             refusals: (0..64).map(refusal).collect(),
             refusals_left_out: u64::MAX,

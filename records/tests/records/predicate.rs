@@ -6,8 +6,8 @@ use std::path::Path;
 
 use model::{LimitName, Mechanism, Outcome, RejectReason, ResultId, Sha256};
 use records::{
-    HostUse, NetworkReport, NetworkUse, Refusal, ResultKey, Statement, Subject, Unaccounted,
-    attest, predicate_schema,
+    HostUse, NetworkReport, NetworkUse, ProxyConfinement, Refusal, ResultKey, Statement, Subject,
+    Unaccounted, attest, predicate_schema,
 };
 use sandbox::report::{DeniedCall, LimitInForce, Rejected};
 use serde_json::Value;
@@ -76,7 +76,7 @@ fn every_kind_of_record_is_valid_by_the_schema() {
     };
     case.confinement.limits.push(unlimited);
     let report = NetworkReport {
-        proxy_confined_by: "landlock",
+        proxy_confined_by: ProxyConfinement::Landlock,
         hosts: vec![HostUse {
             host: "example.org".into(),
             addresses: vec!["192.0.2.1".parse().unwrap()],

@@ -5,24 +5,13 @@ use std::path::{Path, PathBuf};
 
 use crate::programs::workspace;
 
-/// Who starts the launcher.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Root; the tool has a uid of its own.
-    System,
-    /// An ordinary user, in user namespaces.
-    User,
-}
-
-impl Mode {
-    pub const ALL: [Self; 2] = [Self::System, Self::User];
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-        }
+model::closed_set! {
+    /// The user that starts the launcher.
+    pub enum Mode {
+        /// Root; the tool has a uid of its own.
+        System = "system",
+        /// An ordinary user, in user namespaces.
+        User = "user",
     }
 }
 
@@ -86,7 +75,7 @@ impl Case {
             }
         }
         let case = Self { name, path, words };
-        for mode in Mode::ALL {
+        for mode in Mode::ALL.iter().copied() {
             assert_eq!(case.of("expect", mode).len(), 1, "{}: one `expect:`", case.name);
         }
         assert!(case.one("attack", Mode::System).is_some(), "{}: no `attack:`", case.name);

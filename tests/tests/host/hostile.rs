@@ -52,7 +52,7 @@ fn every_way_out_is_closed() {
     let host = Host::new();
     let mut table = Table::of(&cases);
     let mut wrong = Vec::new();
-    for mode in Mode::ALL {
+    for mode in Mode::ALL.iter().copied() {
         run_mode(mode, &cases, &built, &host, &mut table, &mut wrong);
     }
     println!("our columns took {:?}", begun.elapsed());

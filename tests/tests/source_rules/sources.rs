@@ -19,7 +19,7 @@ pub(crate) const GRAPH: [(&str, &[&str]); 11] = [
     ("records", &["model", "policies", "sandbox", "validator"]),
     ("daemon", &["egress", "model", "policies", "records", "sandbox", "spool", "validator"]),
     ("cli", &["daemon", "model", "policies", "records", "sandbox", "spool", "validator"]),
-    ("tests", &[]),
+    ("tests", &["model"]),
     ("xtask", &[]),
 ];
 

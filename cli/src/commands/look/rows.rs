@@ -9,6 +9,17 @@ use super::daemon::Daemon;
 use super::results::{Published, request_of, result_names};
 use crate::failure::Failure;
 
+model::closed_set! {
+    /// The name of a state that neither a step of the daemon nor a record names.
+    enum StateName {
+        Waiting = "waiting",
+        Held = "held",
+        Interrupted = "interrupted",
+        Recorded = "recorded",
+        Unreadable = "unreadable",
+    }
+}
+
 /// The state of a request. Nothing in it is verified.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum State {
@@ -28,26 +39,21 @@ pub(crate) enum State {
 
 impl State {
     /// The names of all states before the outcome of a record.
-    pub(super) const WORDS: [&str; 8] = [
-        "waiting",
-        "held",
-        "claimed",
-        "staging",
-        "running",
-        "publishing",
-        "interrupted",
-        "recorded",
-    ];
+    pub(super) fn unfinished() -> impl Iterator<Item = &'static str> {
+        let before = [StateName::Waiting, StateName::Held].map(StateName::as_str);
+        let after = [StateName::Interrupted, StateName::Recorded].map(StateName::as_str);
+        before.into_iter().chain(Step::TEXTS.iter().copied()).chain(after)
+    }
 
     pub(crate) fn as_str(&self) -> &str {
         match self {
-            Self::Waiting => "waiting",
-            Self::Held(_) => "held",
+            Self::Waiting => StateName::Waiting.as_str(),
+            Self::Held(_) => StateName::Held.as_str(),
             Self::InFlight(running) => running.step.as_str(),
-            Self::Interrupted(_) => "interrupted",
-            Self::Recorded => "recorded",
+            Self::Interrupted(_) => StateName::Interrupted.as_str(),
+            Self::Recorded => StateName::Recorded.as_str(),
             Self::Done(outcome) => outcome,
-            Self::Unreadable => "unreadable",
+            Self::Unreadable => StateName::Unreadable.as_str(),
         }
     }
 }

@@ -78,7 +78,7 @@ impl View {
 
     /// Counts the requests in each state.
     fn counts(&self) -> BTreeMap<&str, usize> {
-        let mut counts: BTreeMap<&str, usize> = State::WORDS.map(|word| (word, 0)).into();
+        let mut counts: BTreeMap<&str, usize> = State::unfinished().map(|name| (name, 0)).collect();
         for row in &self.rows {
             *counts.entry(row.state.as_str()).or_default() += 1;
         }
@@ -153,11 +153,10 @@ impl View {
     /// Returns the counts that are not zero, or `nothing`.
     fn counted(&self) -> String {
         let counts = self.counts();
-        let some = |word: &&str| counts.get(word).filter(|count| **count > 0).is_some();
-        let words: Vec<String> = State::WORDS
-            .iter()
-            .filter(|word| some(word))
-            .map(|word| format!("{} {word}", counts.get(word).unwrap_or(&0)))
+        let count = |name: &str| counts.get(name).copied().unwrap_or_default();
+        let words: Vec<String> = State::unfinished()
+            .filter(|name| count(name) > 0)
+            .map(|name| format!("{} {name}", count(name)))
             .collect();
         if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
     }

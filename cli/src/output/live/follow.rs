@@ -88,10 +88,7 @@ impl Followed {
     /// the end.
     fn find(&self, moment: Moment) -> Option<File> {
         let end = format!("-{}", self.request_id);
-        let begins = match moment {
-            Moment::Now => ".new-TS-",
-            Moment::Last => "TS-",
-        };
+        let begins = if moment == Moment::Now { ".new-TS-" } else { "TS-" };
         let names = fs::read_dir(&self.results).ok()?.flatten();
         let names = names.filter_map(|entry| entry.file_name().into_string().ok());
         // `TS-YYYYMMDD-HHMMSSZ-` precedes the complete id. Comparing the length excludes other ids

@@ -22,23 +22,19 @@ pub(super) const fn literal(text: &'static str) -> Literal {
     Literal(text)
 }
 
-/// The rating of a value. It is shown by colour, but never by colour alone.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tone {
-    Good,
-    Bad,
-    Care,
-    Plain,
+model::closed_set! {
+    /// The rating of a value. It is shown by colour, but never by colour alone.
+    pub(super) enum Tone {
+        Good = "good",
+        Bad = "bad",
+        Care = "care",
+        Plain = "plain",
+    }
 }
 
 impl Tone {
     fn class(self) -> Literal {
-        Literal(match self {
-            Self::Good => "good",
-            Self::Bad => "bad",
-            Self::Care => "care",
-            Self::Plain => "plain",
-        })
+        Literal(self.as_str())
     }
 }
 

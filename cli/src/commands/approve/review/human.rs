@@ -194,10 +194,13 @@ fn in_cell(page: &mut ReviewPage, plan: &Result<Plan, String>) {
 fn decision(page: &mut ReviewPage, outlook: &Outlook) {
     page.title("Every rule");
     for (row, prospect) in outlook.rules() {
-        let word = match prospect {
-            Prospect::Settled(policies::Verdict::Refuse) => "REFUSED",
-            Prospect::Settled(policies::Verdict::NotApplicable) => "-",
-            prospect => prospect.as_str(),
+        let is = |verdict| *prospect == Prospect::Settled(verdict);
+        let word = if is(policies::Verdict::Refuse) {
+            "REFUSED"
+        } else if is(policies::Verdict::NotApplicable) {
+            "-"
+        } else {
+            prospect.as_str()
         };
         page.line(format_args!("  {word:<8} {:<20} {}", row.rule, reveal_line(&row.reason)));
     }
