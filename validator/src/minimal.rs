@@ -12,8 +12,8 @@ use crate::report::Report;
 use crate::violation::Violation;
 
 /// Suffixes of files that a script loads itself, so that the command line need not name them.
-const LOADED: [&str; 10] =
-    [".py", ".pyi", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".go", "package.json"];
+const LOADED: [&str; 11] =
+    [".py", ".pyi", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb", ".go", "package.json"];
 
 /// Warns about inputs that no word of the command names. Sources next to a named source belong to
 /// it.

@@ -7,7 +7,7 @@ use records::NetworkUse;
 use sandbox::client::{BuildError, ReadyCell, RunNews};
 use sandbox::report::{Confinement, Finished};
 use spool::failpoint::{Failpoint, reach};
-use spool::{BeginError, Begun, ResultDraft};
+use spool::{BeginError, Begun, ResultDraft, Staged};
 use validator::{Code, Violation};
 
 use super::model::{
@@ -123,8 +123,17 @@ impl Passage<'_> {
         prepared: PreparedRun,
         violation: Violation,
     ) -> Result<Step<T>, Halt> {
-        let PreparedRun { staged, ready, mut violations, .. } = prepared;
+        let PreparedRun { staged, ready, violations, .. } = prepared;
         drop(ready);
+        self.refuse_staged(staged, violations, violation)
+    }
+
+    fn refuse_staged<T>(
+        &self,
+        staged: Staged,
+        mut violations: Vec<Violation>,
+        violation: Violation,
+    ) -> Result<Step<T>, Halt> {
         let (approved, claimed) = staged.into_parts();
         violations.push(violation);
         let decided = Decided::by(&approved);
@@ -141,7 +150,7 @@ impl Passage<'_> {
 
     /// A confirmed run → one whose start is durable in the ledger.
     fn begin(&self, prepared: PreparedRun) -> Result<Step<BegunRun>, Halt> {
-        let PreparedRun { staged, ready, made, network, mut violations } = prepared;
+        let PreparedRun { staged, ready, made, network, violations } = prepared;
         // A tool must not run if its record cannot be logged.
         self.host.log.ready()?;
         let id = staged.approved().request().id().clone();
@@ -156,12 +165,8 @@ impl Passage<'_> {
             Err(BeginError::Started { staged, seen }) => {
                 drop(ready);
                 result.discard();
-                let (approved, claimed) = staged.into_parts();
-                violations.push(replayed(approved.request(), &seen));
-                let decided = Decided::by(&approved);
-                return self
-                    .refuse(approved.request(), claimed, violations, &decided)
-                    .map(Step::end);
+                let violation = replayed(staged.approved().request(), &seen);
+                return self.refuse_staged(*staged, violations, violation);
             }
         };
         self.host.floor.raise(begun.at(), &self.host.spool.roots()[0].join("ledger"));

@@ -51,8 +51,8 @@ fn of_language(language: Language, plain: &str, argv: &[&str]) -> Option<String>
                 .map(|script| format!("python {script}"))
                 .or_else(|| python_module(argv).map(|module| format!("python -m {module}")))
         }
-        Language::Node if plain == "node" => fetched(plain, argv),
-        Language::Node | Language::Ts => None,
+        Language::Node => fetched(plain, argv),
+        Language::Ts => None,
         Language::Go => second_of(plain, argv, &["get", "install", "mod"]).or_else(|| go_run(argv)),
         Language::Ruby if argv.iter().any(|word| word.contains("bundler/inline")) => {
             Some("ruby with bundler/inline".to_owned())
