@@ -81,7 +81,7 @@ fn contributing_names_files_and_commands_that_exist() {
 /// From nothing to the first verified record, and how long that takes without the build.
 fn a_newcomer_has_a_verified_record(bench: &Bench) {
     let page = Page::open("docs/getting-started.md");
-    let said = Said::of(&mut bench.shell(&page.section("A request, here and now").script()));
+    let said = Said::of(&mut bench.shell(&page.section("Run a request").script()));
     said.assert_code(0);
     assert!(said.stdout.contains("verified: ok"), "{said:#?}");
     assert!(said.stdout.contains("{\"rows\": 3, \"mean\": 5.0}"), "{said:#?}");

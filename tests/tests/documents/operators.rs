@@ -106,7 +106,7 @@ fn an_approver_reads_and_signs_as_the_page_says() {
     let bench = Bench::new();
     let page = Page::open("docs/approving.md");
     let mut script = "rm ~/etc/allowed_signers\n".to_owned();
-    for heading in ["Once: a line in `allowed_signers`", "Read it", "Say yes", "Drop it", "Say no"]
+    for heading in ["Set up: a line in `allowed_signers`", "Review", "Approve", "Submit", "Reject"]
     {
         script += &page.section(heading).script();
     }

@@ -1,5 +1,5 @@
 //! Pages whose commands need no more than a state or a spool of one's own, typed line by line in their order:
-//! the log, keys, orders, the spool.
+//! the log, keys, the spool.
 
 #![allow(
     clippy::unwrap_used,
@@ -73,17 +73,6 @@ fn the_commands_of_the_keys_page_work() {
     for file in made {
         assert!(fs::metadata(bench.home().join(file)).unwrap().len() > 0, "{file}");
     }
-}
-
-#[test]
-fn the_commands_of_the_orders_page_work() {
-    let bench = Bench::new();
-    let spool = bench.scratch().dir("spool");
-    fs::create_dir(spool.join("approved")).unwrap();
-    let id = "TR-20260209-160501Z-python-stats";
-    fs::write(spool.join(format!("approved/{id}.md")), "a request").unwrap();
-    let here = format!("{id} --spool {}", spool.display());
-    assert_eq!(type_page(&bench, &Page::open("docs/orders.md"), &[(id, &here)]), 3);
 }
 
 #[test]

@@ -440,7 +440,7 @@ fn a_name_that_acts_on_a_terminal_is_shown_escaped() {
 #[test]
 fn the_page_says_what_is_looked_at() {
     let page = fs::read_to_string(workspace().join("docs/operating.md")).unwrap();
-    let part = page.split("\n## ").find(|part| part.starts_with("Is this host fit")).unwrap();
+    let part = page.split("\n## ").find(|part| part.starts_with("Check the host")).unwrap();
     for topic in [
         "kernel", "cgroups", "programs", "runtimes", "sandbox", "rules", "keys", "places", "disk",
         "clock", "log",
