@@ -159,7 +159,7 @@ impl Collection {
             }
             parent = open_directory(parent.as_fd(), part)?;
         }
-        Err(io::Error::other("an artifact without a name"))
+        Err(io::Error::other("artifact: empty name"))
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {

@@ -15,7 +15,7 @@ use crate::wire::WireError;
 
 #[test]
 fn the_errors_say_what_they_said() {
-    let unable = |errno| Unable { layer: None, step: "mount the runtime".to_owned(), errno };
+    let unable = |errno| Unable { layer: None, step: "cannot mount the runtime".to_owned(), errno };
     assert_texts(
         "sandbox",
         vec![

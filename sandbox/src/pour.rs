@@ -56,7 +56,7 @@ pub(crate) fn pour(from: BorrowedFd<'_>, to: BorrowedFd<'_>, bytes_max: u64) -> 
         let hasher = thread::Builder::new()
             .name("hash".to_owned())
             .spawn_scoped(scope, move || hash_all(&to_hash, &hashed))?;
-        let gone = || io::Error::other("the hashing thread is gone");
+        let gone = || io::Error::other("hash thread: ended early");
         let mut made = 0;
         let buffer = || {
             if made < BUFFERS {
@@ -68,7 +68,7 @@ pub(crate) fn pour(from: BorrowedFd<'_>, to: BorrowedFd<'_>, bytes_max: u64) -> 
         let total =
             read_all(from, to, end_max, buffer, |piece| full.send(piece).map_err(|_| gone()));
         drop(full);
-        let digest = hasher.join().map_err(|_| io::Error::other("the hashing thread died"))?;
+        let digest = hasher.join().map_err(|_| io::Error::other("hash thread: panicked"))?;
         Ok((total?, digest))
     })
 }

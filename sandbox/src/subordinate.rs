@@ -42,8 +42,8 @@ pub enum NoSubordinate {
 impl fmt::Display for NoSubordinate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Range(file) => write!(f, "{file} has no usable range for this user"),
-            Self::Program(name) => write!(f, "{name} is not installed"),
+            Self::Range(file) => write!(f, "{file}: no usable range for this user"),
+            Self::Program(name) => write!(f, "{name}: not installed"),
         }
     }
 }

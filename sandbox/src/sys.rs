@@ -179,7 +179,7 @@ pub(crate) fn vfork_exec(
         libc::clone(become_program, top.cast(), flags, (&raw const embryo).cast_mut().cast())
     };
     let pid = check("clone", pid.into())?;
-    let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::other("clone"))?;
+    let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::other("clone: invalid pid"))?;
     match embryo.failed.load(Ordering::SeqCst) {
         0 => Ok(pid),
         errno => {
@@ -333,7 +333,7 @@ pub(crate) fn attempt(attempt: Attempt, sixth: u64) -> io::Result<()> {
     // SAFETY: the pointers among the arguments are null, for which these calls return EFAULT; none
     // of them reads or writes memory of this process.
     let result = unsafe { libc::syscall(number, first, second, third, 0, 0, sixth) };
-    let made = check("an attempt", result)?;
+    let made = check("self-test attempt", result)?;
     match attempt {
         Attempt::Netlink | Attempt::Vsock => owned(made, "socket").map(drop),
         _ => Ok(()),
@@ -417,7 +417,7 @@ pub(crate) fn receive_notification(listener: BorrowedFd<'_>) -> io::Result<Optio
 /// is not an error if the caller was killed meanwhile.
 pub(crate) fn answer_notification(listener: BorrowedFd<'_>, id: u64, errno: i32) -> io::Result<()> {
     if errno <= 0 {
-        return Err(io::Error::other("an answer of 0 would tell the caller that it succeeded"));
+        return Err(io::Error::other("seccomp: errno 0 would report success to the caller"));
     }
     respond(listener, libc::seccomp_notif_resp { id, val: 0, error: -errno, flags: 0 })
 }

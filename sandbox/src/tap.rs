@@ -102,7 +102,7 @@ mod tests {
         assert_ne!(
             answer,
             Err(RecvTimeoutError::Timeout),
-            "it waits for a tool that may never write"
+            "a read blocks until the tool writes"
         );
         reader.join().unwrap();
         assert_eq!(answer, Ok(true));

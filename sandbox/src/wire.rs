@@ -34,10 +34,10 @@ pub enum WireError {
 impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Short => "frame ends too early",
-            Self::Trailing => "frame has bytes after its end",
-            Self::NotUtf8 => "text in frame is not UTF-8",
-            Self::Range => "number in frame is out of range",
+            Self::Short => "frame: truncated",
+            Self::Trailing => "frame: trailing bytes",
+            Self::NotUtf8 => "frame: text is not UTF-8",
+            Self::Range => "frame: number out of range",
         })
     }
 }

@@ -245,12 +245,12 @@ fn what_the_launcher_was_not_told_is_not_bound() {
         match launcher.build(plan(&scratch.0, runtime, "true")) {
             Err(BuildError::Unable(unable)) => {
                 assert!(
-                    unable.layer.is_none() && unable.step.starts_with("plan of a cell: "),
+                    unable.layer.is_none() && unable.step.starts_with("sandbox spec: "),
                     "{unable:?}"
                 );
             }
             Err(other) => panic!("{shown}: {other}"),
-            Ok(_) => panic!("{shown}: a cell"),
+            Ok(_) => panic!("{shown}: a sandbox"),
         }
     }
 }
@@ -291,7 +291,7 @@ fn a_link_in_an_allowed_directory_leads_to_nothing_of_the_launchers() {
             match launcher.build(plan(&staging, runtime, "true")) {
                 Err(BuildError::Unable(unable)) => assert_eq!(unable.errno, 2, "{shown}: {unable}"),
                 Err(other) => panic!("{shown}: {other}"),
-                Ok(_) => panic!("{shown}: a cell"),
+                Ok(_) => panic!("{shown}: a sandbox"),
             }
             fs::remove_dir(staging.join("0".repeat(32))).unwrap();
         }

@@ -173,7 +173,7 @@ fn cold_cell_us() -> Option<f64> {
     cargo.args(["bench", "-q", "-p", "sandbox", "--bench", "launch"]).env("ROUNDS", "50");
     let said = cargo.current_dir(workspace()).stderr(Stdio::inherit()).output().ok()?;
     let said = String::from_utf8_lossy(&said.stdout).into_owned();
-    let row = said.lines().find_map(|line| line.strip_prefix("ours, cold cell: plan to end"))?;
+    let row = said.lines().find_map(|line| line.strip_prefix("ours, cold sandbox: spec to end"))?;
     row.split_whitespace().next()?.parse().ok()
 }
 

@@ -19,19 +19,19 @@ const MIB: u64 = 1024 * 1024;
 /// The steps of a run: building steps as the launcher marks them, then the steps that the client
 /// sees.
 pub(crate) const STEPS: [&str; BUILDING + 5] = [
-    "  the plan's way to the launcher",
-    "  opening what it names",
-    "  the way to the cell's init",
+    "  sending the sandbox spec",
+    "  opening inputs and runtime",
+    "  sending the spec to init",
     "  mounts",
     "  the tool's user, no capability",
-    "  streams, windows, reading back",
+    "  pipes, descriptors, reading back",
     "  Landlock",
     "  the last seccomp filter",
-    "  probe",
-    "  the way back",
-    "plan to prepared",
-    "order to ready (limits in force)",
-    "go to started",
+    "  self-test",
+    "  reporting to the client",
+    "spec to prepared",
+    "command to ready (limits active)",
+    "start request to started",
     "started to ended (the launcher's clock)",
     "ended to collected",
 ];

@@ -20,7 +20,7 @@ const TURN: Duration = Duration::from_millis(1500);
 
 /// Starts a hundred at the same moment, and times each from that moment.
 pub(crate) fn bursts(cells: &Cells, tool: &Path, bwrap: Option<&Elsewhere>) {
-    let names = ["bare posix_spawn", "ours, ready cells", "ours, cold cells"];
+    let names = ["bare posix_spawn", "ours, ready sandboxes", "ours, cold sandboxes"];
     let mut rows: Vec<_> =
         names.iter().map(|name| (*name, Times::default(), Times::default())).collect();
     let spawned = bwrap.and_then(|bwrap| Some((bwrap.name, bwrap.spawns()?)));

@@ -84,13 +84,13 @@ fn sequential(
         Row::new("bare posix_spawn", 1, || timed(|| spawn(&mut Command::new(tool)))),
         Row::new("bare vfork and exec", 1, move || vfork.one()),
         Row::new("bare clone into new namespaces, exec", 1, move || namespaces.one()),
-        Row::new("ours, ready cell: order to end", 1, || {
+        Row::new("ours, ready sandbox: command to end", 1, || {
             let cell = cells.prepare();
             std::thread::sleep(pause);
             in_steps(&ready_steps, || cells.run_ready(cell))
         }),
-        Row::new("ours, cold cell: plan to end", 1, || timed(|| cells.run_cold())),
-        Row::new("ours, cold cell, order after prepared", 1, || {
+        Row::new("ours, cold sandbox: spec to end", 1, || timed(|| cells.run_cold())),
+        Row::new("ours, cold sandbox, command after prepared", 1, || {
             in_steps(&cold_steps, || cells.run_in_steps())
         }),
     ];
@@ -103,8 +103,8 @@ fn sequential(
     for row in &rows {
         line(&row.name, &row.times, &format!("{:.2}x", row.times.at(50) / p50(0)));
     }
-    steps("a ready cell's steps, microseconds", &ready_steps.borrow());
-    steps("a cold cell's steps, microseconds", &cold_steps.borrow());
+    steps("a ready sandbox's steps, microseconds", &ready_steps.borrow());
+    steps("a cold sandbox's steps, microseconds", &cold_steps.borrow());
     println!();
     goal("ready, p50, to bare posix_spawn", p50(3) / p50(0), Bound::AtMost(1.6));
     goal("cold, p50, to bare posix_spawn", p50(4) / p50(0), Bound::AtMost(3.0));

@@ -12,7 +12,7 @@ use crate::report::{Confinement, Mark};
 use crate::wire;
 
 /// A sandbox that the launcher is building or has already built.
-#[must_use = "a cell that nobody waits for is ended when it is dropped"]
+#[must_use = "dropping a pending sandbox ends it"]
 pub struct AskedCell {
     pub(super) peer: Peer,
     pub(super) control: OwnedFd,
@@ -61,12 +61,12 @@ impl AskedCell {
         let (confinement, marks, mut fds) = match heard {
             Some((FromLauncher::Prepared(confinement, marks), fds)) => (*confinement, marks, fds),
             Some((FromLauncher::Unable(unable), _)) => return Err(BuildError::Unable(unable)),
-            Some(_) => return Err(lost("it spoke out of turn")),
+            Some(_) => return Err(lost("it sent an unexpected message")),
             None => return Err(peer.closed()),
         };
         let proxy = fds.pop();
         if !fds.is_empty() || proxy.is_some() != (*network == Network::Proxy) {
-            return Err(lost("the cell has another network than was asked for"));
+            return Err(lost("it built a sandbox with the wrong network"));
         }
         peer.look(evidence);
         // Init sends the streams before the launcher reports that the sandbox is prepared.
@@ -76,12 +76,12 @@ impl AskedCell {
             Err(error) => return Err(BuildError::Lost(error)),
         };
         let Some((bytes, fds)) = streams else {
-            return Err(lost("the cell sent no streams"));
+            return Err(lost("the sandbox sent no output pipes"));
         };
         let (Ok(Evidence::Streams), Ok(streams)) =
             (Evidence::decode(&bytes), <[OwnedFd; 2]>::try_from(fds))
         else {
-            return Err(lost("the cell sent no streams"));
+            return Err(lost("the sandbox sent no output pipes"));
         };
         Ok((confinement, marks, streams, proxy))
     }

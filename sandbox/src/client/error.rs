@@ -30,14 +30,12 @@ pub enum BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Launcher(path, error) => write!(f, "the launcher {}: {error}", path.display()),
+            Self::Launcher(path, error) => write!(f, "launcher {}: {error}", path.display()),
             Self::Unable(unable) => unable.fmt(f),
-            Self::Lost(error) => write!(f, "the launcher was lost before the start: {error}"),
+            Self::Lost(error) => write!(f, "launcher: lost before the tool started: {error}"),
             Self::Stuck(stands) => stands.fmt(f),
-            Self::GivenUp(stands) => write!(f, "the wait was cancelled: {stands}"),
-            Self::Unknown(error) => {
-                write!(f, "the launcher was lost while it started the tool: {error}")
-            }
+            Self::GivenUp(stands) => write!(f, "wait for the sandbox: cancelled; {stands}"),
+            Self::Unknown(error) => write!(f, "launcher: lost while it started the tool: {error}"),
         }
     }
 }
@@ -63,7 +61,7 @@ impl Standstill {
 impl fmt::Display for Standstill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { for_time, step, processes } = self;
-        write!(f, "no sandbox after {} s: {step}", for_time.as_secs())?;
+        write!(f, "sandbox: not ready after {} s; step: {step}", for_time.as_secs())?;
         for process in processes.iter().take(NAMED_MAX) {
             write!(f, "; {process}")?;
         }

@@ -136,12 +136,12 @@ impl Drop for OwnLauncher {
             return;
         }
         if let Err(error) = self.process.kill() {
-            eprintln!("toolexec: the launcher could not be killed: {error}");
+            eprintln!("toolexec: launcher: cannot be killed: {error}");
         }
         if !self.ends_within(STUCK_TIME_MAX)
             && let Some(state) = self.state()
         {
-            eprintln!("toolexec: the launcher does not end and is left behind: {state}");
+            eprintln!("toolexec: launcher: did not exit and is left behind: {state}");
         }
     }
 }

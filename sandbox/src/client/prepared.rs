@@ -20,7 +20,7 @@ use crate::wire;
 const STARTED_TIME_MAX: Duration = Duration::from_secs(15);
 
 /// A sandbox that is built, confined and empty: it has no command yet.
-#[must_use = "a cell without an order is ended when it is dropped"]
+#[must_use = "dropping a prepared sandbox ends it"]
 pub struct PreparedCell {
     pub(super) peer: Peer,
     pub(super) control: OwnedFd,
@@ -33,7 +33,7 @@ pub struct PreparedCell {
 }
 
 /// A sandbox that is built, confined and waiting, with its limits enforced.
-#[must_use = "a cell that is not started is ended when it is dropped"]
+#[must_use = "dropping a ready sandbox ends it"]
 pub struct ReadyCell {
     peer: Peer,
     control: OwnedFd,
@@ -88,10 +88,10 @@ impl PreparedCell {
         limit: &mut StartLimit<'_>,
     ) -> Result<ReadyCell, BuildError> {
         let Self { mut peer, control, evidence, stdout, stderr, proxy, mut confinement, .. } = self;
-        match limit.hear(&control, &mut peer, &evidence, "put the limits in force")? {
+        match limit.hear(&control, &mut peer, &evidence, "apply the limits")? {
             Some((FromLauncher::Ready(in_force), _)) => confinement.limits = in_force,
             Some((FromLauncher::Unable(unable), _)) => return Err(BuildError::Unable(unable)),
-            Some(_) => return Err(lost("it spoke out of turn")),
+            Some(_) => return Err(lost("it sent an unexpected message")),
             None => return Err(peer.closed()),
         }
         Ok(ReadyCell { peer, control, evidence, stdout, stderr, proxy, confinement, limits })

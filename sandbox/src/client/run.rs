@@ -30,7 +30,7 @@ const QUIET_TIME_MAX: Duration = Duration::from_millis(1500);
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// A running tool.
-#[must_use = "a running cell that is dropped is killed"]
+#[must_use = "dropping a running sandbox kills it"]
 pub struct RunningCell {
     pub(super) peer: Peer,
     pub(super) control: OwnedFd,
@@ -214,7 +214,7 @@ impl RunningCell {
         if self.asked_to_kill.is_none() {
             self.asked_to_kill = Some((why, Instant::now()));
             if wire::send_at_once(&self.control, &ToLauncher::Kill(why).encode(), &[]).is_err() {
-                eprintln!("toolexec: the launcher was gone when it was asked to kill");
+                eprintln!("toolexec: launcher: disconnected before the kill request");
             }
         }
     }
@@ -222,8 +222,8 @@ impl RunningCell {
     fn close(self, ending: Option<Ending>) -> io::Result<Finished> {
         // If the launcher was lost after the start, the outcome of the run is unknown.
         let lost = ending.is_none().then(|| match self.peer.stuck_slot() {
-            Some(state) => format!("the launcher was lost after the start: {state}"),
-            None => "the launcher was lost after the start".to_owned(),
+            Some(state) => format!("launcher: lost after the tool started: {state}"),
+            None => "launcher: lost after the tool started".to_owned(),
         });
         let ending = ending.unwrap_or_default();
         // The tool may have ended before it was killed; the stream limit is exceeded all the same.

@@ -66,7 +66,7 @@ impl<'a> StartLimit<'a> {
                 return hear(control).map_err(BuildError::Lost);
             }
             peer.look(evidence);
-            let what = if peer.slot.is_some() { what } else { "wait for a slot of the launcher" };
+            let what = if peer.slot.is_some() { what } else { "wait for a worker slot" };
             self.go_on(*peer, what)?;
         }
     }

@@ -9,7 +9,7 @@ use super::Failed;
 /// Pins a process, and all that it will fork, to as many cores as the limit fills. Returns their
 /// number.
 pub(super) fn pin(process: Pid, cpu_milli: u32) -> Result<u64, Failed> {
-    let allowed = sched_getaffinity(process).map_err(Failed::at("read the affinity"))?;
+    let allowed = sched_getaffinity(process).map_err(Failed::at("read the CPU affinity"))?;
     let cores = usize::try_from(cpu_milli.div_ceil(1000)).unwrap_or(usize::MAX);
     let mut chosen = CpuSet::new();
     let usable = (0..CpuSet::count()).filter(|core| allowed.is_set(*core).unwrap_or(false));
@@ -18,6 +18,6 @@ pub(super) fn pin(process: Pid, cpu_milli: u32) -> Result<u64, Failed> {
         chosen.set(core).map_err(Failed::at("choose cores"))?;
         count += 1;
     }
-    sched_setaffinity(process, &chosen).map_err(Failed::at("pin to cores"))?;
+    sched_setaffinity(process, &chosen).map_err(Failed::at("pin the sandbox to cores"))?;
     Ok(count)
 }

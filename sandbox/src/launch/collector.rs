@@ -46,7 +46,7 @@ pub(super) fn fork(
                 .map_err(|failed| failed.to_string())
                 .and_then(|()| collect(out, evidence, limits).map_err(|error| error.to_string()));
             if let Err(why) = &collected {
-                eprintln!("toolexec-launch: collecting: {why}");
+                eprintln!("toolexec-launch: collector: {why}");
             }
             std::process::exit(i32::from(collected.is_err()))
         }
@@ -62,10 +62,10 @@ fn give_up_rights(
     mode: model::Mode,
     filters: &Filters,
 ) -> Result<(), Failed> {
-    sys::close_all_but(&[out, evidence.as_fd()]).map_err(Failed::at("close what is not needed"))?;
+    sys::close_all_but(&[out, evidence.as_fd()]).map_err(Failed::at("close other descriptors"))?;
     identity.take_on(mode)?;
     confine::drop_capabilities()?;
-    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("die with the launcher"))?;
+    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("set the parent-death signal"))?;
     prctl::set_no_new_privs().map_err(Failed::at("set no_new_privs"))?;
     confine::landlock_only(out)?;
     filters.load_for_collector()

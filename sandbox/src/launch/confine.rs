@@ -65,7 +65,7 @@ fn lower(resource: Resource, wanted: u64) -> io::Result<()> {
     setrlimit(resource, value, value)?;
     match getrlimit(resource)? {
         held if held == (value, value) => Ok(()),
-        _ => Err(io::Error::other(format!("{resource:?}: not in force"))),
+        _ => Err(io::Error::other("the kernel did not apply the value")),
     }
 }
 
@@ -190,7 +190,7 @@ impl LandlockRules {
         let effective_abi = match status.landlock {
             LandlockStatus::Available { effective_abi, .. } => effective_abi,
             LandlockStatus::NotEnabled => {
-                return missing("Landlock is switched off in this kernel", libc::EOPNOTSUPP);
+                return missing("Landlock is disabled in this kernel", libc::EOPNOTSUPP);
             }
             LandlockStatus::NotImplemented => {
                 return missing("this kernel has no Landlock", libc::ENOSYS);
@@ -199,7 +199,7 @@ impl LandlockRules {
         let abi = abi_number(effective_abi);
         let wanted = plan.demands.landlock_abi_min;
         if abi < wanted || status.ruleset == RulesetStatus::NotEnforced {
-            let step = format!("this kernel has Landlock ABI {abi}, the policy asks for {wanted}");
+            let step = format!("this kernel has Landlock ABI {abi}, landlock_abi_min is {wanted}");
             return Err(Failed { layer: Some(Layer::Landlock), step, errno: 0 });
         }
         Ok(LandlockInForce { abi, handled: handled(effective_abi) })
@@ -225,7 +225,7 @@ impl LandlockRules {
 }
 
 fn unable_to_restrict(error: landlock::RulesetError) -> Failed {
-    Failed::without(Layer::Landlock, "restrict by Landlock")(io::Error::other(error))
+    Failed::without(Layer::Landlock, "restrict files with Landlock")(io::Error::other(error))
 }
 
 fn read() -> BitFlags<AccessFs> {
@@ -332,7 +332,7 @@ impl Witness {
         let text = String::from_utf8_lossy(&text);
         let field = |name: &str| {
             let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-            line.map(str::trim).ok_or_else(|| io::Error::other(format!("no {name} line")))
+            line.map(str::trim).ok_or_else(|| io::Error::other(format!("line '{name}' is missing")))
         };
         let mask = |name| u64::from_str_radix(field(name)?, 16).map_err(io::Error::other);
         let read = || -> io::Result<Status> {
@@ -355,16 +355,16 @@ impl Witness {
 /// Fails unless the kernel confirms that no right can be gained again.
 pub(super) fn insist(status: &Status) -> Result<(), Failed> {
     let missing = |layer, what: &str| {
-        Err(Failed { layer: Some(layer), step: format!("{what} did not take effect"), errno: 0 })
+        Err(Failed { layer: Some(layer), step: format!("{what}: did not take effect"), errno: 0 })
     };
     if status.capabilities != CapabilitySets::default() {
-        return missing(Layer::Capabilities, "dropping capabilities");
+        return missing(Layer::Capabilities, "capability drop");
     }
     if !status.no_new_privs {
         return missing(Layer::Capabilities, "no_new_privs");
     }
     if status.seccomp_mode != 2 {
-        return missing(Layer::Seccomp, "the seccomp filter");
+        return missing(Layer::Seccomp, "seccomp filter");
     }
     Ok(())
 }
@@ -394,7 +394,7 @@ fn read_at_once(file: &mut File) -> io::Result<Vec<u8>> {
 
 /// Returns the SHA-256 of the mount table of the process that opened this file.
 pub(super) fn mounts_digest(mut table: File) -> Result<[u8; 32], Failed> {
-    let table = read_at_once(&mut table).map_err(Failed::at("read the cell's mount table"))?;
+    let table = read_at_once(&mut table).map_err(Failed::at("read the sandbox's mount table"))?;
     probe::no_cgroupfs(&table)?;
     Ok(Sha256::digest(&table).into())
 }

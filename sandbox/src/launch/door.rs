@@ -43,7 +43,7 @@ impl Door {
                     None => return Ok(None),
                     Some((_, mut fds)) => match (fds.pop(), fds.is_empty()) {
                         (Some(conversation), true) => conversation,
-                        _ => return Err(io::Error::other("the door takes one descriptor a time")),
+                        _ => return Err(io::Error::other("control socket: not one descriptor")),
                     },
                 },
             };

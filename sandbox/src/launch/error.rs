@@ -27,9 +27,10 @@ impl Failed {
         Self { layer: None, step: step.to_owned(), errno: 0 }
     }
 
-    /// Builds the error of a step whose failure says nothing about the kernel.
+    /// Builds the error of a step whose failure says nothing about the kernel. The step is a verb
+    /// with its object; the text becomes `cannot STEP`.
     pub(super) fn at<E: Into<io::Error>>(step: &str) -> impl FnOnce(E) -> Self {
-        let step = step.to_owned();
+        let step = format!("cannot {step}");
         move |error| {
             let error = error.into();
             let errno = errno_behind(&error);
@@ -82,7 +83,7 @@ mod tests {
 
     impl fmt::Display for Wrapped {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a library's words")
+            f.write_str("library text")
         }
     }
 
@@ -96,15 +97,15 @@ mod tests {
     fn a_failed_step_keeps_the_kernels_answer_through_every_wrapping() {
         let kernels = || io::Error::from_raw_os_error(libc::EROFS);
         for (error, said) in [
-            (kernels(), "step: Read-only file system (os error 30)"),
+            (kernels(), "cannot open it: Read-only file system (os error 30)"),
             (
                 io::Error::other(Wrapped(kernels())),
-                "step: a library's words: Read-only file system (os error 30)",
+                "cannot open it: library text: Read-only file system (os error 30)",
             ),
-            (io::Error::other(kernels()), "step: Read-only file system (os error 30)"),
-            (io::Error::other("our own words"), "step: our own words"),
+            (io::Error::other(kernels()), "cannot open it: Read-only file system (os error 30)"),
+            (io::Error::other("own text"), "cannot open it: own text"),
         ] {
-            let failed = Failed::without(Layer::Cgroup, "step")(error);
+            let failed = Failed::without(Layer::Cgroup, "open it")(error);
             assert_eq!(failed.to_string(), said);
         }
     }

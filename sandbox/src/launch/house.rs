@@ -79,7 +79,7 @@ impl House {
         let base = &options.staging;
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
         mount("tmpfs", base, "tmpfs", flags, c"size=1m,nr_inodes=1k,mode=0755")
-            .map_err(Failed::without(Layer::Mounts, "mount the launcher's root"))?;
+            .map_err(Failed::without(Layer::Mounts, "mount the base root"))?;
         make_dir(&below(base, Path::new(CELL)))?;
         for (tree, place) in trees {
             let place = below(base, &place);
@@ -120,7 +120,7 @@ fn cover(options: &Options, base: &Path) -> Result<(), Failed> {
         let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
         let empty = c"size=4k,nr_inodes=1,mode=0555";
         mount("tmpfs", &place, "tmpfs", flags | MountFlags::NOEXEC, empty)
-            .map_err(Failed::without(Layer::Mounts, &format!("cover {}", path.display())))?;
+            .map_err(Failed::without(Layer::Mounts, &format!("hide {}", path.display())))?;
     }
     Ok(())
 }
@@ -171,7 +171,7 @@ fn host_tree(path: &Path, attributes: Option<u64>) -> Result<OwnedFd, Failed> {
 }
 
 fn is_directory(tree: &OwnedFd) -> Result<bool, Failed> {
-    let stat = rustix::fs::fstat(tree).map_err(Failed::at("look at a mount"))?;
+    let stat = rustix::fs::fstat(tree).map_err(Failed::at("stat a mount"))?;
     Ok(rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir())
 }
 

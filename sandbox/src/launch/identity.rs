@@ -43,9 +43,8 @@ impl Identity {
                 .map_err(Failed::without(layer, "drop supplementary groups"))?;
         }
         nix::unistd::setresgid(gid, gid, gid)
-            .map_err(Failed::without(layer, "take the tool's group"))?;
-        nix::unistd::setresuid(uid, uid, uid)
-            .map_err(Failed::without(layer, "take the tool's user"))
+            .map_err(Failed::without(layer, "set the tool's gid"))?;
+        nix::unistd::setresuid(uid, uid, uid).map_err(Failed::without(layer, "set the tool's uid"))
     }
 }
 
@@ -66,7 +65,7 @@ impl Uids {
     /// Returns the uids of this host, in system mode.
     pub(super) fn of_host() -> Result<Self, Failed> {
         let made = DirBuilder::new().mode(0o700).recursive(true).create(UID_LOCKS);
-        made.map_err(Failed::at(&format!("make the directory of uid locks {UID_LOCKS}")))?;
+        made.map_err(Failed::at(&format!("create the uid lock directory {UID_LOCKS}")))?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = open(UID_LOCKS, flags, FileMode::empty());
         let locks = opened.map_err(Failed::at(&format!("open {UID_LOCKS}")))?;
@@ -102,7 +101,7 @@ impl Uids {
         match self.of {
             Whose::User(_) => Ok((Identity::own(), None)),
             Whose::Host => {
-                let step = format!("all {UIDS} tool uids are in use by running cells");
+                let step = format!("tool uids: all {UIDS} are used by running sandboxes");
                 Err(Failed { layer: None, step, errno: 0 })
             }
         }
@@ -116,11 +115,11 @@ impl Uids {
         };
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let lock = openat(&self.locks, name, flags, FileMode::from_raw_mode(0o600));
-        let lock = lock.map_err(Failed::at("make a uid lock"))?;
+        let lock = lock.map_err(Failed::at("create a uid lock"))?;
         match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(lock.into())),
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-            Err(errno) => Err(errno).map_err(Failed::at("take a uid lock")),
+            Err(errno) => Err(errno).map_err(Failed::at("lock a uid")),
         }
     }
 }
@@ -132,7 +131,7 @@ pub(super) fn supplementary_groups() -> Result<Vec<u32>, Failed> {
     groups.sort_unstable();
     groups.dedup();
     if groups.len() > GROUPS_MAX {
-        let step = format!("this user has more than {GROUPS_MAX} supplementary groups");
+        let step = format!("supplementary groups: this user has more than {GROUPS_MAX}");
         return Err(Failed { layer: None, step, errno: 0 });
     }
     Ok(groups)

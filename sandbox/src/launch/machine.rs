@@ -21,7 +21,8 @@ pub(super) struct Machine {
 impl Machine {
     pub(super) fn now() -> io::Result<Self> {
         let text = fs::read_to_string("/proc/meminfo")?;
-        Self::of(&text).ok_or_else(|| io::Error::other("/proc/meminfo: no MemAvailable"))
+        let missing = "/proc/meminfo: MemTotal or MemAvailable is missing";
+        Self::of(&text).ok_or_else(|| io::Error::other(missing))
     }
 
     /// Parses proc_meminfo(5).

@@ -61,7 +61,7 @@ pub fn main() -> ExitCode {
     // The kernel counts descriptors in flight per user, against the limit of the sender: a tool's
     // limit must be lower than ours.
     if let Err(error) = confine::raise_open_files() {
-        eprintln!("toolexec-launch: raise the limit of open files: {error}");
+        eprintln!("toolexec-launch: open files: cannot raise the limit: {error}");
     }
     // exec preserves an ignored SIGCHLD, with which no child can be waited for.
     crate::sys::default_sigchld();

@@ -54,25 +54,25 @@ pub(super) fn below(base: &Path, absolute: &Path) -> PathBuf {
 
 pub(super) fn make_dir(path: &Path) -> Result<(), Failed> {
     let made = DirBuilder::new().mode(0o755).recursive(true).create(path);
-    made.map_err(Failed::at(&format!("make {}", path.display())))
+    made.map_err(Failed::at(&format!("create {}", path.display())))
 }
 
 pub(super) fn make_file(path: &Path, content: &[u8]) -> Result<(), Failed> {
     let made = OpenOptions::new().write(true).create_new(true).mode(0o444).open(path);
     let written = made.and_then(|mut file| file.write_all(content));
-    written.map_err(Failed::at(&format!("make {}", path.display())))
+    written.map_err(Failed::at(&format!("create {}", path.display())))
 }
 
 /// Makes `base` the root and detaches everything else.
 pub(super) fn change_root(base: &Path) -> Result<(), Failed> {
     let layer = Layer::Mounts;
-    rustix::process::chdir(base).map_err(Failed::without(layer, "enter the root"))?;
-    rustix::process::pivot_root(".", ".").map_err(Failed::without(layer, "pivot_root"))?;
+    rustix::process::chdir(base).map_err(Failed::without(layer, "enter the new root"))?;
+    rustix::process::pivot_root(".", ".").map_err(Failed::without(layer, "pivot to the new root"))?;
     // The old root is mounted over the new one now; "." is still the new one below it.
-    unmount(".", UnmountFlags::DETACH).map_err(Failed::without(layer, "let the old root go"))?;
+    unmount(".", UnmountFlags::DETACH).map_err(Failed::without(layer, "unmount the old root"))?;
     rustix::process::chdir("/").map_err(Failed::without(layer, "enter /"))
 }
 
 pub(super) fn make_link(target: impl AsRef<Path>, path: &Path) -> Result<(), Failed> {
-    symlink(target, path).map_err(Failed::at(&format!("make {}", path.display())))
+    symlink(target, path).map_err(Failed::at(&format!("create {}", path.display())))
 }

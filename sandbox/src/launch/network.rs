@@ -45,8 +45,8 @@ impl Network {
     pub(super) fn make() -> Result<Self, Failed> {
         let layer = Layer::Namespaces;
         let (words, fds) = ask_helper()
-            .map_err(Failed::without(layer, "make the cell's network"))?
-            .ok_or_else(|| Failed::here("make the cell's network: the helper died"))?;
+            .map_err(Failed::without(layer, "make the sandbox's network"))?
+            .ok_or_else(|| Failed::here("sandbox network: the helper died"))?;
         match <[OwnedFd; 3]>::try_from(fds) {
             Ok([namespace, listener, diag]) => Ok(Self { namespace, listener, diag }),
             Err(_) => Err(refused(&words)),
@@ -82,10 +82,10 @@ fn ask_helper() -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
 
 /// Decodes the helper's error: an errno and the step that failed.
 fn refused(words: &[u8]) -> Failed {
-    let (errno, step) = words.split_first_chunk().unwrap_or((&[0; 4], b"a helper spoke nonsense"));
+    let (errno, step) = words.split_first_chunk().unwrap_or((&[0; 4], b"invalid helper answer"));
     Failed {
         layer: Some(Layer::Namespaces),
-        step: format!("make the cell's network: {}", String::from_utf8_lossy(step)),
+        step: format!("sandbox network: {}", String::from_utf8_lossy(step)),
         errno: i32::from_le_bytes(*errno),
     }
 }
@@ -110,11 +110,11 @@ fn made() -> Result<Network, Failed> {
     let namespace =
         File::open("/proc/self/ns/net").map_err(Failed::at("open the network namespace"))?.into();
     let listener = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)
-        .map_err(Failed::at("make the listener"))?;
+        .map_err(Failed::at("create the listening socket"))?;
     sys::bring_loopback_up(listener.as_fd()).map_err(Failed::at("bring loopback up"))?;
     bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, PROXY_PORT))
-        .map_err(Failed::at("bind the listener"))?;
-    listen(&listener, WAITING_MAX).map_err(Failed::at("listen"))?;
-    let diag = open_diag().map_err(Failed::at("open the socket monitor"))?;
+        .map_err(Failed::at("bind the listening socket"))?;
+    listen(&listener, WAITING_MAX).map_err(Failed::at("listen for connections"))?;
+    let diag = open_diag().map_err(Failed::at("open the sock_diag socket"))?;
     Ok(Network { namespace, listener, diag })
 }

@@ -15,29 +15,34 @@ use super::Failed;
 use crate::plan::{CACHES, CellPlan, MOUNTS_BY_DEFAULT, OUT_INODES_MAX, Order, Runtime};
 
 pub(super) const USAGE: &str = "\
-usage: toolexec-launch --staging DIR [options]    (its door is standard input)
+usage: toolexec-launch --staging DIR [options]    (the control socket is standard input)
        toolexec-launch --help | --version
 
-Builds one cell for each conversation at its door, runs the one command ordered and reports. The door
-is a listening socket (of toolexec-launch.socket) or a connection to the parent, which sends the ends of
-others through it; when the parent closes it, the launcher ends. There is nothing to type here by hand.
+Builds one sandbox for each session, runs one command in it and reports the result. The control
+socket is a listening socket (toolexec-launch.socket) or a connection to the parent, which passes
+the sockets of sessions over it. The launcher exits when the parent closes it. It is started by
+systemd or by toolexec, not by hand.
 
-  --staging DIR          the one directory that orders may name slots of
-  --mode system|user     with a uid of its own per cell (root), or in a user namespace;
-                         by default system for root and user for everybody else
-  --client-user NAME     accept orders from this user only (name or uid)
-  --allow-mount DIR      a directory that orders may bind, and all below it; may be repeated;
-                         by default /usr, /bin, /sbin, /lib, /lib32, /lib64, /libx32, /opt
-                         and /var/cache/toolexec
-  --cgroup root|unit     where on cgroup v2 cells' groups go: in a group of ours below the
-                         root, or in this unit's own group (it must be delegated)
-  --seats-waiting N      processes that wait ready for the next conversation (by default 2)
-  --seats-max N          cells at one time (by default 64)
-  --memory-mib-max N     ceilings that no order may exceed
-  --wall-sec-max N
-  --pids-max N
-  --cores-max N          (by default 1024)
+  --staging DIR          Take inputs only from slots in this directory
+  --mode system|user     Give each sandbox a uid of its own (system), or use a user namespace (user)
+                         [default: system for root, user for other users]
+  --client-user NAME     Accept sessions from this user only: name or uid
+                         [default: the user of the launcher]
+  --allow-mount DIR      Let sandboxes mount this directory and everything below it; can be repeated
+                         [default: /usr, /bin, /sbin, /lib, /lib32, /lib64, /libx32, /opt,
+                         /var/cache/toolexec]
+  --cgroup root|unit     Create the cgroups of sandboxes, on cgroup v2, in the group `toolexec` of
+                         the root or in the delegated group of this unit [default: root]
+  --seats-waiting N      Keep N worker processes ready for the next session [default: 2]
+  --seats-max N          Run at most N sandboxes at one time [default: 64]
+  --memory-mib-max N     Refuse commands with more memory than N MiB [default: no limit]
+  --wall-sec-max N       Refuse commands with more time than N seconds [default: no limit]
+  --pids-max N           Refuse commands with more than N processes [default: 4096]
+  --cores-max N          Refuse commands with more than N cores [default: 1024]
 ";
+
+/// The remedy for a wrong option.
+const SEE_HELP: &str = "help: run `toolexec-launch --help`";
 
 /// Directories that no option can allow: they would show the host, or users' files, to a tool.
 const NEVER_BOUND: [&str; 3] = ["/", "/home", "/root"];
@@ -92,20 +97,21 @@ impl Options {
             if name == "--help" {
                 return Ok(None);
             }
-            let value = words.next().ok_or_else(|| format!("{name}: needs a value; see --help"))?;
+            let value = words.next().ok_or_else(|| format!("{name}: missing value; {SEE_HELP}"))?;
             if name == "--staging" {
                 staging = Some(absolute(&name, &value)?);
             } else if name == "--allow-mount" {
                 options.mounts_allowed.push(absolute(&name, &value)?);
             } else {
-                let value = value.to_str().ok_or_else(|| format!("{name}: not UTF-8"))?;
+                let value = value.to_str().ok_or_else(|| format!("{name}: value is not UTF-8"))?;
                 options.set(&name, value)?;
             }
         }
         if root && options.mode == Mode::User {
-            return Err("--mode user: not for root: the tool would have root's uid".into());
+            let wrong = "--mode: 'user' gives the tool root's uid; help: pass --mode system";
+            return Err(wrong.into());
         }
-        options.staging = staging.ok_or("--staging: missing; see --help")?;
+        options.staging = staging.ok_or("--staging: missing; help: pass the staging directory")?;
         if options.mounts_allowed.is_empty() {
             options.mounts_allowed = MOUNTS_BY_DEFAULT.iter().map(PathBuf::from).collect();
         }
@@ -115,15 +121,17 @@ impl Options {
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         let number = || {
             let parsed = value.parse::<u32>().ok().filter(|n| *n > 0);
-            parsed.ok_or_else(|| format!("{name}: '{value}' is no positive number"))
+            parsed.ok_or_else(|| format!("{name}: '{value}' is not a number; help: pass 1 or more"))
         };
         match name {
             "--mode" => {
-                let wrong = || format!("--mode: '{value}' is neither system nor user");
+                let wrong =
+                    || format!("--mode: invalid value '{value}'; help: pass system or user");
                 self.mode = Mode::named(value).ok_or_else(wrong)?;
             }
             "--cgroup" => {
-                let wrong = || format!("--cgroup: '{value}' is neither root nor unit");
+                let wrong =
+                    || format!("--cgroup: invalid value '{value}'; help: pass root or unit");
                 self.cgroup_parent = CgroupParent::named(value).ok_or_else(wrong)?;
             }
             "--client-user" => self.client_uid = Some(uid_of(value)?),
@@ -133,7 +141,7 @@ impl Options {
             "--wall-sec-max" => self.wall_ms_max = u64::from(number()?) * 1000,
             "--pids-max" => self.pids_max = number()?,
             "--cores-max" => self.cores_max = number()?,
-            _ => return Err(format!("{name}: unknown option; see --help")),
+            _ => return Err(format!("{name}: unknown option; {SEE_HELP}")),
         }
         Ok(())
     }
@@ -146,7 +154,8 @@ impl Options {
         if peer == expected {
             Ok(())
         } else {
-            Err(io::Error::other(format!("client: uid {peer} may not give orders here")))
+            let wrong = format!("client: uid {peer} is not allowed, only uid {expected}");
+            Err(io::Error::other(format!("{wrong}; help: name it with --client-user")))
         }
     }
 
@@ -169,10 +178,10 @@ impl Options {
     pub(super) fn check_cell(&self, plan: &CellPlan) -> Result<(), Failed> {
         let refused = match self.check_runtime(&plan.runtime) {
             Err(refused) => refused,
-            Ok(()) if plan.demands.landlock_abi_min == 0 => "Landlock may not be left out".into(),
+            Ok(()) if plan.demands.landlock_abi_min == 0 => "landlock_abi_min: 0 is invalid".into(),
             Ok(()) => return Ok(()),
         };
-        Err(Failed::here(&format!("plan of a cell: {refused}")))
+        Err(Failed::here(&format!("sandbox spec: {refused}")))
     }
 
     fn check_runtime(&self, runtime: &Runtime) -> Result<(), String> {
@@ -188,11 +197,11 @@ impl Options {
         };
         let misplaced = runtime.caches.iter().find(|cache| !in_place(&cache.target));
         if let Some(path) = bound.find(|path| !allowed(path)) {
-            Err(format!("{} may not be bound; see --allow-mount", path.display()))
+            Err(format!("{}: not allowed by --allow-mount", path.display()))
         } else if let Some(cache) = misplaced {
-            Err(format!("{} is no place for a cache", cache.target.display()))
+            Err(format!("{}: cache is not below {CACHES}", cache.target.display()))
         } else if !plain_absolute(&runtime.binary) {
-            Err(format!("{} is no absolute path", runtime.binary.display()))
+            Err(format!("{}: path is not absolute", runtime.binary.display()))
         } else {
             Ok(())
         }
@@ -219,15 +228,15 @@ impl Options {
             && limits.tmp_bytes_max <= limits.memory_bytes_max
             && limits.shm_bytes_max <= limits.memory_bytes_max;
         let refused = if !within {
-            "a limit is above the launcher's own ceiling"
+            "a limit is above --memory-mib-max, --wall-sec-max, --pids-max or --cores-max"
         } else if !whole {
-            "a limit is missing, or more than can be kept"
+            "a limit is missing, or above what can be enforced"
         } else if order.argv.is_empty() {
-            "no command"
+            "argv is empty"
         } else {
             return Ok(());
         };
-        Err(Failed { layer: None, step: format!("order: {refused}"), errno: 0 })
+        Err(Failed { layer: None, step: format!("command: {refused}"), errno: 0 })
     }
 }
 
@@ -240,7 +249,9 @@ fn absolute(name: &str, value: &OsString) -> Result<PathBuf, String> {
     if plain_absolute(&path) {
         Ok(path)
     } else {
-        Err(format!("{name}: '{}' is no absolute path", path.display()))
+        let path = path.display();
+        let help = "pass an absolute path without `..`";
+        Err(format!("{name}: '{path}' is not allowed; help: {help}"))
     }
 }
 
@@ -250,7 +261,7 @@ fn uid_of(value: &str) -> Result<u32, String> {
     }
     match nix::unistd::User::from_name(value) {
         Ok(Some(user)) => Ok(user.uid.as_raw()),
-        Ok(None) => Err(format!("--client-user: no user '{value}' on this host")),
-        Err(errno) => Err(format!("--client-user: {value}: {errno}")),
+        Ok(None) => Err(format!("--client-user: no user '{value}'; help: pass a name or a uid")),
+        Err(errno) => Err(format!("--client-user: cannot look up '{value}': {errno}")),
     }
 }

@@ -96,7 +96,7 @@ fn beyond() -> Canary {
         .and_then(|made| connect(&made, &address))
         .map_err(io::Error::from);
     let (layer, refused_with) = (Layer::Namespaces, libc::ENETUNREACH);
-    Canary { layer, attempt: "find a route out of the cell", refused_with, answer }
+    Canary { layer, attempt: "find a route out of the sandbox", refused_with, answer }
 }
 
 /// Returns the probe for datagram sockets. With loopback up, unread data in one would escape every
@@ -134,8 +134,8 @@ fn judge(canary: &Canary) -> Result<(), Failed> {
         Ok(()) => 0,
     };
     let word = canary.layer.as_str();
-    let got = if errno == 0 { "was possible" } else { "failed, but not as it must" };
-    Err(wrong(format!("probe of {word}: to {} {got}", canary.attempt), errno))
+    let got = if errno == 0 { "succeeded" } else { "failed with the wrong error" };
+    Err(wrong(format!("self-test of {word}: attempt to {} {got}", canary.attempt), errno))
 }
 
 /// Builds the error for a layer that exists but does not work. That is a broken sandbox, not a host
@@ -153,7 +153,7 @@ fn own_ids(identity: Identity) -> Result<(), Failed> {
     if is_tool {
         return Ok(());
     }
-    Err(wrong("probe of capabilities: the ids are not the tool's".to_owned(), 0))
+    Err(wrong("self-test of capabilities: not the tool's uid and gid".to_owned(), 0))
 }
 
 /// Returns the supplementary groups that the tool has. In system mode there must be none: they
@@ -162,7 +162,9 @@ pub(super) fn groups(mode: Mode, kept: &[u32]) -> Result<Vec<u32>, Failed> {
     match mode {
         Mode::User => Ok(kept.to_vec()),
         Mode::System if identity::supplementary_groups()?.is_empty() => Ok(Vec::new()),
-        Mode::System => Err(wrong("probe of capabilities: there are groups left".to_owned(), 0)),
+        Mode::System => {
+            Err(wrong("self-test of capabilities: supplementary groups remain".to_owned(), 0))
+        }
     }
 }
 
@@ -172,7 +174,7 @@ pub(super) fn no_cgroupfs(mount_table: &[u8]) -> Result<(), Failed> {
     let table = String::from_utf8_lossy(mount_table);
     let kinds = table.lines().filter_map(|line| line.split_once(" - ")?.1.split(' ').next());
     if kinds.into_iter().any(|kind| kind == "cgroup" || kind == "cgroup2") {
-        return Err(wrong("probe of mounts: a cgroup file system is mounted".to_owned(), 0));
+        return Err(wrong("self-test of mounts: a cgroup file system is mounted".to_owned(), 0));
     }
     Ok(())
 }
@@ -185,7 +187,7 @@ mod tests {
         let (layer, refused_with) = (Layer::Mounts, libc::EROFS);
         let canary = Canary { layer, attempt: "write", refused_with, answer };
         judge(&canary).err().map(|failed| {
-            assert!(failed.layer.is_none(), "a set-up error, not a missing layer");
+            assert!(failed.layer.is_none(), "a setup error, not a missing layer");
             (failed.step, failed.errno)
         })
     }
@@ -195,10 +197,10 @@ mod tests {
         let errno = |code| Err(io::Error::from_raw_os_error(code));
         assert_eq!(judged(errno(libc::EROFS)), None);
         let (step, code) = judged(errno(libc::ENOENT)).unwrap_or_default();
-        assert!(step.contains("mounts") && step.contains("not as it must"), "{step}");
+        assert!(step.contains("mounts") && step.contains("the wrong error"), "{step}");
         assert_eq!(code, libc::ENOENT);
         let (step, code) = judged(Ok(())).unwrap_or_default();
-        assert!(step.contains("was possible") && code == 0, "{step}");
+        assert!(step.contains("succeeded") && code == 0, "{step}");
     }
 
     #[test]

@@ -46,7 +46,7 @@ fn cover(entry: &DirEntry) -> Result<(), Failed> {
     let name = entry.file_name();
     let name = name.to_string_lossy();
     let is_process = name.bytes().all(|b| b.is_ascii_digit());
-    let kind = entry.file_type().map_err(Failed::at("look at an entry of /proc"))?;
+    let kind = entry.file_type().map_err(Failed::at("stat an entry of /proc"))?;
     // The links (`self`, `net`, `mounts`) lead into a process's own directory.
     if is_process || kind.is_symlink() || SHOWN.contains(&name.as_ref()) {
         return Ok(());
@@ -55,7 +55,7 @@ fn cover(entry: &DirEntry) -> Result<(), Failed> {
         let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
         let options = c"size=4k,nr_inodes=1,mode=0555";
         return mount("tmpfs", entry.path(), "tmpfs", flags | MountFlags::NOEXEC, options)
-            .map_err(Failed::without(Layer::Mounts, &format!("cover /proc/{name}")));
+            .map_err(Failed::without(Layer::Mounts, &format!("hide /proc/{name}")));
     }
     attach(&copy_of(Path::new("/dev/null"))?, &entry.path())
 }

@@ -138,7 +138,7 @@ pub(super) fn sockets(proc_dir: &OwnedFd, name: &str) -> io::Result<String> {
     let mut list = Vec::new();
     file.take(SOCKETS_BYTES_MAX).read_to_end(&mut list)?;
     if u64::try_from(list.len()) == Ok(SOCKETS_BYTES_MAX) {
-        return Err(io::Error::other("more sockets than can be counted"));
+        return Err(io::Error::other(format!("/proc/1/net/{name}: too many sockets")));
     }
     Ok(String::from_utf8_lossy(&list).into_owned())
 }

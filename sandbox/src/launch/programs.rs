@@ -79,7 +79,7 @@ pub(super) fn furnishings(
 /// Attaches everything at its path; this process's root is the sandbox's.
 pub(super) fn furnish(furnishings: &[Furnishing], trees: &[OwnedFd]) -> Result<(), Failed> {
     let mut trees = trees.iter();
-    let missing = || Failed::here("the launcher sent fewer mounts than it named");
+    let missing = || Failed::here("runtime mounts: fewer descriptors than names");
     for furnishing in furnishings {
         match furnishing {
             Furnishing::Directory(place) => {

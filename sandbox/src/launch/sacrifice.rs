@@ -31,7 +31,7 @@ impl Sacrifice {
             file.read_to_string(&mut own)?;
             Ok((file, own))
         };
-        opened().map(Some).map(Self).map_err(Failed::at("open the score for the OOM killer"))
+        opened().map(Some).map(Self).map_err(Failed::at("open /proc/self/oom_score_adj"))
     }
 
     /// Runs `start` with the highest score, which a process started by it inherits.
@@ -39,7 +39,7 @@ impl Sacrifice {
         let Some((mut file, own)) = self.0 else { return start() };
         let mut set = |score: &[u8]| {
             let set = file.rewind().and_then(|()| file.write_all(score));
-            set.map_err(Failed::at("set the score for the OOM killer"))
+            set.map_err(Failed::at("write /proc/self/oom_score_adj"))
         };
         set(FIRST)?;
         let started = start();

@@ -68,7 +68,7 @@ impl CpuTime {
 
 impl Sampler {
     pub(super) fn new(limits: &Limits, sockets: Sockets) -> Result<Self, Failed> {
-        let machine = Machine::now().map_err(Failed::at("read how much memory there is"))?;
+        let machine = Machine::now().map_err(Failed::at("read the host's memory"))?;
         Ok(Self {
             memory_bytes_max: limits.memory_bytes_max,
             pids_max: processes(limits),
@@ -181,10 +181,10 @@ mod tests {
         cpu.add(BTreeMap::from([(2, 100), (3, 50)]), 0);
         assert_eq!(cpu.total_us, 150);
         cpu.add(BTreeMap::from([(2, 110)]), 0);
-        assert_eq!(cpu.total_us, 160, "3 is gone, and nobody waited for it");
+        assert_eq!(cpu.total_us, 160, "3 is gone, and no process waited for it");
         cpu.add(BTreeMap::from([(2, 10)]), 0);
         assert_eq!(cpu.total_us, 170, "another process has its pid");
         cpu.add(BTreeMap::from([(2, 10)]), 500);
-        assert_eq!(cpu.total_us, 510, "it waited for what was never seen");
+        assert_eq!(cpu.total_us, 510, "it waited for a process that was never sampled");
     }
 }

@@ -79,7 +79,7 @@ pub(super) fn live(
     taken: impl Fn() -> io::Result<()>,
 ) -> ! {
     let remains = wait_and_serve(options, seat, house, door, taken).unwrap_or_else(|error| {
-        eprintln!("toolexec-launch: {error}");
+        eprintln!("toolexec-launch: worker: {error}");
         Remains::PerhapsProcesses
     });
     std::process::exit(remains.status())
@@ -92,7 +92,7 @@ pub(super) fn refuse(options: &Options, door: &Door, failed: Failed) -> ! {
         None => Ok(()),
     });
     if let Err(error) = told {
-        eprintln!("toolexec-launch: {error}");
+        eprintln!("toolexec-launch: worker: {error}");
     }
     std::process::exit(0)
 }
@@ -134,7 +134,7 @@ fn wait_and_serve(
         Ok(Met::BrokenHost) => true,
         Ok(Met::Client) => false,
         Err(error) => {
-            eprintln!("toolexec-launch: a conversation ended badly: {error}");
+            eprintln!("toolexec-launch: session: {error}");
             false
         }
     };
@@ -201,17 +201,17 @@ fn converse(
     control: &OwnedFd,
 ) -> io::Result<Met> {
     if !wire::wait_to_receive(control, FIRST_WORDS_TIME_MAX)? {
-        return Err(io::Error::other("it said nothing"));
+        return Err(io::Error::other("timed out before the first message"));
     }
     let asked_at = Instant::now();
     let Some((bytes, mut fds)) = wire::receive(control)? else {
         return Ok(Met::Client);
     };
     let ToLauncher::Prepare(plan, start_ms_max) = ToLauncher::decode(&bytes)? else {
-        return Err(io::Error::other("it did not begin with the plan of a cell"));
+        return Err(io::Error::other("the first message is not a sandbox spec"));
     };
     let (Some(evidence), true) = (fds.pop(), fds.is_empty()) else {
-        return Err(io::Error::other("the plan of a cell did not come with one descriptor"));
+        return Err(io::Error::other("sandbox spec: expected one descriptor"));
     };
     let taken = Evidence::Taken { pid: std::process::id() }.encode();
     if wire::send_at_once(&evidence, &taken, &[]).is_err() {

@@ -56,7 +56,7 @@ impl Shell {
         let (group, knobs, doors) = match group {
             Ok(group) => {
                 let knobs =
-                    group.knobs().map_err(Failed::without(Layer::Cgroup, "open the limits"))?;
+                    group.knobs().map_err(Failed::without(Layer::Cgroup, "open the limit files"))?;
                 let doors = group.doors()?;
                 (Some(group), Ok(knobs), doors)
             }
@@ -64,13 +64,13 @@ impl Shell {
         };
         let pair =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
-        let (channel, inits_channel) = pair.map_err(Failed::at("make a channel"))?;
+        let (channel, inits_channel) = pair.map_err(Failed::at("create a socket pair"))?;
         let namespaces = libc::CLONE_NEWNS | libc::CLONE_NEWPID;
         let cloned = match group.as_ref().and_then(Group::birthplace) {
             Some(group) => sys::clone_process_into(namespaces, group)
-                .map_err(no_clone(Layer::Cgroup, "clone the cell into its cgroup")),
+                .map_err(no_clone(Layer::Cgroup, "clone the sandbox's init into its cgroup")),
             None => sys::clone_process(namespaces)
-                .map_err(no_clone(Layer::Namespaces, "clone the cell")),
+                .map_err(no_clone(Layer::Namespaces, "clone the sandbox's init")),
         };
         let memory = if knobs.is_ok() { MemoryWatch::Kernel } else { MemoryWatch::Sampled };
         match cloned? {
@@ -100,7 +100,7 @@ impl Shell {
         if let Some(group) = &self.group
             && let Err(error) = group.kill()
         {
-            eprintln!("toolexec-launch: kill the cell's group: {error}");
+            eprintln!("toolexec-launch: sandbox cgroup: cannot be killed: {error}");
         }
         self.kill_init();
     }
@@ -108,7 +108,7 @@ impl Shell {
     fn kill_init(&self) {
         match pidfd_send_signal(&self.cloned.pidfd, Signal::KILL) {
             Ok(()) | Err(rustix::io::Errno::SRCH) => {}
-            Err(errno) => eprintln!("toolexec-launch: kill the cell: {errno}"),
+            Err(errno) => eprintln!("toolexec-launch: sandbox init: cannot be killed: {errno}"),
         }
     }
 
@@ -135,11 +135,11 @@ impl Shell {
                 Ok(0) => return true,
                 Ok(_) if Instant::now() < deadline => {}
                 Ok(left) => {
-                    eprintln!("toolexec-launch: {left} tasks are left in the cell's group");
+                    eprintln!("toolexec-launch: sandbox cgroup: {left} tasks are left");
                     return false;
                 }
                 Err(error) => {
-                    eprintln!("toolexec-launch: count what is left of the cell: {error}");
+                    eprintln!("toolexec-launch: sandbox cgroup: cannot count its tasks: {error}");
                     return false;
                 }
             }
@@ -152,13 +152,13 @@ impl Shell {
         if !ends_within(&self.cloned.pidfd, END_TIME_MAX) {
             let stands = ProcessState::read(self.cloned.pid.unsigned_abs());
             let stands = stands.map_or_else(String::new, |it| format!(": {it}"));
-            eprintln!("toolexec-launch: the cell's init cannot be killed{stands}");
+            eprintln!("toolexec-launch: sandbox init: cannot be killed{stands}");
             return false;
         }
         match waitpid(self.init(), Some(WaitPidFlag::__WALL)) {
             Ok(_) => true,
             Err(errno) => {
-                eprintln!("toolexec-launch: reap the cell: {errno}");
+                eprintln!("toolexec-launch: sandbox init: cannot be reaped: {errno}");
                 false
             }
         }

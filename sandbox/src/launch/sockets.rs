@@ -117,7 +117,7 @@ impl Told {
         loop {
             let (len, whole) = recv(&self.diag, &mut self.part[..], RecvFlags::TRUNC)?;
             if whole > len || len < HEADER_BYTES {
-                return Err(io::Error::other("sock_diag: a part of the answer is missing"));
+                return Err(io::Error::other("sock_diag: incomplete answer"));
             }
             for (kind, message) in messages(&self.part[..len]) {
                 match kind {

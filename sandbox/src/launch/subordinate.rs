@@ -40,8 +40,8 @@ pub(super) fn uids(options: &Options) -> Option<Uids> {
     let ids = subordinate::of_this_user().ok()?;
     if let Some(path) = options.mounts_allowed.iter().find(|path| is_private(path)) {
         let path = path.display();
-        let why = format!("{path} is not readable by the users that runs would have");
-        warn(&why, &format!("chmod -R o+rX {path}"));
+        let why = format!("{path}: not readable by the uids of sandboxes");
+        warn(&why, &format!("run `chmod -R o+rX {path}`"));
         return None;
     }
     let path = lock_directory();
@@ -49,7 +49,7 @@ pub(super) fn uids(options: &Options) -> Option<Uids> {
         Ok(locks) => Some(Uids::of_user(locks, ids)),
         Err(error) => {
             let help = "make it a directory of this user with mode 0700, or remove it";
-            warn(&format!("the directory of uid locks, {}: {error}", path.display()), help);
+            warn(&format!("{}: uid lock directory: {error}", path.display()), help);
             None
         }
     }
@@ -57,8 +57,7 @@ pub(super) fn uids(options: &Options) -> Option<Uids> {
 
 fn warn(why: &str, help: &str) {
     eprintln!(
-        "toolexec-launch: warning: all sandboxes of this user share one uid: {why}\n\
-         toolexec-launch: help: {help}"
+        "toolexec-launch: warning: {why}; all sandboxes of this user share one uid; help: {help}"
     );
 }
 
@@ -89,7 +88,7 @@ fn locks(path: &Path) -> io::Result<OwnedFd> {
     let opened = open(path, flags, FileMode::empty())?;
     let found = rustix::fs::fstat(&opened)?;
     if found.st_uid != rustix::process::geteuid().as_raw() || found.st_mode & 0o077 != 0 {
-        return Err(io::Error::other("others can change it"));
+        return Err(io::Error::other("owned by another user, or accessible to others"));
     }
     Ok(opened)
 }
@@ -136,9 +135,9 @@ struct Mapper {
 impl Mapper {
     fn start(own: Identity, ids: &Subordinate) -> Result<Self, Failed> {
         let (told, go) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
-            .map_err(Failed::at("make a pipe"))?;
+            .map_err(Failed::at("create a pipe"))?;
         let target = std::process::id();
-        match sys::clone_process(0).map_err(Failed::at("fork a process that maps ids"))? {
+        match sys::clone_process(0).map_err(Failed::at("fork the id mapper"))? {
             Fork::Child => {
                 drop(go);
                 std::process::exit(i32::from(!map_when_told(&told, target, own, ids)))
@@ -150,14 +149,14 @@ impl Mapper {
     /// Maps the ids in this process's user namespace. Returns false on failure or timeout.
     fn map(self) -> bool {
         if let Err(errno) = rustix::io::write(&self.go, b"m") {
-            eprintln!("toolexec-launch: tell the process that maps ids: {errno}");
+            eprintln!("toolexec-launch: id mapper: cannot be started: {errno}");
         }
         if !ends_within(&self.process.pidfd, MAP_TIME_MAX) {
-            warn("newuidmap or newgidmap takes too long", HELP);
+            warn("newuidmap or newgidmap: takes too long", HELP);
             match pidfd_send_signal(self.process.pidfd.as_fd(), Signal::KILL) {
                 // It may have ended meanwhile.
                 Ok(()) | Err(rustix::io::Errno::SRCH) => {}
-                Err(errno) => eprintln!("toolexec-launch: kill the process that maps ids: {errno}"),
+                Err(errno) => eprintln!("toolexec-launch: id mapper: cannot be killed: {errno}"),
             }
             if !ends_within(&self.process.pidfd, KILL_TIME_MAX) {
                 return false;
@@ -195,6 +194,6 @@ fn run(program: &Path, words: &[String]) -> Result<(), String> {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&ended.stderr);
-    let line = said.lines().next().unwrap_or("it gives no reason");
+    let line = said.lines().next().unwrap_or("no message");
     Err(format!("{name}: {}: {}", ended.status, line.escape_default()))
 }

@@ -32,7 +32,7 @@ pub(super) fn lay_foundation(identity: Identity, memory: MemoryWatch) -> Result<
     let base = Path::new(CELL);
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("tmpfs", base, "tmpfs", flags, c"size=1m,nr_inodes=1k,mode=0755")
-        .map_err(Failed::without(Layer::Mounts, "mount the root"))?;
+        .map_err(Failed::without(Layer::Mounts, "mount the sandbox's root"))?;
     for directory in ["in", "dev", "etc", "proc"].into_iter().chain(WRITABLE) {
         make_dir(&base.join(directory))?;
     }
@@ -70,7 +70,7 @@ pub(super) fn complete(
     if plan.runtime.tmp == TmpUse::Programs {
         let flags = MountFlags::BIND | MountFlags::NOSUID | MountFlags::NODEV;
         mount_remount("/tmp", flags, "")
-            .map_err(Failed::without(Layer::Mounts, "make /tmp a place for programs"))?;
+            .map_err(Failed::without(Layer::Mounts, "make /tmp executable"))?;
     }
     if plan.runtime.proc_view == ProcView::Full {
         show_machine(Path::new("/proc"))?;
@@ -90,9 +90,9 @@ pub(super) fn inputs(slot: &Slot) -> Result<OwnedFd, Failed> {
     let opened =
         openat2(&staging, slot.id.as_str(), directory | OFlags::NOFOLLOW, Mode::empty(), beneath)
             .map_err(Failed::at("open the staging slot"))?;
-    let found = fstat(&opened).map_err(Failed::at("look at the staging slot"))?;
+    let found = fstat(&opened).map_err(Failed::at("stat the staging slot"))?;
     if (found.st_dev, found.st_ino) != (slot.device, slot.inode) {
-        let step = "the staging slot is not the directory that was filled".to_owned();
+        let step = "staging slot: not the directory that was filled".to_owned();
         return Err(Failed { layer: None, step, errno: 0 });
     }
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
@@ -128,7 +128,7 @@ fn writable_mounts(base: &Path, Identity { uid, gid }: Identity) -> Result<(), F
     let options = format!("size=4k,nr_inodes=1,mode=0700,uid={uid},gid={gid}\0");
     let options = std::ffi::CStr::from_bytes_with_nul(options.as_bytes())
         .map_err(std::io::Error::other)
-        .map_err(Failed::at("write mount options"))?;
+        .map_err(Failed::at("encode the mount options"))?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     for name in WRITABLE {
         mount("tmpfs", base.join(name), "tmpfs", flags, options)

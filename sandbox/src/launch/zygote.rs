@@ -152,7 +152,7 @@ impl Zygote<'_> {
         }
         for pid in self.pids() {
             if let Some(left) = ProcessState::read(pid.as_raw().unsigned_abs()) {
-                eprintln!("toolexec-launch: left behind: {left}");
+                eprintln!("toolexec-launch: {left}; left behind");
             }
         }
         if let Ok(House { cgroups: Ok(home), .. }) = &self.house {
@@ -187,7 +187,7 @@ impl Zygote<'_> {
             seat.stuck_looks = seat.stuck_looks.saturating_add(1);
             if seat.stuck_looks == STUCK_LOOKS {
                 let step = state.step().map_or_else(String::new, |step| format!(" ({step})"));
-                eprintln!("toolexec-launch: a slot is stuck{step}: {state}");
+                eprintln!("toolexec-launch: worker slot: stuck{step}: {state}");
                 if let Some(stack) = state.stack() {
                     eprintln!("{}", stack.trim_end());
                 }
@@ -223,13 +223,13 @@ impl Zygote<'_> {
         while self.wants_more() {
             let Err(failed) = self.seat_one() else { continue };
             self.not_before = Instant::now() + RETRY_AFTER;
-            eprintln!("toolexec-launch: no worker slot could be made: {failed}");
+            eprintln!("toolexec-launch: worker slot: not created: {failed}");
             // With no worker waiting or due to return, the next client must learn the reason.
             let expected = |state: &SeatState| state.waits() || state.works();
             if self.count(expected) == 0
                 && let Err(error) = self.fork_teller(failed)
             {
-                eprintln!("toolexec-launch: nobody could say so: {error}");
+                eprintln!("toolexec-launch: worker slot: cannot report this failure: {error}");
             }
         }
     }
@@ -255,7 +255,7 @@ impl Zygote<'_> {
             self.seats.push(Seat { identity, _uid_lock: uid_lock, network, state, stuck_looks });
             self.seats.len() - 1
         };
-        match sys::fork().map_err(Failed::at("fork a process for a seat"))? {
+        match sys::fork().map_err(Failed::at("fork a worker process"))? {
             Fork::Child => {
                 let seat = &self.seats[number];
                 seat::live(self.options, seat, house, &self.door, || {
@@ -381,7 +381,7 @@ impl Zygote<'_> {
                     Remains::PerhapsProcesses => SeatState::Retired,
                 };
                 if seat.state == SeatState::Retired && !killed {
-                    eprintln!("toolexec-launch: a seat is given up: its process ended {status:?}");
+                    eprintln!("toolexec-launch: worker slot: retired; process ended {status:?}");
                 }
             }
         }

@@ -44,7 +44,7 @@ fn search(directory: &Path, names: &BTreeSet<String>, found: &mut Vec<(PathBuf, 
 fn can_be_run_here(test: &str) -> bool {
     let root = rustix::process::geteuid().is_root();
     if !root {
-        skip(test, "an ordinary user can make no control groups");
+        skip(test, "an ordinary user cannot create control groups");
     }
     root
 }

@@ -95,7 +95,7 @@ fn who_may_have_run_was_not_refused() {
             // An error of execve that init has seen, or the launcher had not yet passed on the
             // start request.
             Err(BuildError::Unable(unable)) => {
-                let before = unable.to_string().contains("wait for the word to go");
+                let before = unable.to_string().contains("receive the start request");
                 assert!(before || unable.errno != 0, "{pages}: {unable}");
             }
             Err(error) => panic!("{pages} pages: {error}"),

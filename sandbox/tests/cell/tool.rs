@@ -251,7 +251,7 @@ fn a_kernel_with_less_than_asked_is_refused_by_name() {
     let mut order = plan(&scratch.0, "pass", LIMITS);
     order.cell.demands.landlock_abi_min = 99;
     let Err(BuildError::Unable(unable)) = launcher.build(order).map(drop) else {
-        panic!("a cell was built");
+        panic!("a sandbox was built");
     };
     assert_eq!(unable.layer, Some(model::Layer::Landlock), "{unable}");
 }
@@ -271,10 +271,10 @@ fn an_order_above_a_ceiling_is_no_cell() {
         let mut order = plan(&scratch.0, "pass", LIMITS);
         change(&mut order);
         let Err(BuildError::Unable(unable)) = launcher.build(order).map(drop) else {
-            panic!("a cell was built");
+            panic!("a sandbox was built");
         };
         let told = unable.to_string();
-        assert!(told.starts_with("order: ") || told.starts_with("plan of a cell: "), "{told}");
+        assert!(told.starts_with("command: ") || told.starts_with("sandbox spec: "), "{told}");
     }
 }
 
@@ -312,7 +312,7 @@ fn a_slot_that_was_swapped_is_no_cell() {
     let mut order = plan(&scratch.0, "pass", LIMITS);
     order.cell.slot.inode += 1;
     let Err(BuildError::Unable(unable)) = launcher.build(order).map(drop) else {
-        panic!("a cell was built");
+        panic!("a sandbox was built");
     };
     assert!(unable.to_string().contains("not the directory that was filled"), "{unable}");
 }

@@ -159,8 +159,8 @@ impl Runs {
     pub(crate) fn complaints(&self) -> Vec<String> {
         let log = fs::read_to_string(self.top.join("log")).unwrap();
         let expected = |line: &str| {
-            line == "toolexec-launch: the daemon was gone when the run ended"
-                || line.starts_with("toolexec-launch: a conversation ended badly: Broken pipe")
+            line == "toolexec-launch: daemon: disconnected before the run ended"
+                || line.starts_with("toolexec-launch: session: Broken pipe")
         };
         log.lines().filter(|line| !expected(line)).map(str::to_owned).collect()
     }

@@ -55,7 +55,10 @@ fn without_cgroups() -> Broken {
     Broken {
         lines: READ_ONLY_CGROUPS.to_owned(),
         within: &["--mount"],
-        reason: ["layer.cgroup: make a control group in /sys/fs/cgroup", "Read-only file system"],
+        reason: [
+            "layer.cgroup: cannot create a control group in /sys/fs/cgroup",
+            "Read-only file system",
+        ],
         help: "mount the control groups read-write",
         outcome: "refused",
         exit_code: 2,
@@ -77,7 +80,10 @@ fn without_user_namespaces(bench: &Bench) -> Broken {
     Broken {
         lines: filtered(bench, NO_USER_NAMESPACE),
         within: &[],
-        reason: ["layer.user_namespace: unshare the user namespace", "Operation not permitted"],
+        reason: [
+            "layer.user_namespace: cannot unshare the user namespace",
+            "Operation not permitted",
+        ],
         help: "user.max_user_namespaces",
         outcome: "refused",
         exit_code: 2,
@@ -88,7 +94,10 @@ fn with_a_full_run() -> Broken {
     Broken {
         lines: "mount -t tmpfs -o size=4k,nr_inodes=1 none /run; exec \"$@\"".to_owned(),
         within: &["--mount"],
-        reason: ["make the directory of uid locks /run/toolexec-launch", "No space left on device"],
+        reason: [
+            "cannot create the uid lock directory /run/toolexec-launch",
+            "No space left on device",
+        ],
         help: "free space in /run",
         outcome: "setup_error",
         exit_code: 3,

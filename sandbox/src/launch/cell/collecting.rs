@@ -38,13 +38,13 @@ impl Cell<'_> {
         if !ends_within(&pidfd, KILL_TIME_MAX) {
             let stands = ProcessState::read(pid.unsigned_abs());
             let stands = stands.map_or_else(String::new, |it| format!(": {it}"));
-            return Err(io::Error::other(format!("the collector cannot be killed{stands}")));
+            return Err(io::Error::other(format!("collector: cannot be killed{stands}")));
         }
         waitpid(Pid::from_raw(pid), Some(WaitPidFlag::__WALL))?;
         match waited {
             // After a hangup the daemon no longer receives files.
             First::Process | First::Hangup => Ok(()),
-            First::Neither => Err(io::Error::other("took too long and was ended")),
+            First::Neither => Err(io::Error::other("collector: took too long and was killed")),
         }
     }
 }

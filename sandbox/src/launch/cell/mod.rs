@@ -125,7 +125,7 @@ impl Cell<'_> {
         let nothing_left = ending.tool.is_some() && windows.out_use().is_ok_and(|out| out.empty);
         let frame = FromLauncher::Ended(Box::new(ending)).encode();
         if wire::send_at_once(self.control, &frame, &[]).is_err() {
-            eprintln!("toolexec-launch: the daemon was gone when the run ended");
+            eprintln!("toolexec-launch: daemon: disconnected before the run ended");
             return Ok(());
         }
         let collected = if nothing_left {
@@ -133,11 +133,11 @@ impl Cell<'_> {
         } else if self.shell.end() {
             self.collect(&windows, &started.limits)
         } else {
-            Err(io::Error::other("the tree may still be alive"))
+            Err(io::Error::other("a process of the tool may still run"))
         };
         // The daemon then sees a walk without its end.
         if let Err(error) = collected {
-            eprintln!("toolexec-launch: collecting: {error}");
+            eprintln!("toolexec-launch: /out: not collected: {error}");
         }
         Ok(())
     }
@@ -162,14 +162,14 @@ impl Cell<'_> {
         // Before init can receive the plan, so that marks are in order.
         marks.push(Mark::now(Step::Furnished));
         wire::send_at_once(&self.shell.channel, &verb, &fds)
-            .map_err(Failed::at("tell the cell's init"))?;
+            .map_err(Failed::at("send to the sandbox's init"))?;
         SetupStep::AwaitInit.begin();
         let (mut taken, mut mounts_sha256) = (None, None);
         let (mut confinement, fds) = loop {
             // Limits of a command that has already arrived are set while init builds.
             match self.wake_until(build_until, Listening::ToBoth) {
                 Woken::Init(FromInit::Listener, fds) => {
-                    let few = |_| Failed::here("init sent no listener");
+                    let few = |_| Failed::here("sandbox init: sent no seccomp listener");
                     let [listener, mounts] = <[OwnedFd; 2]>::try_from(fds).map_err(few)?;
                     self.denials = Some(Denials::new(self.house.filters.policy(), listener));
                     // In parallel with init's probes.
@@ -185,13 +185,13 @@ impl Cell<'_> {
                 // If init dies of it, its end is the next event.
                 Woken::Alarm => {}
                 Woken::Nothing => return Err(self.init_is_late().into()),
-                other => return Err(stopped(other, "build the cell")),
+                other => return Err(stopped(other, "build the sandbox")),
             }
         };
         SetupStep::end();
-        let nothing = || Failed::here("init sent no windows into the cell");
+        let nothing = || Failed::here("sandbox init: sent no directories to watch");
         let windows = Windows::from_fds(fds).ok_or_else(nothing)?;
-        let unread = || Failed::here("init sent no mount table");
+        let unread = || Failed::here("sandbox init: sent no mount table");
         confinement.mounts_sha256 = mounts_sha256.ok_or_else(unread)?;
         Ok(Built { windows, prepared: FromLauncher::Prepared(confinement, marks), network, taken })
     }
@@ -221,7 +221,7 @@ impl Cell<'_> {
                 tell_prepared()?;
                 let taken = match self.wake(PREPARED_TIME_MAX, Listening::ToBoth) {
                     Woken::Daemon(ToLauncher::Order(order)) => Taken::new(options, order, knobs)?,
-                    other => return Err(stopped(other, "wait for an order")),
+                    other => return Err(stopped(other, "receive the command")),
                 };
                 self.put_in_force(taken, &windows, network.as_ref(), knobs)?
             }
@@ -245,7 +245,8 @@ impl Cell<'_> {
         let Taken { order, mut in_force } = taken;
         let limits = &order.limits;
         SetupStep::SetLimits.begin();
-        in_force.extend(windows.set_sizes(limits).map_err(Failed::at("size the tool's places"))?);
+        let sizes = windows.set_sizes(limits);
+        in_force.extend(sizes.map_err(Failed::at("set the sizes of /out, /tmp and /dev/shm"))?);
         let watch = match knobs {
             Some(knobs) => Watch::Kernel { knobs, before: CpuTimes::default() },
             None => {
@@ -264,7 +265,7 @@ impl Cell<'_> {
         self.denials.iter_mut().for_each(Denials::begin);
         match self.wake(READY_TIME_MAX, Listening::ToBoth) {
             Woken::Daemon(ToLauncher::Go) => {}
-            other => return Err(stopped(other, "wait for the word to go")),
+            other => return Err(stopped(other, "receive the start request")),
         }
         let at = Instant::now();
         self.tell_init(&ToInit::Go(order))?;
@@ -289,7 +290,7 @@ impl Cell<'_> {
             | Woken::Blind(_)
             | Woken::Alarm
             | Woken::Nothing => {
-                eprintln!("toolexec-launch: the start of the tool was not seen");
+                eprintln!("toolexec-launch: tool: its start was not reported; killing it");
                 self.shell.kill();
             }
         }
@@ -306,13 +307,13 @@ impl Cell<'_> {
     fn init_is_late(&self) -> Failed {
         let pid = self.shell.init().as_raw().unsigned_abs();
         let Some(init) = ProcessState::read(pid) else {
-            return Failed::here("build the cell: took too long");
+            return Failed::here("cannot build the sandbox: timed out");
         };
         if let Some(stack) = init.stack() {
             eprintln!("toolexec-launch: {init}:\n{}", stack.trim_end());
         }
         let step = init.step().unwrap_or(SetupStep::AwaitInit);
-        Failed::here(&format!("{step}: took too long: {init}"))
+        Failed::here(&format!("{step}: timed out: {init}"))
     }
 }
 
@@ -325,5 +326,5 @@ fn sockets_of(network: Option<&Network>) -> Result<Sockets, Failed> {
     };
     opened
         .and_then(|(diag, kinds)| Sockets::new(diag, kinds))
-        .map_err(Failed::at("count what waits in sockets"))
+        .map_err(Failed::at("measure the memory of sockets"))
 }

@@ -48,6 +48,6 @@ impl Cell<'_> {
     /// process.
     pub(super) fn tell_init(&self, verb: &ToInit) -> Result<(), Failed> {
         wire::send_at_once(&self.shell.channel, &verb.encode(), &[])
-            .map_err(Failed::at("tell the cell's init"))
+            .map_err(Failed::at("send to the sandbox's init"))
     }
 }

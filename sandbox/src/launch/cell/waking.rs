@@ -135,7 +135,7 @@ impl Cell<'_> {
     /// sufficient.
     fn silence(&mut self, alarm: &Alarm) {
         if let Err(error) = alarm.silence() {
-            eprintln!("toolexec-launch: hearing that memory is out: {error}");
+            eprintln!("toolexec-launch: memory events: cannot be read: {error}");
             self.alarm = None;
         }
     }
@@ -144,7 +144,7 @@ impl Cell<'_> {
     fn answer_denied(&mut self) -> Option<Woken> {
         let denials = self.denials.as_mut()?;
         if let Err(error) = denials.answer() {
-            eprintln!("toolexec-launch: answering a denied call: {error}");
+            eprintln!("toolexec-launch: denied call: cannot be answered: {error}");
             // Missing evidence ends the run.
             return Some(Woken::Blind(error));
         }
@@ -154,16 +154,14 @@ impl Cell<'_> {
 
 /// Returns the reason why the session stopped, for an event before the start of the tool.
 pub(super) fn stopped(woken: Woken, doing: &str) -> Stopped {
-    let failed = |why: &str| Stopped::Failed(Failed::here(&format!("{doing}: {why}")));
+    let failed = |why: &str| Stopped::Failed(Failed::here(&format!("cannot {doing}: {why}")));
     match woken {
         Woken::Init(FromInit::Unable(unable), _) => Stopped::Failed(unable.into()),
         Woken::DaemonGone => Stopped::Abandoned,
-        Woken::InitGone => failed("the cell's init died"),
-        Woken::Blind(error) => failed(&format!("the cell's init could not be heard: {error}")),
-        Woken::Nothing => failed("took too long"),
+        Woken::InitGone => failed("the sandbox's init died"),
+        Woken::Blind(error) => failed(&format!("the sandbox's init cannot be read: {error}")),
+        Woken::Nothing => failed("timed out"),
         Woken::Alarm => failed("memory ran out"),
-        Woken::Init(..) | Woken::Daemon(_) | Woken::Violation => {
-            failed("somebody spoke out of turn")
-        }
+        Woken::Init(..) | Woken::Daemon(_) | Woken::Violation => failed("unexpected message"),
     }
 }

@@ -152,7 +152,7 @@ impl Cell<'_> {
             // The filter does not report which call it killed for, and SIGSYS does not name its
             // sender.
             ending.violation = Some(
-                "SIGSYS: a call of another architecture, or a signal that the tool sent".to_owned(),
+                "SIGSYS: a call of another architecture, or a signal sent by the tool".to_owned(),
             );
         }
         if let Some(denials) = &self.denials {
@@ -218,7 +218,7 @@ fn look(
         return None;
     }
     // A limit that cannot be checked is not enforced, so the tree is ended.
-    eprintln!("toolexec-launch: watching the limits: {error}");
+    eprintln!("toolexec-launch: limits: cannot be read, ending the run: {error}");
     Some(Killed::Cancelled)
 }
 

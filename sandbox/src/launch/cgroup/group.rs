@@ -79,7 +79,7 @@ impl Drop for Places {
     fn drop(&mut self) {
         for directory in self.all() {
             if let Err(error) = remove(directory) {
-                eprintln!("toolexec-launch: {}: {error}", directory.display());
+                eprintln!("toolexec-launch: {}: cannot be removed: {error}", directory.display());
             }
         }
     }
@@ -124,7 +124,7 @@ impl Group {
         let wanted = ["memory", "cpu", "pids"].map(str::to_owned).to_vec();
         Cgroup::new_with_specified_controllers(Box::new(V2::new()), path, Some(wanted))
             .map_err(io::Error::other)
-            .map_err(Failed::without(Layer::Cgroup, "give the cgroup its controllers"))?;
+            .map_err(Failed::without(Layer::Cgroup, "enable the cgroup's controllers"))?;
         Self::open(places, joining)
     }
 
@@ -171,7 +171,7 @@ impl Group {
             Places::V2(_) if self.joining == Joining::ByClone => Ok(Vec::new()),
             Places::V2(directory) => door(directory).map(|door| vec![door]),
         };
-        opened.map_err(Failed::without(Layer::Cgroup, "open the cell's cgroup"))
+        opened.map_err(Failed::without(Layer::Cgroup, "open the sandbox's cgroup"))
     }
 
     /// Kills every process in the group at once, including those being forked. Does nothing without
@@ -208,7 +208,7 @@ fn insist_on_new(directory: &Path) -> Result<(), Failed> {
     match directory.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(not_made(directory)(error)),
-        Ok(_) => Err(not_made(directory)(io::Error::other("its directory exists already"))),
+        Ok(_) => Err(not_made(directory)(io::Error::other("its directory already exists"))),
     }
 }
 
@@ -223,6 +223,6 @@ fn make(directory: &Path) -> Result<(), Failed> {
 /// Builds an error that names the parent: the group's own name differs for every sandbox.
 fn not_made(directory: &Path) -> impl FnOnce(io::Error) -> Failed {
     let parent = directory.parent().unwrap_or(directory).display();
-    let step = format!("make a control group in {parent}");
+    let step = format!("create a control group in {parent}");
     move |error| Failed::without(Layer::Cgroup, &step)(error)
 }

@@ -115,7 +115,7 @@ fn below(mounted: &Path, relative: &str) -> PathBuf {
 }
 
 fn no_controller(name: &str) -> io::Error {
-    io::Error::other(format!("no {name} controller on this host"))
+    io::Error::other(format!("{name}: this host has no such cgroup controller"))
 }
 
 /// Returns the mount point of the v2 tree.

@@ -152,7 +152,7 @@ impl Knobs {
         ];
         if let Some((name, asked, found)) = table.iter().find(|(_, asked, found)| found > asked) {
             let name = name.as_str();
-            return Err(io::Error::other(format!("{name}: asked {asked}, in force {found}")));
+            return Err(io::Error::other(format!("{name}: asked {asked}, kernel set {found}")));
         }
         let mechanism = self.mechanism;
         let in_force = |(name, asked, in_force)| LimitInForce { name, mechanism, asked, in_force };
@@ -233,7 +233,7 @@ fn set_at_most(knob: Option<&File>, value: u64) -> io::Result<()> {
     set(knob, value)?;
     match number(knob)? {
         found if found <= value => Ok(()),
-        found => Err(io::Error::other(format!("swap: asked {value}, in force {found}"))),
+        found => Err(io::Error::other(format!("swap bytes: asked {value}, kernel set {found}"))),
     }
 }
 
@@ -246,7 +246,7 @@ fn text(knob: &File) -> io::Result<String> {
 
 fn first_number(text: &str) -> io::Result<u64> {
     let word = text.split_ascii_whitespace().next().unwrap_or_default();
-    word.parse().map_err(|_| io::Error::other(format!("'{word}' is no number")))
+    word.parse().map_err(|_| io::Error::other(format!("'{word}' is not a number")))
 }
 
 /// Returns the number at the start of the file.
@@ -258,5 +258,5 @@ pub(super) fn number(knob: &File) -> io::Result<u64> {
 fn keyed(knob: &File, key: &str) -> io::Result<u64> {
     let text = text(knob)?;
     let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
-    first_number(line.ok_or_else(|| io::Error::other(format!("no {key} line")))?)
+    first_number(line.ok_or_else(|| io::Error::other(format!("line '{key}' is missing")))?)
 }

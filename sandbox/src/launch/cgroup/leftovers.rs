@@ -28,7 +28,7 @@ pub(super) fn sweep_beside(directory: &Path) {
             // A group of another user is not ours to remove.
             && error.kind() != io::ErrorKind::PermissionDenied
         {
-            eprintln!("toolexec-launch: {}: {error}", entry.path().display());
+            eprintln!("toolexec-launch: {}: cannot be removed: {error}", entry.path().display());
         }
     }
 }

@@ -23,7 +23,7 @@ const LIMITS: Limits = Limits {
 /// Creates a group of this name, with every function of this host.
 fn group(name: &str) -> Option<Group> {
     if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: an ordinary user can make no control groups");
+        eprintln!("skipped: an ordinary user cannot create control groups");
         return None;
     }
     let name = format!("test-{}-{name}", std::process::id());
@@ -61,19 +61,19 @@ fn memory_that_is_out_rings() {
     let Some(group) = group("alarm") else { return };
     let knobs = group.knobs().unwrap();
     knobs.limit(&LIMITS).unwrap();
-    let alarm = knobs.alarm().expect("this kernel tells");
+    let alarm = knobs.alarm().expect("this kernel reports memory events");
     let at_most = |sec| Timespec { tv_sec: sec, tv_nsec: 0 };
     let rings = |sec| poll(&mut [alarm.poll_fd()], Some(&at_most(sec))).unwrap() == 1;
     assert!(!rings(0), "nothing has happened yet");
     let mut eater = shell(&group, "exec tail /dev/zero\n");
-    assert!(rings(20), "memory ran out and nobody was told");
+    assert!(rings(20), "memory ran out without an event");
     assert_eq!(eater.wait().unwrap().signal(), Some(9));
     wait_until("the kill is counted", || knobs.oom_kills().unwrap() == 1);
     alarm.silence().unwrap();
     // On v2, events in quick succession are reported once more, a little later.
     std::thread::sleep(Duration::from_millis(50));
     alarm.silence().unwrap();
-    assert!(!rings(0), "it goes on ringing");
+    assert!(!rings(0), "the event repeats");
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_group_that_is_there_already_is_not_used() {
         let own = get_cgroups_relative_paths().unwrap();
         Group::make_v1(home::v1_places(&own).unwrap().join(&name), None).map(drop)
     };
-    assert!(again.unwrap_err().to_string().ends_with("exists already"));
+    assert!(again.unwrap_err().to_string().ends_with("already exists"));
     // The existing group is unchanged.
     assert_eq!(first.tasks().unwrap(), 0);
     assert!(first.knobs().is_ok());

@@ -111,7 +111,7 @@ impl Policy {
         let instead = |text: Text| {
             let rules = text::read(text)?.rules;
             match rules.keys().find(|call| !base.contains_key(call)) {
-                Some(call) => Err(clash(text.file, *call, "changes no line of base.txt")),
+                Some(call) => Err(clash(text.file, *call, "is not listed in base.txt")),
                 None => Ok(rules),
             }
         };
@@ -190,7 +190,7 @@ fn with_included(text: Text, before: &BTreeMap<Profile, Rules>) -> Result<Rules,
     if let Some(word) = read.includes {
         let named = |profile: &Profile| profile.text().file.strip_suffix(".txt") == Some(word);
         let included = Profile::all().find(named).and_then(|profile| before.get(&profile));
-        let unknown = || Wrong::throughout(text.file, format!("`{word}` is no file before this"));
+        let unknown = || Wrong::throughout(text.file, format!("`{word}` is not an earlier file"));
         rules = included.ok_or_else(unknown)?.clone();
     }
     add(&mut rules, read.rules, text.file)?;
@@ -205,7 +205,7 @@ fn add(rules: &mut Rules, more: Rules, file: &'static str) -> Result<(), Wrong> 
 
 fn disjoint(rules: &Rules, others: &Rules, file: &'static str) -> Result<(), Wrong> {
     match others.keys().find(|call| rules.contains_key(call)) {
-        Some(call) => Err(clash(file, *call, "is named in another file too")),
+        Some(call) => Err(clash(file, *call, "is also listed in another file")),
         None => Ok(()),
     }
 }
@@ -217,7 +217,7 @@ fn told<'a>(lists: impl Iterator<Item = &'a Rules>) -> Result<BTreeMap<u32, Deni
         let (Rule::Deny(denial) | Rule::Only { otherwise: denial, .. }) = rule else { continue };
         if *denial != Denial::Absent && told.insert(*call, *denial).is_some_and(|it| it != *denial)
         {
-            return Err(clash("base.txt", *call, "is denied in two ways"));
+            return Err(clash("base.txt", *call, "has two different denials"));
         }
     }
     Ok(told)
@@ -235,7 +235,7 @@ mod tests {
     fn texts_that_contradict_each_other_are_no_policy() {
         let mut list = rules("read\nmount", Bare::Allowed);
         let wrong = add(&mut list, rules("write\nmount", Bare::Allowed), "o.txt").unwrap_err();
-        assert_eq!(wrong.to_string(), "seccomp/o.txt: `mount` is named in another file too");
+        assert_eq!(wrong.to_string(), "seccomp/o.txt: `mount` is also listed in another file");
         add(&mut list, rules("write", Bare::Allowed), "o.txt").unwrap();
         assert_eq!(list.len(), 3);
     }

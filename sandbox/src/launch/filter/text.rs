@@ -108,7 +108,7 @@ impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "seccomp/{}", self.file)?;
         if let Some(line) = self.line {
-            write!(f, ", line {line}")?;
+            write!(f, ":{line}")?;
         }
         write!(f, ": {}", self.what)
     }
@@ -139,7 +139,7 @@ pub(super) fn read(text: Text) -> Result<Read, Wrong> {
                 if let Some((call, rule)) = call_line(words, text.bare).map_err(wrong)?
                     && read.rules.insert(call, rule).is_some()
                 {
-                    return Err(wrong("the call is named twice".to_owned()));
+                    return Err(wrong("the call is listed twice".to_owned()));
                 }
             }
         }
@@ -160,20 +160,20 @@ fn call_line(words: &[&str], bare: Bare) -> Result<Option<(u32, Rule)>, String> 
             let rule = match bare {
                 Bare::Allowed => Rule::Allow,
                 Bare::Is(denial) => Rule::Deny(denial),
-                Bare::Nothing => return Err(format!("`{name}` says nothing in this file")),
+                Bare::Nothing => return Err(format!("`{name}` has no condition")),
             };
             (*name, rule)
         }
         [name, words @ ..] => {
-            let name = name.strip_suffix(':').ok_or("a name and its condition need a `:`")?;
+            let name = name.strip_suffix(':').ok_or("`:` is missing after the name")?;
             if matches!(bare, Bare::Is(_)) {
-                return Err("only names may stand in this file".to_owned());
+                return Err("only names are allowed in this file".to_owned());
             }
             (name, rule(name, words)?)
         }
-        [] => return Err("there is no call on this line".to_owned()),
+        [] => return Err("the name of a call is missing".to_owned()),
     };
-    let number = number(name).ok_or_else(|| format!("`{name}` is no system call here"))?;
+    let number = number(name).ok_or_else(|| format!("`{name}` is not a system call here"))?;
     Ok(Some((number, rule)))
 }
 
@@ -193,12 +193,12 @@ fn denial(words: &[&str]) -> Result<Denial, String> {
         ["escape"] => Ok(Denial::Escape),
         ["refuse", errno] => errno_of(errno).map(Denial::Refused),
         ["ration", errno] => errno_of(errno).map(Denial::Rationed),
-        _ => Err("the answer is none of `refuse ERRNO`, `ration ERRNO`, `escape`, `absent`".into()),
+        _ => Err("expected `refuse ERRNO`, `ration ERRNO`, `escape` or `absent`".into()),
     }
 }
 
 fn errno_of(word: &str) -> Result<i32, String> {
-    names::errno(word).ok_or_else(|| format!("`{word}` is no errno here"))
+    names::errno(word).ok_or_else(|| format!("`{word}` is not an errno here"))
 }
 
 fn test(call: &str, words: &[&str]) -> Result<Test, String> {
@@ -209,14 +209,14 @@ fn test(call: &str, words: &[&str]) -> Result<Test, String> {
         [name, "&", mask, "==", rest] => {
             let (mask, value) = (value(mask)?, value(rest)?);
             if value & !mask != 0 {
-                return Err(format!("`{rest}` has bits that the mask takes away"));
+                return Err(format!("`{rest}` has bits outside the mask"));
             }
             (name, Compare::Masked { mask, value })
         }
-        _ => return Err(format!("`{}` is no condition", words.join(" "))),
+        _ => return Err(format!("`{}` is not a condition", words.join(" "))),
     };
     let argument = names::argument(call, name)
-        .ok_or_else(|| format!("`{call}` has no argument `{name}` that can be compared"))?;
+        .ok_or_else(|| format!("`{call}` has no argument `{name}` to compare"))?;
     Ok(Test { argument, compare })
 }
 
@@ -225,7 +225,7 @@ fn values(words: &[&str]) -> Result<Vec<u32>, String> {
 }
 
 fn value(word: &str) -> Result<u32, String> {
-    names::value(word).ok_or_else(|| format!("`{word}` is no value"))
+    names::value(word).ok_or_else(|| format!("`{word}` is not a value"))
 }
 
 #[cfg(test)]
@@ -282,29 +282,29 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_wrong() {
         for (text, why) in [
-            ("reed", "line 1: `reed` is no system call here"),
-            ("\nread\nread", "line 3: the call is named twice"),
-            ("read write", "a name and its condition need a `:`"),
-            ("[x86_64]", "no call on this line"),
-            ("[mips] read", "need a `:`"),
-            ("read\ninclude base", "need a `:`"),
-            ("include base\ninclude base", "need a `:`"),
-            ("socket: domain in AF_UNIX", "the answer is none of"),
-            ("socket: domain in AF_UNIX else", "the answer is none of"),
-            ("socket: domain in AF_UNIX else allow", "the answer is none of"),
-            ("socket: domain in AF_UNIX else refuse EWHAT", "`EWHAT` is no errno"),
-            ("socket: domain in AF_VSOK else absent", "`AF_VSOK` is no value"),
-            ("socket: domain in else absent", "`domain in` is no condition"),
-            ("socket: domain == AF_UNIX or else absent", "`` is no condition"),
-            ("socket: else absent", "`` is no condition"),
+            ("reed", ":1: `reed` is not a system call here"),
+            ("\nread\nread", ":3: the call is listed twice"),
+            ("read write", "`:` is missing after the name"),
+            ("[x86_64]", "the name of a call is missing"),
+            ("[mips] read", "`:` is missing"),
+            ("read\ninclude base", "`:` is missing"),
+            ("include base\ninclude base", "`:` is missing"),
+            ("socket: domain in AF_UNIX", "expected `refuse ERRNO`"),
+            ("socket: domain in AF_UNIX else", "expected `refuse ERRNO`"),
+            ("socket: domain in AF_UNIX else allow", "expected `refuse ERRNO`"),
+            ("socket: domain in AF_UNIX else refuse EWHAT", "`EWHAT` is not an errno"),
+            ("socket: domain in AF_VSOK else absent", "`AF_VSOK` is not a value"),
+            ("socket: domain in else absent", "`domain in` is not a condition"),
+            ("socket: domain == AF_UNIX or else absent", "`` is not a condition"),
+            ("socket: else absent", "`` is not a condition"),
             ("socketpair: type in 1 else absent", "`socketpair` has no argument `type`"),
             ("read: flags == 1 else absent", "`read` has no argument `flags`"),
-            ("mmap: flags & 0x10 == 0x20 else absent", "bits that the mask takes away"),
+            ("mmap: flags & 0x10 == 0x20 else absent", "bits outside the mask"),
         ] {
             let wrong = of(text, Bare::Allowed).unwrap_err();
             assert!(wrong.contains(why), "{text:?}: {wrong}");
         }
         assert!(of("mmap: absent", Bare::Is(Denial::Escape)).unwrap_err().contains("only names"));
-        assert!(of("mmap", Bare::Nothing).unwrap_err().contains("says nothing"));
+        assert!(of("mmap", Bare::Nothing).unwrap_err().contains("has no condition"));
     }
 }

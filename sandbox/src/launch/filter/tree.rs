@@ -134,7 +134,7 @@ impl Program {
 pub(super) fn compile(leaves: &BTreeMap<u32, Leaf>, unknown: Answer) -> Program {
     let mut code = Backward::default();
     let tree = code.tree(&ranges(leaves, unknown));
-    debug_assert_eq!(tree + 1, code.reversed.len(), "the tree's root stands first");
+    debug_assert_eq!(tree + 1, code.reversed.len(), "the tree's root is first");
     code.push(LOAD, NUMBER);
     let known = code.last();
     let foreign = code.answer(Answer::KILL);
@@ -248,7 +248,7 @@ impl Backward {
             self.reversed.push(there);
         } else {
             let Ok(distance) = u32::try_from(distance) else {
-                unreachable!("the kernel takes 4,096 instructions");
+                unreachable!("the kernel accepts at most 4,096 instructions");
             };
             self.push(JUMP, distance);
         }
@@ -260,7 +260,7 @@ impl Backward {
         let here = self.reversed.len();
         let offset = |target: usize| u8::try_from(here - target - 1);
         let (Ok(jt), Ok(jf)) = (offset(yes), offset(no)) else {
-            unreachable!("what is near is less than 256 instructions away");
+            unreachable!("a near target is less than 256 instructions away");
         };
         self.reversed.push(libc::sock_filter { code, jt, jf, k });
     }

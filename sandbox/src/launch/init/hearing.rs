@@ -15,14 +15,14 @@ use crate::wire;
 /// Receives the launcher's next message. Returns `None` if the channel is closed, or if the sandbox
 /// must end.
 fn hear(birth: &Birth<'_>) -> Result<Option<(ToInit, Vec<OwnedFd>)>, Failed> {
-    let received = wire::receive(&birth.channel).map_err(Failed::at("hear from the launcher"))?;
+    let received = wire::receive(&birth.channel).map_err(Failed::at("receive from the launcher"))?;
     let Some((bytes, fds)) = received else {
         return Ok(None);
     };
     match ToInit::decode(&bytes) {
         Ok(ToInit::Kill) => Ok(None),
         Ok(verb) => Ok(Some((verb, fds))),
-        Err(error) => Err(io::Error::from(error)).map_err(Failed::at("hear from the launcher")),
+        Err(error) => Err(io::Error::from(error)).map_err(Failed::at("receive from the launcher")),
     }
 }
 
@@ -30,10 +30,10 @@ pub(super) fn hear_plan(birth: &Birth<'_>) -> Result<Option<Told>, Failed> {
     let (plan, furnishings, fds) = match hear(birth)? {
         None => return Ok(None),
         Some((ToInit::Plan(plan, furnishings), fds)) => (plan, furnishings, fds),
-        Some(_) => return Err(Failed::here("the launcher spoke out of turn")),
+        Some(_) => return Err(Failed::here("launcher: unexpected message")),
     };
     let mut fds = fds.into_iter();
-    let missing = || Failed::here("a plan came without its descriptors");
+    let missing = || Failed::here("sandbox spec: a descriptor is missing");
     let (evidence, inputs) = (fds.next().ok_or_else(missing)?, fds.next().ok_or_else(missing)?);
     let network = match plan.network {
         Network::Nothing => None,
@@ -55,12 +55,12 @@ pub(super) fn hear_order(
             Ok(_) if !waited[1].revents().is_empty() => return Ok(None),
             Ok(_) => break,
             Err(rustix::io::Errno::INTR) => {}
-            Err(errno) => return Err(errno).map_err(Failed::at("wait for the order")),
+            Err(errno) => return Err(errno).map_err(Failed::at("wait for the command")),
         }
     }
     match hear(birth)? {
         None => Ok(None),
         Some((ToInit::Go(order), _)) => Ok(Some(order)),
-        Some(_) => Err(Failed::here("the launcher spoke out of turn")),
+        Some(_) => Err(Failed::here("launcher: unexpected message")),
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn live(birth: Birth<'_>, doors: Vec<File>) -> ! {
             let frame = FromInit::Unable(failed.into_unable());
             // A launcher that is gone has already ended the sandbox and needs no report.
             if wire::send(&birth.channel, &frame.encode(), &[]).is_err() {
-                eprintln!("toolexec-launch: the cell's init could not report");
+                eprintln!("toolexec-launch: sandbox init: cannot report its failure");
             }
             1
         }
@@ -105,10 +105,10 @@ fn settle(birth: &Birth<'_>, doors: Vec<File>) -> Result<Settled, Failed> {
     let mut kept = vec![birth.channel.as_fd()];
     kept.extend(doors.iter().map(AsFd::as_fd));
     SetupStep::JoinCgroups.begin();
-    sys::close_all_but(&kept).map_err(Failed::at("close what is the launcher's"))?;
-    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("die with the launcher"))?;
+    sys::close_all_but(&kept).map_err(Failed::at("close the launcher's descriptors"))?;
+    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("set the parent-death signal"))?;
     for mut door in doors {
-        door.write_all(b"0").map_err(Failed::without(Layer::Cgroup, "join the cell's cgroup"))?;
+        door.write_all(b"0").map_err(Failed::without(Layer::Cgroup, "join the sandbox's cgroup"))?;
     }
     // After joining: the new namespace shows the sandbox's own group as the root.
     unshare(CloneFlags::CLONE_NEWCGROUP)
@@ -116,7 +116,7 @@ fn settle(birth: &Birth<'_>, doors: Vec<File>) -> Result<Settled, Failed> {
     SetupStep::PrivateMounts.begin();
     forbid_executable_memfds(birth.mode);
     view::settle(birth.identity)?;
-    rustix::process::setsid().map_err(Failed::at("begin a session without terminal"))?;
+    rustix::process::setsid().map_err(Failed::at("start a session without a terminal"))?;
     confine::fixed_rlimits()?;
     let (witness, rules) = (Witness::open()?, LandlockRules::begin()?);
     let settled = Settled { witness, rules, sacrifice: Sacrifice::open(birth.memory)? };
@@ -133,7 +133,7 @@ fn forbid_executable_memfds(mode: Mode) {
         && let Ok(mut level) = fs::OpenOptions::new().write(true).open(LEVEL)
         && let Err(error) = level.write_all(b"2")
     {
-        eprintln!("toolexec-launch: {LEVEL}: {error}");
+        eprintln!("toolexec-launch: {LEVEL}: cannot be set: {error}");
     }
 }
 
@@ -219,16 +219,16 @@ fn in_force(
 fn draw_word() -> Result<Word, Failed> {
     let mut random = [0; 8];
     let drawn = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
-    match drawn.map_err(Failed::at("draw the probe's word"))? {
+    match drawn.map_err(Failed::at("draw the probe token"))? {
         8 => Ok(Word::new(u64::from_ne_bytes(random))),
-        _ => Err(Failed::here("the kernel gave too little randomness")),
+        _ => Err(Failed::here("probe token: too few random bytes from the kernel")),
     }
 }
 
 /// Leaves the slot's network, whose loopback must never be up, for one of this sandbox alone.
 fn enter_network(network: OwnedFd) -> Result<(), Failed> {
     nix::sched::setns(network, CloneFlags::CLONE_NEWNET)
-        .map_err(Failed::without(Layer::Namespaces, "enter the cell's network namespace"))
+        .map_err(Failed::without(Layer::Namespaces, "enter the sandbox's network namespace"))
 }
 
 /// Opens the descriptors by which the launcher watches, while this process may.
@@ -236,7 +236,7 @@ fn open_windows() -> Result<Vec<OwnedFd>, Failed> {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let opened = Windows::PATHS.map(|path| open(path, flags, Mode::empty()));
-    opened.into_iter().collect::<Result<_, _>>().map_err(Failed::at("open what is watched"))
+    opened.into_iter().collect::<Result<_, _>>().map_err(Failed::at("open the watched directories"))
 }
 
 /// Makes the pipes under the tool's uid, because otherwise the tool could not open `/dev/stdout`,

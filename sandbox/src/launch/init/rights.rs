@@ -22,8 +22,8 @@ pub(super) fn change_identity(birth: &Birth<'_>) -> Result<(), Failed> {
     }
     confine::drop_capabilities()?;
     // Changing ids has reset both of these.
-    prctl::set_dumpable(false).map_err(Failed::at("become undumpable"))?;
-    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("die with the launcher"))
+    prctl::set_dumpable(false).map_err(Failed::at("make the process undumpable"))?;
+    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("set the parent-death signal"))
 }
 
 /// Enters a last user namespace after everything is mounted. The tool then owns no other namespace,
@@ -31,7 +31,7 @@ pub(super) fn change_identity(birth: &Birth<'_>) -> Result<(), Failed> {
 fn own_user_namespace(identity: Identity) -> Result<(), Failed> {
     let layer = Layer::UserNamespace;
     // A process that has changed its ids may not write its own maps until it is dumpable.
-    prctl::set_dumpable(true).map_err(Failed::at("become dumpable"))?;
+    prctl::set_dumpable(true).map_err(Failed::at("make the process dumpable"))?;
     unshare(CloneFlags::CLONE_NEWUSER)
         .map_err(Failed::without(layer, "unshare the user namespace"))?;
     let Identity { uid, gid } = identity;

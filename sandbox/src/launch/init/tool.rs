@@ -101,7 +101,7 @@ pub(super) fn wait_for_tool(
             if let Ok(Some((bytes, _))) = wire::receive(&birth.channel)
                 && ToInit::decode(&bytes) != Ok(ToInit::Kill)
             {
-                eprintln!("toolexec-launch: the launcher spoke out of turn");
+                eprintln!("toolexec-launch: sandbox init: unexpected message from the launcher");
             }
             break;
         }
@@ -113,10 +113,10 @@ pub(super) fn wait_for_tool(
     // One call for all: the kernel holds the task list while it signals, so no fork escapes.
     match kill(Pid::from_raw(-1), Signal::SIGKILL) {
         Ok(()) | Err(nix::errno::Errno::ESRCH) => {}
-        Err(errno) => return Err(errno).map_err(Failed::at("kill the tree")),
+        Err(errno) => return Err(errno).map_err(Failed::at("kill the process tree")),
     }
     let last = reap(tool, WaitOptions::empty())?;
-    let unknown = || Failed { layer: None, step: "the tool was never reaped".into(), errno: 0 };
+    let unknown = || Failed { layer: None, step: "tool: not reaped".into(), errno: 0 };
     let processes_last = last.count + u32::from(end.is_some());
     Ok(Ended { end: end.or(last.end).ok_or_else(unknown)?, processes_last, timed_out })
 }
@@ -139,7 +139,7 @@ fn reap(tool: Pid, options: WaitOptions) -> Result<Reaped, Failed> {
             Ok(Some(ended)) => ended,
             Ok(None) | Err(rustix::io::Errno::CHILD) => return Ok(reaped),
             Err(rustix::io::Errno::INTR) => continue,
-            Err(errno) => return Err(errno).map_err(Failed::at("reap")),
+            Err(errno) => return Err(errno).map_err(Failed::at("reap a process")),
         };
         reaped.count += 1;
         if pid.as_raw_nonzero().get() != tool.as_raw() {

@@ -167,7 +167,7 @@ fn run_names_a_launcher_that_stands_still_from_its_start() {
             let (said, _) = run.ends(seconds(3) + SPARE);
             let state =
                 if means == Means::Freezer { "uninterruptible sleep (D)" } else { "stopped (T)" };
-            assert_not_started(&said, &["after 3 s", "wait for a slot of the launcher", state]);
+            assert_not_started(&said, &["after 3 s", "wait for a worker slot", state]);
             if means == Means::Freezer {
                 said.assert_says(&["left behind", "(D)"]);
             }
@@ -187,7 +187,7 @@ fn run_with_the_shipped_bound_ends_within_45_seconds() {
     let mut run = Running::start(&bench, &request, None);
     run.says("waiting for the launcher", SAID_WITHIN);
     let (said, _) = run.ends(seconds(45));
-    assert_not_started(&said, &["after 30 s", "wait for a slot of the launcher"]);
+    assert_not_started(&said, &["after 30 s", "wait for a worker slot"]);
     assert!(said.took > Duration::from_secs(29), "{:?}", said.took);
     still.let_go();
 }
@@ -321,7 +321,7 @@ fn a_signal_is_not_swallowed_by_a_run_that_waits_for_its_launcher() {
         run.says("waiting for the launcher", SAID_WITHIN);
         kill(signal, run.process());
         let (said, _) = run.ends(AT_ONCE);
-        assert_not_started(&said, &["the wait was cancelled", "wait for a slot of the launcher"]);
+        assert_not_started(&said, &["wait for the sandbox: cancelled", "wait for a worker slot"]);
         // The second ends it whatever it does.
         let request = bench.save(&RequestText::python("print(1)"));
         let mut run = Running::start(&bench, &request, None);

@@ -55,7 +55,7 @@ fn a_daemon_goes_on_with_other_slots_while_some_stand_still() {
         }
         println!("{means:?}: three runs beside two slots that stand still: {:?}", begun.elapsed());
         assert!(begun.elapsed() < seconds(10), "{}", service.log());
-        assert!(service.log().contains("a slot is stuck"), "{}", service.log());
+        assert!(service.log().contains("worker slot: stuck"), "{}", service.log());
         service.verify().assert_code(0);
         still.let_go();
     }

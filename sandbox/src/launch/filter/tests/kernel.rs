@@ -128,7 +128,7 @@ fn no_runtime_tries_what_would_end_it() {
         let told = answer_all(&policy(), &handed.recv().unwrap());
         let output = match runtime.join().unwrap() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                println!("skipped: there is no {}", words[0]);
+                println!("skipped: {} does not exist", words[0]);
                 continue;
             }
             output => output.unwrap(),

@@ -177,7 +177,7 @@ fn who_knows_the_word_is_denied_at_once() {
             }
             let (Rule::Deny(denial) | Rule::Only { otherwise: denial, .. }) = &rules[&number]
             else {
-                panic!("{number} is allowed and told");
+                panic!("{number} is allowed and notified");
             };
             assert_eq!(with(WORD), denied(*denial, Answered::ByErrno), "{number}");
             told += 1;
