@@ -108,7 +108,7 @@ fn processes(lines: &mut BTreeSet<String>) {
         let (parent, began) = (fields[1], fields[19]);
         let of = |kind| fs::read_link(entry.path().join("ns").join(kind)).unwrap_or_default();
         let theirs = NAMESPACES.map(of);
-        // Without permission, or if the process has just ended, there are no links.
+        // The links are empty without permission, or if the process has just ended.
         let same = theirs == here || theirs.iter().all(|link| link.as_os_str().is_empty());
         let orphan = parent == "1" && names_us(&entry.path());
         if same && !orphan && parent != me {

@@ -32,7 +32,7 @@ impl Table {
         Self { rows: cases.iter().map(row).collect(), ..Self::default() }
     }
 
-    /// Adds a column; its cells are in the order of the cases.
+    /// Adds a column with one value for each case, in order.
     pub fn column(&mut self, name: &str, cells: Vec<String>) {
         assert_eq!(cells.len(), self.rows.len());
         self.columns.push(name.to_owned());

@@ -51,8 +51,8 @@ int main(int count, char **words) {
 pub struct Tool(PathBuf);
 
 impl Tool {
-    /// Builds the tool. Logs a skip and returns `None` if there is no compiler or `/opt` is not
-    /// writable.
+    /// Builds the tool. Logs a skip and returns `None` without a compiler or if `/opt` is
+    /// not writable.
     #[must_use]
     pub fn build(test: &str) -> Option<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);

@@ -1,10 +1,10 @@
 //! Load: many requests are submitted at once, two writers keep submitting, one submits invalid
 //! objects, and the daemon is killed (SIGKILL) every few seconds. At the end every well-formed
-//! request has exactly one record, every other object one refusal, and there are no other records.
+//! request has exactly one record, every other object one refusal, and no other record exists.
 //!
 //! `cargo test -p toolexec-tests --test daemon load -- --nocapture` prints the tally;
-//! `TOOLEXEC_LOAD=10000` is the full load. Must never fail because time is short, only because
-//! there is no progress.
+//! `TOOLEXEC_LOAD=10000` is the full load. Must never fail because time is short, only
+//! because progress stops.
 
 #![allow(
     clippy::unwrap_used,

@@ -184,7 +184,7 @@ fn a_spinner_meets_its_cpu_limit(bench: &Bench) {
     let (_, record) = bench.record_of(&RequestText::python("while True: pass").time_sec(2));
     record.assert_outcome("wall_limit");
 
-    // With less CPU time than wall time there is no doubt.
+    // With less CPU time than wall time, only the CPU limit is reached.
     let policy = bench.toolexec(["policy", "show", "embedded"]).stdout;
     let changed = policy.replacen("cpu_seconds_max: null", "cpu_seconds_max: 1", 1);
     assert_ne!(changed, policy);

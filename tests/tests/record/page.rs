@@ -131,7 +131,7 @@ fn assert_only_ours(parsed: &Value) {
     }
     let count = |name: &str| elements.iter().filter(|it| it[0] == name).count();
     assert_eq!(["title", "style", "h1", "main", "svg"].map(count), [1, 1, 1, 1, count("svg")]);
-    // Each column has a header, and each table cell repeats its name for narrow screens.
+    // Each column has a header, and each `td` repeats its name for narrow screens.
     let of = |name: &'static str| elements.iter().filter(move |it| it[0] == name);
     let has = |element: &Value, wanted: &str| {
         element[1].as_array().unwrap().iter().any(|attribute| attribute[0] == wanted)

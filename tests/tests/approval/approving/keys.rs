@@ -123,7 +123,7 @@ fn the_person_at_the_terminal_reads_answers_and_unlocks() {
     said.assert_code(0);
     assert!(!said.stdout.contains(&phrase), "the passphrase was shown: {said:#?}");
     assert_verifies(&bench, &request, "alice", APPROVE, &request.path.with_extension("md.sig"));
-    // There is no prompt through a pipe.
+    // It does not prompt through a pipe.
     let mut command = bench.command("setsid");
     command.arg("-w").arg(bench.scratch().path().join("bin/toolexec")).args(words);
     let piped = Said::of(command.args(["--label", "x"]));

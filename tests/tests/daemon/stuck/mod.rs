@@ -26,8 +26,7 @@ use toolexec_tests::{
 const SPARE: Duration = Duration::from_secs(10);
 /// `run` prints a message after one second; this is far less than the wait itself.
 const SAID_WITHIN: Duration = Duration::from_secs(8);
-/// A process that is told to end does so within this time; one that ignores it continues for 30 s
-/// and more.
+/// A process ends within this time after a signal; one that ignores it continues for 30 s and more.
 pub(crate) const AT_ONCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn seconds(number: u64) -> Duration {
