@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What a careful user would write instead of a daemon: takes each approved file, notes its digest, runs the
-# program in bubblewrap, signs what came of it with ssh-keygen, makes it durable and moves it into place. The
-# bench `pipeline` runs it beside the daemon. It checks no request, keeps no ledger and no log, limits nothing,
-# and does not recover.
+# The script that a careful user would write instead of a daemon: takes each approved file, writes its
+# digest, runs the program in bubblewrap, signs the result with ssh-keygen, makes it durable and moves it
+# to its destination. The bench `pipeline` compares it with the daemon. It checks no request, has no
+# ledger and no log, limits nothing, and does not recover.
 #
-# Must never: leave out a sync that an honest user would make, or do more than such a user would.
+# Must never: omit a sync that a careful user would make, or do more than such a user would.
 #
-#   tests/benches/by_hand.sh SPOOL KEY PROGRAM     (ends when it is killed)
+#   tests/benches/by_hand.sh SPOOL KEY PROGRAM     (runs until it is killed)
 set -eu
 
 cd "$1"

@@ -1,11 +1,13 @@
-//! What an approved file costs until its record is published, signed and durable:
-//! `cargo build --release --workspace && cargo bench -p toolexec-tests --bench pipeline`.
+//! The time from an approved file to its published, signed and durable record: `cargo build
+//! --release --workspace && cargo bench -p toolexec-tests --bench pipeline`.
 //!
-//! The tool is one static program that does nothing. A round has one measurement of each row, so that the ratios
-//! hold on a shared machine; the times alone do not. Beside the daemon runs the script that a careful user would
-//! write (`by_hand.sh`), on the same disk. `ROUNDS` says how often, `COLD_US` what a cold cell costs (otherwise
-//! `cargo bench -p sandbox --bench launch` is asked), `TOOLEXEC_PROOF_CONFIG` more lines of configuration.
-//! Must leave nothing behind, and never time what it prepares.
+//! The tool is a static program that does nothing. Each round measures every row once, so that the
+//! ratios hold on a shared machine; absolute times do not. The daemon is compared with a script
+//! that a careful user would write (`by_hand.sh`), on the same disk.
+//!
+//! Environment: `ROUNDS` is the number of rounds, `COLD_US` the time of a cold sandbox (default:
+//! measured by `cargo bench -p sandbox --bench launch`), `TOOLEXEC_PROOF_CONFIG` more lines of
+//! configuration. Must leave nothing behind, and never measure its own preparation.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,7 +27,7 @@ use toolexec_tests::{Bench, Disk, Service, list, workspace};
 
 const BURST: usize = 100;
 const SYNCS: &str = "trace=fsync,fdatasync,syncfs,sync_file_range,sync,msync";
-/// One after the other, two and eight at once: how many of each in a round.
+/// Requests at once and bursts in a round: one, two and eight at once.
 const AT_ONCE: [(usize, usize); 3] = [(1, 10), (2, 5), (8, 3)];
 const TMPFS_KIB: u32 = 2 * 1024 * 1024;
 
@@ -46,7 +48,7 @@ fn main() {
     let mut by_hand = hand.as_ref().map(|hand| Row::of(&hand.spool));
     let (mut fsync, mut commit) = (Times::default(), Times::default());
     for row in [Some(&mut ours), in_memory.as_mut(), by_hand.as_mut()].into_iter().flatten() {
-        // The first runs find nothing ready.
+        // The first runs find no prewarmed sandbox.
         row.supply.warm_up(5);
     }
     for _ in 0..rounds {
@@ -79,11 +81,11 @@ fn start<'a>(bench: &'a Bench, tool: &Tool) -> Service<'a> {
     service
 }
 
-/// One way to have requests answered, and its times.
+/// One way to process requests, and its times.
 struct Row {
     supply: Supply,
     at_once: [Times; AT_ONCE.len()],
-    /// Of a whole burst.
+    /// The time of a whole burst.
     burst: Times,
 }
 
@@ -143,7 +145,7 @@ fn goal(what: &str, figure: f64, met: bool) {
     println!("{what:<60} {figure:>6.2}  {}", if met { "met" } else { "MISSED" });
 }
 
-/// What the disk takes for itself: 4 KiB more of a file, and a new file with its name.
+/// Measures the disk alone: appending 4 KiB to a file, and creating a file with its name.
 fn disk_alone(place: &Path, fsync: &mut Times, commit: &mut Times) {
     let bytes = [7_u8; 4096];
     let (grown, new, named) = (place.join("grown"), place.join("new"), place.join("named"));
@@ -163,7 +165,7 @@ fn disk_alone(place: &Path, fsync: &mut Times, commit: &mut Times) {
     }
 }
 
-/// p50 of a cold cell, as its own bench measures it.
+/// Returns the median time of a cold sandbox, from its own bench.
 fn cold_cell_us() -> Option<f64> {
     if let Ok(said) = std::env::var("COLD_US") {
         return Some(said.parse().unwrap());
@@ -177,7 +179,7 @@ fn cold_cell_us() -> Option<f64> {
     row.split_whitespace().next()?.parse().ok()
 }
 
-/// The script at work on a directory of its own.
+/// The script, running in a directory of its own.
 struct ByHand {
     child: Child,
     spool: PathBuf,
@@ -210,7 +212,7 @@ impl Drop for ByHand {
     }
 }
 
-/// How often the daemon alone waits for the disk, for one request and for one of a burst.
+/// Counts the syncs of the daemon for one request, and for one request of a burst.
 fn count_syncs(tool: &Tool) {
     if !strace_works("bench pipeline") {
         return;
@@ -227,7 +229,7 @@ fn count_syncs(tool: &Tool) {
         service.wait_for("the daemon to be ready", |service| service.log().contains("ready"));
         let mut supply = Supply::of(&service);
         supply.warm_up(1);
-        // Whatever it does after a run is done.
+        // The work after a run is finished by then.
         std::thread::sleep(Duration::from_millis(500));
         let before: u32 = calls(&log).values().sum();
         assert_eq!(supply.timed(count).0.len(), count);

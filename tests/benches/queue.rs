@@ -1,9 +1,10 @@
-//! What waiting requests cost the one that is at work, and what a daemon costs that has nothing to do:
-//! `cargo build --release --workspace && cargo bench -p toolexec-tests --bench queue`.
+//! The cost of waiting requests for the running one, and the cost of an idle daemon: `cargo build
+//! --release --workspace && cargo bench -p toolexec-tests --bench queue`.
 //!
-//! One after the other leaves `approved/` while so many wait behind it; the time from one leaving to the next is
-//! the cost. `WAITING` (100000), `MEASURED` (200) and `IDLE_SEC` (60) change the figures,
-//! `TOOLEXEC_PROOF_CONFIG` adds lines of configuration. Must leave nothing behind.
+//! Requests leave `approved/` one after the other while a fixed number waits. The time from one
+//! departure to the next is the cost. `WAITING` (100000), `MEASURED` (200) and `IDLE_SEC` (60)
+//! change the numbers, `TOOLEXEC_PROOF_CONFIG` adds lines of configuration. Must leave nothing
+//! behind.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,7 +19,7 @@ use toolexec_tests::proof::{Tool, settings};
 use toolexec_tests::{Bench, Service};
 
 const FEW: usize = 10;
-/// Until what the start costs is over.
+/// Requests until the costs of the start are over.
 const WARM_UP: usize = 20;
 
 fn main() {
@@ -26,14 +27,14 @@ fn main() {
     let (waiting, measured) = (number("WAITING", 100_000), number("MEASURED", 200));
     idle(&tool);
     println!("{:<20} {:>12} {:>12} {:>12}", "waiting", "ms each", "first, ms", "RSS, KiB");
-    // Before and after, so that the machine's own mood shows.
+    // Measured before and after, which shows variations of the machine.
     let [first, many, again] = [FEW, waiting, FEW].map(|waiting| cost(&tool, waiting, measured));
     let ratio = many / f64::midpoint(first, again);
     let met = if ratio <= 1.2 { "met" } else { "MISSED" };
     println!("with {waiting} waiting, to with {FEW}: {ratio:.2} (goal at most 1.2: {met})");
 }
 
-/// Milliseconds from one request to the next with so many behind it.
+/// Returns the milliseconds between two departures while this many requests wait.
 fn cost(tool: &Tool, waiting: usize, measured: usize) -> f64 {
     let bench = Bench::new();
     let mut service = Service::prepare(&bench, &tool.asked(&bench));
@@ -47,9 +48,9 @@ fn cost(tool: &Tool, waiting: usize, measured: usize) -> f64 {
     service.spawn_as(command);
     let (mut first, mut begun, mut rss) = (Duration::ZERO, Instant::now(), 0);
     for (number, name) in next.iter().enumerate() {
-        // Whichever it is.
+        // Any one of them.
         assert!(!departures.wait().is_empty());
-        // As many as before wait.
+        // Keeps the number of waiting requests constant.
         supply.drop_one(name);
         match number {
             0 => first = started.elapsed(),
@@ -67,7 +68,7 @@ fn cost(tool: &Tool, waiting: usize, measured: usize) -> f64 {
     each
 }
 
-/// A daemon that has run something and has nothing to do.
+/// Measures a daemon that has run something and is idle.
 fn idle(tool: &Tool) {
     let seconds = number("IDLE_SEC", 60);
     let bench = Bench::new();

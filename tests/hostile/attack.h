@@ -1,12 +1,12 @@
-/* What every case in C has: it tries something, prints the answer as `<name> <ERRNO>` or `<name> DONE`, and
- * ends with a line that says how it went as far as it can tell itself:
+/* Helpers of every case in C. A case tries something, prints each result as `<name> <ERRNO>` or
+ * `<name> DONE`, and ends with its verdict, as far as it can know it:
  *
- *   CONTAINED   nothing was had that a cell must not give
- *   OPEN        a call was, of those that a cell has no use for and that holes are found in
- *   ESCAPED     something of the host, or of another run, was reached
- *   UNLIMITED   a limit was passed (the program stops at about three times what it was to have)
+ *   CONTAINED   it got nothing that a sandbox must not give
+ *   OPEN        a call succeeded that no sandbox needs and that often has vulnerabilities
+ *   ESCAPED     it reached something of the host, or of another run
+ *   UNLIMITED   it exceeded a limit (the program stops at about three times the limit)
  *
- * A program must never do harm where nothing stops it: every loop has an end of its own.
+ * A program must never do harm if nothing stops it: every loop ends by itself.
  */
 #ifndef ATTACK_H
 #define ATTACK_H
@@ -39,7 +39,7 @@
 
 #define MIB (1024L * 1024)
 
-/* What is printed before the end must be seen, however the end comes. */
+/* Unbuffered, so that output is not lost if the program is killed. */
 __attribute__((constructor)) static void print_at_once(void) { setvbuf(stdout, NULL, _IONBF, 0); }
 
 static inline const char *error_name(int error) {
@@ -47,7 +47,7 @@ static inline const char *error_name(int error) {
     return name ? name : "UNKNOWN";
 }
 
-/* Says what a call answered; 1 if it was done. */
+/* Prints the result of a call; returns 1 if it succeeded. */
 static inline int attempt(const char *name, long answer) {
     printf("%s %s\n", name, answer < 0 ? error_name(errno) : "DONE");
     return answer >= 0;
@@ -68,11 +68,11 @@ static inline int limited(int passed) {
     return 0;
 }
 
-/* A case that is nothing but one call which must not be had. */
+/* A case of one call that must fail. */
 #define ONE_CALL(name, call) \
     int main(void) { return closed(attempt(name, call)); }
 
-/* A line `key=value` of the input: where the host's own listeners are. */
+/* Returns the value of a `key=value` line of the input, such as the address of a listener of the host. */
 static inline const char *told(const char *key) {
     static char value[256];
     char line[256];
@@ -92,7 +92,7 @@ static inline const char *told(const char *key) {
     exit(9);
 }
 
-/* Goes to where the run's output belongs. */
+/* Changes to the output directory of the run. */
 static inline void go_out(void) {
     const char *place = getenv("CASE_OUT");
     if (chdir(place ? place : "/out") < 0) {
@@ -112,14 +112,14 @@ static inline void sleep_ms(long ms) {
     while (nanosleep(&time, &time) < 0 && errno == EINTR) {}
 }
 
-/* A child by clone(2) with flags that no library asks for; it ends at once. */
+/* Starts a child by clone(2) with flags that no library uses; it ends at once. */
 static inline long clone_child(long flags) {
     long child = syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
     if (child == 0) _exit(0);
     return child;
 }
 
-/* Writes whole mebibytes to a new file until it cannot; how many. */
+/* Writes whole mebibytes to a new file until a write fails; returns their number. */
 static inline long fill_mib(int file, long most) {
     static char block[1024 * 1024];
     memset(block, 'x', sizeof block);

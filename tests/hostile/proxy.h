@@ -1,5 +1,5 @@
-/* How the cases that have hosts speak to their proxy: a request as written here, and all that comes back.
- * The suite's own server answers each request with the bytes that reached it.
+/* Proxy requests of the cases with hosts: they send the bytes given and read the whole response.
+ * The suite's own server answers each request with the bytes that it received.
  */
 #ifndef PROXY_H
 #define PROXY_H
@@ -9,7 +9,7 @@
 
 static int proxy_opened(void) {
     struct sockaddr_in there = {AF_INET, htons(PROXY_PORT), {htonl(INADDR_LOOPBACK)}};
-    /* Longer than the server and an honest proxy are silent before an answer. */
+    /* Longer than the server and a working proxy need for a response. */
     struct timeval most = {1, 500000};
     int made = socket(AF_INET, SOCK_STREAM, 0);
     if (made < 0) return -1;
@@ -22,7 +22,7 @@ static int proxy_opened(void) {
     return -1;
 }
 
-/* What the proxy answers to these bytes, PORT in them being the server's. */
+/* Returns the proxy's response to these bytes, with PORT replaced by the server's port. */
 static const char *asked(const char *request) {
     static char answer[65536];
     char bytes[32768];
@@ -45,10 +45,10 @@ static const char *asked(const char *request) {
     return answer;
 }
 
-/* The number of the answer's first line; 0 if there is none. */
+/* Returns the status code of the response, or 0 without one. */
 static int status_of(const char *answer) { return strncmp(answer, "HTTP/1.1 ", 9) ? 0 : atoi(answer + 9); }
 
-/* Whether the proxy still serves what it must. */
+/* Returns 1 if the proxy still serves a valid request. */
 static int served(void) {
     return status_of(asked("GET http://127.0.0.1:PORT/ HTTP/1.1\r\nConnection: close\r\n\r\n")) == 200;
 }

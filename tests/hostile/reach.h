@@ -1,6 +1,4 @@
-/* How the cases of the network ask whether somebody can be reached: by connecting, and with datagrams by
- * sending twice.
- */
+/* Checks whether a network address can be reached: by a connection, or by two datagrams. */
 #ifndef REACH_H
 #define REACH_H
 #include "attack.h"
@@ -23,7 +21,7 @@ static int reach(int family, int kind, const char *address, int port) {
         answer = error ? -1 : 0;
     }
     if (answer >= 0 && kind == SOCK_DGRAM) {
-        /* If nobody listens, the second one is told of it. */
+        /* Without a listener, the second one fails. */
         send(made, "x", 1, 0);
         sleep_ms(50);
         answer = send(made, "x", 1, 0);

@@ -1,6 +1,6 @@
-"""python3 bundle.py BUNDLE KEY.pem: ends with 0 where PyPI's securesystemslib accepts the DSSE
-signature and in-toto-attestation the statement, and the log entry is as rfc8785 writes it.
-It must never use a line of ours."""
+"""python3 bundle.py BUNDLE KEY.pem: exits with 0 if PyPI's securesystemslib accepts the DSSE signature,
+in-toto-attestation accepts the statement, and the log entry is in the form that rfc8785 writes.
+It must never use our code."""
 
 import base64
 import json

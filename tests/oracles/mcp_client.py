@@ -1,8 +1,8 @@
-"""python3 mcp_client.py SERVER [ARGUMENT…]: an agent's side of the Model Context Protocol, by the official
-client. It starts the server and reads one JSON object a line from stdin: {"call": TOOL, "arguments": {…}},
-{"read": URI}, {"list": "tools" | "resources" | "templates"} or {"together": [OBJECT…]}, which asks all at
-once. For each it prints its answer on one line. The first line is what the server says of itself; the end
-of stdin is the end."""
+"""python3 mcp_client.py SERVER [ARGUMENT…]: an agent's side of the Model Context Protocol, with the official
+client. It starts the server and reads one JSON object per line from stdin: {"call": TOOL, "arguments": {…}},
+{"read": URI}, {"list": "tools" | "resources" | "templates"} or {"together": [OBJECT…]}, which sends all at
+once. It prints each response on one line. The first line is the server's description of itself. It ends at
+the end of stdin."""
 
 import asyncio
 import json

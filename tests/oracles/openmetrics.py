@@ -1,4 +1,4 @@
-"""python3 openmetrics.py < TEXT: ends with 0 where Prometheus' own parser of OpenMetrics accepts the text,
+"""python3 openmetrics.py < TEXT: exits with 0 if Prometheus' own OpenMetrics parser accepts the text,
 and prints a line `name labels value` for each sample."""
 
 import sys

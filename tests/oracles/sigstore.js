@@ -1,5 +1,5 @@
-// node sigstore.js BUNDLE KEY.pem TRUSTED_ROOT: ends with 0 where npm's @sigstore/verify accepts the
-// bundle with the inclusion in the log required. It must never use a line of ours.
+// node sigstore.js BUNDLE KEY.pem TRUSTED_ROOT: exits with 0 if npm's @sigstore/verify accepts the
+// bundle, log inclusion required. It must never use our code.
 'use strict';
 const { createPublicKey } = require('crypto');
 const { readFileSync } = require('fs');

@@ -1,4 +1,4 @@
-//! One test's bench: who acts, from where, and how a program is typed.
+//! The test bench: the acting user and the commands that this user starts.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
@@ -15,9 +15,9 @@ use crate::skip;
 
 /// The account that tests use as an ordinary user when they run as root: its uid and gid.
 ///
-/// `games` exists on every Debian host and owns no processes. It has a name, without which OpenSSH
-/// refuses to work. On a host without it an unused number serves, and tests that need the name are
-/// skipped.
+/// `games` exists on every Debian host and owns no processes. OpenSSH refuses to work for an
+/// account without a name. On a host without `games` the tests use an unused number, and tests that
+/// need the name are skipped.
 fn ordinary_account() -> (u32, u32) {
     let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let fields: Vec<_> = accounts
@@ -31,7 +31,7 @@ fn ordinary_account() -> (u32, u32) {
     }
 }
 
-/// Everything that a program said until it ended.
+/// The exit code, output and duration of a finished program.
 #[derive(Debug)]
 pub struct Said {
     pub code: Option<i32>,
@@ -44,7 +44,7 @@ impl Said {
     /// Runs a command to its end.
     ///
     /// # Panics
-    /// It cannot be started.
+    /// Panics if the command cannot be started.
     #[must_use]
     pub fn of(command: &mut Command) -> Self {
         let begun = Instant::now();
@@ -52,6 +52,7 @@ impl Said {
         Self::from_output(&said, begun.elapsed())
     }
 
+    /// Converts the output of a finished program.
     #[must_use]
     pub fn from_output(said: &std::process::Output, took: Duration) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -78,12 +79,13 @@ impl Said {
         self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
+    /// Asserts the exit code.
     #[track_caller]
     pub fn assert_code(&self, code: i32) {
         assert_eq!(self.code, Some(code), "{self:#?}");
     }
 
-    /// That stderr holds every one of these.
+    /// Asserts that stderr contains each of these texts.
     #[track_caller]
     pub fn assert_says(&self, words: &[&str]) {
         for word in words {
@@ -92,7 +94,7 @@ impl Said {
     }
 }
 
-/// A scratch directory, and a person with a home and a state in it.
+/// A scratch directory, and a user with a home and a state directory in it.
 pub struct Bench {
     scratch: Scratch,
     drop_rights: bool,
@@ -103,13 +105,14 @@ fn tests_run_as_root() -> bool {
 }
 
 impl Bench {
-    /// Whoever runs the tests.
+    /// Returns a bench that acts as the user who runs the tests.
     #[must_use]
     pub fn new() -> Self {
         Self::of(false)
     }
 
-    /// As root; `None`, and said so, where the tests do not run as root.
+    /// Returns a bench that acts as root. If the tests do not run as root, logs a skip and returns
+    /// `None`.
     #[must_use]
     pub fn of_root(test: &str) -> Option<Self> {
         if !tests_run_as_root() {
@@ -119,7 +122,8 @@ impl Bench {
         Some(Self::of(false))
     }
 
-    /// As an ordinary user; `None`, and said so, where such a user can have no namespaces.
+    /// Returns a bench that acts as an ordinary user. If that user cannot create user namespaces,
+    /// logs a skip and returns `None`.
     #[must_use]
     pub fn of_an_ordinary_user(test: &str) -> Option<Self> {
         let bench = Self::of(tests_run_as_root());
@@ -141,41 +145,44 @@ impl Bench {
         Self { scratch, drop_rights }
     }
 
+    /// The scratch directory of the test.
     #[must_use]
     pub fn scratch(&self) -> &Scratch {
         &self.scratch
     }
 
-    /// Whether the person is root.
+    /// Returns true if the acting user is root.
     #[must_use]
     pub fn is_root(&self) -> bool {
         self.uid() == 0
     }
 
+    /// The uid of the acting user.
     #[must_use]
     pub fn uid(&self) -> u32 {
         fs::metadata(self.home()).unwrap().uid()
     }
 
-    /// The person's own directory.
+    /// The home directory of the acting user.
     #[must_use]
     pub fn home(&self) -> PathBuf {
         self.scratch.path().join("home")
     }
 
-    /// The embedded state that `run` uses if none is named.
+    /// The state directory that `run` uses by default.
     #[must_use]
     pub fn state(&self) -> PathBuf {
         self.home().join(".local/state/toolexec")
     }
 
+    /// The result directories of [`Self::state`].
     #[must_use]
     pub fn results(&self) -> PathBuf {
         self.state().join("results")
     }
 
-    /// A program, one of ours or the host's, as this person would start it: nothing of the tests' own
-    /// environment goes along.
+    /// A command of ours or of the host, started as the acting user. It inherits nothing from the
+    /// environment of the tests.
     #[must_use]
     pub fn command(&self, program: impl AsRef<Path>) -> Command {
         let ours = self.scratch.path().join("bin").join(program.as_ref());
@@ -198,14 +205,14 @@ impl Bench {
         command
     }
 
-    /// `toolexec` with these words.
+    /// Runs `toolexec` with these arguments.
     #[must_use]
     pub fn toolexec<S: AsRef<std::ffi::OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Said {
         Said::of(self.command("toolexec").args(words))
     }
 
-    /// Lines for a shell, as this person would type them with the programs at hand; the first that fails
-    /// ends it.
+    /// A shell that runs these lines as the acting user, with the programs under test in `PATH`. It
+    /// stops at the first line that fails.
     #[must_use]
     pub fn shell(&self, lines: &str) -> Command {
         let bin = self.scratch.path().join("bin");
@@ -216,19 +223,19 @@ impl Bench {
         shell
     }
 
-    /// Writes a request where everybody may read it.
+    /// Writes a request to a directory that every user can read.
     #[must_use]
     pub fn save(&self, request: &RequestText) -> Request {
         request.save(&self.scratch.dir("requests"))
     }
 
-    /// `toolexec run --format json` of a request.
+    /// Runs `toolexec run --format json` on a request.
     #[must_use]
     pub fn run(&self, request: &Request) -> Said {
         Said::of(self.command("toolexec").arg("run").arg(&request.path).args(["--format", "json"]))
     }
 
-    /// Runs a Python script and gives its record; the answer must fit the record.
+    /// Runs a request and returns its record. Asserts that the JSON output matches the record.
     #[must_use]
     #[track_caller]
     pub fn record_of(&self, request: &RequestText) -> (Said, Record) {
@@ -237,7 +244,7 @@ impl Bench {
         (said, record)
     }
 
-    /// Whether nothing is left of a run but its record: no claim, no slot, no hidden result.
+    /// Asserts that the run left only its record: no claim, no staging slot, no hidden result.
     #[track_caller]
     pub fn assert_nothing_left(&self) {
         for place in ["work", "staging"] {

@@ -1,4 +1,4 @@
-//! Places to work in: a scratch directory that everybody may enter, and a disk that fills up.
+//! Scratch directories that every user can enter, and small file systems for disk-full tests.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -8,10 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::programs::{PROGRAMS, programs};
 
-/// A directory of one test with the programs in `bin/`, readable by every user; gone at the end.
+/// A directory of one test with the programs in `bin/`. Every user can read it; it is removed at
+/// the end.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
+    /// Creates the directory and links the programs into it.
     #[must_use]
     pub fn new() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -30,12 +32,13 @@ impl Scratch {
         scratch
     }
 
+    /// The path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// A new directory below, open to every reader.
+    /// Creates a subdirectory that every user can read.
     #[must_use]
     pub fn dir(&self, name: &str) -> PathBuf {
         let path = self.0.join(name);
@@ -44,7 +47,7 @@ impl Scratch {
         path
     }
 
-    /// A file that everybody may read.
+    /// Writes a file that every user can read.
     #[must_use]
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.0.join(name);
@@ -53,7 +56,7 @@ impl Scratch {
         path
     }
 
-    /// The examples, where every user can read them.
+    /// Copies the examples so that every user can read them.
     #[must_use]
     pub fn examples(&self) -> PathBuf {
         let to = self.0.join("examples");
@@ -81,17 +84,17 @@ impl Drop for Scratch {
     }
 }
 
-/// A small file system of its own.
+/// A small tmpfs, unmounted when dropped.
 pub struct Disk(PathBuf);
 
 impl Disk {
-    /// Mounts one of so many KiB on a directory; `None` where this host does not let us.
+    /// Mounts a tmpfs of `kib` KiB on a directory. Returns `None` if this host does not allow it.
     #[must_use]
     pub fn mount(path: &Path, kib: u32) -> Option<Self> {
         Self::mounted(path, &format!("size={kib}k,mode=755"))
     }
 
-    /// The same with so few inodes that a test can use them up.
+    /// Like [`Self::mount`], with so few inodes that a test can use them up.
     #[must_use]
     pub fn mount_with_inodes(path: &Path, kib: u32, inodes: u32) -> Option<Self> {
         Self::mounted(path, &format!("size={kib}k,nr_inodes={inodes},mode=755"))
@@ -103,7 +106,7 @@ impl Disk {
         mounted.is_ok_and(|said| said.status.success()).then(|| Self(path.to_owned()))
     }
 
-    /// The same with more room.
+    /// Remounts the file system with `kib` KiB.
     pub fn grow(&self, kib: u32) {
         let size = format!("remount,size={kib}k");
         assert!(Command::new("mount").args(["-o", &size]).arg(&self.0).status().unwrap().success());
@@ -117,7 +120,7 @@ impl Drop for Disk {
     }
 }
 
-/// The names in a directory, sorted; none if it is not there.
+/// Returns the names in a directory, sorted. A missing directory has none.
 #[must_use]
 pub fn list(path: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(path) else { return Vec::new() };

@@ -1,8 +1,9 @@
-//! The bench that the black-box suites stand on: the built programs, a scratch directory a test, a
-//! person to act as (root, or an ordinary user), good requests, and what programs said and left.
+//! Support for the black-box suites: the built programs, one scratch directory per test, an acting
+//! user (root or an ordinary user), valid requests, and the outputs and files of the programs.
 //!
-//! It knows the product only from outside: by its programs, their files and their processes. It must
-//! never link a crate of ours, mend what a program did, or leave a file, a process or a mount behind.
+//! It knows the product only from outside: by its programs, their files and their processes. It
+//! must never link a crate of ours, repair anything after a program, or leave a file, process or
+//! mount behind.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -41,7 +42,7 @@ pub use skip::skip;
 pub use snapshot::assert_snapshot;
 pub use user_range::{UIDS, with_user_range};
 
-/// Whether the independent verifier can be asked here; if not, the test is told as skipped.
+/// Returns true if `ssh-keygen`, the independent verifier, works here. Otherwise logs a skip.
 #[must_use]
 pub fn ssh_keygen_works(test: &str) -> bool {
     let asked = std::process::Command::new("ssh-keygen").args(["-l", "-f", "/dev/null"]).output();
@@ -49,7 +50,7 @@ pub fn ssh_keygen_works(test: &str) -> bool {
         Ok(said) => String::from_utf8_lossy(&said.stderr).into_owned(),
         Err(error) => error.to_string(),
     };
-    // It refuses to work for a user without a name, and says nothing of /dev/null then.
+    // For a user without a name it refuses to work and does not mention /dev/null.
     let works = why.is_empty() || why.contains("/dev/null");
     if !works {
         skip(test, &format!("ssh-keygen: {}", why.trim()));
@@ -57,7 +58,7 @@ pub fn ssh_keygen_works(test: &str) -> bool {
     works
 }
 
-/// The tests of one body `fn name(bench: &Bench)`: as root and as an ordinary user.
+/// Defines a test as root and a test as an ordinary user for each body `fn name(bench: &Bench)`.
 #[macro_export]
 macro_rules! as_both {
     ($($name:ident),* $(,)?) => {

@@ -1,7 +1,8 @@
-//! How long the built programs take from an approved file to its published, durable record: requests that are
-//! ready to be dropped, and the moment when each has left `approved/`, which is after its record is durable.
+//! Measures the time from an approved file to its published, durable record. A request leaves
+//! `approved/` only after its record is durable, so the measurement ends when the file disappears.
 //!
-//! Must never have a part in what it times: what is dropped was written before, and the kernel says what left.
+//! Must never take part in what it measures: requests are written beforehand, and inotify reports
+//! departures.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,23 +17,25 @@ use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
 use crate::request::RequestText;
 use crate::service::Service;
 
-/// Nothing left for so long: nothing will.
+/// A test fails if no request leaves for this long.
 const STUCK_AFTER_SEC: i64 = 60;
 
-/// Times, and their percentiles.
+/// A list of durations, with percentiles.
 #[derive(Clone, Debug, Default)]
 pub struct Times(Vec<Duration>);
 
 impl Times {
+    /// Adds one duration.
     pub fn add(&mut self, took: Duration) {
         self.0.push(took);
     }
 
+    /// Adds several durations.
     pub fn extend(&mut self, others: impl IntoIterator<Item = Duration>) {
         self.0.extend(others);
     }
 
-    /// Milliseconds, by nearest rank.
+    /// Returns a percentile in milliseconds, by nearest rank.
     #[must_use]
     pub fn ms_at(&self, percent: usize) -> f64 {
         let mut sorted = self.0.clone();
@@ -42,7 +45,7 @@ impl Times {
     }
 }
 
-/// Requests beside a directory, one of which is dropped by each rename.
+/// Requests prepared in a directory beside `approved/`; one rename submits one of them.
 pub struct Supply {
     aside: PathBuf,
     into: PathBuf,
@@ -52,13 +55,13 @@ pub struct Supply {
 }
 
 impl Supply {
-    /// Requests of a static program that does nothing, for a service.
+    /// Requests of a static program that does nothing, for the spool of a service.
     #[must_use]
     pub fn of(service: &Service<'_>) -> Self {
         Self::beside(&service.spool())
     }
 
-    /// The same for whoever looks into `approved/` of a directory.
+    /// Requests for any directory that has an `approved/`.
     #[must_use]
     pub fn beside(spool: &Path) -> Self {
         let template = RequestText::of("python", "python -V");
@@ -75,14 +78,14 @@ impl Supply {
         name
     }
 
-    /// Writes so many, and gives their names.
+    /// Writes `count` requests and returns their names.
     #[must_use]
     pub fn prepare(&mut self, count: usize) -> Vec<String> {
         let aside = self.aside.clone();
         (0..count).map(|_| self.write(&aside)).collect()
     }
 
-    /// Writes so many where they wait; nobody may be looking.
+    /// Writes `count` requests directly into `approved/`. No daemon may be watching it.
     pub fn lay_out(&mut self, count: usize) {
         let into = self.into.clone();
         for _ in 0..count {
@@ -90,18 +93,20 @@ impl Supply {
         }
     }
 
+    /// Submits one prepared request.
     pub fn drop_one(&self, name: &str) {
         fs::rename(self.aside.join(name), self.into.join(name)).unwrap();
     }
 
-    /// Drops so many, one after the other, and waits for each: what can be warmed is warm then.
+    /// Submits `count` requests one after the other and waits for each, so that caches are warm.
     pub fn warm_up(&mut self, count: usize) {
         for _ in 0..count {
             assert_eq!(self.timed(1).0.len(), 1);
         }
     }
 
-    /// Drops all of them at once. Returns how long each took to leave, and how long all of them together.
+    /// Submits `count` requests at once. Returns the time that each took to leave, and the total
+    /// time.
     #[must_use]
     pub fn timed(&mut self, count: usize) -> (Vec<Duration>, Duration) {
         let names = self.prepare(count);
@@ -122,7 +127,7 @@ impl Supply {
     }
 }
 
-/// What leaves a directory, one after the other.
+/// The names of files that leave a directory, in order.
 pub struct Departures {
     watch: OwnedFd,
     room: Vec<MaybeUninit<u8>>,
@@ -130,6 +135,7 @@ pub struct Departures {
 }
 
 impl Departures {
+    /// Watches a directory.
     #[must_use]
     pub fn of(directory: &Path) -> Self {
         let watch = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).unwrap();
@@ -138,10 +144,10 @@ impl Departures {
         Self { watch, room: vec![MaybeUninit::uninit(); 64 * 1024], told: [].into() }
     }
 
-    /// Waits for the next.
+    /// Waits for the next file to leave.
     ///
     /// # Panics
-    /// Nothing leaves within a minute.
+    /// Panics if no file leaves within a minute.
     #[must_use]
     pub fn wait(&mut self) -> String {
         while self.told.is_empty() {
@@ -162,13 +168,13 @@ impl Departures {
     }
 }
 
-/// What a process has of memory now, KiB.
+/// Returns the resident memory of a process in KiB.
 #[must_use]
 pub fn rss_kib(pid: u32) -> u64 {
     field(&format!("/proc/{pid}/status"), "VmRSS:")
 }
 
-/// How often a process' threads went to sleep by themselves, and so were woken.
+/// Returns the number of voluntary context switches of all threads of a process.
 #[must_use]
 pub fn wakeups(pid: u32) -> u64 {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
@@ -182,10 +188,10 @@ fn field(path: &str, name: &str) -> u64 {
     value.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// A figure of the environment, or the one that is shipped.
+/// Reads a number from the environment, or returns the default.
 ///
 /// # Panics
-/// It is no number.
+/// Panics if the value is not a number.
 #[must_use]
 pub fn number(name: &str, shipped: usize) -> usize {
     std::env::var(name).map_or(shipped, |text| text.parse().unwrap())

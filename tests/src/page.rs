@@ -1,21 +1,21 @@
-//! A page of the documentation, as those read it who type what it says. It must never change what stands
-//! there: what a test has to leave out it names by its own words.
+//! Pages of the documentation, read as a user reads them. It must never change a page: a test that
+//! leaves out a part quotes that part.
 
 use std::fs;
 
 use crate::programs::workspace;
 
-/// One page, or one section of it.
+/// A page, or one section of it.
 pub struct Page {
     name: String,
     text: String,
 }
 
 impl Page {
-    /// A page by its path in the workspace.
+    /// Reads a page by its path in the workspace.
     ///
     /// # Panics
-    /// There is none.
+    /// Panics if the page does not exist.
     #[must_use]
     #[track_caller]
     pub fn open(name: &str) -> Self {
@@ -23,7 +23,7 @@ impl Page {
         Self { name: name.to_owned(), text: text.unwrap_or_else(|error| panic!("{name}: {error}")) }
     }
 
-    /// README and every page of docs/.
+    /// Reads README.md and every page of docs/.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let names = crate::list(&workspace().join("docs"));
@@ -33,20 +33,22 @@ impl Page {
         pages
     }
 
+    /// The path of the page, and the heading for a section.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
+    /// The text of the page.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// From a heading of the second level to the next of them.
+    /// Returns the section below a heading of the second level, up to the next such heading.
     ///
     /// # Panics
-    /// There is no such heading.
+    /// Panics if the heading does not exist.
     #[must_use]
     #[track_caller]
     pub fn section(&self, heading: &str) -> Self {
@@ -59,7 +61,7 @@ impl Page {
         Self { name, text: format!("\n{text}\n") }
     }
 
-    /// The blocks that are marked with a language; `sh` is what is meant to be typed.
+    /// Returns the code blocks of a language. Users type the `sh` blocks.
     #[must_use]
     pub fn blocks(&self, language: &str) -> Vec<String> {
         let begin = format!("\n```{language}\n");
@@ -67,7 +69,7 @@ impl Page {
         after.filter_map(|rest| rest.split("\n```").next()).map(|it| format!("{it}\n")).collect()
     }
 
-    /// Everything that is meant to be typed, in its order.
+    /// Joins all `sh` blocks in order.
     #[must_use]
     pub fn script(&self) -> String {
         self.blocks("sh").join("\n")

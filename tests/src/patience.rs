@@ -1,11 +1,11 @@
-//! How slow this host is. Must never need more than the standard library: the cell's own leak test has this
-//! file too.
+//! The slowness of this host. Must use only the standard library: the leak test of `sandbox`
+//! includes this file.
 
-/// How many times as long as elsewhere everything may take on this host: 1, or what `TOOLEXEC_PATIENCE`
-/// says where the processor itself is emulated. Waits are multiplied by it, and nothing else.
+/// Returns the factor by which all waits are multiplied: `TOOLEXEC_PATIENCE` on a host with an
+/// emulated processor, otherwise 1. Nothing else is scaled.
 ///
 /// # Panics
-/// It says no number.
+/// Panics if `TOOLEXEC_PATIENCE` is not a number.
 #[must_use]
 pub fn patience() -> u32 {
     let said = std::env::var("TOOLEXEC_PATIENCE").unwrap_or_else(|_| "1".to_owned());

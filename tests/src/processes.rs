@@ -1,4 +1,4 @@
-//! Processes, found by a word on their command line that only one test uses.
+//! Finds processes by an argument that only one test uses.
 
 use std::fs;
 use std::process::Command;
@@ -21,10 +21,10 @@ fn now_with(word: &str) -> Vec<Process> {
     found
 }
 
-/// Waits until there is a process with this word among its arguments.
+/// Waits until a process has this argument, and returns all that have it.
 ///
 /// # Panics
-/// There is none after ten seconds.
+/// Panics if no process has it after ten seconds.
 #[must_use]
 #[track_caller]
 pub fn with_word(word: &str) -> Vec<Process> {
@@ -39,10 +39,10 @@ pub fn with_word(word: &str) -> Vec<Process> {
     panic!("no process has {word} among its arguments");
 }
 
-/// Waits until no process has this word among its arguments.
+/// Waits until no process has this argument.
 ///
 /// # Panics
-/// There still is one after ten seconds.
+/// Panics if a process still has it after ten seconds.
 #[track_caller]
 pub fn without_word(word: &str) {
     let begun = Instant::now();
@@ -52,17 +52,17 @@ pub fn without_word(word: &str) {
     }
 }
 
-/// The parent of a process.
+/// Returns the parent of a process.
 ///
 /// # Panics
-/// The process is gone.
+/// Panics if the process does not exist.
 #[must_use]
 #[track_caller]
 pub fn parent_of(process: Process) -> Process {
     parent(process).unwrap_or_else(|| panic!("{process:?} is gone"))
 }
 
-/// Whether a process is a child of another; a process that is gone is not.
+/// Returns true if a process is a child of another. A process that does not exist is not.
 #[must_use]
 pub fn is_child_of(process: Process, other: Process) -> bool {
     parent(process) == Some(other)
@@ -74,7 +74,7 @@ fn parent(process: Process) -> Option<Process> {
     line.trim().parse().ok().map(Process)
 }
 
-/// Sends a signal, `KILL` or `TERM`.
+/// Sends a signal such as `KILL` or `TERM`.
 pub fn kill(signal: &str, process: Process) {
     let sent = Command::new("kill").args(["-s", signal, &process.0.to_string()]).status().unwrap();
     assert!(sent.success());

@@ -1,4 +1,4 @@
-//! Which programs are tested, and where the workspace is.
+//! The programs under test and the directory of the workspace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,15 @@ pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// The directory with the programs under test: `TOOLEXEC_BIN`; under the suite's runner the release
-/// programs, which it has just built; otherwise the profile that this test was built in or the release
-/// profile beside it, whichever `toolexec` was linked last, so that an older build is not taken for the
-/// present one.
+/// Returns the directory with the programs under test:
+///
+/// - `TOOLEXEC_BIN`, if set;
+/// - the release profile under the suite's runner, which has just built it;
+/// - otherwise the profile of this test or the release profile, depending on which linked
+///   `toolexec` last, so that an older build is not tested by mistake.
 ///
 /// # Panics
-/// There are none; the message says how to build them.
+/// Panics if the programs are not built; the message says how to build them.
 #[must_use]
 pub fn programs() -> PathBuf {
     if let Some(named) = std::env::var_os("TOOLEXEC_BIN") {
@@ -42,8 +44,9 @@ pub fn programs() -> PathBuf {
     chosen
 }
 
-/// When `toolexec` was linked, if all programs are there. It is linked anew with any change of the
-/// libraries; the launcher alone is also built by `cargo test`, so its time says nothing.
+/// Returns the time at which `toolexec` was linked, if all programs exist. Every change of a
+/// library links it again. The time of the launcher does not count, because `cargo test` also
+/// builds it alone.
 fn linked(place: &Path) -> Option<SystemTime> {
     if !PROGRAMS.iter().all(|name| place.join(name).is_file()) {
         return None;

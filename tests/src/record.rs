@@ -1,11 +1,11 @@
-//! A published record, read as any reader would: as text.
+//! A published record, read as plain text like any reader would.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::bench::Said;
 
-/// A result directory and its front matter.
+/// A result directory and its Markdown page.
 #[derive(Debug)]
 pub struct Record {
     pub path: PathBuf,
@@ -13,7 +13,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// The record that `run --format json` names; what it says must stand in the record too.
+    /// Reads the record that `run --format json` names. Asserts that the JSON values match the
+    /// record.
     #[must_use]
     #[track_caller]
     pub fn of(said: &Said) -> Self {
@@ -26,6 +27,7 @@ impl Record {
         record
     }
 
+    /// Reads the record in a result directory.
     #[must_use]
     #[track_caller]
     pub fn at(path: &Path) -> Self {
@@ -35,7 +37,7 @@ impl Record {
         Self { path: path.to_owned(), text }
     }
 
-    /// A value of the front matter, without its quotes.
+    /// Returns a value of the front matter, without its quotes.
     #[must_use]
     #[track_caller]
     pub fn fact(&self, key: &str) -> &str {
@@ -46,28 +48,33 @@ impl Record {
         line[key.len() + 2..].trim_matches('"')
     }
 
+    /// The `outcome` of the record.
     #[must_use]
     pub fn outcome(&self) -> &str {
         self.fact("outcome")
     }
 
+    /// The result id, which is the name of the directory.
     #[must_use]
     pub fn id(&self) -> &str {
         self.path.file_name().unwrap().to_str().unwrap()
     }
 
+    /// The captured standard output.
     #[must_use]
     #[track_caller]
     pub fn stdout(&self) -> String {
         String::from_utf8_lossy(&fs::read(self.path.join("stdout")).unwrap()).into_owned()
     }
 
+    /// The captured standard error.
     #[must_use]
     #[track_caller]
     pub fn stderr(&self) -> String {
         String::from_utf8_lossy(&fs::read(self.path.join("stderr")).unwrap()).into_owned()
     }
 
+    /// Asserts the outcome.
     #[track_caller]
     pub fn assert_outcome(&self, outcome: &str) {
         assert_eq!(
@@ -80,7 +87,7 @@ impl Record {
         );
     }
 
-    /// That the front matter lists a violation of this code.
+    /// Asserts that the front matter lists a violation with this code.
     #[track_caller]
     pub fn assert_violation(&self, code: &str) {
         let front = self.text.split("\n---\n").next().unwrap();

@@ -1,4 +1,4 @@
-//! Good requests: valid, approved now, run once. A test changes what it is about.
+//! Valid requests, approved now, for one run each. A test changes only the part it is about.
 
 use std::fmt::Write as _;
 use std::fs::{self, Permissions};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A request as files.
+/// The files of a request.
 #[derive(Debug)]
 pub struct Request {
     pub id: String,
@@ -16,7 +16,7 @@ pub struct Request {
     pub inputs: PathBuf,
 }
 
-/// What a request's file will say.
+/// The content of a request file.
 #[must_use]
 pub struct RequestText {
     pub id: String,
@@ -45,12 +45,12 @@ fn sha256(bytes: &[u8]) -> String {
 }
 
 impl RequestText {
-    /// Runs `script.py`, its only input.
+    /// A request that runs `script.py`, its only input.
     pub fn python(script: &str) -> Self {
         Self::of("python", "python script.py").input("script.py", script)
     }
 
-    /// A command in a language, without inputs.
+    /// A request that runs a command in a language, without inputs.
     pub fn of(language: &'static str, command: &str) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -70,43 +70,49 @@ impl RequestText {
         }
     }
 
+    /// Adds an input file.
     pub fn input(mut self, name: &str, content: impl AsRef<[u8]>) -> Self {
         self.inputs.push((name.to_owned(), content.as_ref().to_owned()));
         self
     }
 
+    /// Adds an expected output.
     pub fn output(mut self, path: &str) -> Self {
         self.outputs.push(path.to_owned());
         self
     }
 
+    /// Replaces the command.
     pub fn command(mut self, command: &str) -> Self {
         command.clone_into(&mut self.command);
         self
     }
 
+    /// Sets `cpu_limit`.
     pub fn cpu(mut self, cores: &'static str) -> Self {
         self.cpu = cores;
         self
     }
 
+    /// Sets `time_limit_sec`.
     pub fn time_sec(mut self, seconds: u32) -> Self {
         self.time_sec = seconds;
         self
     }
 
+    /// Sets `memory_limit_mb`.
     pub fn memory_mb(mut self, mebibytes: u32) -> Self {
         self.memory_mb = mebibytes;
         self
     }
 
-    /// Changes the finished text, which must hold `from`.
+    /// Replaces `from` in the finished text, which must contain it.
     pub fn edit(mut self, from: &str, to: &str) -> Self {
         self.edits.push((from.to_owned(), to.to_owned()));
         self
     }
 
-    /// The whole file.
+    /// Returns the content of the request file.
     #[must_use]
     #[track_caller]
     pub fn text(&self) -> String {
@@ -145,7 +151,7 @@ impl RequestText {
         text
     }
 
-    /// Writes the request and its inputs, readable by everybody.
+    /// Writes the request and its inputs, readable by every user.
     #[must_use]
     #[track_caller]
     pub fn save(&self, place: &Path) -> Request {

@@ -1,5 +1,5 @@
-//! A program on a terminal of a known size, as a person over ssh has it: in tmux, on a server of the test's
-//! own, which ends with the test.
+//! A program on a terminal of a known size, as over ssh: in tmux, on a server of its own that ends
+//! with the test.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,6 +13,7 @@ use crate::skip;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// A tmux session of a test.
 pub struct Screen<'a> {
     bench: &'a Bench,
     socket: PathBuf,
@@ -20,13 +21,13 @@ pub struct Screen<'a> {
 }
 
 impl<'a> Screen<'a> {
-    /// A shell on a screen of this size; `None`, and said so, where there is no tmux.
+    /// Opens a shell on a screen of this size. Without tmux, logs a skip and returns `None`.
     #[must_use]
     pub fn open(test: &str, bench: &'a Bench, size: (u16, u16)) -> Option<Self> {
         Self::open_as(test, bench, "tmux", size)
     }
 
-    /// One more of a test's, with a name of its own.
+    /// Like [`Self::open`], with a session name, for a test with several screens.
     #[must_use]
     pub fn open_as(
         test: &str,
@@ -62,53 +63,54 @@ impl<'a> Screen<'a> {
         said.stdout
     }
 
-    /// Types keys by tmux's names of them.
+    /// Sends keys by their tmux names.
     pub fn keys<S: AsRef<OsStr>>(&self, keys: impl IntoIterator<Item = S>) {
         let words = ["send-keys".into()].into_iter();
         self.tmux(words.chain(keys.into_iter().map(|key| key.as_ref().to_owned())));
     }
 
-    /// Types a text, and Enter.
+    /// Types a text and Enter.
     pub fn line(&self, text: &str) {
         self.tmux(["send-keys", "-l", text]);
         self.keys(["Enter"]);
     }
 
-    /// Types a text in one piece, faster than anybody reads. A line end is Enter.
+    /// Sends a text in one piece, faster than a program reads. A newline is Enter.
     pub fn at_once(&self, text: &str) {
         self.tmux(["set-buffer", text]);
         self.tmux(["paste-buffer", "-r"]);
     }
 
-    /// Pastes a text, with the marks of a paste where the program asked for them.
+    /// Pastes a text, with bracketed-paste marks if the program has requested them.
     pub fn paste(&self, text: &str) {
         self.tmux(["set-buffer", text]);
         self.tmux(["paste-buffer", "-p", "-r"]);
     }
 
+    /// Resizes the window.
     pub fn resize(&self, columns: u16, rows: u16) {
         self.tmux(["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]);
     }
 
-    /// What is on it now.
+    /// Returns the text on the screen.
     #[must_use]
     pub fn text(&self) -> String {
         self.tmux(["capture-pane", "-p"])
     }
 
-    /// The same with its colours, as tmux writes them.
+    /// Returns the text on the screen with its colours, as tmux writes them.
     #[must_use]
     pub fn coloured(&self) -> String {
         self.tmux(["capture-pane", "-e", "-p"])
     }
 
-    /// Every byte that the program has written to the terminal.
+    /// Returns all bytes that the program has written to the terminal.
     #[must_use]
     pub fn written(&self) -> String {
         String::from_utf8_lossy(&fs::read(&self.log).unwrap_or_default()).into_owned()
     }
 
-    /// How the terminal is set, in the words of stty.
+    /// Returns the terminal settings: the tmux flags and the output of `stty -a`.
     #[must_use]
     pub fn settings(&self) -> String {
         let tty =
@@ -119,22 +121,22 @@ impl<'a> Screen<'a> {
         format!("{flags} {}", said.stdout)
     }
 
-    /// Waits until this is on it, and returns all that is.
+    /// Waits until the screen contains this text, and returns the whole screen.
     ///
     /// # Panics
-    /// It does not come within 20 seconds.
+    /// Panics if it does not appear within 20 seconds.
     #[track_caller]
     pub fn wait_for(&self, what: &str) -> String {
         self.wait_until(what, |text| text.contains(what))
     }
 
-    /// Waits until the shell asks for the next command, and returns all that is on it.
+    /// Waits for the shell prompt, and returns the whole screen.
     #[track_caller]
     pub fn wait_for_prompt(&self) -> String {
         self.wait_until("the prompt", |text| text.trim_end().ends_with("ready$"))
     }
 
-    /// The same for anything that can be seen.
+    /// Waits until a condition holds for the screen, and returns the whole screen.
     ///
     /// # Panics
     /// As [`Self::wait_for`].
@@ -156,7 +158,7 @@ impl Drop for Screen<'_> {
     fn drop(&mut self) {
         self.tmux(["kill-server"]);
         if !std::thread::panicking() {
-            // It writes into the scratch directory until it is gone.
+            // tmux writes into the scratch directory until it has ended.
             without_word(self.socket.to_str().unwrap());
         }
     }

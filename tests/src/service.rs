@@ -1,4 +1,4 @@
-//! A `toolexecd` on a spool of its own, ended with the test whatever happens.
+//! A `toolexecd` with its own spool. The daemon is killed at the end of the test.
 
 use std::fs::{self, File};
 use std::os::unix::fs::chown;
@@ -12,17 +12,17 @@ use crate::processes::{Process, kill};
 use crate::record::Record;
 use crate::request::{Request, RequestText};
 
-/// How one daemon is to be set up.
+/// The configuration of a daemon.
 pub struct Asked {
     pub policy: String,
     pub drain_sec: u32,
     pub allowed_signers: Option<PathBuf>,
-    /// The daemon's own default if it is not told.
+    /// `None` keeps the daemon's default.
     pub ready_cells: Option<u32>,
 }
 
 impl Asked {
-    /// The embedded rules, with whoever runs the daemon as the one whose files count as approved.
+    /// The embedded policy, with the user who runs the daemon as the only approving owner.
     #[must_use]
     pub fn for_owner(bench: &Bench) -> Self {
         let shown = bench.toolexec(["policy", "show", "embedded"]);
@@ -46,7 +46,7 @@ impl Asked {
     }
 }
 
-/// A spool, and perhaps a daemon at work on it.
+/// A spool, and a daemon if one was started.
 pub struct Service<'a> {
     bench: &'a Bench,
     child: Option<Child>,
@@ -54,7 +54,7 @@ pub struct Service<'a> {
 }
 
 impl<'a> Service<'a> {
-    /// Makes spool and configuration; nothing runs yet.
+    /// Creates the spool and the configuration. Starts nothing.
     #[must_use]
     pub fn prepare(bench: &'a Bench, asked: &Asked) -> Self {
         let service = Self { bench, child: None, starts: 0 };
@@ -80,7 +80,7 @@ impl<'a> Service<'a> {
         service
     }
 
-    /// The same, and the daemon is ready.
+    /// Creates the spool and the configuration, and starts the daemon.
     #[must_use]
     pub fn start(bench: &'a Bench, asked: &Asked) -> Self {
         let mut service = Self::prepare(bench, asked);
@@ -88,28 +88,31 @@ impl<'a> Service<'a> {
         service
     }
 
+    /// The path of the configuration.
     #[must_use]
     pub fn config(&self) -> PathBuf {
         self.bench.home().join("toolexecd.yaml")
     }
 
+    /// The spool directory.
     #[must_use]
     pub fn spool(&self) -> PathBuf {
         self.bench.home().join("spool")
     }
 
+    /// The daemon's state directory.
     #[must_use]
     pub fn state(&self) -> PathBuf {
         self.bench.home().join("daemon")
     }
 
-    /// A path in the spool.
+    /// Returns a path in the spool.
     #[must_use]
     pub fn at(&self, path: &str) -> PathBuf {
         self.spool().join(path)
     }
 
-    /// The daemon as a command.
+    /// Returns the command that starts the daemon.
     #[must_use]
     pub fn command(&self) -> Command {
         let mut command = self.bench.command("toolexecd");
@@ -117,14 +120,14 @@ impl<'a> Service<'a> {
         command
     }
 
-    /// Starts the daemon and waits until it says that it is ready.
+    /// Starts the daemon and waits until it is ready.
     pub fn spawn(&mut self) {
         let command = self.command();
         self.spawn_as(command);
         self.wait_for("the daemon to be ready", |service| service.log().contains("ready"));
     }
 
-    /// Starts the daemon by a command of the caller's, and waits for nothing.
+    /// Starts the daemon with a given command. Does not wait.
     pub fn spawn_as(&mut self, mut command: Command) {
         self.starts += 1;
         let log = self.log_path();
@@ -133,15 +136,15 @@ impl<'a> Service<'a> {
         self.child = Some(command.spawn().unwrap());
     }
 
-    /// Whether the daemon runs, or is at least not yet known to have ended.
+    /// Returns true unless the daemon is known to have ended.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process().0));
-        // Who has ended and was not waited for is a zombie.
+        // A process that has ended and was not waited for is a zombie.
         stat.is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
     }
 
-    /// Whether the daemon has ended, and how.
+    /// Returns the exit status if the daemon has ended.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         let status = self.child.as_mut().unwrap().try_wait().unwrap()?;
         self.child = None;
@@ -152,16 +155,16 @@ impl<'a> Service<'a> {
         self.bench.home().join(format!("toolexecd-{}.log", self.starts))
     }
 
-    /// What the daemon has said since it was last started.
+    /// Returns the daemon's log since its last start.
     #[must_use]
     pub fn log(&self) -> String {
         fs::read_to_string(self.log_path()).unwrap_or_default()
     }
 
-    /// Waits for something to become true.
+    /// Waits for a condition.
     ///
     /// # Panics
-    /// It does not within 20 seconds.
+    /// Panics if the condition does not hold within 20 seconds.
     #[track_caller]
     pub fn wait_for(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
         let begun = Instant::now();
@@ -171,7 +174,7 @@ impl<'a> Service<'a> {
         }
     }
 
-    /// Drops a request with `toolexec promote`, as a person does.
+    /// Submits a request with `toolexec promote`.
     #[track_caller]
     pub fn promote(&self, request: &RequestText) -> Request {
         let saved = self.bench.save(request);
@@ -179,13 +182,14 @@ impl<'a> Service<'a> {
         saved
     }
 
+    /// Runs `toolexec promote` on a saved request.
     #[must_use]
     pub fn promote_saved(&self, request: &Request) -> Said {
         let mut command = self.bench.command("toolexec");
         Said::of(command.arg("promote").arg(&request.path).arg("--spool").arg(self.spool()))
     }
 
-    /// Puts a ledger in place as an earlier version wrote it: lines without checksums, and no head.
+    /// Writes a ledger in the format of an earlier version: lines without checksums, and no head.
     pub fn write_ledger_of_before(&self, lines: &str) {
         let without_sum = |line: &str| match line.split_once(",\"sum\":\"") {
             Some((content, _)) => format!("{content}}}\n"),
@@ -196,13 +200,13 @@ impl<'a> Service<'a> {
         fs::remove_file(self.state().join("ledger.head")).unwrap_or_default();
     }
 
-    /// The staging slots that are there.
+    /// Returns the names of the staging slots.
     #[must_use]
     pub fn slots(&self) -> Vec<String> {
         list(&self.state().join("staging"))
     }
 
-    /// Whether no input is staged: a slot of a ready cell is empty.
+    /// Asserts that no input is staged. The slot of a prewarmed sandbox is empty.
     #[track_caller]
     pub fn assert_nothing_staged(&self) {
         for slot in self.slots() {
@@ -214,7 +218,7 @@ impl<'a> Service<'a> {
         }
     }
 
-    /// Every published record of a request.
+    /// Returns every published record of a request.
     #[must_use]
     pub fn records_of(&self, request_id: &str) -> Vec<Record> {
         let mut records = self.records();
@@ -222,7 +226,7 @@ impl<'a> Service<'a> {
         records
     }
 
-    /// The names of the published results.
+    /// Returns the names of the published results.
     #[must_use]
     pub fn visible_results(&self) -> Vec<String> {
         let mut names = list(&self.at("results"));
@@ -230,14 +234,14 @@ impl<'a> Service<'a> {
         names
     }
 
-    /// Every published record.
+    /// Returns every published record.
     #[must_use]
     pub fn records(&self) -> Vec<Record> {
         let results = self.at("results");
         self.visible_results().iter().map(|name| Record::at(&results.join(name))).collect()
     }
 
-    /// Waits for the record of a request, and for the request to have left.
+    /// Waits for the record of a request and for the end of its claim.
     #[must_use]
     #[track_caller]
     pub fn record_of(&self, request_id: &str) -> Record {
@@ -250,7 +254,7 @@ impl<'a> Service<'a> {
         records.remove(0)
     }
 
-    /// `toolexec verify` of the whole tree with the daemon's key.
+    /// Runs `toolexec verify` on all results with the daemon's key.
     #[must_use]
     pub fn verify(&self) -> Said {
         let mut command = self.bench.command("toolexec");
@@ -258,7 +262,7 @@ impl<'a> Service<'a> {
         Said::of(&mut command)
     }
 
-    /// `toolexec log fsck` of the daemon's log against the results.
+    /// Runs `toolexec log fsck` on the daemon's log and the results.
     #[must_use]
     pub fn fsck(&self) -> Said {
         let mut command = self.bench.command("toolexec");
@@ -273,19 +277,19 @@ impl<'a> Service<'a> {
         kill(signal, self.process());
     }
 
-    /// The daemon.
+    /// The process of the daemon.
     #[must_use]
     pub fn process(&self) -> Process {
         Process(self.child.as_ref().unwrap().id())
     }
 
-    /// Adds a line to the configuration.
+    /// Appends a line to the configuration.
     pub fn configure(&self, line: &str) {
         let text = fs::read_to_string(self.config()).unwrap();
         fs::write(self.config(), format!("{text}{line}\n")).unwrap();
     }
 
-    /// Waits for the daemon to end. Returns its exit code.
+    /// Waits for the daemon to end, and returns its exit code.
     #[track_caller]
     pub fn wait(&mut self) -> Option<i32> {
         let begun = Instant::now();

@@ -1,12 +1,12 @@
-//! Texts that are kept in `tests/snapshots/`. A difference fails and shows the lines that differ;
-//! `SNAPSHOTS=overwrite` writes the file again. It must never compare less than the whole text.
+//! Comparison with the texts in `tests/snapshots/`. A mismatch fails and shows the different lines;
+//! `SNAPSHOTS=overwrite` rewrites the file. It must never compare less than the whole text.
 
 use snapbox::Data;
 use snapbox::data::DataFormat;
 
 use crate::programs::workspace;
 
-/// Compares a text with the file of this name below `tests/snapshots/`.
+/// Compares a text with a file in `tests/snapshots/`.
 #[track_caller]
 pub fn assert_snapshot(name: &str, text: &str) {
     let file = workspace().join("tests/snapshots").join(name);

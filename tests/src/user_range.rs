@@ -1,7 +1,7 @@
-//! A host on which the ordinary user of the tests has subordinate ids, for as long as something is done.
+//! Gives the ordinary user of the tests subordinate ids.
 //!
-//! Only a mount namespace has them: `/etc/subuid`, `/etc/subgid` and `/run` are others there, and the host's
-//! own are never changed.
+//! `/etc/subuid`, `/etc/subgid` and `/run` are replaced in a mount namespace only. The files of the
+//! host are never changed.
 
 use std::fs;
 use std::path::Path;
@@ -12,23 +12,24 @@ use nix::sched::{CloneFlags, unshare};
 use crate::bench::{Bench, Said};
 use crate::skip;
 
-/// The ids of the user's runs: the end of what the files give.
+/// The ids of the user's runs: the end of the range in the files.
 pub const UIDS: std::ops::Range<u32> = 1_950_065_280..1_950_065_536;
 const GIVEN: &str = "1950000000:65536";
-/// Whose id `setpriv` gives to an ordinary user's programs.
+/// The account whose id `setpriv` gives to an ordinary user's programs.
 const ACCOUNT: &str = "games";
 
-/// Does something where the ordinary user has ids; `None` if this host cannot be made so.
+/// Runs `act` with subordinate ids for the ordinary user. Logs a skip and returns `None` if this
+/// host does not allow it.
 ///
 /// # Panics
-/// A mount fails.
+/// Panics if a mount fails.
 pub fn with_user_range<R: Send>(test: &str, act: impl FnOnce() -> R + Send) -> Option<R> {
     if let Some(why) = missing() {
         skip(test, why);
         return None;
     }
     let bench = Bench::of_an_ordinary_user(test)?;
-    // A thread has namespaces of its own, and so have those that it starts.
+    // A thread can have its own mount namespace, which the processes that it starts inherit.
     std::thread::scope(|scope| {
         let there = scope.spawn(|| {
             if let Err(errno) = unshare(CloneFlags::CLONE_NEWNS) {
@@ -67,7 +68,7 @@ fn give(bench: &Bench) {
     for file in ["/etc/subuid", "/etc/subgid"] {
         mount(&["--bind", given.to_str().unwrap(), file]);
     }
-    // For the user's locks, which would stay on the host.
+    // The locks of the user would otherwise stay on the host.
     mount(&["-t", "tmpfs", "-o", "mode=0755", "tmpfs", "/run"]);
     let session = format!("/run/user/{}", bench.uid());
     fs::create_dir_all(&session).unwrap();

@@ -3,7 +3,7 @@
 # stdout: CONTAINED
 
 rows = [line.split() for line in open("/proc/self/mountinfo")]
-# Fields 4 and 5: the place in the file system that is mounted, and where.
+# Fields 4 and 5: the mounted directory of the file system, and the mount point.
 named = [(root, at) for root, at in ((row[3], row[4]) for row in rows)
          if any(word in root for word in ("/home/", "/tmp/", "/state/", "staging", "/var/"))]
 for root, at in named:

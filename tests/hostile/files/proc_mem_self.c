@@ -5,7 +5,7 @@
  */
 #include "attack.h"
 
-/* Code that is mapped read-only from a read-only file: the write must stay in this process. */
+/* Code mapped read-only from a read-only file: the write must stay in this process. */
 int main(void) {
     int memory = open("/proc/self/mem", O_RDWR);
     attempt("open", memory);

@@ -6,5 +6,5 @@ import os
 
 mine = [name for name in os.listdir("/proc") if name.isdigit()]
 print(len(mine))
-# Two more are the launcher's own, in its own namespace.
+# The launcher has two more of its own, in its own namespace.
 print("CONTAINED" if len(mine) <= 3 else "ESCAPED")

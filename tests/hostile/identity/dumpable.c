@@ -4,7 +4,7 @@
  */
 #include "attack.h"
 
-/* Allowed: there is nobody else in the cell, and pid 1 is not dumpable. */
+/* Allowed: the sandbox has no other process, and pid 1 is not dumpable. */
 int main(void) {
     attempt("prctl", prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
     return verdict(0);

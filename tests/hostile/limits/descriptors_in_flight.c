@@ -33,7 +33,7 @@ int main(void) {
     }
     attempt("sendmsg", answer);
     printf("in flight %d\n", sent);
-    /* While the others try, and whoever else passes descriptors under this user. */
+    /* Until the other runs, and other programs of this user that pass descriptors, have tried. */
     sleep_ms(2000);
     return limited(0);
 }

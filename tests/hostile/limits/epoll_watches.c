@@ -14,7 +14,7 @@
 
 enum { FILES = 60, FIRST = 100, NUMBERS = 120, MOST = 700000 };
 
-/* One watch for each file at each number: a number can be had by dup2 again and again. */
+/* One watch for each file at each descriptor number: dup2 can reuse a number repeatedly. */
 int main(void) {
     long watches = 0;
     int answer = 0, files[FILES];
@@ -22,7 +22,7 @@ int main(void) {
     while (watches < MOST && answer >= 0) {
         int poll = epoll_create1(0);
         if (poll < 0) break;
-        /* Out of the way of the numbers. */
+        /* Moves it away from the numbers in use. */
         if (poll >= FIRST) poll = dup2(poll, poll + NUMBERS);
         for (int number = FIRST; number < FIRST + NUMBERS && answer >= 0; number++)
             for (int at = 0; at < FILES && answer >= 0; at++) {

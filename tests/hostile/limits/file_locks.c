@@ -13,7 +13,7 @@ int main(void) {
         snprintf(path, sizeof path, "/tmp/%d", number);
         int file = open(path, O_RDWR | O_CREAT, 0600);
         for (int at = EACH; at > 0; at--) {
-            /* Two bytes apart, or the kernel makes one lock of them. */
+            /* Two bytes apart, otherwise the kernel merges them. */
             struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 2L * at, .l_len = 1};
             if (fcntl(file, F_SETLK, &lock) < 0) return limited(0);
             locks++;

@@ -9,7 +9,7 @@ int main(void) {
     pid_t first = fork();
     if (first == 0) {
         setsid();
-        /* Each generation ends at once; the line itself would go on for a minute. */
+        /* Each generation ends at once; the chain would continue for a minute. */
         for (long begun = time(NULL); time(NULL) - begun < 60;)
             if (fork() > 0) _exit(0);
         _exit(0);

@@ -22,7 +22,7 @@ int main(void) {
             count--;
         }
     }
-    /* Long enough to be seen by who only looks now and then. */
+    /* Long enough to be seen by a sampler. */
     sleep_ms(200);
     for (int at = 0; at < count; at++) kill(children[at], SIGKILL);
     limited(!failed);

@@ -6,7 +6,7 @@
  */
 #include "attack.h"
 
-/* Where limits are sampled, what is over before the next look is not seen to be the limit. */
+/* Where limits are sampled, processes that end before the next sample do not reach the limit. */
 enum { MOST = 500 };
 
 int main(void) {

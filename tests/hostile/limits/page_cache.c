@@ -6,7 +6,7 @@
  */
 #include "attack.h"
 
-/* The biggest files of /usr, read again until it is 256 MiB. */
+/* The biggest files of /usr, read repeatedly up to 256 MiB. */
 int main(void) {
     static char block[1024 * 1024];
     long done = 0;

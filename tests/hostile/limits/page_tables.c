@@ -5,11 +5,11 @@
 #include "attack.h"
 
 int main(void) {
-    /* A table of 4 KiB is needed for each 2 MiB of addresses, of which one page is read. */
+    /* Each 2 MiB of addresses need a page table of 4 KiB; one page of each is read. */
     const size_t apart = 2 * MIB, tables = 192 * MIB / 4096;
     char *memory = mmap(NULL, tables * apart, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!attempt("mmap", memory == MAP_FAILED ? -1 : 0)) return limited(0);
-    /* A huge page of zeroes would need no table. */
+    /* A huge zero page would need no table. */
     madvise(memory, tables * apart, MADV_NOHUGEPAGE);
     for (size_t at = 0; at < tables; at++) *(volatile char *)(memory + at * apart);
     sleep_ms(200);

@@ -7,7 +7,7 @@
 
 enum { PROCESSES = 8 };
 
-/* Until 2 GiB lie in the sockets of this process, or no more can. */
+/* Until the sockets of this process hold 2 GiB, or no more fits. */
 static long fill(void) {
     static char block[65536];
     long held = 0;

@@ -11,7 +11,7 @@ int main(void) {
     int id = shmget(IPC_PRIVATE, 192 * MIB, IPC_CREAT | 0600);
     if (!attempt("shmget", id)) return limited(0);
     char *memory = shmat(id, NULL, 0);
-    /* Goes with its last user, whatever becomes of this process. */
+    /* Removed with its last user, even if this process is killed. */
     shmctl(id, IPC_RMID, NULL);
     touch(memory, 192 * MIB);
     return limited(1);

@@ -20,7 +20,7 @@ int main(void) {
         errno = pthread_create(&thread, &small, wait_for_ever, NULL);
         if (errno) {
             attempt("thread", -1);
-            /* Long enough to be seen by who only looks now and then. */
+            /* Long enough to be seen by a sampler. */
             sleep_ms(200);
             limited(0);
             return 1;

@@ -7,7 +7,7 @@
  */
 #include "proxy.h"
 
-/* Multipath TCP (262) has the same ports, and a check of TCP may not see it. */
+/* Multipath TCP (262) uses the same ports, and a check for TCP may miss it. */
 static int taken(const char *name, int family, int protocol) {
     int made = socket(family, SOCK_STREAM, protocol), yes = 1;
     struct sockaddr_in v4 = {AF_INET, htons(PROXY_PORT), {htonl(INADDR_LOOPBACK)}};

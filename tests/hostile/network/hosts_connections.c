@@ -17,14 +17,14 @@ int main(void) {
         int *place = &held[at % 100];
         if (*place >= 0) close(*place);
         *place = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-        /* Not waited for: the proxy may be as slow as it likes. */
+        /* Non-blocking: the proxy may be slow. */
         asked_for += connect(*place, (void *)&there, sizeof there) == 0 || errno == EINPROGRESS;
         if (at % 3 == 0 && send(*place, "GET http://", 11, MSG_NOSIGNAL) < 0) continue;
     }
     for (int at = 0; at < 100; at++)
         if (held[at] >= 0) close(held[at]);
     printf("asked %d\n", asked_for);
-    /* The proxy sees them go, and has room again. */
+    /* The proxy notices the closed connections and has capacity again. */
     int again = 0;
     for (int tries = 0; tries < 50 && !(again = served()); tries++) sleep_ms(100);
     printf("served %d\n", again);

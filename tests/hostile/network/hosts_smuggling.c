@@ -25,7 +25,7 @@ int main(void) {
                  framings[at]);
         const char *answer = asked(request);
         printf("%zu %d\n", at, status_of(answer));
-        /* The server says what reached it. */
+        /* The server returns the bytes it received. */
         seen |= strstr(answer, "GET /hidden") != NULL && status_of(answer) == 200;
     }
     printf("served %d\n", served());

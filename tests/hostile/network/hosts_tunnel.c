@@ -10,7 +10,7 @@
  */
 #include "proxy.h"
 
-/* Whether anything of the server's came back behind the tunnel's own answer. */
+/* Returns 1 if bytes of the server follow the response of the tunnel. */
 static int passed(const char *what) {
     char request[512];
     snprintf(request, sizeof request, "CONNECT 127.0.0.1:PORT HTTP/1.1\r\n\r\n%s", what);

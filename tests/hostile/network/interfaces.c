@@ -5,7 +5,7 @@
 #include "attack.h"
 #include <net/if.h>
 
-/* Seen over another launcher, loopback may be up: it is its own. */
+/* Under another launcher its own loopback may be up. */
 int main(void) {
     int made = socket(AF_INET, SOCK_DGRAM, 0), others = 0;
     for (int index = 1; index < 64; index++) {

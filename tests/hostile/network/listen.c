@@ -11,6 +11,6 @@ int main(void) {
     int made = socket(AF_INET, SOCK_STREAM, 0);
     attempt("bind", bind(made, (void *)&here, sizeof here));
     attempt("listen", listen(made, 1));
-    /* Nobody can come: there is no interface that is up. */
+    /* No client can connect: no interface is up. */
     return verdict(0);
 }

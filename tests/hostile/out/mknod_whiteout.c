@@ -6,7 +6,7 @@
 
 int main(void) {
     go_out();
-    /* Harmless by itself, but no file that a tool has to make. */
+    /* Harmless by itself, but a tool has no reason to create one. */
     attempt("mknod", mknod("node", S_IFCHR | 0666, 0));
     return closed(0);
 }

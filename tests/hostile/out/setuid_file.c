@@ -4,7 +4,7 @@
  */
 #include "attack.h"
 
-/* Every case: no artifact may have a bit to execute or to take an owner by. */
+/* In every case: no artifact may have an execute, setuid or setgid bit. */
 int main(void) {
     go_out();
     write_file("setuid", "#!/bin/sh\n");

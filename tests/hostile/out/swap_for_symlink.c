@@ -7,7 +7,7 @@
  */
 #include "attack.h"
 
-/* Nobody is left to do it: the tree is dead before anything is collected. */
+/* No process is left to do it: all are dead before the collection starts. */
 int main(void) {
     go_out();
     mkdir("d", 0755);

@@ -4,7 +4,7 @@
  */
 #include "attack.h"
 
-/* Who claims a violation is taken at its word: nothing is won by it. */
+/* A program that fakes a violation is recorded as one: it gains nothing. */
 int main(void) {
     raise(SIGSYS);
     return 0;

@@ -5,7 +5,7 @@
  */
 #include "attack.h"
 
-/* Signal 0 does nothing, and tells whether another one could have been sent. */
+/* Signal 0 has no effect, and shows whether a signal could be sent. */
 int main(void) {
     int reached = 0;
     for (pid_t pid = 2; pid < 100000; pid++)

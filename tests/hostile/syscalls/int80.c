@@ -5,7 +5,7 @@
  */
 #include "attack.h"
 
-/* 20 is getpid there, and writev in the table that a careless filter looks at. */
+/* 20 is getpid there, and writev in the x86_64 table that a wrong filter would use. */
 int main(void) {
     long answer = 20;
     __asm__ volatile("int $0x80" : "+a"(answer) : : "memory");

@@ -18,7 +18,7 @@ int main(void) {
     told |= attempt("sysfs", ioctl(usr, 0x80811501, space));
     told |= attempt("fiemap", ioctl(in, 0xC020660B, &map));
     told |= attempt("flags", ioctl(in, 0x80086601, space));
-    /* What programs need. */
+    /* Calls that programs need. */
     if (pipe(ends) < 0) return 9;
     attempt("FIONREAD", ioctl(ends[0], FIONREAD, &got));
     return closed(told);

@@ -6,7 +6,7 @@
 #include "attack.h"
 
 int main(void) {
-    /* A listener: only one filter of a chain may have one, and it would be the tool's. */
+    /* A listener: only one filter of a chain may have one, and the tool would own it. */
     uint64_t filter[2] = {0};
     long listener = syscall(SYS_seccomp, 1, 8 /* NEW_LISTENER */, filter);
     attempt("seccomp", listener);

@@ -5,7 +5,7 @@
  */
 #include "attack.h"
 
-/* PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, for every call, with a switch that says block. */
+/* PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, for every call, with a selector that says block. */
 int main(void) {
     static char block = 1;
     if (prctl(59, 1, 0, 0, &block) < 0) return closed(attempt("prctl", -1));

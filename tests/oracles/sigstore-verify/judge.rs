@@ -1,5 +1,5 @@
-//! `sigstore-verify-oracle BUNDLE KEY.pem TRUSTED_ROOT ARTIFACT`: exits 0 where Sigstore's verifier
-//! accepts the bundle for this artifact, log inclusion required. It must never use a line of ours.
+//! `sigstore-verify-oracle BUNDLE KEY.pem TRUSTED_ROOT ARTIFACT`: exits 0 if Sigstore's verifier
+//! accepts the bundle for this artifact, log inclusion required. It must never use our code.
 
 #![forbid(unsafe_code)]
 

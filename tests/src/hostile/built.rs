@@ -1,4 +1,4 @@
-//! The compiled cases, in a directory that a cell may mount and everybody may read; gone at the end.
+//! The compiled cases, in a directory that a sandbox may mount and every user can read.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -9,13 +9,15 @@ use super::{Case, two_at_a_time};
 use crate::bench::Said;
 use crate::programs::workspace;
 
-/// Where a host without a compiler finds the programs, by the cases' names with `-` for `/`.
+/// Names a directory of programs compiled elsewhere, for a host without a compiler. Each is named
+/// after its case, with `-` for `/`.
 const COMPILED: &str = "TOOLEXEC_HOSTILE_COMPILED";
 
-/// Below `/opt`, which every launcher of ours may bind; `None` for who may not write there.
+/// A directory below `/opt`, which every launcher of ours may bind. It is removed when dropped.
 pub struct Place(PathBuf);
 
 impl Place {
+    /// Creates the directory. Returns `None` if the user may not write to `/opt`.
     #[must_use]
     pub fn new() -> Option<Self> {
         let path = PathBuf::from(format!("/opt/toolexec-hostile-{}", std::process::id()));
@@ -24,6 +26,7 @@ impl Place {
         Some(Self(path))
     }
 
+    /// The path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
@@ -37,18 +40,18 @@ impl Drop for Place {
     }
 }
 
-/// What became of one case's source.
+/// The program of a case, ready to run.
 pub enum Built {
-    /// The program.
+    /// A compiled program.
     Program(PathBuf),
-    /// Python reads it itself.
+    /// A script for Python.
     Script,
-    /// This host cannot make it.
+    /// This host cannot build it, for this reason.
     Not(String),
 }
 
 impl Built {
-    /// Compiles all that is in C, or takes what was compiled elsewhere.
+    /// Compiles every C case, or copies it from `TOOLEXEC_HOSTILE_COMPILED`.
     #[must_use]
     pub fn all(cases: &[Case], place: &Place) -> Vec<Self> {
         two_at_a_time(cases, |case| Self::one(case, place.path()))
@@ -70,7 +73,7 @@ impl Built {
             let said = Said::of(compiler.arg(&case.path).arg(&program));
             assert_eq!(said.code, Some(0), "{}: {}", case.name, said.stderr);
         }
-        // Some cases are about a file that is more than readable.
+        // Some cases test a setuid file.
         let wanted = case.one("needs", super::Mode::System) == Some("setuid root");
         let mode = if wanted { 0o4755 } else { 0o755 };
         fs::set_permissions(&program, Permissions::from_mode(mode)).unwrap();

@@ -1,4 +1,4 @@
-//! A case: a program and the words of its opening comment.
+//! A case: a program and the keys of its opening comment.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ model::closed_set! {
     }
 }
 
-/// The words that a case may use, each optionally with `.system` or `.user` behind it.
+/// The keys that a case may use, each optionally followed by `.system` or `.user`.
 const KEYS: [&str; 13] = [
     "attack",
     "expect",
@@ -32,20 +32,20 @@ const KEYS: [&str; 13] = [
     "elsewhere",
 ];
 
-/// One program that tries one way out.
+/// A program that tries one way out of the sandbox.
 #[derive(Debug)]
 pub struct Case {
-    /// The group and the name: `limits/fork_bomb`.
+    /// The group and the name, such as `limits/fork_bomb`.
     pub name: String,
     pub path: PathBuf,
     words: Vec<(String, String)>,
 }
 
 impl Case {
-    /// Every case there is, by name.
+    /// Reads every case, sorted by name.
     ///
     /// # Panics
-    /// One cannot be read, or says something that nobody understands.
+    /// Panics if a case cannot be read or uses an unknown key.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let top = workspace().join("tests/hostile");
@@ -82,7 +82,7 @@ impl Case {
         case
     }
 
-    /// What the comment says under a word; what is said for this mode alone goes before the rest.
+    /// Returns the values of a key. Values for this mode replace the values without a mode.
     #[must_use]
     pub fn of(&self, key: &str, mode: Mode) -> Vec<&str> {
         let said = |wanted: &str| -> Vec<&str> {
@@ -94,13 +94,13 @@ impl Case {
         special.into_iter().filter(|value| *value != "none").collect()
     }
 
-    /// The same for a word that is said once.
+    /// Returns the first value of a key.
     #[must_use]
     pub fn one(&self, key: &str, mode: Mode) -> Option<&str> {
         self.of(key, mode).first().copied()
     }
 
-    /// A number under a word such as `limits`, which holds `name=number` pairs.
+    /// Returns a number from the `name=number` pairs of the key `limits`.
     #[must_use]
     pub fn limit(&self, name: &str, mode: Mode) -> Option<u32> {
         let pairs = self.one("limits", mode)?.split(' ');
@@ -108,25 +108,26 @@ impl Case {
         Some(value.parse().unwrap_or_else(|_| panic!("{}: {name}={value}", self.name)))
     }
 
-    /// How many cells of it run at the same moment.
+    /// Returns the number of sandboxes that run this case at the same time.
     #[must_use]
     pub fn together(&self) -> usize {
         self.one("together", Mode::System).map_or(1, |number| number.parse().unwrap())
     }
 
-    /// The hosts that its request names, all at the port of the suite's pages.
+    /// Returns the hosts that the request names. The port is that of the suite's echo server.
     #[must_use]
     pub fn hosts(&self) -> Vec<&str> {
         self.one("hosts", Mode::System).map_or(Vec::new(), |hosts| hosts.split(' ').collect())
     }
 
+    /// Returns true if the case is a Python script.
     #[must_use]
     pub fn is_python(&self) -> bool {
         self.path.extension().is_some_and(|extension| extension == "py")
     }
 }
 
-/// The lines of the comment that a file opens with, without its marks.
+/// Returns the lines of the comment at the start of a file, without comment marks.
 fn opening_comment(text: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     for line in text.lines() {

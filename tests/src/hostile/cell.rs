@@ -1,4 +1,4 @@
-//! Runs a case in a cell, as people type it: `toolexec run` with a policy whose Python is the case.
+//! Runs a case in a sandbox as a user would: `toolexec run` with a policy whose Python is the case.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,22 +12,22 @@ use crate::patience::patience;
 use crate::record::Record;
 use crate::request::RequestText;
 
-/// Longest that one run may take before it is called hung, whatever its limits.
+/// A run that takes longer than this has hung, regardless of its limits.
 const HUNG_AFTER_SEC: u32 = 90;
-/// The limit of time of a case that says none: none of these is about it.
+/// The time limit of a case that sets none. No such case tests the time limit.
 const TIME_SEC: u32 = 10;
 
-/// The person who runs all cases of one mode.
+/// Runs all cases of one mode as one user.
 pub struct Cells {
     pub mode: Mode,
     bench: Bench,
     policy: String,
     told: String,
-    /// Where the suite's pages are.
+    /// The port of the suite's echo server.
     pages: u16,
 }
 
-/// What a run left: the record's words, and the files beside it.
+/// The result of a run: facts of its record and the files beside it.
 #[derive(Debug)]
 pub struct Got {
     pub outcome: String,
@@ -43,6 +43,7 @@ pub struct Got {
     pub took: Duration,
 }
 
+/// Prepares to run the cases of a mode.
 impl Cells {
     #[must_use]
     pub fn new(mode: Mode, bench: Bench, host: &Host) -> Self {
@@ -50,15 +51,16 @@ impl Cells {
         Self { mode, bench, policy, told: host.told(), pages: host.pages() }
     }
 
-    /// Everything that makes keys, directories and control groups which stay; not a case.
+    /// Runs a harmless request, so that keys, directories and control groups that persist exist
+    /// before the first case.
     pub fn warm_up(&self) {
         self.bench.run(&self.bench.save(&RequestText::python("pass"))).assert_code(0);
     }
 
-    /// Runs a case; more than one answer if it wants several cells at the same moment.
+    /// Runs a case, with one result for each of its sandboxes.
     ///
     /// # Panics
-    /// There is no record, or it does not verify.
+    /// Panics if a run has no record, or if the record does not verify.
     #[must_use]
     pub fn run(&self, case: &Case, built: &Built) -> Vec<Got> {
         let one = || self.run_one(case, built);
@@ -90,7 +92,7 @@ impl Cells {
         Got::of(&said)
     }
 
-    /// The request with the case's hosts.
+    /// Adds the hosts of the case to the request.
     fn naming(&self, case: &Case, request: RequestText) -> RequestText {
         let entry = |host: &&str| format!("\"{host}:{}\"", self.pages);
         let asked: Vec<String> = case.hosts().iter().map(entry).collect();
@@ -103,7 +105,7 @@ impl Cells {
             .edit("Network rationale: none", "Network rationale: the pages are there.")
     }
 
-    /// The embedded policy with what the case changes.
+    /// Returns the embedded policy with the changes of the case.
     fn policy_of(&self, case: &Case, built: &Built) -> String {
         let mut policy = self.policy.clone();
         let mut change = |from: &str, to: &str| {
@@ -111,7 +113,7 @@ impl Cells {
             policy = policy.replacen(from, to, 1);
         };
         if let Built::Program(program) = built {
-            // The first runtime there is Python's.
+            // The first runtime of the policy is Python.
             change("binary: auto", &format!("binary: {}", program.display()));
             let place = program.parent().unwrap().display();
             change("mounts: [/usr]", &format!("mounts: [/usr, {place}]"));
@@ -136,7 +138,7 @@ impl Cells {
         policy
     }
 
-    /// Whether every record of the suite verifies, and nothing of a run is left in the state.
+    /// Asserts that every record verifies, and that the state contains nothing else of a run.
     pub fn check_records(&self) {
         let results = self.bench.results();
         self.bench.toolexec(["verify".as_ref(), results.as_os_str()]).assert_code(0);
@@ -145,7 +147,7 @@ impl Cells {
 }
 
 impl Got {
-    /// What was seen, short enough to read.
+    /// Returns a short description for messages.
     #[must_use]
     pub fn brief(&self) -> String {
         let start = |text: &str| text.chars().take(400).collect::<String>();
@@ -179,7 +181,7 @@ impl Got {
     }
 }
 
-/// The rows of `rejected:` in the front matter: `- path: "…"` and `reason: …`.
+/// Parses the rows of `rejected:` in the front matter: `- path: "…"` and `reason: …`.
 fn rejected(page: &str) -> BTreeSet<(String, String)> {
     let front = page.split("\n---\n").next().unwrap();
     let rows = front.split_once("rejected:\n").map(|(_, rest)| rest).unwrap_or_default();
@@ -208,7 +210,7 @@ fn kept(artifacts: &Path) -> Vec<(String, u32)> {
 
 #[cfg(test)]
 impl Got {
-    /// An ending for the tests of who judges it.
+    /// A result for tests of the judge.
     pub(super) fn example(outcome: &str, exit_code: i32, stdout: &str) -> Self {
         Self {
             outcome: outcome.to_owned(),

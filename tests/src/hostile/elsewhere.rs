@@ -1,5 +1,6 @@
-//! The same programs under other launchers, as people start those; what is told is the program's own
-//! last word. Must never run a program outside a launcher, or keep one running: each has two seconds.
+//! Runs the cases under other launchers, used as people use them. The result is the program's own
+//! verdict. Must never run a program outside a launcher, or leave one running: each is stopped
+//! after two seconds.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,10 +16,10 @@ use super::launcher::{Launcher, account};
 use super::{Built, Case, Mode};
 use crate::bench::{Bench, Said};
 
-/// After this a program is stopped; none of the launchers has a limit of time.
+/// A program is stopped after this time, because none of the launchers has a time limit.
 const STOPPED_AFTER_SEC: &str = "2";
 
-/// One launcher, and who starts it.
+/// A launcher and the user who starts it.
 pub struct Elsewhere {
     launcher: Launcher,
     bench: Bench,
@@ -28,7 +29,7 @@ pub struct Elsewhere {
     home: String,
 }
 
-/// Where one run reads and writes.
+/// The directories of one run.
 struct Desk {
     top: PathBuf,
     input: PathBuf,
@@ -36,10 +37,12 @@ struct Desk {
 }
 
 impl Elsewhere {
-    /// `place` has the programs. The error says why this launcher has no column with answers.
+    /// Prepares a launcher to run the programs in `place`. The error states why the launcher has no
+    /// results in the table.
     ///
     /// # Errors
-    /// It is not installed, or does not run even a program that does nothing.
+    /// Returns an error if the launcher is not installed, or cannot run even a program that does
+    /// nothing.
     pub fn new(launcher: Launcher, place: &Path, told: String) -> Result<Self, String> {
         let test = format!("hostile::{}", launcher.as_str());
         let bench = if launcher.is_for_root() {
@@ -67,7 +70,7 @@ impl Elsewhere {
         }
     }
 
-    /// What the program said at its end, in one word or a few.
+    /// Runs a case and returns the verdict that the program printed.
     #[must_use]
     pub fn run(&self, case: &Case, built: &Built) -> String {
         if case.one("elsewhere", Mode::System) == Some("no") {
@@ -94,7 +97,7 @@ impl Elsewhere {
             runs.into_iter().map(|run| run.join().unwrap()).collect::<Vec<_>>()
         });
         words.sort();
-        // ESCAPED sorts behind CONTAINED, and one of two is enough.
+        // ESCAPED sorts after CONTAINED, and one escape of several runs is enough.
         words.pop().unwrap()
     }
 
@@ -102,7 +105,7 @@ impl Elsewhere {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let id =
             format!("hostile-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        // firejail has a /tmp of its own, where nothing of the host is seen.
+        // Firejail gives the program a /tmp of its own, without the files of the host.
         let firejail = self.launcher == Launcher::Firejail;
         let top = if firejail { &self.place } else { self.bench.scratch().path() }.join(&id);
         let desk = Desk { input: top.join("in"), output: top.join("out"), top };
@@ -134,7 +137,8 @@ impl Elsewhere {
                 command.args(self.container()).args(["run", "--bundle"]).arg(&desk.top).arg(&id);
             }
         }
-        // Into files: what a launcher that was stopped leaves running would hold a pipe open.
+        // Output goes to files: a process that a stopped launcher leaves behind would keep a pipe
+        // open.
         let streams = ["stdout", "stderr"].map(|name| desk.top.join(name));
         let [stdout, stderr] = streams.each_ref().map(|path| fs::File::create(path).unwrap());
         let status = command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).status().unwrap();
@@ -142,7 +146,7 @@ impl Elsewhere {
             let words = self.container();
             let mut delete = self.bench.command(words[0]);
             delete.args(&words[1..]).args(["delete", "--force", &id]);
-            // It fails if the container is gone already, which is well.
+            // It fails if the container does not exist any more, which is fine.
             let deleted = delete.stdout(Stdio::null()).stderr(Stdio::null()).status();
             assert!(deleted.is_ok(), "{deleted:?}");
             if end_what_is_left(&id) {
@@ -154,7 +158,8 @@ impl Elsewhere {
         (desk, Said::from_output(&output, Duration::ZERO))
     }
 
-    /// crun refuses a host that has both kinds of control groups, so it is not shown the second.
+    /// Returns the command of the launcher. crun refuses a host that has both versions of control
+    /// groups, so the second is unmounted for it.
     fn container(&self) -> Vec<&'static str> {
         let hide = "umount /sys/fs/cgroup/unified 2>/dev/null; exec crun \"$@\"";
         match self.launcher {
@@ -176,7 +181,7 @@ impl Elsewhere {
         command.args(["--chdir", "/in"]).args(words);
     }
 
-    /// The launcher's own specification, with the least that a run of ours needs.
+    /// Writes the launcher's own specification with the smallest changes that our programs need.
     fn bundle(&self, desk: &Desk, words: &[String]) {
         let mut spec = self.bench.command(self.launcher.as_str());
         Said::of(spec.arg("spec").current_dir(&desk.top)).assert_code(0);
@@ -211,8 +216,8 @@ impl Elsewhere {
     }
 }
 
-/// Ends what a launcher that deleted its container has left in the container's control groups, as runc
-/// does where the first thread is gone and another is not. Whether there was any.
+/// Kills the processes that a deleted container has left in its control groups. runc leaves them if
+/// the first thread has ended and another has not. Returns true if there were any.
 fn end_what_is_left(id: &str) -> bool {
     let tops = fs::read_dir("/sys/fs/cgroup").into_iter().flatten().flatten();
     let groups: Vec<_> = tops.map(|top| top.path().join(id)).filter(|it| it.is_dir()).collect();
@@ -222,7 +227,7 @@ fn end_what_is_left(id: &str) -> bool {
         .flat_map(|it| pids(it).lines().map(str::to_owned).collect::<Vec<_>>())
         .collect();
     for pid in &left {
-        // It may end by itself meanwhile.
+        // It may have ended by itself in the meantime.
         let killed = Command::new("kill").args(["-s", "KILL", pid]).stderr(Stdio::null()).status();
         assert!(killed.is_ok(), "{killed:?}");
     }
@@ -236,14 +241,14 @@ fn end_what_is_left(id: &str) -> bool {
     !left.is_empty()
 }
 
-/// The program's own verdict; where it has none, how it ended.
+/// Returns the program's own verdict, or its exit code if it printed none.
 fn word_of(said: &Said) -> String {
     let words = ["CONTAINED", "OPEN", "ESCAPED", "UNLIMITED", "left running"];
     let own = said.stdout.lines().rev().find(|line| words.contains(line));
     match (own, said.code) {
         (Some(word), _) => word.to_owned(),
         (None, Some(code)) if code != 124 => format!("exit {code}"),
-        // By its own word, or because it had to be killed too.
+        // It ended on the first signal, or had to be killed.
         (None, _) => format!("no end in {STOPPED_AFTER_SEC} s"),
     }
 }

@@ -1,6 +1,7 @@
-//! What of the host a cell might reach: a TCP port, an abstract socket and a socket file, all of the
-//! suite's own, where whoever connects has escaped; and pages, which runs with hosts may ask for through
-//! their proxy and which say what reached them. The cases are told where they all are.
+//! Targets on the host: a TCP port, a UDP port, an abstract socket, and an echo server. A program
+//! in a sandbox that connects to one of the first three has escaped. Runs with hosts may reach the
+//! echo server through their proxy; it answers with the bytes it received. The cases receive all
+//! addresses.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,7 +9,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::time::Duration;
 
-/// Listeners that nobody in a cell can reach.
+/// Listeners that no sandbox can reach, and the echo server.
 pub struct Host {
     tcp: TcpListener,
     _udp: std::net::UdpSocket,
@@ -18,6 +19,7 @@ pub struct Host {
     pages: u16,
 }
 
+/// Opens the listeners.
 impl Host {
     #[must_use]
     pub fn new() -> Self {
@@ -34,13 +36,13 @@ impl Host {
         }
     }
 
-    /// The port of the pages, on the host's loopback.
+    /// The port of the echo server on the loopback of the host.
     #[must_use]
     pub fn pages(&self) -> u16 {
         self.pages
     }
 
-    /// The input of a compiled case: what `told()` reads.
+    /// Returns the input of a compiled case, which the C function `told()` reads.
     #[must_use]
     pub fn told(&self) -> String {
         let Self { name, udp_port, pages, .. } = self;
@@ -51,13 +53,13 @@ impl Host {
     }
 }
 
-/// A server that answers everything with the bytes that it was sent.
+/// Starts a server that answers each request with the bytes that it received.
 fn pages() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
-            // A client that is gone wants no answer.
+            // A client that has disconnected needs no answer.
             std::thread::spawn(move || stream.and_then(say_what_came).ok());
         }
     });
@@ -65,7 +67,7 @@ fn pages() -> u16 {
 }
 
 fn say_what_came(mut stream: TcpStream) -> std::io::Result<()> {
-    // Long enough for a second part, if somebody sends one.
+    // Long enough for a second part of a request, if a client sends one.
     stream.set_read_timeout(Some(Duration::from_millis(200)))?;
     let (mut came, mut piece) = (Vec::new(), [0; 4096]);
     while let Ok(read @ 1..) = stream.read(&mut piece) {

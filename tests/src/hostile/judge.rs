@@ -1,30 +1,31 @@
-//! Whether a run went as its case says it must.
+//! Compares a run with the expectations of its case.
 
 use std::time::Duration;
 
 use super::{Case, Got, Mode};
 use crate::patience::patience;
 
-/// Characters that a page for people must not hold, beside all control characters but the newline.
+/// Direction marks, which a page must not contain; nor may it contain control characters except
+/// newline.
 const REORDERING: [char; 9] = [
     '\u{202a}', '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}', '\u{2066}', '\u{2067}', '\u{2068}',
     '\u{2069}',
 ];
 
-/// What became of a case in one mode.
+/// The verdict on a case in one mode.
 #[derive(Debug)]
 pub enum Verdict {
-    /// As it must be.
+    /// As the case expects.
     Expected,
-    /// Otherwise, and known: why.
+    /// Different for a known reason.
     Known(String),
-    /// Otherwise: in what.
+    /// Different, with the differences.
     Differs(Vec<String>),
-    /// This host cannot run it: why.
+    /// This host cannot run it, for this reason.
     Skipped(String),
 }
 
-/// Compares one run with what its case says.
+/// Compares a run with the expectations of its case.
 #[must_use]
 pub fn judge(case: &Case, mode: Mode, got: &Got) -> Verdict {
     let mut wrong = must_always_hold(got);
@@ -42,7 +43,7 @@ pub fn judge(case: &Case, mode: Mode, got: &Got) -> Verdict {
     Verdict::Differs(wrong)
 }
 
-/// What no tool may bring about, whatever it prints and however it ends.
+/// Checks the rules that hold for every tool, regardless of its output and its end.
 fn must_always_hold(got: &Got) -> Vec<String> {
     let mut wrong = Vec::new();
     let foul = |c: &char| (c.is_control() && *c != '\n') || REORDERING.contains(c);
@@ -98,7 +99,7 @@ fn as_expected(case: &Case, mode: Mode, got: &Got) -> Vec<String> {
     wrong
 }
 
-/// `signal 9` and `exit_nonzero 3` name the number too.
+/// Returns true if a run ended as expected. `signal 9` and `exit_nonzero 3` require the number too.
 fn ends_as(expected: &str, got: &Got) -> bool {
     let (outcome, number) = expected.split_once(' ').unwrap_or((expected, ""));
     let code = if outcome == "signal" { got.exit_code - 128 } else { got.exit_code };

@@ -1,9 +1,9 @@
-//! The other launchers: what they are called, how they are used, and as whom. Starts nothing.
+//! The other launchers: name, usage and user. Starts nothing.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-/// A launcher that others use.
+/// A launcher that is in wide use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Launcher {
     Bwrap,
@@ -15,6 +15,7 @@ pub enum Launcher {
 impl Launcher {
     pub const ALL: [Self; 4] = [Self::Bwrap, Self::Crun, Self::Runc, Self::Firejail];
 
+    /// The name of its program.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -25,7 +26,7 @@ impl Launcher {
         }
     }
 
-    /// How it is called here, for the reader of the table.
+    /// Describes the command line of the tests, for the reader of the table.
     #[must_use]
     pub fn usage(self) -> &'static str {
         match self {
@@ -45,13 +46,13 @@ impl Launcher {
         }
     }
 
-    /// Whether only root starts it, or this test needs root to become somebody else.
+    /// Returns true if the launcher needs root, or if the test needs root to become another user.
     pub(super) fn is_for_root(self) -> bool {
         !matches!(self, Self::Bwrap)
     }
 }
 
-/// Somebody of this host who is neither root nor a service, and has a home.
+/// Returns uid and home of a user account of this host, neither root nor a service.
 pub(super) fn account() -> Option<(u32, String)> {
     let accounts = fs::read_to_string("/etc/passwd").unwrap();
     let mut people = accounts.lines().filter_map(|line| {

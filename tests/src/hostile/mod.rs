@@ -1,9 +1,11 @@
-//! The hostile suite: one small program per way out of a cell, run in both modes and, where they are
-//! installed, under other launchers; and a look at what is left of it all.
+//! The hostile suite: one small program for each way out of a sandbox. Each runs in both modes and
+//! under the other launchers that are installed. The suite then looks for anything left on the
+//! host.
 //!
-//! A case is a source file below `tests/hostile/` whose opening comment says what it tries and what must
-//! become of it (`tests/hostile/README.md` has the words). Nothing here may judge a run by anything but
-//! its record and its files, or harm the host where a launcher has no limits: the programs cap themselves.
+//! A case is a source file below `tests/hostile/`. Its opening comment states the attack and the
+//! expected result; `tests/hostile/README.md` lists the keys. Must never judge a run by anything
+//! but its record and its files. Must never harm the host under a launcher without limits: the
+//! programs limit themselves.
 
 mod built;
 mod case;
@@ -28,10 +30,10 @@ pub use table::Table;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Does one thing for each item, two at a time; the answers are in the items' order.
+/// Applies `act` to each item, two at a time. Results are in the order of the items.
 ///
 /// # Panics
-/// The thing panics.
+/// Panics if `act` panics.
 pub fn two_at_a_time<T: Sync, R: Send>(items: &[T], act: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());

@@ -1,8 +1,8 @@
-//! What a host has of everything that a run could leave behind, before and after.
+//! Compares the host before and after a run, to find everything that a run could leave behind.
 //!
-//! Other work may go on beside the suite, so what is new is looked at again until it is gone: what a
-//! run left is there for ever. Must never remove anything itself, or need more than the standard library:
-//! the cell's own leak test has this file too.
+//! Other work may run beside the suite, so new objects are checked again until they disappear; a
+//! leftover of a run never does. Must never remove anything. Must use only the standard library:
+//! the leak test of `sandbox` includes this file.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,22 +13,22 @@ use std::time::{Duration, Instant};
 use crate::patience::patience;
 
 const NAMESPACES: [&str; 7] = ["pid", "net", "user", "mnt", "ipc", "uts", "cgroup"];
-/// How long what is new may take to go.
+/// New objects may take this long to disappear.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Where files could be left.
+/// Directories in which a run could leave files.
 const PLACES: [&str; 6] = ["/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/opt", "/run"];
 
-/// Everything that could be left, as lines.
+/// One line for each object that a run could leave.
 pub struct Remains {
     lines: BTreeSet<String>,
-    /// Files of other tests that run now. The process whose number such a file has may be another one: then
-    /// the file is a killed test's, and stays when that process ends.
+    /// Files of other running tests. The process that has a file's number may be an unrelated one.
+    /// Then a killed test left the file, and the file stays when that process ends.
     others: BTreeSet<String>,
     network_namespaces: Option<usize>,
 }
 
 impl Remains {
-    /// What there is now.
+    /// Lists the objects of the host now.
     #[must_use]
     pub fn now() -> Self {
         let (mut lines, mut others) = (BTreeSet::new(), BTreeSet::new());
@@ -38,7 +38,7 @@ impl Remains {
         for place in PLACES {
             for entry in fs::read_dir(place).into_iter().flatten().flatten() {
                 let line = format!("file {}", entry.path().display());
-                // Files of a tool or of the ordinary user, and whatever names us.
+                // Files of a tool or of the ordinary user, and files with our name.
                 if is_of_tools(&entry.path()) || !is_of_others(&entry.file_name().to_string_lossy())
                 {
                     lines.insert(line);
@@ -54,7 +54,7 @@ impl Remains {
         }
         for entry in fs::read_dir("/proc/self/fd").unwrap().flatten() {
             let target = fs::read_link(entry.path()).unwrap_or_default();
-            // The one that this list itself is read by.
+            // The descriptor that reads this directory is not counted.
             if !target.ends_with("fd") {
                 lines.insert(format!("descriptor {:?} {}", entry.file_name(), target.display()));
             }
@@ -62,7 +62,7 @@ impl Remains {
         Self { lines, others, network_namespaces: network_namespaces() }
     }
 
-    /// What is there that was not there before and does not go; empty if all is as it was.
+    /// Returns the objects that are new since `before` and do not disappear.
     #[must_use]
     pub fn left_since(before: &Self) -> Vec<String> {
         let begun = Instant::now();
@@ -75,13 +75,13 @@ impl Remains {
         left
     }
 
-    /// What is there now and not in this.
+    /// Returns the objects of now that are not in this list.
     fn missing(&self) -> Vec<String> {
         let now = Self::now();
         let new = now.lines.difference(&self.lines).filter(|line| !self.others.contains(*line));
         let mut new: Vec<_> = new.cloned().collect();
-        // The kernel counts those too that no process is in. It frees them in its own time and in
-        // batches, so a few are no leak: a cell each would be hundreds.
+        // The kernel also counts namespaces without a process and frees them later, in batches. A
+        // few are not a leak: one for each sandbox would be hundreds.
         if let (Some(before), Some(now)) = (self.network_namespaces, now.network_namespaces)
             && now > before + 20
         {
@@ -91,9 +91,11 @@ impl Remains {
     }
 }
 
-/// A process is identified by its name and the moment that it began. Only those that could be of a run: in
-/// namespaces of their own, children of this test, or orphans that name us. A namespace has no line of its
-/// own: a process or a mount keeps it, and the kernel gives its number to the next one.
+/// Lists the processes that could belong to a run: in other namespaces, children of this test, or
+/// orphans with our name. A process is identified by its name and start time.
+///
+/// Namespaces are not listed: a process or a mount keeps each one alive, and the kernel reuses its
+/// number.
 fn processes(lines: &mut BTreeSet<String>) {
     let own = |kind: &str| fs::read_link(format!("/proc/self/ns/{kind}")).unwrap_or_default();
     let here = NAMESPACES.map(own);
@@ -102,11 +104,11 @@ fn processes(lines: &mut BTreeSet<String>) {
         let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
         let Some((name, rest)) = stat.rsplit_once(')') else { continue };
         let fields: Vec<_> = rest.split_whitespace().collect();
-        // proc_pid_stat(5): fields 4 and 22, of which the third is the first here.
+        // proc_pid_stat(5): fields 4 and 22. The first element of `fields` is field 3.
         let (parent, began) = (fields[1], fields[19]);
         let of = |kind| fs::read_link(entry.path().join("ns").join(kind)).unwrap_or_default();
         let theirs = NAMESPACES.map(of);
-        // Without the right to look, or when it has just ended, there is no answer.
+        // The links are empty without permission, or if the process has just ended.
         let same = theirs == here || theirs.iter().all(|link| link.as_os_str().is_empty());
         let orphan = parent == "1" && names_us(&entry.path());
         if same && !orphan && parent != me {
@@ -117,8 +119,8 @@ fn processes(lines: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns true if a process runs one of our programs. Its arguments and environment do not count: the shell of a
-/// developer has our name there too.
+/// Returns true if a process runs one of our programs. Arguments and environment do not count,
+/// because a developer's shell has our name there.
 fn names_us(process: &Path) -> bool {
     let comm = fs::read(process.join("comm")).unwrap_or_default();
     let exe = fs::read_link(process.join("exe")).unwrap_or_default();
@@ -127,14 +129,14 @@ fn names_us(process: &Path) -> bool {
         .any(|text| text.windows(8).any(|word| word == b"toolexec"))
 }
 
-/// Whether a file is another test's that runs now.
+/// Returns true if a file belongs to another running test.
 fn is_of_others(name: &str) -> bool {
     let digits = name.split('-').filter(|part| part.parse::<u32>().is_ok());
     let mut others = digits.filter(|pid| *pid != std::process::id().to_string());
     !name.contains("toolexec") || others.any(|pid| Path::new("/proc").join(pid).exists())
 }
 
-/// Whether it belongs to a user that only tools are, or that only these tests are.
+/// Returns true if a file belongs to a user of tools or to the ordinary user of the tests.
 fn is_of_tools(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|it| it.uid() > 60000)
 }
@@ -144,7 +146,7 @@ fn mounts(lines: &mut BTreeSet<String>) {
     lines.extend(text.lines().map(|line| format!("mount {line}")));
 }
 
-/// Those of cells and of tools: whatever started this host's own work has groups that come and go.
+/// Lists the control groups of sandboxes and tools. Groups of other services come and go.
 fn groups(directory: &Path, lines: &mut BTreeSet<String>) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         // Links between controllers are not followed.
@@ -158,7 +160,8 @@ fn groups(directory: &Path, lines: &mut BTreeSet<String>) {
     }
 }
 
-/// How many the kernel has objects for; only root may know.
+/// Returns the number of network namespaces in the kernel's slab statistics, which only root can
+/// read.
 fn network_namespaces() -> Option<usize> {
     let slabs = fs::read_to_string("/proc/slabinfo").ok()?;
     let line = slabs.lines().find(|line| line.starts_with("net_namespace "))?;

@@ -1,17 +1,18 @@
-//! The table: a row a case, a column a way to run it. Only says what was found.
+//! The table of results: a row for each case, a column for each way to run it. Only reports, never
+//! judges.
 
 use std::fmt::Write as _;
 
 use super::{Case, Got, Mode, Verdict};
 
-/// What stands in one row.
+/// One row.
 struct Row {
     case: String,
     expected: String,
     cells: Vec<String>,
 }
 
-/// Cases, what must become of them, and what did.
+/// Cases, expectations and results.
 #[derive(Default)]
 pub struct Table {
     columns: Vec<String>,
@@ -20,6 +21,7 @@ pub struct Table {
 }
 
 impl Table {
+    /// A table with a row for each case.
     #[must_use]
     pub fn of(cases: &[Case]) -> Self {
         let row = |case: &Case| Row {
@@ -30,7 +32,7 @@ impl Table {
         Self { rows: cases.iter().map(row).collect(), ..Self::default() }
     }
 
-    /// Adds a column; its cells are in the order of the cases.
+    /// Adds a column with one value for each case, in order.
     pub fn column(&mut self, name: &str, cells: Vec<String>) {
         assert_eq!(cells.len(), self.rows.len());
         self.columns.push(name.to_owned());
@@ -44,7 +46,7 @@ impl Table {
         self.notes.push(line);
     }
 
-    /// As Markdown, aligned so that it can be read as it is.
+    /// Returns the table as aligned Markdown.
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut lines = vec![vec!["case".to_owned(), "expected".to_owned()]];
@@ -76,7 +78,7 @@ impl Table {
     }
 }
 
-/// Outcome and what else must be seen, for both modes where they differ.
+/// Returns the expected outcome and other expectations, for each mode if they differ.
 fn expectation(case: &Case) -> String {
     let of = |mode| {
         let mut words = vec![case.one("expect", mode).unwrap_or_default().to_owned()];
@@ -91,7 +93,7 @@ fn expectation(case: &Case) -> String {
 }
 
 impl Verdict {
-    /// What the table says of a run.
+    /// Returns the text of a verdict for the table.
     #[must_use]
     pub fn cell(&self, got: Option<&Got>) -> String {
         let ending = got.map(|got| match got.outcome.as_str() {

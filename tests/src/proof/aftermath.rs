@@ -1,4 +1,4 @@
-//! What must hold of a spool after a crash, and after the recovery from it.
+//! Checks of a spool after a crash, and after the recovery from it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,8 +10,8 @@ use crate::desk::list;
 use crate::record::Record;
 use crate::service::Service;
 
-/// What is wrong on a spool whose daemon was killed and not started again: a run that nobody wrote down, or
-/// a result that is seen and not whole.
+/// Returns the faults of a spool whose daemon was killed and not restarted: a run without an intent
+/// in the ledger, or a published result that is incomplete.
 #[must_use]
 pub fn crashed(service: &Service<'_>, scene: &Scene, counts: &Counts) -> Vec<String> {
     let mut faults = runs(service, scene, counts);
@@ -19,7 +19,7 @@ pub fn crashed(service: &Service<'_>, scene: &Scene, counts: &Counts) -> Vec<Str
     faults
 }
 
-/// What is wrong on a spool whose daemon had the time to recover and was then told to stop.
+/// Returns the faults of a spool whose daemon has had time to recover and was then stopped.
 #[must_use]
 pub fn rested(service: &Service<'_>, scene: &Scene, counts: &Counts) -> Vec<String> {
     let mut faults = runs(service, scene, counts);
@@ -30,7 +30,8 @@ pub fn rested(service: &Service<'_>, scene: &Scene, counts: &Counts) -> Vec<Stri
     faults
 }
 
-/// Nobody runs twice, nobody runs who may not, and whoever ran is in the ledger.
+/// Checks that no request runs twice, that no refused request runs, and that each run has an intent
+/// in the ledger.
 fn runs(service: &Service<'_>, scene: &Scene, counts: &Counts) -> Vec<String> {
     let ledger = ledger_of(service);
     let mut faults = Vec::new();
@@ -53,7 +54,7 @@ fn ledger_of(service: &Service<'_>) -> String {
     files.values().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect()
 }
 
-/// Every result that can be seen verifies, all its files with it.
+/// Checks that every published result verifies with all its files.
 fn results_are_whole(service: &Service<'_>) -> Vec<String> {
     let visible = service.visible_results();
     if visible.is_empty() {
@@ -92,7 +93,7 @@ fn records_are_one_each(service: &Service<'_>, scene: &Scene, counts: &Counts) -
         }
         let places: &[&str] = match outcome {
             "refused" => &["quarantine"],
-            // Used up or not, as far as it had come.
+            // The approval may or may not be used up, depending on how far the request had come.
             "setup_error" => &["archive", "quarantine"],
             _ => &["archive"],
         };
@@ -113,7 +114,7 @@ fn records_are_one_each(service: &Service<'_>, scene: &Scene, counts: &Counts) -
 }
 
 fn is_of(record: &Record, member: &Member) -> bool {
-    // One that could not be read is told by its name.
+    // The record of an unreadable request contains its file name.
     record.id().ends_with(&member.id) || record.text.contains(&member.file_name())
 }
 
@@ -135,7 +136,7 @@ fn nothing_is_left(service: &Service<'_>, host: Host) -> Vec<String> {
         }
     }
     let mut left = list(&service.at("approved"));
-    // Without its request it means nothing.
+    // Inputs without their request have no effect.
     left.retain(|name| host == Host::Works || !name.ends_with(".inputs"));
     if !left.is_empty() {
         faults.push(format!("approved/ has {left:?}"));
@@ -143,7 +144,7 @@ fn nothing_is_left(service: &Service<'_>, host: Host) -> Vec<String> {
     faults
 }
 
-/// The log is whole and has each record, and each record the log.
+/// Checks that the log is complete and that the log and the records agree.
 fn log_agrees(service: &Service<'_>) -> Vec<String> {
     let said = service.fsck();
     if said.code == Some(0) {
@@ -153,10 +154,10 @@ fn log_agrees(service: &Service<'_>) -> Vec<String> {
     vec![format!("log fsck: {:?}: {}", said.code, said_all.trim())]
 }
 
-/// Files and their bytes, by their path; a link's bytes are where it leads.
+/// Files and their bytes, by path. The bytes of a symbolic link are its target.
 pub type Tree = BTreeMap<PathBuf, Vec<u8>>;
 
-/// What a recovery that finds nothing to do must leave as it is.
+/// Reads the files that a recovery without work must not change.
 #[must_use]
 pub fn tree_of(service: &Service<'_>) -> Tree {
     let mut tree = Tree::new();
@@ -167,7 +168,7 @@ pub fn tree_of(service: &Service<'_>) -> Tree {
     tree
 }
 
-/// Which paths are in one tree only, or not the same in both.
+/// Returns the paths that are in one tree only, or that differ.
 #[must_use]
 pub fn differences(before: &Tree, after: &Tree) -> Vec<String> {
     let paths = before.keys().chain(after.keys().filter(|path| !before.contains_key(*path)));

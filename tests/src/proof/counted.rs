@@ -1,9 +1,9 @@
-//! A tool whose every run is counted by the kernel.
+//! A tool whose runs the kernel counts.
 //!
-//! A cell shows its tool nothing that it could write but `/out`, which goes with it. So the tool opens a file
-//! for reading that its policy shows it, one for each request, before it does anything else; outside, inotify
-//! tells of each time that it is closed unwritten. Must never count what a program of ours opens: nobody but
-//! the tool knows the files.
+//! A sandbox gives its tool nothing writable but `/out`, which disappears with it. So before doing
+//! anything else, the tool opens a file for reading that its policy mounts, one file for each
+//! request. Outside, inotify reports each close of such a file. Only the tool knows the files. Must
+//! never count files that our programs open.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
@@ -46,11 +46,13 @@ int main(int count, char **words) {
 }
 "#;
 
-/// The tool, in a directory that a cell may mount and everybody may read; gone at the end.
+/// The tool, in a directory that a sandbox may mount and every user can read. It is removed when
+/// dropped.
 pub struct Tool(PathBuf);
 
 impl Tool {
-    /// `None`, and said so, where there is no compiler or nobody may write below `/opt`.
+    /// Builds the tool. Logs a skip and returns `None` without a compiler or if `/opt` is
+    /// not writable.
     #[must_use]
     pub fn build(test: &str) -> Option<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -83,13 +85,13 @@ impl Tool {
         fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// The program; told nothing it does nothing.
+    /// The program. Without arguments it does nothing.
     #[must_use]
     pub fn program(&self) -> PathBuf {
         self.0.join("tool")
     }
 
-    /// The tests' rules, in which `python` is this tool.
+    /// Returns a configuration whose policy runs this tool as `python`.
     #[must_use]
     pub fn asked(&self, bench: &Bench) -> Asked {
         let asked = Asked::for_owner(bench);
@@ -104,7 +106,7 @@ impl Tool {
         Asked { policy, ..asked }
     }
 
-    /// Begins to count.
+    /// Starts to count.
     #[must_use]
     pub fn count(&self) -> Counted {
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -125,10 +127,10 @@ impl Drop for Tool {
     }
 }
 
-/// How often each name was opened.
+/// The number of runs by name.
 pub type Counts = BTreeMap<String, u32>;
 
-/// A count that goes on until this is dropped.
+/// A running count, stopped when dropped.
 pub struct Counted {
     ran: PathBuf,
     prefix: String,
@@ -140,7 +142,7 @@ pub struct Counted {
 impl Counted {
     fn of(ran: PathBuf, prefix: String) -> Self {
         let watch = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).unwrap();
-        // Opening too: the kernel makes one event of two equal ones that follow each other.
+        // OPEN is watched too: the kernel merges two equal events that follow each other.
         inotify::add_watch(&watch, &ran, WatchFlags::OPEN | WatchFlags::CLOSE_NOWRITE).unwrap();
         let counts = Arc::new(Mutex::new(Counts::new()));
         let stop = Arc::new(AtomicBool::new(false));
@@ -151,14 +153,14 @@ impl Counted {
         Self { ran, prefix, counts, stop, reader: Some(reader) }
     }
 
-    /// The word by which a tool is told whose run it is; its runs will be counted.
+    /// Returns the argument that identifies a run to the tool. Runs with it are counted.
     #[must_use]
     pub fn word(&self, name: &str) -> String {
         self.expect(name);
         format!("{}{name}", self.prefix)
     }
 
-    /// Makes the file that a run of this name opens.
+    /// Creates the file that a run of this name opens.
     pub fn expect(&self, name: &str) {
         let path = self.ran.join(format!("{}{name}", self.prefix));
         if !path.exists() {
@@ -167,17 +169,17 @@ impl Counted {
         }
     }
 
-    /// How often each ran until now.
+    /// Returns the number of runs until now.
     #[must_use]
     pub fn so_far(&self) -> Counts {
-        // The kernel tells while it closes, and the reader looks every few milliseconds.
+        // The kernel reports while it closes the file, and the reader polls every few milliseconds.
         std::thread::sleep(Duration::from_millis(15));
         let counts = self.counts.lock().unwrap();
         let own = counts.iter().filter_map(|(word, count)| Some((self.own(word)?, *count)));
         own.collect()
     }
 
-    /// Goes on from an earlier count: what ran since then did not, in the history that is looked at now.
+    /// Restores an earlier count. Use this after a spool was reset to the state at that count.
     pub fn go_back_to(&self, earlier: &Counts) {
         let mut counts = self.counts.lock().unwrap();
         counts.retain(|word, _| !word.starts_with(&self.prefix));
@@ -212,11 +214,12 @@ fn read(watch: &OwnedFd, counts: &Mutex<Counts>, stop: &AtomicBool) {
         };
         let flags = event.events();
         assert!(!flags.contains(inotify::ReadFlags::QUEUE_OVERFLOW), "runs went by uncounted");
-        // At its end a tool that was killed has closed it too; who made the file has closed it otherwise.
+        // A killed tool closes the file too. The process that created it closed it after writing,
+        // which is another event.
         if !flags.contains(inotify::ReadFlags::CLOSE_NOWRITE) {
             continue;
         }
-        // The directory itself has no name here.
+        // An event of the directory itself has no name.
         if let Some(name) = event.file_name() {
             *counts.lock().unwrap().entry(name.to_str().unwrap().to_owned()).or_default() += 1;
         }

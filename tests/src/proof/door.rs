@@ -1,5 +1,5 @@
-//! A launcher behind a socket, as the units start it, so that what is done to the daemon (a tracer, a fault in a
-//! system call) is done to the daemon alone. Must never outlive the test.
+//! A launcher behind a socket, as the systemd units start it. A tracer or a fault in a system call
+//! then affects the daemon alone. Must never outlive the test.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
@@ -13,11 +13,11 @@ use rustix::net::{
 use crate::bench::Bench;
 use crate::service::Service;
 
-/// The launcher, and the daemon's configuration leads to it.
+/// A launcher that the daemon's configuration points to.
 pub struct Door(Child);
 
 impl Door {
-    /// Starts it, as whoever runs the tests.
+    /// Starts the launcher as the user who runs the tests.
     #[must_use]
     pub fn open(bench: &Bench, service: &Service<'_>) -> Self {
         let path = bench.scratch().path().join("launch.sock");
@@ -42,7 +42,7 @@ impl Door {
 
 impl Drop for Door {
     fn drop(&mut self) {
-        // Told first, so that it ends its cells; it has a moment for that.
+        // SIGTERM first, so that it ends its sandboxes. It has three seconds.
         let told = std::process::Command::new("kill").arg(self.0.id().to_string()).status();
         let begun = Instant::now();
         while told.as_ref().is_ok_and(std::process::ExitStatus::success)

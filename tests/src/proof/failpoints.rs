@@ -1,4 +1,4 @@
-//! The daemon that can be killed at a named place: where it is built, and which names there are.
+//! The daemon that can be killed at a named failpoint: its build, and the names of the failpoints.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use crate::bench::Bench;
 use crate::programs::workspace;
 use crate::skip;
 
-/// Where a daemon with failpoints is that was built already.
+/// Names a directory with a daemon that was built with failpoints.
 const BUILT: &str = "TOOLEXEC_FAILPOINTS_BIN";
 
 /// A daemon with failpoints.
@@ -19,11 +19,11 @@ pub struct Failpoints {
 }
 
 impl Failpoints {
-    /// The daemon that `TOOLEXEC_FAILPOINTS_BIN` names the directory of, or one that is built now, once a
-    /// process; `None`, and said so, where there is neither.
+    /// Returns the daemon in `TOOLEXEC_FAILPOINTS_BIN`, or builds one, once per process. Logs a
+    /// skip and returns `None` if neither is possible.
     ///
     /// # Panics
-    /// It does not compile.
+    /// Panics if the daemon does not compile.
     #[must_use]
     pub fn get(test: &str) -> Option<Self> {
         static MADE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
@@ -36,13 +36,13 @@ impl Failpoints {
         }
     }
 
-    /// Where it is.
+    /// The path of the daemon.
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.daemon
     }
 
-    /// Has a bench use it for `toolexecd`; all other programs stay.
+    /// Replaces the `toolexecd` of a bench. All other programs stay.
     pub fn install(&self, bench: &Bench) {
         let place = bench.scratch().path().join("bin/toolexecd");
         fs::remove_file(&place).unwrap();
@@ -51,10 +51,10 @@ impl Failpoints {
         }
     }
 
-    /// Every name, in the source's order: a failpoint that is added is tested without a word here.
+    /// Returns every failpoint, in the order of the source. A new failpoint needs no change here.
     ///
     /// # Panics
-    /// The source is not as it was, so that names could be missed.
+    /// Panics if the source has another form, because names could be missed.
     #[must_use]
     pub fn names() -> Vec<String> {
         let path = workspace().join("spool/src/failpoint.rs");
@@ -93,7 +93,8 @@ fn make() -> Result<PathBuf, String> {
     Ok(target.join("debug/toolexecd"))
 }
 
-/// How often a daemon came to each place, by the file that `TOOLEXEC_FAILPOINT_LOG` named.
+/// Counts how often a daemon reached each failpoint, from the file that `TOOLEXEC_FAILPOINT_LOG`
+/// named.
 #[must_use]
 pub fn arrivals(log: &Path) -> BTreeMap<String, u32> {
     let mut arrivals = BTreeMap::new();

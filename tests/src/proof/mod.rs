@@ -1,9 +1,9 @@
-//! What the proofs of the spool stand on: a tool whose runs are counted from outside, a set of requests of
-//! every kind, and what must hold on a spool after a crash and after recovery.
+//! Support for crash tests of the spool: a tool whose runs are counted from outside, requests of
+//! every kind, and checks of a spool after a crash and after recovery.
 //!
-//! Everything is judged by files, by the programs' own checks and by the kernel's word that a tool was
-//! started. Must never take the daemon's log for a proof, or end a test in the middle of a table: what is
-//! wrong comes back as a list.
+//! Evidence is files, the programs' own checks, and the kernel's count of tool starts. Must never
+//! accept the daemon's log as evidence. Must never abort a test in the middle of a table: faults
+//! are returned as a list.
 
 mod aftermath;
 mod counted;

@@ -1,5 +1,5 @@
-//! A daemon that finds what another one left: it comes to rest, nothing is wrong, and the next one changes no
-//! byte. Must never help it: it gets its time and a signal to stop.
+//! Recovery of a daemon from the state that another one left: it becomes idle without faults, and
+//! the next daemon changes no byte. Must never help it: it gets time and a signal to stop.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -10,12 +10,13 @@ use super::scene::Scene;
 use crate::patience::patience;
 use crate::service::Service;
 
-/// How long a daemon may take for all that lies there; many times what it needs.
+/// Longest time for a daemon to process everything; many times what it needs.
 const SETTLED_WITHIN: Duration = Duration::from_secs(30);
-/// After "ready" a daemon with nothing to do is given this long to do something all the same.
+/// After "ready", an idle daemon gets this long to do something wrong.
 pub const IDLE: Duration = Duration::from_millis(250);
 
-/// Has one daemon recover, by a command of the caller's, and another one look again. Returns what is wrong.
+/// Recovers with one daemon, started by `command`, and checks with a second one. Returns the
+/// faults.
 #[must_use]
 pub fn recovered(
     service: &mut Service<'_>,
@@ -35,7 +36,7 @@ pub fn recovered(
     faults
 }
 
-/// Has a daemon work until something is so, and stop. Returns what was wrong with it.
+/// Runs a daemon until a condition holds, and stops it. Returns its fault, if any.
 fn at_rest(
     service: &mut Service<'_>,
     command: Command,
@@ -44,7 +45,7 @@ fn at_rest(
     service.spawn_as(command);
     let begun = Instant::now();
     let mut fault = None;
-    // Before it is ready it need not know how to stop.
+    // It handles the signal to stop only when it is ready.
     while !(service.log().contains("ready") && is_so(service)) {
         if let Some(status) = service.ended() {
             return Some(format!("the daemon ended with {status}: {}", service.log()));

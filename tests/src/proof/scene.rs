@@ -1,4 +1,4 @@
-//! What lies in `approved/` when a daemon is started to be killed.
+//! The content of `approved/` when a daemon is started to be killed.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,30 +8,30 @@ use super::counted::Counted;
 use crate::request::RequestText;
 use crate::service::Service;
 
-/// What is to become of a thing that is dropped.
+/// The expected fate of a submitted file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Its tool ends well.
+    /// The tool succeeds.
     Success,
-    /// Its tool says that it failed.
+    /// The tool exits with a failure.
     Failing,
-    /// Nobody approved it.
+    /// The request is not approved.
     Refused,
-    /// It can never be a request.
+    /// The file is a symbolic link, which can never be a request.
     Object,
 }
 
 impl Kind {
     pub const ALL: [Self; 4] = [Self::Success, Self::Failing, Self::Refused, Self::Object];
 
-    /// Whether its tool may be started.
+    /// Returns true if the tool may be started.
     #[must_use]
     pub fn runs(self) -> bool {
         matches!(self, Self::Success | Self::Failing)
     }
 }
 
-/// A thing that was dropped.
+/// A submitted file.
 #[derive(Clone, Debug)]
 pub struct Member {
     pub kind: Kind,
@@ -40,24 +40,24 @@ pub struct Member {
 }
 
 impl Member {
-    /// Its name in `approved/`.
+    /// The file name in `approved/`.
     #[must_use]
     pub fn file_name(&self) -> String {
         format!("{}.md", self.id)
     }
 }
 
-/// What a daemon may be held to.
+/// The expectations of the daemon, depending on its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Host {
-    /// All that it asks of the host is done until it is killed.
+    /// All system calls succeed until the daemon is killed.
     Works,
-    /// Something that it asks of the host fails: it may then refuse what it could have run, and leave inputs
-    /// behind that it cannot take away. It must still run nothing twice and tell everything once.
+    /// A system call fails. The daemon may then refuse a valid request, and leave inputs that it
+    /// cannot remove. It must still run nothing twice and record every request once.
     Fails,
 }
 
-/// All of it.
+/// All submitted files.
 #[derive(Clone, Debug)]
 pub struct Scene {
     pub members: Vec<Member>,
@@ -65,14 +65,14 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// Drops one of each kind into a spool, as its owner, with a rename as its last act.
+    /// Submits one file of each kind to a spool. The last step of each is a rename.
     #[must_use]
     pub fn drop_into(service: &Service<'_>, counted: &Counted, kinds: &[Kind]) -> Self {
         let members = kinds.iter().map(|kind| drop_one(service, counted, *kind)).collect();
         Self { members, host: Host::Works }
     }
 
-    /// Whether every one of them has left `approved/` and nothing is at work.
+    /// Returns true if all files have left `approved/` and no claim is in progress.
     #[must_use]
     pub fn is_settled(&self, service: &Service<'_>) -> bool {
         let gone = |member: &Member| {
@@ -112,8 +112,8 @@ fn move_into(path: &Path, directory: &Path) {
     fs::rename(path, directory.join(path.file_name().unwrap())).unwrap();
 }
 
-/// What every proof has its daemon told: no heartbeats in the log, which would change it without a reason,
-/// and the lines of `TOOLEXEC_PROOF_CONFIG` (`;` ends a line), such as `runs_max: 8`.
+/// Configures a daemon for crash tests: no heartbeats, which would change the log without a reason,
+/// and the lines of `TOOLEXEC_PROOF_CONFIG` (separated by `;`), such as `runs_max: 8`.
 pub fn settings(service: &Service<'_>) {
     service.configure("log: {heartbeat_sec: 0}");
     for line in std::env::var("TOOLEXEC_PROOF_CONFIG").unwrap_or_default().split(';') {

@@ -1,4 +1,5 @@
-//! The daemon under `strace`: its threads and nothing else, for the launcher stands behind a [`super::Door`].
+//! The daemon under `strace`: only its own threads, because the launcher is behind a
+//! [`super::Door`].
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +10,7 @@ use crate::bench::Said;
 use crate::service::Service;
 use crate::skip;
 
-/// Whether this host has a tracer that may trace; if not, the test is told as skipped.
+/// Returns true if `strace` works on this host. Otherwise logs a skip.
 #[must_use]
 pub fn strace_works(test: &str) -> bool {
     let tried = Command::new("strace").args(["-f", "-qq", "-o", "/dev/null", "true"]).output();
@@ -22,7 +23,7 @@ pub fn strace_works(test: &str) -> bool {
     false
 }
 
-/// The daemon's command with `strace` and these words before it; what was traced is in a file.
+/// Returns the daemon's command under `strace` with these options. The trace goes to `log`.
 #[must_use]
 pub fn traced(service: &Service<'_>, words: &[&str], log: &Path) -> Command {
     let daemon = service.command();
@@ -36,7 +37,7 @@ pub fn traced(service: &Service<'_>, words: &[&str], log: &Path) -> Command {
     command
 }
 
-/// The daemon that a tracer has started; `None` if it has ended.
+/// Returns the daemon that a tracer has started, or `None` if it has ended.
 #[must_use]
 pub fn tracee(service: &Service<'_>) -> Option<u32> {
     let tracer = service.process().0;
@@ -44,16 +45,16 @@ pub fn tracee(service: &Service<'_>) -> Option<u32> {
     children.ok()?.split_whitespace().next()?.parse().ok()
 }
 
-/// Sends the daemon that is traced a signal; the tracer itself would keep it back.
+/// Sends a signal to the traced daemon. The tracer would not pass the signal on.
 pub fn signal_tracee(service: &Service<'_>, signal: &str) {
     if let Some(pid) = tracee(service) {
         let said = Said::of(Command::new("kill").args(["-s", signal, &pid.to_string()]));
-        // It may have ended by itself meanwhile, which is found by whoever waits for it.
+        // It may have ended by itself in the meantime, which the wait for it finds.
         assert!(said.code == Some(0) || said.stderr.contains("No such process"), "{said:#?}");
     }
 }
 
-/// How many calls of each name a trace has; what was interrupted and taken up again counts once.
+/// Counts the calls of each name in a trace. A call that was interrupted and resumed counts once.
 #[must_use]
 pub fn calls(log: &Path) -> BTreeMap<String, u32> {
     let mut calls = BTreeMap::new();
@@ -63,7 +64,7 @@ pub fn calls(log: &Path) -> BTreeMap<String, u32> {
     calls
 }
 
-/// How often the thread that made each call most often made it.
+/// Returns for each call the highest count of any one thread.
 #[must_use]
 pub fn calls_of_one_thread(log: &Path) -> BTreeMap<String, u32> {
     let text = fs::read_to_string(log).unwrap_or_default();
@@ -79,7 +80,7 @@ pub fn calls_of_one_thread(log: &Path) -> BTreeMap<String, u32> {
     most
 }
 
-/// Thread and name of each call.
+/// Returns thread and name of each call.
 fn called(trace: &str) -> impl Iterator<Item = (&str, &str)> {
     trace.lines().filter_map(|line| {
         let (thread, rest) = line.split_once(' ')?;

@@ -1,5 +1,5 @@
-//! `toolexec ais` from outside: what docs/ais.md tells people to type works, what is published comes out,
-//! and what is bad is refused with the exit code that says so.
+//! Tests of `toolexec ais`: the commands of docs/ais.md work and produce the published results, and
+//! bad artifacts are refused with the right exit code.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ fn ais(bench: &Bench, words: &[&str]) -> Said {
     Said::of(command.current_dir(bench.scratch().path()).arg("ais").args(words))
 }
 
-/// A document where the commands are typed.
+/// Writes a file into the directory where the commands run.
 fn put(bench: &Bench, name: &str, content: impl AsRef<[u8]>) {
     fs::write(bench.scratch().path().join(name), content).unwrap();
 }
@@ -112,12 +112,12 @@ fn every_command_has_help_with_an_example() {
     }
 }
 
-/// Everything that docs/ais.md has people type.
+/// Returns all commands of docs/ais.md.
 fn script_of_the_page() -> String {
     Page::open("docs/ais.md").script()
 }
 
-/// A bundle made as the page says, and the request beside it.
+/// A bundle built as the page says, with its request.
 struct Bound {
     bench: Bench,
     request: PathBuf,
@@ -152,7 +152,7 @@ impl Bound {
         (said, answer)
     }
 
-    /// A new bundle of these artifacts, and what is said of it.
+    /// Builds a bundle with changed artifacts, and verifies it.
     fn rebound(&self, name: &str, change: &[&str]) -> (Said, Value) {
         let request = self.request.to_str().unwrap();
         let words =
@@ -212,7 +212,7 @@ fn what_the_page_says_binds_a_request_and_five_calls_are_refused() {
     put(&bound.bench, "revoked.json", list.stdout);
     let change = ["--uia", "uia.json", "--apa", "apa.json", "--crl", "revoked.json"];
     bound.assert_refused(bound.rebound("revoked.ais.json", &change), "UIA-REVOKED");
-    // And without a list there is no saying.
+    // Without a revocation list the status is unknown.
     bound.assert_refused(bound.rebound("silent.ais.json", &change[..4]), "CRL-STALE");
 }
 
@@ -250,7 +250,7 @@ fn an_envelope_is_never_minted_for_another_step_nor_over_a_file() {
     said.assert_code(2);
     said.assert_says(&["no step does what the request does"]);
     assert!(!bound.bench.scratch().path().join("new.json").exists());
-    // What is no bundle has an answer too.
+    // A file that is not a bundle gets a result too.
     put(&bound.bench, "bad.json", "{\"uia\":1,\"uia\":2}");
     let bad = bound.bench.scratch().path().join("bad.json");
     let (said, answer) = bound.verify(&bad, &[]);
@@ -258,7 +258,7 @@ fn an_envelope_is_never_minted_for_another_step_nor_over_a_file() {
     assert_eq!(answer["code"], "INPUT-BAD-JSON");
 }
 
-/// Signs as `ais sign` does, with nothing of ours, and the other way round.
+/// Signs like `ais sign` with OpenSSL alone, and verifies an `ais sign` signature with OpenSSL.
 const OPENSSL_AGREES: &str = r#"
 openssl genpkey -algorithm ed25519 -out key.pem
 openssl pkey -in key.pem -pubout -out public.pem

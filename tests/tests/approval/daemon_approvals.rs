@@ -1,5 +1,5 @@
-//! What only a host knows of an approval: its own name, the keys that are revoked there, its time zone,
-//! and how late it became before the run; and that every answer of the daemon is in its log.
+//! Approval checks that depend on the host: its name, its revoked keys, its time zone, and delays
+//! before the run. Every decision of the daemon is in its log.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,7 +25,7 @@ fn good() -> RequestText {
     RequestText::python("print('ran')")
 }
 
-/// The service with more lines in its configuration.
+/// Starts the service with more configuration lines.
 fn service<'a>(bench: &'a Bench, asked: &Asked, more: &str) -> Service<'a> {
     let mut service = Service::prepare(bench, asked);
     let text = fs::read_to_string(service.config()).unwrap();
@@ -36,7 +36,7 @@ fn service<'a>(bench: &'a Bench, asked: &Asked, more: &str) -> Service<'a> {
     service
 }
 
-/// A key that anybody here can read, and its `allowed_signers` line with these options.
+/// Creates a key that every user can read, and returns it with its `allowed_signers` line.
 fn key(bench: &Bench, options: &str) -> (PathBuf, String) {
     let key = bench.home().join("approver");
     let made = Command::new("ssh-keygen")
@@ -58,7 +58,7 @@ fn sign_in(namespace: &str, key: &Path, request: &Path) {
     Said::of(&mut command).assert_code(0);
 }
 
-/// The standard policy, with the one exception that an ordinary user's host needs.
+/// The standard policy, with the one exception that the host of an ordinary user needs.
 fn standard(bench: &Bench) -> String {
     let policy = bench.toolexec(["policy", "show", "standard"]).stdout;
     match bench.is_root() {
@@ -116,7 +116,7 @@ fn every_answer_is_in_the_log_under_a_number_of_its_own() {
     service.verify().assert_code(0);
 }
 
-/// A log that is another's, or cut back, is no log to go on with.
+/// The daemon must not append to a log that was signed with another key or truncated.
 #[test]
 fn a_log_that_does_not_fit_its_key_stops_the_daemon() {
     let bench = Bench::new();
@@ -139,7 +139,7 @@ fn a_log_that_does_not_fit_its_key_stops_the_daemon() {
     said.assert_says(&["log.pub"]);
 }
 
-/// Without a run too the log says that it lives, from the start of the daemon on.
+/// The log gets heartbeats from the start of the daemon, even without a run.
 #[test]
 fn a_daemon_with_nothing_to_do_is_heard() {
     let bench = Bench::new();
@@ -161,13 +161,14 @@ fn a_daemon_with_nothing_to_do_is_heard() {
     assert_eq!(accounts()["unclaimed"], Value::Array(Vec::new()));
 }
 
-/// Whether the one signer's key is revoked from the start.
+/// The state of the one signer's key at the start.
 enum Revoked {
     NotYet,
     Already,
 }
 
-/// A service under the standard policy with one signer: the key, the list of revoked ones, and the service.
+/// Starts a service under the standard policy. Returns the one signer's key, the revocation list,
+/// and the service.
 fn of_one_signer<'a>(
     bench: &'a Bench,
     revoked: Revoked,
@@ -210,7 +211,7 @@ fn a_revoked_key_approves_nothing() {
     assert_eq!(list(&record.path.join("request")).len(), 2);
 }
 
-/// A key counts until it is revoked, and a list that nobody can read lets nobody approve.
+/// A key is valid until it is revoked. If the revocation list is unreadable, no approval is valid.
 #[test]
 fn a_key_that_is_revoked_while_the_daemon_runs_approves_nothing_more() {
     if !ssh_keygen_works("a_key_that_is_revoked_while_the_daemon_runs_approves_nothing_more") {
@@ -233,7 +234,8 @@ fn a_key_that_is_revoked_while_the_daemon_runs_approves_nothing_more() {
     record.assert_violation("approval.revoked");
 }
 
-/// What was decided while the key counted, and waits for room, is decided again.
+/// An approval that was accepted while the key was valid is checked again after the wait for
+/// capacity.
 #[test]
 fn a_key_that_is_revoked_while_its_request_waits_for_room_approves_nothing() {
     let test = "a_key_that_is_revoked_while_its_request_waits_for_room_approves_nothing";
@@ -255,7 +257,7 @@ fn a_key_that_is_revoked_while_its_request_waits_for_room_approves_nothing() {
     record.assert_violation("approval.revoked");
 }
 
-/// Whoever can write these files decides what runs.
+/// Other users must not be able to write the files that decide what runs.
 #[test]
 fn files_that_decide_are_nobody_elses() {
     let bench = Bench::new();
@@ -281,7 +283,8 @@ fn files_that_decide_are_nobody_elses() {
     said.assert_says(&["pipe", "no regular file"]);
 }
 
-/// A valid rejection stops the run wherever it lies: what the daemon cannot look into may be one.
+/// A valid rejection stops the run under any file name. A file that the daemon cannot read may be
+/// one.
 #[test]
 fn a_rejection_is_never_passed_over() {
     if !ssh_keygen_works("a_rejection_is_never_passed_over") {
@@ -315,8 +318,8 @@ fn a_rejection_is_never_passed_over() {
     refused(many, "approval.signature", "19 signature files");
 }
 
-/// A file that the daemon cannot read may be a rejection. Root reads every file, so an ordinary user runs
-/// this daemon.
+/// A file that the daemon cannot read may be a rejection. The test needs an ordinary user, because
+/// root reads every file.
 #[test]
 fn an_unreadable_signature_file_refuses_its_request() {
     let test = "an_unreadable_signature_file_refuses_its_request";
@@ -335,7 +338,7 @@ fn an_unreadable_signature_file_refuses_its_request() {
     assert!(record.text.contains("md.closed.sig"), "{}", record.text);
 }
 
-/// A daemon under the standard policy, and the key of its one approver.
+/// Starts a daemon under the standard policy. Returns the key of its one approver.
 fn service_with_a_signer(bench: &Bench) -> (PathBuf, Service<'_>) {
     let (key, line) = key(bench, "");
     let signers = bench.scratch().file("allowed_signers", &line);
@@ -344,7 +347,7 @@ fn service_with_a_signer(bench: &Bench) -> (PathBuf, Service<'_>) {
     (key, service(bench, &asked, ""))
 }
 
-/// The record of a signed request. `place` puts the rejection that its signer also made beside it.
+/// Returns the record of a signed request. `place` writes its signer's rejection beside it.
 fn record_beside_a_rejection(
     bench: &Bench,
     service: &Service<'_>,
@@ -361,7 +364,7 @@ fn record_beside_a_rejection(
     service.record_of(&request.id)
 }
 
-/// Good when it was decided, over when the cell was there.
+/// The approval is valid at the decision and expires while the sandbox is built.
 #[test]
 fn an_approval_that_ends_before_the_start_is_refused() {
     let bench = Bench::new();
@@ -370,7 +373,7 @@ fn an_approval_that_ends_before_the_start_is_refused() {
     let asked = Asked { policy, ready_cells: Some(0), ..asked };
     let real = Path::new(bench.command("toolexec-launch").get_program()).to_owned();
     let slow = bench.home().join("slow-launcher");
-    // The daemon's own probe finds it quick.
+    // The daemon's own self-test still runs fast.
     let mark = bench.home().join("slow-from-now-on");
     let lines = format!(
         "#!/bin/sh\n[ ! -e {} ] || sleep 6\nexec {} \"$@\"\n",
@@ -392,7 +395,7 @@ fn an_approval_that_ends_before_the_start_is_refused() {
         let said = Said::of(Command::new("date").args(["-u", "-d", ago, "+%FT%TZ"]));
         said.stdout.trim().to_owned()
     };
-    // 60 seconds of age and 120 of clock skew, but for three.
+    // A maximum age of 60 s plus a clock skew of 120 s, minus 3 s.
     let then = at("-177 seconds");
     let aged = |request: RequestText| {
         let text = request.text();
@@ -410,7 +413,7 @@ fn an_approval_that_ends_before_the_start_is_refused() {
     assert!(!record.text.contains("approved_utc is more than"), "{}", record.text);
 }
 
-/// As `ssh-keygen` does: what has no `Z` is the time of the host.
+/// As in `ssh-keygen`, a time without `Z` is in the time zone of the host.
 #[test]
 fn times_without_a_zone_are_the_hosts() {
     if !ssh_keygen_works("times_without_a_zone_are_the_hosts") {
@@ -437,6 +440,6 @@ fn times_without_a_zone_are_the_hosts() {
     };
     assert_eq!(run("UTC"), "refused");
     assert_eq!(run("Asia/Tokyo"), "ok");
-    // Summer time there now or not, it is its standard time that counts.
+    // Standard time applies, even during the host's summer time.
     assert_eq!(run("Australia/Sydney"), "ok");
 }

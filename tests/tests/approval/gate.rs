@@ -1,5 +1,5 @@
-//! `toolexec gate`: one answer for every event, whatever the event is, and the exit code that goes with
-//! it. What the answers are is tested with the library.
+//! `toolexec gate`: one decision for each event, including invalid events, and the matching exit
+//! code. The library's tests cover the decisions themselves.
 
 #![allow(
     clippy::unwrap_used,
@@ -32,7 +32,7 @@ fn claimed() -> Value {
     event
 }
 
-/// What the command says to these bytes on its standard input.
+/// Runs the command with these bytes on its standard input.
 fn piped(bench: &Bench, words: &[&str], input: &[u8]) -> Said {
     let begun = Instant::now();
     let mut command = bench.command("toolexec");
@@ -41,7 +41,7 @@ fn piped(bench: &Bench, words: &[&str], input: &[u8]) -> Said {
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
-    // Whoever answers before it has read everything lets the rest go.
+    // A command that decides before the end of its input closes the pipe.
     let writer = std::thread::spawn(move || stdin.write_all(&input).is_ok());
     let said = Said::from_output(&child.wait_with_output().unwrap(), begun.elapsed());
     writer.join().unwrap();
@@ -121,7 +121,7 @@ fn every_line_has_its_answer_in_order() {
         padded(MIB + 1),
         public().to_string(),
     ];
-    // The last line need not have an end.
+    // The last line may lack a newline.
     for end in ["", "\n"] {
         let said = piped(&bench, &["--format", "jsonl"], (lines.join("\n") + end).as_bytes());
         said.assert_code(1);
@@ -178,7 +178,7 @@ fn what_cannot_be_read_is_no_answer() {
     bench.toolexec(["gate", "/nonexistent/event.json"]).assert_says(&["/nonexistent/event.json"]);
 }
 
-/// The evidence's age is counted by the clock of the host.
+/// The age of evidence is measured by the host's clock.
 #[test]
 fn old_evidence_is_stale() {
     let bench = Bench::new();
@@ -212,8 +212,7 @@ fn the_example_of_the_page_is_true() {
     }
 }
 
-/// Answers that nobody reads end the printing, and hostile input takes no time that grows faster than
-/// it does.
+/// The time to decide grows no faster than the size of hostile input.
 #[test]
 fn a_mebibyte_of_evidence_is_answered_soon() {
     let bench = Bench::new();

@@ -1,5 +1,5 @@
-//! Asking for permissions and answering, as people and agents type it: each command, its exit codes, what
-//! it writes, whose answers count, and what happens with what nobody should have written.
+//! Requesting and answering permissions as users and agents do: each command, its exit codes and
+//! files, the valid answers, and files that no program of ours wrote.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,7 +21,7 @@ fn typed(bench: &Bench, words: &[&str]) -> Said {
     Said::of(bench.command("toolexec").arg("permission").args(words))
 }
 
-/// A command about workflow `wf-1` of agent `core`, its answer in JSON.
+/// Runs a command for workflow `wf-1` of agent `core`, with JSON output.
 fn mine(bench: &Bench, command: &str, more: &[&str]) -> Said {
     let words = [&[command, "--agent", "core", "--subject", "wf-1", "--format", "json"], more];
     typed(bench, &words.concat())
@@ -34,7 +34,7 @@ fn assert_state(bench: &Bench, tool: &str, expected: &str) {
     said.assert_code(i32::from(expected != "APPROVED"));
 }
 
-/// Asks for tools; the request's file.
+/// Requests permission for tools, and returns the request file.
 #[track_caller]
 fn ask(bench: &Bench, tools: &[&str]) -> PathBuf {
     let said = mine(bench, "request", tools);
@@ -73,7 +73,7 @@ fn a_question_is_asked_answered_spent_and_cleaned_up() {
     spent.assert_code(0);
     assert_eq!(spent.json()["spent"][0]["tool"], TOOL);
     mine(&bench, "get", &[TOOL, "--spend"]).assert_code(1);
-    // The same answer once more.
+    // The same answer again.
     let answer = format!("{}.answer.json", file.display());
     let replayed = typed(&bench, &["set", &answer]);
     replayed.assert_code(2);
@@ -174,7 +174,7 @@ fn a_signed_answer_counts_by_allowed_signers_alone() {
         fs::remove_file(path).unwrap();
     }
     write(&alice);
-    // OpenSSH agrees that it is hers, and signs the same.
+    // OpenSSH agrees that the signature is hers, and produces the same one.
     let mut verify = bench.command("ssh-keygen");
     verify.args([
         "-Y",
@@ -304,7 +304,7 @@ fn a_damaged_store_permits_nothing() {
     }
 }
 
-/// What docs/permissions.md tells people to type, in its order, in a directory of the test's own.
+/// Runs the commands of docs/permissions.md in order, in the test's own directory.
 #[test]
 fn the_examples_of_the_documentation_work() {
     let page = Page::open("docs/permissions.md");
@@ -320,7 +320,7 @@ fn the_examples_of_the_documentation_work() {
     }
     let expected = [1, 0, 0, 0, 0, 0, 0].map(Some);
     assert_eq!(codes, expected);
-    // The question of the text is one.
+    // The request shown in the text is valid.
     let question = &page.blocks("json")[0];
     let path = bench.home().join("question.json");
     fs::write(&path, question).unwrap();

@@ -1,6 +1,6 @@
-//! Claiming from hostile hands: whatever others put into `approved/`, and whatever they do to it while it is
-//! read, each object has one signed answer or is left alone for a reason that is logged, nothing of it is
-//! followed or waited for, and the good request beside it runs. The daemon here must never need help.
+//! Claiming from an untrusted `approved/`: other users put any object there and change it while the
+//! daemon reads it. Each object gets one signed record, or stays in place for a logged reason. The
+//! daemon follows no link, waits for no object, and runs the valid request beside it without help.
 
 #![allow(
     clippy::unwrap_used,
@@ -26,7 +26,7 @@ as_both! {
     a_signature_that_cannot_be_read_is_told,
 }
 
-/// Nobody's.
+/// The uid of a user without a role.
 const OTHER: u32 = 65532;
 const TEBIBYTE: u64 = 1 << 40;
 
@@ -34,12 +34,12 @@ fn good() -> RequestText {
     RequestText::python("print('ran')")
 }
 
-/// Without inputs, so that it is one file.
+/// A request without inputs, in one file.
 fn lone() -> RequestText {
     RequestText::of("python", "python -V")
 }
 
-/// A daemon that looks every second.
+/// Prepares a daemon that rescans every second.
 fn service<'a>(bench: &'a Bench, asked: &Asked) -> Service<'a> {
     let mut service = Service::prepare(bench, asked);
     let text = fs::read_to_string(service.config()).unwrap();
@@ -52,20 +52,20 @@ fn started(bench: &Bench) -> Service<'_> {
     service(bench, &Asked::for_owner(bench))
 }
 
-/// Aside, on the same file system and the same person's.
+/// Returns a path of the same user, outside `approved/` on the same file system.
 fn aside(service: &Service<'_>, name: &str) -> PathBuf {
     let place = service.spool().with_file_name("aside");
     fs::create_dir_all(&place).unwrap();
     place.join(name)
 }
 
-/// Drops what was made aside, whole, as the owner of the spool's.
+/// Moves a prepared object into `approved/` as a given owner.
 fn drop_as(service: &Service<'_>, uid: u32, made: &Path, name: &OsStr) {
     lchown(made, Some(uid), Some(uid)).unwrap();
     fs::rename(made, service.at("approved").join(name)).unwrap();
 }
 
-/// Drops a request's file with this text under this name.
+/// Writes a request file with this text and name into `approved/`.
 fn drop_text(service: &Service<'_>, uid: u32, text: &str, name: &OsStr) {
     let made = aside(service, "made");
     fs::write(&made, text).unwrap();
@@ -76,12 +76,13 @@ fn fifo(path: &Path) {
     Said::of(Command::new("mkfifo").arg(path)).assert_code(0);
 }
 
-/// A file without a byte on the disk.
+/// Creates a sparse file of one tebibyte.
 fn giant(path: &Path) {
     File::create(path).unwrap().set_len(TEBIBYTE).unwrap();
 }
 
-/// A good request runs, the daemon lives, all is told and verifies, and nothing on the way is left.
+/// Asserts that a valid request runs, the daemon lives, the records verify, and nothing is in
+/// progress.
 #[track_caller]
 fn assert_stands(service: &Service<'_>) {
     let request = service.promote(&good());
@@ -93,7 +94,7 @@ fn assert_stands(service: &Service<'_>) {
     assert!(!service.log().contains('\u{1b}'), "{}", service.log());
 }
 
-/// The one record that names this, which refuses it.
+/// Returns the one record that names an object. Asserts that it is a refusal.
 #[track_caller]
 fn refusal_of(service: &Service<'_>, named: &str) -> Record {
     let names = |record: &Record| record.text.contains(named);
@@ -145,7 +146,7 @@ fn what_is_no_file_is_answered_unread(bench: &Bench) {
     let made = Command::new("mknod").arg(&device).args(["c", "1", "5"]).output().unwrap();
     if made.status.success() {
         fs::rename(&device, at("device")).unwrap();
-        // Where devices mean nothing it cannot even be opened.
+        // A file system mounted `nodev` does not even let it be opened.
         kinds.push(("device", if bench.is_root() { "device" } else { "" }));
     } else {
         skip("what_is_no_file_is_answered_unread::device", "mknod is not permitted");
@@ -179,7 +180,7 @@ fn what_is_not_ours_to_read_or_to_take_is_answered_once() {
     let text = lone();
     let foreign = format!("{}.md", text.id);
     drop_text(&service, OTHER, &text.text(), OsStr::new(&foreign));
-    // Nobody but its owner may move a directory to another parent.
+    // Only its owner may move a directory to another parent.
     let kept = aside(&service, "kept");
     fs::create_dir(&kept).unwrap();
     drop_as(&service, OTHER, &kept, OsStr::new("kept.md"));
@@ -189,7 +190,7 @@ fn what_is_not_ours_to_read_or_to_take_is_answered_once() {
     refusal_of(&service, &foreign).assert_violation("approval.principal");
     refusal_of(&service, "kept.md").assert_violation("spool.file-kind");
     service.wait_for("the reason", |it| it.log().contains("left alone until it changes"));
-    // Its claim stays, as the only trace of its answer; a good one beside it runs all the same.
+    // The claim stays as the only trace of the refusal. A valid request beside it still runs.
     let request = service.promote(&good());
     service.wait_for("a record", |it| !it.records_of(&request.id).is_empty());
     service.records_of(&request.id)[0].assert_outcome("ok");
@@ -248,7 +249,7 @@ fn names_that_are_not_ours_are_answered_or_left_alone() {
     assert_eq!(service.records().len(), odd.len() + 1);
 }
 
-/// What is done to a file under the daemon's eyes.
+/// A change of a file while the daemon reads it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mischief {
     Overwrite,
@@ -257,13 +258,13 @@ enum Mischief {
     Swap,
 }
 
-/// One whole version of a request, long enough for a reader to be caught in the middle of it.
+/// Returns one version of a request, long enough to catch a reader in the middle.
 fn version(text: &RequestText, letter: &str) -> String {
     let line = format!("{}\n", letter.repeat(79));
     text.text().replacen("# A test\n", &format!("# A test\n\n{}\n", line.repeat(2500)), 1)
 }
 
-/// Does it to an object until told to stop, which was dropped by then.
+/// Changes a submitted object until it is stopped.
 fn make_mischief(mischief: Mischief, path: &Path, versions: &[String; 2], stop: &AtomicBool) {
     let hidden = path.with_file_name(format!(".{}", path.file_name().unwrap().to_str().unwrap()));
     fs::write(&hidden, &versions[0]).unwrap();
@@ -286,7 +287,7 @@ fn make_mischief(mischief: Mischief, path: &Path, versions: &[String; 2], stop: 
             }
             Mischief::Swap => {
                 fs::write(&hidden, bytes).unwrap();
-                // Only over what still lies there: each of them is one object.
+                // Only while the old one is still there: each version is one object.
                 if fs::symlink_metadata(path).is_err() {
                     fs::remove_file(&hidden).unwrap();
                     return;
@@ -297,7 +298,7 @@ fn make_mischief(mischief: Mischief, path: &Path, versions: &[String; 2], stop: 
     }
 }
 
-/// What was told of a request, also where nothing of it could be read.
+/// Returns the records of a request, including those of an unreadable one.
 fn told(service: &Service<'_>, text: &RequestText) -> Vec<Record> {
     let mut records = service.records();
     records.retain(|record| record.text.contains(&format!("{}.md", text.id)));
@@ -355,7 +356,7 @@ fn what_lies_where_inputs_belong_is_answered(bench: &Bench) {
     let service = started(bench);
     let secret = bench.scratch().file("script.py", "print('secret of the host')");
     type Put<'a> = &'a dyn Fn(&Path);
-    // In the place of the directory, and in the place of the one input in it.
+    // In place of the directory, and in place of its one input.
     let objects: [(&str, Put<'_>); 6] = [
         ("file", &|path| fs::write(path, "print('ran')").unwrap()),
         ("link", &|path| symlink(bench.scratch().path(), path).unwrap()),
@@ -425,7 +426,7 @@ fn a_signature_that_cannot_be_read_is_told(bench: &Bench) {
         put(&service.at(&format!("approved/{}.ais.json", text.id)));
         let name = format!("{}.md", text.id);
         drop_text(&service, bench.uid(), &text.text(), OsStr::new(&name));
-        // These rules want no bundle; what matters is that nobody waits for it.
+        // This policy needs no bundle. The point is that the daemon does not wait for it.
         service.record_of(&text.id).assert_outcome("ok");
     }
     assert_stands(&service);
@@ -490,7 +491,7 @@ fn one_id_runs_once_under_however_many_names() {
     let (same, other) = (lone(), lone());
     let uid = bench.uid();
     let own = |text: &RequestText| format!("{}.md", text.id);
-    // The same bytes under two names; and another request of the same id.
+    // The same bytes under two names, and another request with the same id.
     drop_text(&service, uid, &same.text(), OsStr::new("TR-20260101-000000Z-same-bytes.md"));
     drop_text(&service, uid, &same.text(), OsStr::new(&own(&same)));
     let differs = other.text().replace("# A test", "# Another test");
@@ -539,7 +540,7 @@ fn orders_that_cannot_be_taken_away_stop_one_request_only() {
     for end in ["hold", "release"] {
         fs::create_dir(beside(&held, end)).unwrap();
     }
-    // What is no file asks for less all the same.
+    // An object that is not a file still cancels.
     fifo(&beside(&cancelled, "cancel"));
     for text in [&held, &cancelled] {
         drop_text(&service, bench.uid(), &text.text(), OsStr::new(&format!("{}.md", text.id)));
@@ -567,7 +568,7 @@ fn three_hundred_rubbish_objects_keep_nobody_waiting() {
             1 => fifo(&made),
             2 => fs::create_dir(&made).unwrap(),
             3 => drop(UnixListener::bind(&made).unwrap()),
-            // Of one name in a second, where the bytes are the same.
+            // In one second these get the same name, because their bytes are the same.
             4 if number < 60 => fs::write(&made, "no request").unwrap(),
             4 => fs::write(&made, format!("no request: {number}")).unwrap(),
             _ => giant(&made),

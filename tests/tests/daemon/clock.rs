@@ -1,5 +1,5 @@
-//! A wall clock that is behind what was begun or told last: a daemon does not start by it unless it is told
-//! that this is meant.
+//! A wall clock behind the last start or record: the daemon refuses to start unless an option
+//! confirms the change.
 
 #![allow(
     clippy::unwrap_used,
@@ -24,7 +24,7 @@ fn refused(service: &Service<'_>, words: &[&str]) {
     assert!(!said.stderr.contains("ready"), "{said:#?}");
 }
 
-/// A spool in which one request was run.
+/// Runs one request.
 fn with_one_run(service: &mut Service<'_>) {
     let request = service.promote(&good());
     service.record_of(&request.id).assert_outcome("ok");
@@ -58,7 +58,7 @@ fn a_result_of_a_time_to_come_keeps_a_daemon_from_starting() {
     daemon.wait().unwrap();
     let log = fs::read_to_string(log).unwrap();
     assert!(log.contains("was set back on purpose") && log.contains("ready"), "{log}");
-    // It is for one start.
+    // The confirmation is valid for one start only.
     refused(&service, &[id]);
 }
 
@@ -107,7 +107,7 @@ fn checking_starts_nothing_and_so_takes_no_word_of_the_clock() {
     said.assert_says(&["--clock-was-set-back"]);
 }
 
-/// A library that has one daemon see another wall clock than this host's, by so many seconds as a file says.
+/// A library that shifts the wall clock of one daemon by the number of seconds in a file.
 const CLOCK: &str = r#"
 #define _GNU_SOURCE
 #include <errno.h>
@@ -182,7 +182,7 @@ fn a_clock_that_is_set_back_while_the_daemon_serves_stops_admission() {
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0));
     spawn(&mut service, &["--clock-was-set-back"]);
-    // By that clock it is of a day to come, and so is its approval: refused, and not left waiting.
+    // By that clock its creation and approval are in the future: it is refused, not held.
     let third = service.promote(&good());
     service.record_of(&third.id).assert_outcome("refused");
     assert!(!service.log().contains("admission-stopped"), "{}", service.log());

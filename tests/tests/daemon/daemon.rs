@@ -1,5 +1,5 @@
-//! `toolexecd` on a spool: what is dropped is answered, once each; what can never be a request does
-//! not stand in the way; only an approval that counts is one.
+//! `toolexecd` on a spool: each submitted file gets one record, an invalid object does not block
+//! others, and only a valid approval counts.
 
 #![allow(
     clippy::unwrap_used,
@@ -110,14 +110,14 @@ fn what_is_logged_is_plain_where_nobody_looks() {
 fn what_is_refused_goes_to_quarantine_with_a_record() {
     let bench = Bench::new();
     let service = Service::start(&bench, &Asked::for_owner(&bench));
-    // Promote would tell; a file can be dropped by hand as well.
+    // `promote` would refuse it, but a file can also be written by hand.
     let bad = good().edit("approved_by: \"tester\"", "approved_by: \"\"");
     let told = service.promote_saved(&bench.save(&bad));
     told.assert_code(2);
     told.assert_says(&["approval.missing", "not promoted"]);
     assert_eq!(list(&service.at("approved")), Vec::<String>::new());
 
-    // By hand, in the order that makes it a submission: the request last, by a rename.
+    // By hand, in the order of a submission: the request last, by a rename.
     let bytes = bad.text();
     let aside = bench.home().join("spool/aside");
     fs::create_dir(&aside).unwrap();
@@ -137,7 +137,7 @@ fn what_is_refused_goes_to_quarantine_with_a_record() {
     assert!(report.contains("approval.missing"), "{report}");
     assert_eq!(list(&service.at("archive")), Vec::<String>::new());
 
-    // A wrong input, told by promote and by the daemon.
+    // An input with wrong bytes, refused by `promote` and by the daemon.
     let request = bench.save(&good());
     fs::write(request.inputs.join("script.py"), "other").unwrap();
     let told = service.promote_saved(&request);
@@ -156,7 +156,7 @@ fn odd_objects_do_not_stand_in_the_way() {
     let bench = Bench::new();
     let service = Service::prepare(&bench, &Asked::for_owner(&bench));
     let approved = service.at("approved");
-    // Names that are looked at before the good request's.
+    // Names that sort before the valid request.
     let secret = bench.scratch().file("secret", "secret of the host");
     symlink(&secret, approved.join("A-link.md")).unwrap();
     Said::of(Command::new("mkfifo").arg(approved.join("A-fifo.md"))).assert_code(0);
@@ -211,7 +211,7 @@ fn a_dozen_requests_end_in_one_record_each() {
     let said = service.verify();
     said.assert_code(0);
     assert_eq!(said.stdout.lines().count(), 12);
-    // Dropped once more, it is answered and not run.
+    // Submitted again, the request gets a record but does not run.
     let again = service.promote_saved(&requests[0]);
     again.assert_code(0);
     service.wait_for("a refusal", |it| it.records_of(&requests[0].id).len() == 2);
@@ -223,7 +223,7 @@ fn a_dozen_requests_end_in_one_record_each() {
 #[test]
 fn only_an_approval_that_counts_is_one() {
     let bench = Bench::new();
-    // Somebody else's files count: ours do not.
+    // Only files of another user count as approved, not ours.
     let owner = Asked::for_owner(&bench);
     let (ours, other) = (format!("owners: [{}]", bench.uid()), "owners: [4242]");
     let policy = owner.policy.replacen(&ours, other, 1);
@@ -234,7 +234,7 @@ fn only_an_approval_that_counts_is_one() {
     record.assert_violation("approval.principal");
 }
 
-/// A key of an approver and the file by which it is known.
+/// Creates a key of an approver and its `allowed_signers` file.
 fn approver(bench: &Bench) -> (PathBuf, PathBuf) {
     let key = bench.home().join("approver");
     let made = Command::new("ssh-keygen")
@@ -266,10 +266,10 @@ fn under_the_standard_policy_a_signature_decides() {
     let (key, signers) = approver(&bench);
     let mut policy = bench.toolexec(["policy", "show", "standard"]).stdout;
     if !bench.is_root() {
-        // The one thing that an ordinary user's host lacks.
+        // The only thing that the host of an ordinary user lacks.
         policy = policy.replacen("exceptions: []", "exceptions: [cgroup]", 1);
     }
-    // What is missing is told at once here, and waited for elsewhere.
+    // This test refuses a missing approval at once. Other tests hold the request.
     let policy = policy.replacen("held_sec_max: 604800", "held_sec_max: 0", 1);
     let asked = Asked { policy, allowed_signers: Some(signers), ..Asked::for_owner(&bench) };
     let service = Service::start(&bench, &asked);
@@ -335,7 +335,7 @@ fn what_waits_and_what_ran_is_listed() {
     }
     assert!(listed(&[]).stdout.contains(&request.id));
 
-    // What waits is not replaced, not even by itself.
+    // A waiting request is never replaced, even by itself.
     let before = fs::read(spool.join("approved").join(format!("{}.md", request.id))).unwrap();
     fs::write(&request.path, good().edit("A test.", "Another.").text()).unwrap();
     let again = service.promote_saved(&request);

@@ -1,5 +1,4 @@
-//! How a `toolexecd` ends, asked or not, and that a request neither runs twice nor loses its record
-//! by it.
+//! The end of a `toolexecd`, on a signal or otherwise. No request runs twice or loses its record.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use toolexec_tests::{Asked, Bench, RequestText, Said, Service, list, with_word, without_word};
 
-/// What has nothing to wait for ends in this time; a run that is waited for takes six times as long.
+/// Longest time to end without a run in progress. With a run it is six times as long.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
-/// A run that takes so long, and a word by which its tool is found.
+/// Returns a request that runs this long, and an argument that identifies its tool.
 fn sleeper(seconds: &str) -> (RequestText, String) {
     let text = RequestText::python(&format!("import time; time.sleep({seconds}); print('slept')"));
     let word = format!("word-of-{}", text.id);
@@ -45,7 +44,7 @@ fn a_run_that_outlasts_the_drain_is_cancelled() {
     let (text, word) = sleeper("60");
     let request = service.promote(&text);
     assert!(!with_word(&word).is_empty());
-    // It waits behind the first one, and is neither begun now nor lost.
+    // It waits for the first one. It must neither start now nor be lost.
     let next = service.promote(&RequestText::python("print('next')"));
     let begun = Instant::now();
     service.signal("TERM");
@@ -84,7 +83,7 @@ fn a_second_daemon_leaves_the_first_alone() {
     assert!(second.took < AT_ONCE);
     let request = service.promote(&RequestText::python("print('first')"));
     service.record_of(&request.id).assert_outcome("ok");
-    // Nor does an embedded run work beside it.
+    // An embedded run does not work at the same time either.
     let beside = bench.save(&RequestText::python("pass"));
     let run = Said::of(
         bench.command("toolexec").arg("run").arg(&beside.path).arg("--state").arg(service.state()),
@@ -101,7 +100,7 @@ fn killed_in_a_run_it_tells_indeterminate_and_never_runs_it_again() {
     assert!(!with_word(&word).is_empty());
     service.signal("KILL");
     assert_eq!(service.wait(), None);
-    // Nothing runs that nobody will record.
+    // No tool may run without a record.
     without_word(&word);
     assert_eq!(service.records().len(), 0);
 
@@ -115,7 +114,7 @@ fn killed_in_a_run_it_tells_indeterminate_and_never_runs_it_again() {
     assert_eq!(list(&service.at("results")), [record.id()], "and nothing half-published");
     assert_eq!(list(&service.state().join("staging")), Vec::<String>::new());
 
-    // Started once more there is nothing left to tell; dropped once more it is refused.
+    // The next daemon has nothing to record. A second submission is refused.
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0));
     service.spawn();

@@ -1,6 +1,6 @@
-//! A disk that fills up under a daemon, before it starts and while it serves: each store alone, all together, and
-//! without inodes; a quota that is used up, and too few file descriptors. The daemon's process stays; it says that it
-//! admits nothing, and goes on when there is enough again.
+//! A full disk, before the daemon starts and while it serves: each store alone, all together, and
+//! without inodes; also a used-up quota and too few file descriptors. The daemon stays alive,
+//! reports that it admits no requests, and continues when there is enough space again.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,22 +19,22 @@ use toolexec_tests::{
     Asked, Bench, Disk, Process, Request, RequestText, Said, Service, list, skip,
 };
 
-/// Room for the reserve, a few runs and what they leave.
+/// Enough for the reserve, a few runs and their files.
 const DISK_KIB: u32 = 32 * 1024;
 const DISK_INODES: u32 = 4096;
-/// Also in results/ it is nobody's.
+/// A file that is ignored even in results/.
 const FILLER: &str = ".filler";
-/// A daemon that ends for want of room ends at once.
+/// A daemon that ends because of the full disk does so within this time.
 const WAIT: Duration = Duration::from_secs(3);
 
-/// What is full.
+/// The resource that is used up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Full {
     Bytes,
     Inodes,
 }
 
-/// Fills a directory's file system to its last byte or inode.
+/// Fills the file system of a directory to its last byte or inode.
 fn fill(place: &Path, full: Full) {
     let filler = place.join(FILLER);
     match full {
@@ -67,7 +67,7 @@ fn drop_request(service: &Service<'_>, aside: &Path) -> Request {
     request
 }
 
-/// What stays the same from a full disk to a free one.
+/// Checks the daemon and the waiting request on a full disk.
 fn is_alive_and_waits(service: &Service<'_>, process: Process, request: &Request, what: &str) {
     service.wait_for("admission to stop", |it| it.log().contains("admission-stopped"));
     std::thread::sleep(WAIT);
@@ -77,7 +77,7 @@ fn is_alive_and_waits(service: &Service<'_>, process: Process, request: &Request
     assert!(!service.log().contains("halted"), "{what}: {}", service.log());
 }
 
-/// Fills `store`, a path below a bench's home with a small disk of its own, twice.
+/// Fills `store` twice. `store` is a path below the home directory, with a small disk of its own.
 fn goes_on(test: &str, store: &str, full: Full, prepare: impl FnOnce(&Service<'_>)) {
     let Some(bench) = Bench::of_root(test) else { return };
     let place = bench.home().join(store);
@@ -85,7 +85,7 @@ fn goes_on(test: &str, store: &str, full: Full, prepare: impl FnOnce(&Service<'_
     let Some(_disk) = Disk::mount_with_inodes(&place, DISK_KIB, DISK_INODES) else {
         return skip(test, "this host does not let root mount a tmpfs");
     };
-    // Requests are prepared on the same file system, so that a rename is enough to drop them.
+    // Requests are prepared on the same file system, so that a rename submits them.
     let aside: PathBuf = bench.home().join("spool/aside");
     let mut service = Service::prepare(&bench, &Asked::for_owner(&bench));
     fs::create_dir_all(&aside).unwrap();
@@ -100,7 +100,7 @@ fn goes_on(test: &str, store: &str, full: Full, prepare: impl FnOnce(&Service<'_
     fill(&place, full);
     move_in(&service, &waiting[0]);
     is_alive_and_waits(&service, process, &waiting[0], store);
-    // Also where status.json lies on the full disk.
+    // This holds even if status.json is on the full disk.
     let told = bench.toolexec(["status", "--spool", service.spool().to_str().unwrap()]).stdout;
     assert!(told.contains("admission    stopped: "), "{store}: {told}{}", service.log());
     let listed = bench.toolexec(["list", "--spool", service.spool().to_str().unwrap()]);
@@ -195,7 +195,7 @@ fn a_state_without_inodes_ends_no_daemon() {
     goes_on("a_state_without_inodes_ends_no_daemon", "daemon", Full::Inodes, |_| {});
 }
 
-/// A run whose record finds no room keeps its outcome, and nothing is run twice.
+/// A run without space for its record keeps its outcome, and no request runs twice.
 #[test]
 fn what_ran_is_recorded_as_what_it_was_when_there_is_room() {
     let test = "what_ran_is_recorded_as_what_it_was_when_there_is_room";
@@ -210,7 +210,7 @@ fn what_ran_is_recorded_as_what_it_was_when_there_is_room() {
     let runs = |it: &Service<'_>| list(&it.at("results")).iter().any(|it| it.starts_with(".new-"));
     service.wait_for("the run", runs);
     std::thread::sleep(Duration::from_millis(500));
-    // Also the reserve: the record's own room is taken away as soon as it is given up.
+    // The reserve is taken too: the space for the record is used up as soon as it is released.
     fs::remove_file(service.at(".reserve")).unwrap();
     fill(&place, Full::Bytes);
     std::thread::sleep(Duration::from_secs(6));
@@ -227,7 +227,7 @@ fn what_ran_is_recorded_as_what_it_was_when_there_is_room() {
     assert_eq!(list(&service.at("work")), Vec::<String>::new());
 }
 
-/// A daemon that serves loses something, says `told` of it, and goes on when it has it again.
+/// A running daemon loses a resource, reports `told`, and continues when the resource is back.
 fn goes_on_after<L>(
     test: &str,
     told: &[&str],
@@ -253,7 +253,7 @@ fn goes_on_after<L>(
     assert_eq!(service.wait(), Some(0));
 }
 
-/// The state of every thread says that it is traced.
+/// Returns true if every thread is being traced.
 fn is_traced(process: Process) -> bool {
     let threads = fs::read_dir(format!("/proc/{}/task", process.0)).unwrap().flatten();
     let mut status = threads.filter_map(|it| fs::read_to_string(it.path().join("status")).ok());
@@ -280,7 +280,7 @@ fn a_quota_that_is_used_up_is_waited_for() {
         Some(strace)
     };
     let give_back = |mut strace: Child| {
-        // It lets go of the daemon first.
+        // `strace` detaches from the daemon before it ends.
         Said::of(Command::new("kill").arg(strace.id().to_string())).assert_code(0);
         strace.wait().unwrap();
     };
@@ -292,7 +292,7 @@ fn too_few_file_descriptors_are_told_as_that_and_waited_for() {
     let test = "too_few_file_descriptors_are_told_as_that_and_waited_for";
     let told =
         ["admission_stopped", "Too many open files", "free file descriptors", "LimitNOFILE="];
-    // The soft limit alone: without CAP_SYS_RESOURCE a lowered hard one stays.
+    // Only the soft limit: without CAP_SYS_RESOURCE, a lowered hard limit cannot be raised again.
     let prlimit = |pid: u32, nofile: &str| {
         let said = Said::of(Command::new("prlimit").args([
             &format!("--pid={pid}"),
@@ -306,7 +306,7 @@ fn too_few_file_descriptors_are_told_as_that_and_waited_for() {
     let lose = |service: &Service<'_>| {
         let pid = service.process().0;
         let before = prlimit(pid, "--nofile");
-        // Enough to look and to tell, and too few for a request.
+        // Enough to scan and report, too few for a request.
         let open = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count();
         prlimit(pid, &format!("--nofile={}:", open + 16));
         Some((pid, before))

@@ -1,10 +1,12 @@
-//! Injected faults: `strace` has one system call of the daemon fail (no room, a broken disk, an interruption) or
-//! kills the daemon in it, at its first, second, … call until there is none left. Whatever the daemon makes of it,
-//! the next one recovers, and what must hold after a kill holds then.
+//! Injected faults: `strace` makes one system call of the daemon fail (no space, I/O error,
+//! interruption) or kills the daemon in it. This is repeated for the first call, the second, and so
+//! on. The next daemon must always recover, and the checks after a kill must hold.
 //!
-//! `cargo test -p toolexec-tests --test daemon injected -- --nocapture` prints how many. `TOOLEXEC_INJECTED=full` does
-//! every one; otherwise every so many of them are done, always the same. `TOOLEXEC_INJECTED_ONLY=<call>` looks at
-//! one call. Must never have a fault injected into the launcher: it is started apart, behind its socket.
+//! `cargo test -p toolexec-tests --test daemon injected -- --nocapture` prints the number of
+//! faults. By default a fixed sample is injected; `TOOLEXEC_INJECTED=full` injects all.
+//! `TOOLEXEC_INJECTED_ONLY=<call>` selects one call.
+//!
+//! Must never inject a fault into the launcher: it is started separately, behind its socket.
 
 #![allow(
     clippy::unwrap_used,
@@ -24,7 +26,7 @@ use toolexec_tests::proof::{
 };
 use toolexec_tests::{Bench, Service};
 
-/// What changes the disk, makes it durable, or opens what is there.
+/// Calls that change the disk, make it durable, or open a file.
 const CALLS: [&str; 13] = [
     "openat",
     "openat2",
@@ -42,15 +44,15 @@ const CALLS: [&str; 13] = [
 ];
 const FAULTS: [&str; 4] = ["error=EIO", "error=ENOSPC", "error=EINTR", "signal=KILL"];
 const KINDS: [Kind; 2] = [Kind::Success, Kind::Refused];
-/// As many as fit into two minutes.
+/// As many cases as fit into two minutes.
 const CASES: usize = 120;
-/// A daemon that neither ends nor goes on with a fault is told to stop then.
+/// A daemon that neither ends nor continues after a fault is stopped after this time.
 const GOES_ON_WITHIN: Duration = Duration::from_secs(4);
 
-/// It drains for one second.
+/// Longest time to end. The daemon drains for one second.
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
 
-/// Not every daemon makes the same number of calls: the last ones of the one that was counted may be missing.
+/// The number of calls varies: the last calls of the counted daemon may be missing in another.
 const NOT_INJECTED: &str = "the fault was not injected";
 
 struct Case {
@@ -70,7 +72,7 @@ fn whatever_call_fails_nothing_is_lost_or_run_twice() {
     let all = cases(&counts);
     let full = std::env::var("TOOLEXEC_INJECTED").is_ok_and(|asked| asked == "full");
     let stride = if full { 1 } else { all.len().div_ceil(CASES).max(1) };
-    // Neither the faults nor the calls are a multiple of it.
+    // Odd, so that it divides neither the number of faults nor that of calls.
     let stride = if stride.is_multiple_of(2) { stride + 1 } else { stride };
     let chosen: Vec<_> = all.iter().step_by(stride).collect();
     let begun = Instant::now();
@@ -114,8 +116,8 @@ fn cases(counts: &BTreeMap<String, u32>) -> Vec<Case> {
     cases
 }
 
-/// A daemon with one fault, or none, and one that recovers. Returns what is wrong, and how often the thread that
-/// made each call most often made it: `strace` counts for each thread.
+/// Runs a daemon with at most one fault, and one that recovers. Returns the faults found and, for
+/// each call, the highest count of one thread. `strace` counts for each thread.
 fn play(tool: &Tool, expression: &str) -> (Vec<String>, BTreeMap<String, u32>) {
     let bench = Bench::new();
     let mut service = Service::prepare(&bench, &tool.asked(&bench));
@@ -123,7 +125,7 @@ fn play(tool: &Tool, expression: &str) -> (Vec<String>, BTreeMap<String, u32>) {
     let _door = Door::open(&bench, &service);
     let counted = tool.count();
     let scene = Scene::drop_into(&service, &counted, &KINDS);
-    // A signal is no failure of the host.
+    // A kill is not a failure of the host.
     let fails = expression.contains(":error=");
     let scene = if fails { Scene { host: Host::Fails, ..scene } } else { scene };
     let log = bench.scratch().path().join("trace");
@@ -144,19 +146,22 @@ fn play(tool: &Tool, expression: &str) -> (Vec<String>, BTreeMap<String, u32>) {
     (faults, calls_of_one_thread(&log))
 }
 
-/// Whether it happened, as the trace says: with a process that was killed nothing more is told of it.
+/// Returns true if the trace shows the fault. The trace of a killed process has nothing after the
+/// kill.
 fn injected_once(log: &Path, expression: &str) -> bool {
     let said = std::fs::read_to_string(log).unwrap_or_default();
     !expression.starts_with("inject=") || said.contains("(INJECTED)") || said.contains("SIGKILL")
 }
 
-/// Whether it panics of itself. The library that watches directories wakes its thread by an event descriptor, and
-/// takes a failure there, which no kernel gives, for a bug: what must hold of the files must hold all the same.
+/// Returns true if the daemon itself panics. The file-watching library wakes its thread by an event
+/// descriptor and treats a failure there as a bug, because no kernel returns one. The checks of the
+/// files must hold regardless.
 fn panics(log: &str) -> bool {
     log.lines().any(|line| line.contains("panicked at") && !line.contains("/notify-"))
 }
 
-/// Waits until the daemon is done, has ended, or does nothing any more; then it is told to stop, and must.
+/// Waits until the daemon is done, has ended, or makes no progress. Then stops it, and returns a
+/// fault if it does not end.
 fn go_on(service: &mut Service<'_>, scene: &Scene) -> Option<String> {
     let (begun, mut told_at) = (Instant::now(), None::<Instant>);
     let mut fault = None;

@@ -1,5 +1,6 @@
-//! Signing keys that are changed while the daemon serves: a reload takes them over and says so, every record
-//! verifies, a key that cannot be used refuses the reload, and the next start finishes what was interrupted.
+//! Signing keys that change while the daemon serves. A reload activates and logs them, and every
+//! record verifies. An unusable key rejects the reload. The next start finishes an interrupted
+//! change.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,7 +18,7 @@ fn good() -> RequestText {
     RequestText::python("print('ran')")
 }
 
-/// The private key files of another host of this name.
+/// Returns the private key files of another host of the same name.
 fn others(bench: &Bench, service: &Service<'_>) -> PathBuf {
     let own = fs::read_to_string(service.state().join("keys/log.pub")).unwrap();
     let origin = own.split('+').next().unwrap();
@@ -27,7 +28,7 @@ fn others(bench: &Bench, service: &Service<'_>) -> PathBuf {
     state.join("keys")
 }
 
-/// What `keys show` prints of the daemon's keys.
+/// Runs `keys show` on the daemon's keys.
 fn shown(bench: &Bench, service: &Service<'_>, words: &[&str]) -> String {
     let config = service.config();
     let all = [&["keys", "show", "--config", config.to_str().unwrap()], words].concat();
@@ -36,7 +37,7 @@ fn shown(bench: &Bench, service: &Service<'_>, words: &[&str]) -> String {
     said.stdout
 }
 
-/// Sends SIGHUP and waits until the log says this once more.
+/// Sends SIGHUP, and waits until the log contains this text once more.
 fn reload(service: &Service<'_>, told: &str) {
     let before = service.log().matches(told).count();
     service.signal("HUP");
@@ -62,7 +63,7 @@ fn a_reload_takes_over_a_key_from_its_place_or_from_beside_it() {
             |service: &Service<'_>| shown(&bench, service, &["--format", "openssh", "--key", role]);
         let old = line(&service);
         ran(&service);
-        // A run under way meanwhile.
+        // A run in progress during the change.
         let slow = RequestText::python("import time; time.sleep(3); print('slept')");
         let word = format!("word-of-{}", slow.id);
         let slow = service.promote(&slow.command(&format!("python script.py {word}")));
@@ -76,7 +77,7 @@ fn a_reload_takes_over_a_key_from_its_place_or_from_beside_it() {
         assert!(!file.exists() || name == role, "{name}");
         service.record_of(&slow.id).assert_outcome("ok");
         ran(&service);
-        // Nothing is left to take over.
+        // No change is pending.
         reload(&service, " reloaded ");
         assert_eq!(service.log().matches(" key-changed ").count(), 1, "{}", service.log());
         service.verify().assert_code(0);
@@ -147,7 +148,7 @@ fn what_was_interrupted_is_finished_by_the_next_start() {
     let new = keys.join("result.new");
     fs::write(&new, fs::read(others.join("result")).unwrap()).unwrap();
     fs::set_permissions(&new, Permissions::from_mode(0o600)).unwrap();
-    // The public file cannot be replaced.
+    // The public key file cannot be replaced.
     let public = keys.join("allowed_signers");
     let before = fs::read(&public).unwrap();
     fs::remove_file(&public).unwrap();

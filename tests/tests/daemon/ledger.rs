@@ -1,5 +1,5 @@
-//! A ledger that was lost, damaged or put back from an older copy: nothing that ran is run again, every program
-//! says the same of it, and an operator's order heals it. Runs are counted by the kernel, never by our records.
+//! A lost, damaged or outdated ledger: no request runs twice, every program reports the same
+//! problem, and an operator's command repairs it. The kernel counts the runs, not our records.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,7 +22,7 @@ fn copy(from: &Path, to: &Path) {
     assert!(copied.success());
 }
 
-/// Requests whose files are kept, to be dropped as often as one likes.
+/// Creates requests whose files are kept, so that they can be submitted repeatedly.
 fn requests(bench: &Bench, counted: &Counted, how_many: usize) -> Vec<Request> {
     (0..how_many).map(|_| request(bench, counted, "")).collect()
 }
@@ -52,13 +52,14 @@ fn doctor(bench: &Bench, service: &Service<'_>, more: &[&str]) -> Said {
     Said::of(doctor.arg("--state").arg(service.state()).args(more))
 }
 
-/// How often each ran, in the order of the requests.
+/// Returns the number of runs of each request, in order.
 fn counts(counted: &Counted, requests: &[Request]) -> Vec<u32> {
     let counts = counted.so_far();
     requests.iter().map(|it| counts.get(&it.id).copied().unwrap_or_default()).collect()
 }
 
-/// The daemon, its check and `doctor` refuse the ledger, and each names the order.
+/// Asserts that the daemon, its check and `doctor` refuse the ledger, and name the command that
+/// repairs it.
 fn assert_refused(bench: &Bench, service: &mut Service<'_>, words: &str) {
     let command = service.command();
     service.spawn_as(command);
@@ -73,7 +74,7 @@ fn assert_refused(bench: &Bench, service: &mut Service<'_>, words: &str) {
     assert!(said.stdout.contains(HEALS), "{words}: {said:#?}");
 }
 
-/// Runs requests, damages the state, and drops the same requests again.
+/// Runs requests, damages the state, and submits the same requests again.
 fn nothing_runs_twice(words: &str, damage: impl FnOnce(&Path, &Path)) {
     let bench = Bench::new();
     let Some(tool) = Tool::build(words) else { return };
@@ -198,7 +199,8 @@ fn a_changed_ledger_runs_nothing_twice() {
     });
 }
 
-/// The state before the spool: the copy of the state does not know the run that the copy of the spool shows.
+/// The state is copied before the spool: it does not know a run that the copy of the spool
+/// contains.
 #[test]
 fn a_copy_that_was_made_in_the_wrong_order_runs_nothing_twice() {
     let bench = Bench::new();
@@ -222,7 +224,7 @@ fn a_copy_that_was_made_in_the_wrong_order_runs_nothing_twice() {
     assert_eq!(counted.so_far().get(&slow.id), Some(&1));
     doctor(&bench, &service, &[HEALS]).assert_says(&["0 lines kept", "1 runs added"]);
     service.spawn();
-    // The copy of the request is another file than the one that was claimed, so that it has an answer of its own.
+    // The copied request is another file than the claimed one, so it gets its own record.
     service.wait_for("two records", |it| it.records_of(&slow.id).len() == 2);
     let records = service.records_of(&slow.id);
     let outcomes: Vec<&str> = records.iter().map(|record| record.outcome()).collect();
@@ -273,7 +275,7 @@ fn an_embedded_run_does_not_go_on_without_its_ledger() {
     assert_eq!(counts(&counted, &requests), [1, 1]);
 }
 
-/// Two states of one person's that publish into the same directory.
+/// Two state directories of one user publish into the same results.
 #[test]
 fn what_another_state_ran_into_the_same_results_is_not_run_again() {
     let bench = Bench::new();
@@ -306,14 +308,14 @@ fn a_good_ledger_is_left_as_it_is_by_the_order() {
     assert!(!list(&service.state()).iter().any(|name| name.contains("replaced")));
 }
 
-/// The kernel refuses to start the program although the line is in the ledger.
+/// The kernel refuses to start the program after the intent was written to the ledger.
 #[test]
 fn what_could_not_be_started_is_not_used_up() {
     let bench = Bench::new();
     let Some(tool) = Tool::build("what_could_not_be_started_is_not_used_up") else { return };
     let good = tool.program().with_file_name("tool.good");
     fs::copy(tool.program(), &good).unwrap();
-    // A header that promises more than there is.
+    // A truncated ELF file: the header announces more than the file contains.
     let header = fs::read(&good).unwrap()[..64].to_vec();
     fs::write(tool.program(), header).unwrap();
     let mut service = Service::start(&bench, &tool.asked(&bench));
@@ -330,7 +332,7 @@ fn what_could_not_be_started_is_not_used_up() {
     service.wait_for("a second record", |it| it.records_of(&request.id).len() == 2);
     let ran = |it: &Service<'_>| it.records_of(&request.id).iter().any(|it| it.outcome() == "ok");
     assert!(ran(&service), "{:#?}", service.records_of(&request.id));
-    // From now on it is used up.
+    // The request has run, so it is used up now.
     service.wait_for("the request to leave", |it| list(&it.at("approved")).is_empty());
     drop_again(&service, &request);
     service.wait_for("a third record", |it| it.records_of(&request.id).len() == 3);

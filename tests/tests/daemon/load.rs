@@ -1,9 +1,10 @@
-//! Load: many requests dropped at once while two writers keep dropping, one keeps dropping rubbish and the
-//! daemon is killed (SIGKILL) every few seconds. In the end every well-formed request has exactly one record,
-//! everything else one refusal, and there is nothing else.
+//! Load: many requests are submitted at once, two writers keep submitting, one submits invalid
+//! objects, and the daemon is killed (SIGKILL) every few seconds. At the end every well-formed
+//! request has exactly one record, every other object one refusal, and no other record exists.
 //!
-//! `cargo test -p toolexec-tests --test daemon load -- --nocapture` prints the tally; `TOOLEXEC_LOAD=10000` is the
-//! full one. Must never end because time is short: only because nothing moves any more.
+//! `cargo test -p toolexec-tests --test daemon load -- --nocapture` prints the tally;
+//! `TOOLEXEC_LOAD=10000` is the full load. Must never fail because time is short, only
+//! because progress stops.
 
 #![allow(
     clippy::unwrap_used,
@@ -24,24 +25,24 @@ use toolexec_tests::proof::{Counted, Counts, Tool, settings};
 use toolexec_tests::{Bench, Record, RequestText, Service, list, without_word};
 
 const REQUESTS: usize = 600;
-/// Of the two writers together, and of the one with rubbish: a share of the requests.
+/// The share of requests from the two writers together, and of invalid objects.
 const WRITTEN_PERCENT: usize = 10;
 const RUBBISH_PERCENT: usize = 5;
-/// Every so many requests lack their approval.
+/// One in this many requests lacks its approval.
 const UNAPPROVED_EVERY: usize = 20;
-/// Between two kills; not a multiple of anything that the daemon does.
+/// Time between two kills; not a multiple of any interval of the daemon.
 const KILL_INTERVAL: Duration = Duration::from_millis(2_700);
-/// Nothing was published for so long: nothing will be.
+/// The test fails if no record is published for this long.
 const STUCK_AFTER: Duration = Duration::from_secs(60);
 
-/// How a request or what is none will be told.
+/// The expected record of a submitted object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Due {
     Run,
     Refusal,
 }
 
-/// Files that are made ready beside `approved/` and dropped by renaming.
+/// Files that are prepared beside `approved/` and submitted by a rename.
 struct Load<'a> {
     spool: PathBuf,
     counted: &'a Counted,
@@ -60,7 +61,7 @@ impl<'a> Load<'a> {
         Self { spool, counted, template, text, due: BTreeMap::new() }
     }
 
-    /// Writes one, and says what it is called.
+    /// Writes a request and returns its id.
     fn prepare(&mut self, name: &str) -> String {
         let id = format!("{}-{name}", self.template.id);
         let number = self.due.len();
@@ -82,7 +83,7 @@ impl<'a> Load<'a> {
         (0..count).map(|number| self.prepare(&format!("{prefix}-{number}"))).collect()
     }
 
-    /// What can be no request, each of another sort; only its name says that it was dropped.
+    /// Returns the names of invalid objects, which identify them in the records.
     fn expect_rubbish(&mut self, count: usize) -> Vec<String> {
         let names: Vec<_> =
             (0..count).map(|number| format!("{}-rubbish-{number}", self.template.id)).collect();
@@ -117,7 +118,7 @@ fn drop_rubbish(spool: &Path, number: usize, name: &str) {
     }
 }
 
-/// What was seen while the load went through.
+/// Measurements during the load.
 #[derive(Default)]
 struct Seen {
     kills: usize,
@@ -189,7 +190,7 @@ fn under_load_and_kills_every_request_is_told_once() {
     service.fsck().assert_code(0);
 }
 
-/// Kills and starts the daemon until everything has left `approved/`.
+/// Kills and restarts the daemon until everything has left `approved/`.
 fn kill_until_told(
     service: &mut Service<'_>,
     writing: &AtomicUsize,
@@ -210,7 +211,7 @@ fn kill_until_told(
             panic!("it ended with {status}: {}", service.log());
         }
         let written = writing.load(Ordering::SeqCst) == 0;
-        // Inputs that stay without their request are told in the end.
+        // Inputs without their request are recorded at the end.
         let waits = list(&service.at("approved")).iter().any(|name| name.ends_with(".md"));
         if written && !waits && list(&service.at("work")).is_empty() {
             return seen;
@@ -233,8 +234,8 @@ fn rss_kib(service: &Service<'_>) -> u64 {
     line.map_or(0, |line| line.trim().trim_end_matches(" kB").trim().parse().unwrap())
 }
 
-/// One record for each that is due and for nothing else. Returns how many there are of each outcome, and what
-/// is wrong.
+/// Checks for exactly one record for each expected one. Returns the number of records for each
+/// outcome, and the faults.
 fn judge(
     service: &Service<'_>,
     due: &BTreeMap<String, Due>,
@@ -265,13 +266,13 @@ fn judge(
     (outcomes, faults)
 }
 
-/// Whose record it is.
+/// Returns the name of the object that a record belongs to.
 fn named_in(record: &Record, due: &BTreeMap<String, Due>) -> String {
     let id = record.id();
     if let Some(at) = id.find("TR-").filter(|at| due.contains_key(&id[*at..])) {
         return id[at..].to_owned();
     }
-    // Rubbish has no id; its name ends where the word does.
+    // An invalid object has no id. Its name is the word with `-rubbish-` in the text.
     let found = record.text.find("-rubbish-").map(|at| {
         let begin = record.text[..at].rfind("TR-").unwrap_or(at);
         let rest = &record.text[begin..];

@@ -1,5 +1,5 @@
-//! The log of a host as those who run requests meet it: a record that cannot be logged is one of a run that
-//! never was, and what uses nothing up can be done again.
+//! The log of a host from the view of a user who runs requests. Without an entry in the log no run
+//! starts. A request that used nothing up can run again.
 
 #![allow(
     clippy::unwrap_used,

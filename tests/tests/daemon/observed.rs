@@ -1,5 +1,5 @@
-//! `list`, `status`, `show`, `wait` and `watch` on spools made by hand and beside a real daemon: what they
-//! say is what is so, whatever state things are in and whoever asks.
+//! `list`, `status`, `show`, `wait` and `watch`, on spools built by the test and beside a real
+//! daemon. Their output is correct in every state and for every user.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,7 +20,7 @@ use toolexec_tests::{Asked, Bench, Page, RequestText, Said, Service, skip, works
 const A: &str = "TR-20260209-160501Z-python-stats";
 const B: &str = "TR-20260209-160502Z-copy";
 
-/// A spool that no daemon made.
+/// A spool that the test builds without a daemon.
 struct ByHand<'a> {
     bench: &'a Bench,
     spool: PathBuf,
@@ -43,11 +43,11 @@ impl<'a> ByHand<'a> {
         self.put(&format!("approved/{id}.md"), "a request");
     }
 
-    /// A record as far as lists read one.
+    /// Publishes the part of a record that lists read.
     fn publish(&self, stamp: &str, id: &str, outcome: &str) -> PathBuf {
         let result = format!("TS-{stamp}-{id}");
         let directory = self.spool.join("results").join(&result);
-        // Whole at once, as the daemon publishes: half a record cannot be read.
+        // One rename, as the daemon does: a partial record cannot be read.
         let hidden = self.spool.join("results").join(format!(".new-{result}"));
         fs::create_dir(&hidden).unwrap();
         let text = format!(
@@ -105,13 +105,13 @@ impl<'a> ByHand<'a> {
         assert!(states.contains(&(id.to_owned(), state.to_owned())), "{states:?}");
     }
 
-    /// What `status` says of the daemon, and how it exits.
+    /// Returns the daemon state that `status` prints, and the exit code.
     fn daemon(&self) -> (String, Option<i32>) {
         let said = self.asked(&["status", "--format", "json"]);
         (said.json()["daemon"]["state"].as_str().unwrap().to_owned(), said.code)
     }
 
-    /// Somebody who holds the spool as a daemon does, until this goes.
+    /// Holds the spool's lock as a daemon does, until the value is dropped.
     fn hold_lock(&self) -> Holder {
         let lock = self.spool.join(".lock");
         fs::write(&lock, "").unwrap();
@@ -150,7 +150,7 @@ fn every_state_is_told_as_what_it_is() {
     let said = hand.asked(&["status"]);
     assert!(said.stdout.contains("approval.count: one more \\u{1b}[31m"), "{said:#?}");
 
-    // Refused once, mended and dropped again: what it waits for now is what counts.
+    // Refused once, fixed and submitted again: the present wait is shown.
     let record = hand.publish("20260209-160430Z", A, "refused");
     hand.assert_state(A, "held");
     let shown = hand.asked(&["show", A]).stdout;
@@ -160,13 +160,13 @@ fn every_state_is_told_as_what_it_is() {
     fs::remove_dir_all(record).unwrap();
 
     let holder = hand.hold_lock();
-    // It is decided anew, and nothing is told of waiting any more.
+    // It is decided again, and the file about its wait is gone.
     fs::remove_file(hand.spool.join(format!("public/held/{A}.md.json"))).unwrap();
     for step in ["claimed", "staging", "running", "publishing"] {
         hand.tell_running(A, step);
         hand.assert_state(A, step);
     }
-    // Published, and not yet taken away: nobody may think that it still waits.
+    // Published but not yet removed from `approved/`: it must not be shown as waiting.
     let record = hand.publish("20260209-161030Z", A, "ok");
     hand.assert_state(A, "recorded");
     hand.assert_state(A, "ok");
@@ -174,7 +174,7 @@ fn every_state_is_told_as_what_it_is() {
     hand.assert_state(A, "recorded");
     fs::remove_file(hand.spool.join(format!("approved/{A}.md"))).unwrap();
     assert_eq!(hand.states(), [(A.to_owned(), "ok".to_owned())]);
-    // Half a result has a hidden name, and is none.
+    // An incomplete result has a hidden name and does not count.
     fs::rename(&record, record.with_file_name(format!(".new-TS-20260209-161030Z-{A}"))).unwrap();
     assert_eq!(hand.states(), []);
     hand.asked(&["show", A]).assert_code(2);
@@ -206,7 +206,7 @@ fn what_a_dead_daemon_told_is_not_shown_as_the_present() {
     let said = hand.asked(&["status"]);
     said.assert_code(1);
     assert!(said.stdout.contains("stopped: no room for one more record"), "{said:#?}");
-    // Of an earlier daemon: this one has not told anything yet.
+    // From an earlier daemon: this one has not written its status yet.
     hand.tell_status(&ByHand::status("serving", pid + 1));
     assert_eq!(hand.daemon(), ("untold".to_owned(), Some(1)));
     hand.tell_status(&ByHand::status("stopped", pid));
@@ -235,12 +235,12 @@ fn whoever_may_not_open_the_lock_sees_all_the_same_whether_it_is_held() {
     assert_eq!(hand.daemon(), ("serving".to_owned(), Some(0)));
     drop(holder);
     assert_eq!(hand.daemon(), ("died".to_owned(), Some(1)));
-    // Told from another host or container, where numbers of processes mean others.
+    // From another host or container, with other process numbers.
     let mut elsewhere = ByHand::status("serving", 1);
     elsewhere["seat"]["boot_id"] = "another".into();
     hand.tell_status(&elsewhere);
     let lock = fs::metadata(hand.spool.join(".lock")).unwrap();
-    // Whoever may open it can try it; nobody else can know.
+    // A user who can open the lock can test it. Other users cannot know.
     let expected = if lock.uid() == bench.uid() { "died" } else { "unseen" };
     assert_eq!(hand.daemon(), (expected.to_owned(), Some(1)));
     if expected == "unseen" {
@@ -263,7 +263,7 @@ fn what_is_told_badly_tells_nothing() {
         hand.put("public/status.json", text);
         assert_eq!(hand.daemon(), ("untold".to_owned(), Some(1)), "{:.20}", text);
     }
-    // One that bears another's name, a link, and something that never ends.
+    // A file with another request's id, a link, and a file that never ends.
     hand.tell_running(B, "running");
     fs::rename(hand.spool.join(format!("public/running/{B}.json")), &running).unwrap();
     hand.assert_state(A, "waiting");
@@ -274,7 +274,7 @@ fn what_is_told_badly_tells_nothing() {
     let fifo = hand.spool.join("public/status.json");
     assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
     assert_eq!(hand.daemon(), ("untold".to_owned(), Some(1)));
-    // What a name would do to a terminal is shown, not done.
+    // Control characters in a name are escaped, not sent to the terminal.
     hand.put("approved/TR-\u{1b}[31m.md", "odd");
     for command in ["list", "watch"] {
         let mut asked = bench.command("timeout");
@@ -335,7 +335,7 @@ fn waiting_ends_with_the_record_and_says_what_came_of_it() {
         said.assert_code(*code);
         assert_eq!(said.json()["outcome"], *outcome);
     }
-    // It ran once, and was refused when it was dropped again.
+    // It ran once, and was refused when it was submitted again.
     hand.publish("20260209-161040Z", "TR-20260209-160500Z-x", "refused");
     hand.asked(&["wait", "TR-20260209-160500Z-x"]).assert_code(0);
     let both = hand.asked(&["wait", "160500Z-x", "160501Z-x"]);
@@ -358,13 +358,13 @@ fn waiting_ends_with_the_record_and_says_what_came_of_it() {
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
     fs::remove_dir_all(hidden).unwrap();
 
-    // Refused before, mended and dropped again: that record is not what is waited for.
+    // Refused before, fixed and submitted again: the old record does not end the wait.
     let refused = hand.publish("20260209-161030Z", A, "refused");
     hand.drop_request(A);
     hand.asked(&["wait", A, "--timeout", "1"]).assert_code(3);
     fs::remove_file(hand.spool.join(format!("approved/{A}.md"))).unwrap();
     hand.tell_running(A, "running");
-    // Nobody is at work on it.
+    // No daemon works on it.
     hand.asked(&["wait", A, "--timeout", "1"]).assert_code(2);
     let holder = hand.hold_lock();
     hand.asked(&["wait", A, "--timeout", "1"]).assert_code(3);
@@ -373,7 +373,7 @@ fn waiting_ends_with_the_record_and_says_what_came_of_it() {
     hand.asked(&["wait", A, "--timeout", "1"]).assert_code(2);
     fs::remove_dir_all(refused).unwrap();
 
-    // Taken back by whoever dropped it: nobody will ever tell of it.
+    // The submitter removes it, so there will never be a record.
     hand.drop_request(A);
     let mut command = bench.command("toolexec");
     command.args(["wait", "stats", "--spool"]).arg(&hand.spool).stdout(Stdio::piped());
@@ -415,7 +415,7 @@ fn watching_tells_every_change_once_and_ends_with_its_reader() {
     }
 }
 
-/// On a terminal it has a screen of its own, and leaves everything as it was.
+/// On a terminal it uses the alternate screen and restores everything.
 #[test]
 fn on_a_terminal_it_draws_and_q_ends_it() {
     if !std::path::Path::new("/usr/bin/python3").is_file() {
@@ -444,7 +444,7 @@ fn on_a_terminal_it_draws_and_q_ends_it() {
     said.assert_code(0);
 }
 
-/// The daemon as it is: its lock is there, its states are seen, and its death is.
+/// With a real daemon: its lock is held, its states are shown, and its death is noticed.
 #[test]
 fn beside_a_daemon_nothing_is_said_that_is_not_so() {
     let bench = Bench::new();
@@ -499,7 +499,7 @@ fn the_check_says_what_is_wrong_with_metrics() {
 fn the_page_has_every_word_of_the_programs() {
     let page = fs::read_to_string(workspace().join("docs/operating.md")).unwrap();
     let source = |path: &str| fs::read_to_string(workspace().join(path)).unwrap();
-    // Words stand once in the source, each after the name of its variant.
+    // Each text occurs once in the source, after the name of its variant.
     for (file, mark) in [
         ("daemon/src/transition.rs", "=> \""),
         ("daemon/src/metrics/registry.rs", "=> \""),
@@ -517,7 +517,7 @@ fn the_page_has_every_word_of_the_programs() {
     }
 }
 
-/// What the page has typed is typed here, on a spool that is there.
+/// Runs the commands of the page on an existing spool.
 #[test]
 fn the_commands_of_the_page_work() {
     let bench = Bench::new();
@@ -537,7 +537,7 @@ fn the_commands_of_the_page_work() {
         let said = Said::of(&mut bench.shell(&format!("timeout 2 {line}")));
         let expected: &[i32] = match line.split(' ').nth(1).unwrap() {
             "status" => &[1],
-            // What is wrong with whatever host this is.
+            // `doctor` may find problems of this host.
             "doctor" => &[0, 1],
             "watch" => &[0, 124],
             _ => &[0],

@@ -1,5 +1,5 @@
-//! What an operator asks of one request: it is held, released, cancelled, and whatever is asked, it ends in
-//! one record and its orders go with it.
+//! Operator commands for one request: hold, release, cancel. Each request ends in exactly one
+//! record, and its order files are removed with it.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,7 +25,7 @@ fn sleeping(seconds: u32) -> RequestText {
         .time_sec(120)
 }
 
-/// The embedded rules, under which a request may wait.
+/// The embedded policy, with time for a request to wait.
 fn patient(bench: &Bench) -> Asked {
     let asked = Asked::for_owner(bench);
     let policy = asked.policy.replacen("held_sec_max: 0", "held_sec_max: 3600", 1);
@@ -37,7 +37,7 @@ fn order(bench: &Bench, service: &Service<'_>, words: &[&str]) -> Said {
     Said::of(bench.command("toolexec").args(words).arg("--spool").arg(service.spool()))
 }
 
-/// That an order is taken, and what is said of it.
+/// Asserts that an order is accepted, and returns the output.
 #[track_caller]
 fn ordered(bench: &Bench, service: &Service<'_>, words: &[&str]) -> String {
     let said = order(bench, service, words);
@@ -45,7 +45,7 @@ fn ordered(bench: &Bench, service: &Service<'_>, words: &[&str]) -> String {
     said.stdout
 }
 
-/// What `list --waiting` says of a request.
+/// Returns the entry of a request in `list --waiting`.
 fn listed(bench: &Bench, service: &Service<'_>, id: &str) -> Option<Value> {
     let said = order(bench, service, &["list", "--waiting", "--format", "json"]);
     said.assert_code(0);
@@ -65,7 +65,7 @@ fn assert_held(bench: &Bench, service: &Service<'_>, id: &str) {
     assert!(service.records_of(id).is_empty());
 }
 
-/// Nothing of it is left where it was dropped.
+/// Asserts that `approved/` is empty.
 #[track_caller]
 fn assert_gone(service: &Service<'_>) {
     service.wait_for("approved/ to be empty", |it| list(&it.at("approved")).is_empty());
@@ -92,7 +92,7 @@ fn what_is_held_waits_until_it_is_released() {
     assert_eq!((&json["order"], &json["was_there"]), (&"hold".into(), &true.into()));
     assert_eq!(json["path"].as_str(), file.to_str());
 
-    // What waits is looked at again and again, and nothing else is kept up by it.
+    // A held request is checked repeatedly, and it does not delay other requests.
     service.promote(&good());
     service.wait_for("another to run", |it| it.records().len() == 1);
     service.signal("TERM");
@@ -129,7 +129,7 @@ fn what_is_cancelled_before_it_runs_is_refused() {
     let late = order(&bench, &service, &["release", &held.id]);
     late.assert_code(2);
     late.assert_says(&[held.id.as_str(), "refused", record.id()]);
-    // It was never begun, and may be promoted again: the order went with it.
+    // It never started, so it can be submitted again: its order file was removed.
     service.promote_saved(&held).assert_code(0);
     service.wait_for("it to run", |it| it.records_of(&held.id).len() == 2);
     assert!(service.records_of(&held.id).iter().any(|it| it.outcome() == "ok"));
@@ -151,13 +151,13 @@ fn what_runs_is_ended_by_a_cancel_and_by_nothing_else() {
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "slept\n");
     assert_gone(&service);
-    // What was begun is used up.
+    // A started request is used up.
     service.promote_saved(&long).assert_code(0);
     service.wait_for("a refusal", |it| it.records_of(&long.id).len() == 2);
     service.verify().assert_code(0);
 }
 
-/// A request that was taken and waits for its turn is as good as one that nobody looked at.
+/// A claimed request that waits for its turn can still be held and cancelled.
 #[test]
 fn what_waits_for_its_turn_is_held_and_cancelled_too() {
     let bench = Bench::new();
@@ -212,7 +212,7 @@ fn a_request_is_named_by_its_id_its_file_or_a_beginning() {
     Said::of(Command::new("rm").arg(service.at(&format!("approved/{}.md", two.id)))).assert_code(0);
     assert!(ordered(&bench, &service, &["hold", "TR-"]).contains("is held already"));
     ordered(&bench, &service, &["release", "TR-"]);
-    // The daemon has taken neither away: a hold that is asked for now must count.
+    // The daemon is not running and has removed no order: the new hold must replace the release.
     ordered(&bench, &service, &["hold", "TR-"]);
     assert!(!service.at(&format!("approved/{}.md.release", one.id)).exists());
     ordered(&bench, &service, &["cancel", "TR-"]);

@@ -1,12 +1,14 @@
-//! Power cuts: the spool and everything of the daemon's lie on a file system of their own in an image file. The
-//! daemon is stopped at its places between two acts, and the image is copied as it is then, without what is only in
-//! memory. Each copy is mounted later, as after a power cut, and a daemon recovers on it: what must hold after a
-//! kill holds, and what was told durable is there.
+//! Power cuts: the spool and all files of the daemon are on a file system in an image file. The
+//! daemon is stopped at its failpoints, and the image is copied as it is then, without data that is
+//! only in memory. Each copy is mounted later, as after a power cut, and a daemon recovers on it.
+//! The checks after a kill must hold, and every result that was durable must exist.
 //!
-//! `cargo test -p toolexec-tests --test daemon power_cut -- --nocapture` prints the cuts. Without more ado one is made at
-//! the first arrival at each place; `TOOLEXEC_POWER_CUT=full` makes one at every arrival. Needs root, for the
-//! mounts. A copy has every write that the file system has sent to its disk: a disk that loses or reorders some
-//! of them is not what is tested here. Must leave no mount behind.
+//! `cargo test -p toolexec-tests --test daemon power_cut -- --nocapture` prints the cuts. By
+//! default there is one cut at the first arrival at each failpoint; `TOOLEXEC_POWER_CUT=full` cuts
+//! at every arrival. Needs root, for the mounts.
+//!
+//! A copy has every write that the file system has sent to its disk. A disk that loses or reorders
+//! some of them is not tested here. Must leave no mount behind.
 
 #![allow(
     clippy::unwrap_used,
@@ -26,24 +28,24 @@ use toolexec_tests::proof::{
 };
 use toolexec_tests::{Bench, Said, Service, kill, list, skip};
 
-/// The smallest that each makes; the files are sparse.
+/// The smallest size that each mkfs accepts. The files are sparse.
 const FILE_SYSTEMS: [(&str, &str, u64); 2] =
     [("ext4", "loop,commit=300", 64 << 20), ("xfs", "loop", 320 << 20)];
 const DONE_WITHIN: Duration = Duration::from_secs(120);
 
-/// The disk as it was at one moment.
+/// The disk at one moment.
 struct Cut {
     point: String,
     image: PathBuf,
     counts: Counts,
-    /// Results whose request had left `approved/`, which it does only after they are durable.
+    /// Results whose request had left `approved/`, which happens only after they are durable.
     acknowledged: Vec<String>,
-    /// How many were told durable.
+    /// The number of results that the daemon had logged as durable.
     durable: usize,
 }
 
-/// A loop device in use, so that the next image is mounted on another: after a restart of the host, a file
-/// system may have another device number.
+/// An occupied loop device, so that the next image gets another one: after a restart of the host, a
+/// file system may have another device number.
 struct OccupiedDevice(String);
 
 impl OccupiedDevice {
@@ -66,7 +68,7 @@ impl Drop for OccupiedDevice {
     }
 }
 
-/// A mounted image; unmounted at the end.
+/// A mounted image, unmounted when dropped.
 struct Mounted(PathBuf);
 
 impl Mounted {
@@ -80,7 +82,7 @@ impl Mounted {
 impl Drop for Mounted {
     fn drop(&mut self) {
         let begun = Instant::now();
-        // The launcher of a daemon that ended may have its last moment there.
+        // The launcher of an ended daemon may still be using it for a moment.
         while Said::of(Command::new("umount").arg(&self.0)).code != Some(0) {
             let waits = begun.elapsed() < Duration::from_secs(10);
             assert!(waits || std::thread::panicking(), "{} stays mounted", self.0.display());
@@ -173,7 +175,7 @@ fn on(
     faults
 }
 
-/// Has a daemon work, and copies the image whenever it stops at a place.
+/// Runs a daemon, and copies the image at each failpoint where it stops.
 fn cut(
     bench: &Bench,
     service: &mut Service<'_>,
@@ -215,7 +217,7 @@ fn cut(
     cuts
 }
 
-/// Told to stop, while it may come to further places.
+/// Stops the daemon, resuming it at further failpoints.
 fn let_go(service: &mut Service<'_>) {
     service.signal("TERM");
     let begun = Instant::now();
@@ -228,7 +230,8 @@ fn let_go(service: &mut Service<'_>) {
     }
 }
 
-/// Returns true if every thread has stopped: one that waits for the disk goes on writing until the call ends.
+/// Returns true if every thread has stopped. A thread that waits for the disk goes on writing until
+/// its call ends.
 fn is_stopped(service: &Service<'_>) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{}/task", service.process().0)) else {
         return false;
@@ -239,8 +242,8 @@ fn is_stopped(service: &Service<'_>) -> bool {
     })
 }
 
-/// Copies the image as it is at one moment. The kernel writes back in its own time: a copy that it wrote
-/// into has blocks of two moments, which no power cut leaves, and is made again.
+/// Copies the image as it is at one moment. The kernel may write back during the copy. Such a copy
+/// has blocks of two moments, which no power cut leaves, so it is repeated.
 fn copy_at_one_moment(image: &Path, copy: &Path) {
     let written = || {
         let metadata = fs::metadata(image).unwrap();
@@ -258,7 +261,7 @@ fn copy_at_one_moment(image: &Path, copy: &Path) {
     }
 }
 
-/// What is wrong on a copy, before and after a daemon has recovered on it.
+/// Returns the faults of a copy, before and after a daemon has recovered on it.
 fn after(service: &mut Service<'_>, scene: &Scene, counted: &Counted, cut: &Cut) -> Vec<String> {
     counted.go_back_to(&cut.counts);
     let mut faults = crashed(service, scene, &counted.so_far());

@@ -1,5 +1,5 @@
-//! Cells that a daemon makes ahead: used once, for a run of their kind, and never the reason that a run
-//! fails or that anything is left.
+//! Sandboxes that a daemon builds ahead of use. Each is used once, for a run of its kind. None may
+//! fail a run or leave anything behind.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ use toolexec_tests::{
     Asked, Bench, Record, RequestText, Service, kill, skip, with_word, without_word,
 };
 
-/// Has it run, and says how its cell was made: `ready` or `cold`.
+/// Runs a request. Returns its record and the build of its sandbox: `ready` or `cold`.
 fn run(service: &Service<'_>, text: &RequestText) -> (Record, String) {
     let request = service.promote(text);
     let record = service.record_of(&request.id);
@@ -28,7 +28,7 @@ fn reads_its_input(content: &str) -> RequestText {
     RequestText::python("print(open('/in/a.txt').read())").input("a.txt", content)
 }
 
-/// The launcher's processes: they are told the staging root on their command line.
+/// Returns the staging root, which the launcher's processes have on their command line.
 fn staging_of(service: &Service<'_>) -> String {
     service.state().join("staging").to_str().unwrap().to_owned()
 }
@@ -54,7 +54,7 @@ fn a_second_run_of_a_language_finds_a_cell_ready() {
             let (record, cell) = run(&service, &reads_its_input(content));
             record.assert_outcome("ok");
             assert_eq!((cell.as_str(), record.stdout().trim()), ("ready", content));
-            // What was in force is what was in force without it.
+            // The confinement is the same as without a prewarmed sandbox.
             for key in ["mode", "abi", "no_new_privs", "effective", "bounding"] {
                 assert_eq!(record.fact(key), first.fact(key), "{key}");
             }
@@ -100,7 +100,7 @@ fn no_run_fails_because_a_ready_cell_is_gone() {
     let (record, cell) = run(&service, &reads_its_input("two"));
     record.assert_outcome("ok");
     assert_eq!((cell.as_str(), record.stdout().trim()), ("cold", "two"));
-    // The next is ready again; one whose slot was touched is not used.
+    // The next one is prewarmed again. One with a changed slot is not used.
     service.wait_for("a slot of a ready cell", |it| it.slots().len() == 1);
     let slot = service.state().join("staging").join(&service.slots()[0]);
     std::fs::write(slot.join("surprise"), "not declared").unwrap();
@@ -116,7 +116,7 @@ fn a_refused_request_takes_its_slot_with_it() {
     let (record, _) = run(&service, &reads_its_input("one"));
     record.assert_outcome("ok");
     service.wait_for("a slot of a ready cell", |it| it.slots().len() == 1);
-    // Inputs first, the request last: its appearance is the submission.
+    // Inputs first, the request last: its appearance submits it.
     let request = bench.save(&reads_its_input("two"));
     let name = format!("{}.inputs", request.id);
     let inputs = service.at("approved").join(&name);
@@ -134,7 +134,7 @@ fn a_refused_request_takes_its_slot_with_it() {
     record.assert_outcome("ok");
 }
 
-/// One may have ended because another was killed.
+/// Kills a process, unless it has ended because another was killed.
 fn kill_if_there(process: toolexec_tests::Process) {
     if Path::new(&format!("/proc/{}", process.0)).exists() {
         kill("KILL", process);
@@ -151,7 +151,7 @@ fn a_daemon_that_is_started_again_knows_no_cell_of_before() {
     service.signal("KILL");
     assert_eq!(service.wait(), None);
     without_word(&staging_of(&service));
-    // The policy is another one now.
+    // The policy has changed now.
     let policy = bench.home().join("policy.yaml");
     let text = std::fs::read_to_string(&policy).unwrap();
     std::fs::write(&policy, text.replacen("name: for-tests", "name: another", 1)).unwrap();

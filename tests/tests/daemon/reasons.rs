@@ -1,5 +1,5 @@
-//! A request that did not run says why wherever a person or a program looks: the same sentence in the record,
-//! in `list`, `wait`, `show`, `status` and the daemon's log, with what to do about it.
+//! A request that did not run has the same reason everywhere: in the record, in `list`, `wait`,
+//! `show`, `status` and the daemon's log, with a help text.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,14 +13,14 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Screen, Service};
 
-/// A command on the spool of a service.
+/// Runs a command on the spool of a service.
 #[track_caller]
 fn asked(bench: &Bench, service: &Service<'_>, words: &[&str]) -> Said {
     let place = service.spool();
     Said::of(bench.command("toolexec").args(words).arg("--spool").arg(place))
 }
 
-/// The reason of a record, and of that the part before the help.
+/// Returns the reason of a record, and its part before the help.
 #[track_caller]
 fn reason_of(record: &Record) -> (String, String) {
     let quoted = record.text.lines().find_map(|line| line.strip_prefix("reason: ")).unwrap();
@@ -30,7 +30,7 @@ fn reason_of(record: &Record) -> (String, String) {
     (reason, what)
 }
 
-/// What the agent's server answers to one call of a tool.
+/// Calls a tool of the MCP server, and returns the response.
 #[track_caller]
 fn called(bench: &Bench, service: &Service<'_>, tool: &str, id: &str) -> Value {
     std::fs::create_dir_all(service.at("drafts")).unwrap();
@@ -99,7 +99,7 @@ fn a_refused_request_says_the_same_reason_in_every_place() {
         assert!(said.stdout.contains(&what), "{words:?}: {what:?} is not in {said:#?}");
         assert_eq!(said.stdout.contains(help), has_help, "{words:?}: {help:?} in {said:#?}");
     }
-    // An agent reads it too, marked as text that may quote its request.
+    // An agent gets it too, marked as text that may quote the request.
     let status = called(&bench, &service, "request_status", id);
     let told = status["structuredContent"]["reason"].as_str().unwrap_or_default();
     assert!(told.contains(&reason) && told.contains("UNTRUSTED DATA"), "{status:#}");

@@ -1,6 +1,6 @@
-//! What a crash leaves between the acts after a run, made by hand from what a daemon left: it is finished as
-//! what it was if all of it was durable, told as unknown if not, and never told twice; and `doctor --spool`
-//! sees what nobody can explain.
+//! The states that a crash leaves between the steps after a run, built from the files of a daemon.
+//! If all of the run was durable, recovery finishes it as it was; otherwise it records an unknown
+//! outcome. It never records twice. `doctor --spool` reports everything unexplained.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,10 +13,10 @@ use std::path::PathBuf;
 
 use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Service, list};
 
-/// A name in `work/` of a request that was never begun.
+/// The name in `work/` of a request that never started.
 const CLAIM: &str = "0123456789abcdef0123456789abcdef";
 
-/// Drops a request by hand that nobody approved, and waits for its record.
+/// Submits an unapproved request by hand, and waits for its record.
 fn refused(service: &Service<'_>, bench: &Bench) -> Record {
     let bad = RequestText::python("print(1)").edit("approved_by: \"tester\"", "approved_by: \"\"");
     let request = bench.save(&bad);
@@ -26,7 +26,7 @@ fn refused(service: &Service<'_>, bench: &Bench) -> Record {
     service.record_of(&request.id)
 }
 
-/// Ends the daemon and puts a claim and its result back to where they were before it was published.
+/// Ends the daemon, and restores a claim and its result to their state before publication.
 fn unpublish(service: &mut Service<'_>, record: &Record, from: &str, claim: &str) -> PathBuf {
     service.wait_for("the claim to be put away", |it| list(&it.at(from)) == [record.id()]);
     service.signal("TERM");
@@ -37,7 +37,7 @@ fn unpublish(service: &mut Service<'_>, record: &Record, from: &str, claim: &str
     hidden
 }
 
-/// The claim that the ledger's only line is of.
+/// Returns the claim in the only line of the ledger.
 fn claim_in_ledger(service: &Service<'_>) -> String {
     let line = fs::read_to_string(service.state().join("ledger")).unwrap();
     let line: serde_json::Value = serde_json::from_str(&line).unwrap();
@@ -115,7 +115,7 @@ fn doctor_looks_at_a_spool_and_says_what_to_do() {
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0));
     let claim = claim_in_ledger(&service);
-    // A ledger of before the run, and a claim that is there twice.
+    // A ledger from before the run, and a duplicate claim.
     fs::write(service.state().join("ledger"), "").unwrap();
     fs::create_dir(service.at("work").join(&claim)).unwrap();
     fs::create_dir(service.at("results").join(".unverified-one")).unwrap();

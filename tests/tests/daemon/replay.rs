@@ -1,5 +1,5 @@
-//! `toolexec replay`: the run of a record once more. It must use nothing up, run nothing that does not
-//! verify, and never call a run reproducible that left other bytes.
+//! `toolexec replay`: repeats the run of a record. It must use nothing up, run nothing that does
+//! not verify, and never report a run with other bytes as reproducible.
 
 #![allow(
     clippy::unwrap_used,
@@ -47,7 +47,7 @@ fn the_same_bytes_are_reproducible_as_often_as_one_likes() {
     }
     assert_eq!(list(&record.path), before, "the original is left alone");
     assert!(record.text.contains("replay_of: null"), "{}", record.text);
-    // Neither the request's own run is undone by it, nor is it taken for one.
+    // The replay does not undo the run of the request, and does not count as that run.
     let again = bench.run(&request);
     again.assert_code(2);
     again.assert_says(&["spool.replayed", record.id()]);
@@ -55,14 +55,14 @@ fn the_same_bytes_are_reproducible_as_often_as_one_likes() {
     bench.assert_nothing_left();
 }
 
-/// In the same second as the run, and where nothing has its id.
+/// The ids differ even in the same second, and in a directory without the id of the run.
 #[test]
 fn a_replay_has_another_id_than_the_run_wherever_it_is_kept() {
     let bench = Bench::new();
     let mut same_second = 0;
     for number in 0..6 {
         let request = bench.save(&RequestText::python(STEADY).output("a.txt"));
-        // From the beginning of a second, so that it is not over before the replay begins.
+        // From the start of a second, so that the replay begins in the same one.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         std::thread::sleep(Duration::from_nanos(1_000_000_000 - u64::from(now.subsec_nanos())));
         let record = Record::of(&bench.run(&request));
@@ -83,7 +83,7 @@ fn a_replay_has_another_id_than_the_run_wherever_it_is_kept() {
     println!("{same_second} of 6 replays began in the second in which the run ended");
 }
 
-/// Each into a directory of its own, where no other has its id.
+/// Each writes to its own directory, where no id is taken.
 #[test]
 fn replays_at_the_same_time_have_different_ids() {
     let bench = Bench::new();
@@ -154,7 +154,7 @@ fn what_cannot_be_the_same_run_is_refused() {
     said.assert_says(&["nothing ran"]);
     assert_eq!(list(&bench.results()).len(), count + 1, "nothing was run");
 
-    // Other inputs are seen where inputs always are.
+    // Other inputs are reported like those of any run.
     fs::write(request.inputs.join("script.py"), "print('b')").unwrap();
     let said = replay(&bench, &record.path, &["--inputs", inputs]);
     said.assert_code(2);
@@ -167,7 +167,7 @@ fn what_cannot_be_the_same_run_is_refused() {
     said.assert_says(&["stdout", "does not verify"]);
 }
 
-/// Somebody who can write to the results has the moment between the look and the run.
+/// Another user with write access to the results changes the request between the check and the run.
 #[test]
 fn a_request_that_changes_after_the_look_is_not_run() {
     if Command::new("strace").arg("-V").output().is_err() {
@@ -192,7 +192,7 @@ fn a_request_that_changes_after_the_look_is_not_run() {
     assert_eq!(list(&bench.results()), before, "something was run");
 }
 
-/// What is left of it is told as a replay, and does not stand in the way of the next.
+/// Its remains are recorded as a replay, and do not block the next one.
 #[test]
 fn a_replay_that_is_killed_is_told_as_one() {
     let bench = Bench::new();

@@ -1,5 +1,5 @@
-//! What is kept long enough goes, and nothing else: by age, number and bytes, typed or by the daemon itself,
-//! whatever kills it between two steps; and nothing that went runs again.
+//! Retention removes expired results and nothing else: by age, number and bytes, by command or by
+//! the daemon, even if it is killed between two steps. No removed request runs again.
 
 #![allow(
     clippy::unwrap_used,
@@ -29,7 +29,8 @@ fn days_ago(days: u64) -> String {
     String::from_utf8(said.stdout).unwrap().trim_end().to_owned()
 }
 
-/// Gives what was made now the name and the time of long ago, which is all that retention goes by.
+/// Gives a new result the name and the modification time of an old one. Retention uses nothing
+/// else.
 fn age(service: &Service<'_>, id: &str, days: u64) -> String {
     let request = id.split_at("TS-YYYYMMDD-HHMMSSZ-".len()).1;
     let old = format!("TS-{}-{request}", days_ago(days));
@@ -50,7 +51,7 @@ fn age(service: &Service<'_>, id: &str, days: u64) -> String {
     old
 }
 
-/// A spool with results of 30, 20 and 10 days ago and one of now, and no daemon.
+/// Creates results that are 30, 20 and 10 days old and a new one, and stops the daemon.
 fn aged(service: &mut Service<'_>) -> [String; 4] {
     let ids = [(); 4].map(|()| {
         let request = service.promote(&good());
@@ -82,7 +83,7 @@ fn fsck(bench: &Bench, service: &Service<'_>, words: &[&OsStr]) -> Said {
     Said::of(command.args(words))
 }
 
-/// Kind, id and reason of each that goes.
+/// Returns kind, id and reason of each result to remove.
 fn going(said: &Said) -> Vec<(String, String, String)> {
     said.assert_code(0);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -122,7 +123,7 @@ fn the_oldest_go_by_age_by_number_and_by_bytes_and_never_what_is_young() {
     assert!(!service.at("results").join(&a).exists() && service.at("archive").join(&a).exists());
     assert_eq!(marks(&service), BTreeSet::from([a.clone()]));
 
-    // Four are there: two of ours, the fresh one, and the one that never goes.
+    // There are four: two of ours, the new one, and one that is never removed.
     let words =
         ["--keep-results", "count=3", "--keep-archive", "count=2,days=25", "--format", "json"];
     let seen = going(&gc(&bench, &service, &[words.as_slice(), &["--dry-run"]].concat()));
@@ -268,7 +269,7 @@ fn what_is_mistyped_removes_nothing() {
     assert_eq!(before.0.len(), ids.len());
 }
 
-/// Kills a daemon with failpoints at each step of removing, and has another one go on.
+/// Kills a daemon at each failpoint of the removal. Another one continues.
 #[test]
 fn a_kill_between_the_steps_leaves_nothing_half_visible() {
     const TEST: &str = "a_kill_between_the_steps_leaves_nothing_half_visible";
@@ -279,7 +280,7 @@ fn a_kill_between_the_steps_leaves_nothing_half_visible() {
         let mut service = Service::start(&bench, &Asked::for_owner(&bench));
         let [a, b, c, fresh] = aged(&mut service);
         service.configure("keep: {results: {days: 15}}");
-        // Beside the programs that it starts.
+        // In the directory of the programs that it starts.
         let daemon = bench.scratch().path().join("bin/toolexecd-to-be-killed");
         if fs::hard_link(built, &daemon).is_err() {
             fs::copy(built, &daemon).unwrap();
@@ -287,7 +288,7 @@ fn a_kill_between_the_steps_leaves_nothing_half_visible() {
         let mut command = bench.command(&daemon);
         command.arg("--config").arg(service.config()).env("TOOLEXEC_FAILPOINT", point);
         assert_eq!(Said::of(&mut command).code, None, "{point} was not reached");
-        // Both are marked and one is on its way; what still has its name is whole.
+        // Both are marked and one is being removed. A result that still has its name is complete.
         assert_eq!(marks(&service), BTreeSet::from([a.clone(), b.clone()]));
         let left = list(&service.at("results"));
         let is_hidden = |name: &&String| name.starts_with(".gone-");
@@ -305,7 +306,8 @@ fn a_kill_between_the_steps_leaves_nothing_half_visible() {
     }
 }
 
-/// What docs/retention.md has people type, beside the daemon whose start is the last of it.
+/// Runs the commands of docs/retention.md. The last one starts a daemon, and is replaced by its
+/// check.
 #[test]
 fn every_command_of_the_page_does_what_it_says() {
     let bench = Bench::new();

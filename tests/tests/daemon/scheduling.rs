@@ -1,5 +1,5 @@
-//! Several requests at once: how many, in which order, under how much memory, and what becomes of them when
-//! the daemon is told to stop, to read its rules anew, or loses its directories. Each ends in one record.
+//! Several requests at once: their number, order and memory, and their end when the daemon stops,
+//! reloads its policy, or loses its directories. Each ends in one record.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,21 +16,21 @@ use std::process::Command;
 use serde_json::Value;
 use toolexec_tests::{Asked, Bench, Request, RequestText, Said, Service, list, ssh_keygen_works};
 
-/// Nobody's, for files of another submitter.
+/// The uid of another submitter.
 const OTHER: u32 = 65533;
 
 fn good() -> RequestText {
     RequestText::python("print('ran')")
 }
 
-/// Says when it began and when it ended.
+/// A request that prints the times of its start and end.
 fn sleeping(seconds: u32) -> RequestText {
     let script =
         format!("import time\na = time.time()\ntime.sleep({seconds})\nprint(a, time.time())");
     RequestText::python(&script).time_sec(1200)
 }
 
-/// A spool whose daemon looks every second, with more lines in its configuration.
+/// Prepares a daemon that rescans every second, with more configuration lines.
 fn prepared<'a>(bench: &'a Bench, asked: &Asked, lines: &[&str]) -> Service<'a> {
     let service = Service::prepare(bench, asked);
     let text = fs::read_to_string(service.config()).unwrap();
@@ -39,7 +39,7 @@ fn prepared<'a>(bench: &'a Bench, asked: &Asked, lines: &[&str]) -> Service<'a> 
     service
 }
 
-/// When the run of a request began and ended, in seconds.
+/// Returns start and end of the run of a request, in seconds.
 #[track_caller]
 fn span(service: &Service<'_>, request: &Request) -> (f64, f64) {
     let record = service.record_of(&request.id);
@@ -54,7 +54,7 @@ fn assert_one_after_the_other(spans: &[(f64, f64)]) {
     assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{spans:?}");
 }
 
-/// Every request has so many records, the whole tree verifies, and nothing is left on the way.
+/// Asserts one record for each request, that all results verify, and that nothing is in progress.
 #[track_caller]
 fn assert_told_once(service: &Service<'_>, requests: &[Request]) {
     for request in requests {
@@ -82,7 +82,7 @@ fn several_run_at_once() {
 fn where_one_may_run_they_run_in_the_order_in_which_they_were_dropped() {
     let bench = Bench::new();
     let mut service = prepared(&bench, &Asked::for_owner(&bench), &["runs_max: 1"]);
-    // By their names it would be the other way round.
+    // By name the order would be reversed.
     let texts: Vec<_> = (0..4).map(|_| sleeping(1)).collect();
     let requests: Vec<_> = texts.iter().rev().map(|text| service.promote(text)).collect();
     service.spawn();
@@ -121,7 +121,7 @@ fn a_hundred_of_one_submitter_do_not_keep_another_waiting() {
     let policy = asked.policy.replacen("owners: [0]", &format!("owners: [0, {OTHER}]"), 1);
     assert_ne!(policy, asked.policy);
     let mut service = prepared(&bench, &Asked { policy, ..asked }, &["runs_max: 1"]);
-    // Nobody looks yet, so that the order of a submission's files does not matter.
+    // No daemon is running, so the order of the files does not matter.
     let drop_one = || RequestText::of("python", "python -V").save(&service.at("approved"));
     let many: Vec<_> = (0..100).map(|_| drop_one()).collect();
     for request in &many {
@@ -143,7 +143,7 @@ fn who_may_not_look_into_approved_is_told_what_waits_there() {
     let mut service = prepared(&bench, &Asked::for_owner(&bench), &["runs_max: 1"]);
     let dropped: Vec<_> = (0..9).map(|_| service.promote(&sleeping(1000))).collect();
     service.spawn();
-    // Three for each run there may be are taken; the others are not touched.
+    // Three for each possible run are claimed. The daemon does not touch the others.
     let told = |service: &Service<'_>| -> Vec<String> {
         let Ok(text) = fs::read(service.at("public/waiting.json")) else { return Vec::new() };
         let told: Value = serde_json::from_slice(&text).unwrap();
@@ -225,7 +225,7 @@ fn rules_are_read_again_all_of_them_or_none() {
         let request = service.promote(&good());
         service.record_of(&request.id).assert_outcome("ok");
     }
-    // What runs keeps the rules under which it began.
+    // A run keeps the policy under which it started.
     fs::write(&policy, &asked.policy).unwrap();
     let running = service.promote(&sleeping(4));
     service.wait_for("it to run", |it| one_runs(it));
@@ -238,7 +238,7 @@ fn one_runs(service: &Service<'_>) -> bool {
     list(&service.at("work")).len() == 1
 }
 
-/// A key and the file that says whose it is.
+/// Creates a key, and returns it with its `allowed_signers` line.
 fn key_of(bench: &Bench, name: &str) -> (PathBuf, String) {
     let key = bench.home().join(name);
     let mut command = bench.command("ssh-keygen");
@@ -282,14 +282,14 @@ fn what_is_held_is_decided_anew_by_other_keys_and_other_rules() {
     let mut service = prepared(&bench, &with_keys, &[]);
     service.spawn();
 
-    // The missing signature is waited for, and dropped later.
+    // The request is held for its missing signature, which is submitted later.
     let request = service.promote(&good());
     wait_until_held(&service, &request, "approval.count");
     sign(&first, &request.path);
     service.promote_saved(&request).assert_code(0);
     service.record_of(&request.id).assert_outcome("ok");
 
-    // By a key that is known only later, without a signal.
+    // The key is added later, without a signal.
     let later = bench.save(&good());
     sign(&second, &later.path);
     service.promote_saved(&later).assert_code(0);
@@ -297,7 +297,7 @@ fn what_is_held_is_decided_anew_by_other_keys_and_other_rules() {
     fs::write(&signers, &other).unwrap();
     service.record_of(&later.id).assert_outcome("ok");
 
-    // Under rules that ask for no signature.
+    // The new policy needs no signature.
     let unsigned = service.promote(&good());
     wait_until_held(&service, &unsigned, "approval.count");
     fs::write(bench.home().join("policy.yaml"), &asked.policy).unwrap();
@@ -337,7 +337,7 @@ fn the_same_request_under_two_names_runs_once() {
     let request = text.save(&service.at("approved"));
     let copy = service.at(&format!("approved/{}-copy.md", request.id));
     fs::copy(&request.path, copy).unwrap();
-    // And another text of the same id.
+    // Another text with the same id.
     let other = service.at(&format!("approved/{}-other.md", request.id));
     fs::write(other, text.edit("A test.", "Another.").text()).unwrap();
     service.spawn();
@@ -349,7 +349,8 @@ fn the_same_request_under_two_names_runs_once() {
     service.verify().assert_code(0);
 }
 
-/// `cp` makes a file and fills it a moment later. Nobody is refused for the moment between.
+/// `cp` creates a file and fills it a moment later. The daemon must not refuse the empty file in
+/// between.
 #[test]
 fn a_file_that_is_made_first_and_filled_then_is_taken_when_it_is_filled() {
     let bench = Bench::new();
@@ -366,7 +367,7 @@ fn a_file_that_is_made_first_and_filled_then_is_taken_when_it_is_filled() {
     file.write_all(text.text().as_bytes()).unwrap();
     drop(file);
     service.record_of(&text.id).assert_outcome("ok");
-    // What nobody fills is no request, and is told so.
+    // A file that stays empty is not a request, and is refused.
     service
         .wait_for("the refusal of the empty one", |it| !never.exists() && it.records().len() == 2);
 }

@@ -1,5 +1,5 @@
-//! Several runs at the same time on one state: none disturbs another, one request still runs once, and
-//! what is given up half-way is tidied up.
+//! Several runs at the same time on one state: none disturbs another, one request runs once, and
+//! abandoned runs are cleaned up.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ toolexec_tests::as_both!(
     the_first_runs_of_all_share_one_key,
 );
 
-/// Runs all of them at the same moment.
+/// Runs all requests at the same time.
 fn at_once<'a>(bench: &Bench, requests: impl IntoIterator<Item = &'a Request>) -> Vec<Said> {
     let requests: Vec<_> = requests.into_iter().collect();
     std::thread::scope(|scope| {
@@ -29,7 +29,7 @@ fn at_once<'a>(bench: &Bench, requests: impl IntoIterator<Item = &'a Request>) -
     })
 }
 
-/// Makes key and directories, which is not what these tests are about.
+/// Creates keys and directories before the test.
 fn prepare(bench: &Bench) {
     bench.run(&bench.save(&RequestText::python("pass"))).assert_code(0);
 }
@@ -67,7 +67,7 @@ fn one_request_runs_once_however_many_try(bench: &Bench) {
     bench.assert_nothing_left();
 }
 
-/// Whoever comes second has built a cell already, and has to let it go unused.
+/// The second run has already built a sandbox and must discard it.
 fn a_cell_that_is_given_up_leaves_nothing(bench: &Bench) {
     prepare(bench);
     let request = bench.save(&RequestText::python("print('once')"));
@@ -78,8 +78,8 @@ fn a_cell_that_is_given_up_leaves_nothing(bench: &Bench) {
     }
 }
 
-/// The control groups that a launcher says it could not remove, and that are still there. They are
-/// removed: the host stays as it was, whatever the product does.
+/// Returns the control groups that a launcher could not remove and that still exist. Removes them,
+/// so that the host stays clean if the product fails.
 fn groups_left(tries: &[Said]) -> Vec<String> {
     let words = tries.iter().flat_map(|said| said.stderr.split_whitespace());
     let groups = words.filter(|word| word.starts_with("/sys/fs/cgroup/"));

@@ -1,5 +1,5 @@
-//! What docs/deployment.md has people type is done by the steps of the package's test, or by what makes the
-//! package. The steps themselves need a booted system of their own: `.ci/booted`, `.ci/guest`.
+//! The commands of docs/deployment.md are covered by the steps of the package's test or by the
+//! build of the package. The steps themselves need a booted system: `.ci/booted`, `.ci/guest`.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,7 +17,7 @@ fn every_command_of_the_page_is_a_step_of_the_packages_test() {
     let (steps, run) = (read("packaging/steps"), read(".ci/run"));
     let mut count = 0;
     for line in Page::open("docs/deployment.md").script().lines().filter(|line| !line.is_empty()) {
-        // What follows are files and names, which are the test's own there.
+        // The rest are files and names, which the steps replace by their own.
         let typed = line.split(' ').take(2).collect::<Vec<_>>().join(" ");
         assert!(
             steps.contains(&typed) || run.contains(&typed),
@@ -28,7 +28,7 @@ fn every_command_of_the_page_is_a_step_of_the_packages_test() {
     assert!(count >= 9, "only {count} commands: the search is broken");
 }
 
-/// The units of the package are those that are checked, and each is in the package.
+/// Every unit has an exposure check, and the package contains all units.
 #[test]
 fn every_unit_is_checked_and_packaged() {
     let check = fs::read_to_string(workspace().join("systemd/check")).unwrap();

@@ -1,5 +1,5 @@
-//! The pages of the documentation: that each block for a shell is typed by a test, that what stands there
-//! only to be read exists, that links lead somewhere; and the pages that no other suite types.
+//! The pages of the documentation. A test runs each shell block, everything else that is shown
+//! exists, and links have targets. Pages that no other suite covers are run here.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,7 +14,7 @@ use std::path::Path;
 use serde_json::Value;
 use toolexec_tests::{Bench, Page, Said, as_both, list, skip, ssh_keygen_works, workspace};
 
-/// Keys of a policy and files that read like codes.
+/// Keys of a policy and files that look like finding codes.
 const NOT_CODES: [&str; 3] = ["network.hosts", "approval.invoker", "result.pub"];
 
 /// Reads every file below a directory.
@@ -58,7 +58,8 @@ fn links_lead_somewhere() {
     }
 }
 
-/// CONTRIBUTING.md: each path exists, but those of the recipes' fakes, and `cargo xtask` knows each command.
+/// CONTRIBUTING.md: each path exists, except those of the recipes' fakes, and `cargo xtask` has
+/// each command.
 #[test]
 fn contributing_names_files_and_commands_that_exist() {
     let text = fs::read_to_string(workspace().join("CONTRIBUTING.md")).unwrap();
@@ -78,7 +79,7 @@ fn contributing_names_files_and_commands_that_exist() {
     assert!(paths > 5 && commands > 3, "{paths} paths and {commands} commands");
 }
 
-/// From nothing to the first verified record, and how long that takes without the build.
+/// Runs the page up to the first verified record, and limits the time without the build.
 fn a_newcomer_has_a_verified_record(bench: &Bench) {
     let page = Page::open("docs/getting-started.md");
     let said = Said::of(&mut bench.shell(&page.section("Run a request").script()));
@@ -88,7 +89,7 @@ fn a_newcomer_has_a_verified_record(bench: &Bench) {
     println!("getting started: first verified record after {} ms", said.took.as_millis());
 }
 
-/// The rest of the page, with its daemon.
+/// Runs the rest of the page, with its daemon.
 fn a_newcomer_has_a_service(bench: &Bench) {
     let test = if bench.is_root() { "as_root" } else { "as_an_ordinary_user" };
     let test = format!("{test}::a_newcomer_has_a_service");
@@ -98,8 +99,8 @@ fn a_newcomer_has_a_service(bench: &Bench) {
     if !ssh_keygen_works(&test) {
         return;
     }
-    // Job control is what a person has: the page ends its daemon by it.
-    // However the lines end, it must not outlive them.
+    // Job control as in an interactive shell: the page stops its daemon with it. The trap stops the
+    // daemon if a command fails.
     let ended = "set -m\ntrap 'kill %1 2> /dev/null || true' EXIT";
     let script = format!("{ended}\n{}", Page::open("docs/getting-started.md").script());
     let said = Said::of(&mut bench.shell(&script));
@@ -112,21 +113,21 @@ fn a_newcomer_has_a_service(bench: &Bench) {
 
 as_both!(a_newcomer_has_a_verified_record, a_newcomer_has_a_service);
 
-/// The page that is made from the policies' own form.
+/// The page is generated from the policy definitions.
 #[test]
 fn the_commands_of_the_policies_page_work() {
     let bench = Bench::new();
     Said::of(&mut bench.shell(&Page::open("docs/policy.md").script())).assert_code(0);
 }
 
-/// Every code that docs/rules.md has a section of.
+/// Returns the codes that have a section in docs/rules.md.
 fn codes() -> BTreeSet<String> {
     let rules = Page::open("docs/rules.md");
     let headings = rules.text().lines().filter_map(|line| line.strip_prefix("### `"));
     headings.map(|rest| rest.trim_end_matches('`').to_owned()).collect()
 }
 
-/// What stands in backquotes, outside of blocks.
+/// Returns the texts in backquotes outside of blocks.
 fn spoken(text: &str) -> Vec<String> {
     let lines = text.split("\n```").step_by(2).flat_map(str::lines);
     let lines = lines.filter(|line| !line.starts_with("    "));
@@ -152,7 +153,8 @@ fn the_index_has_every_outcome_and_every_group_of_codes_and_no_other() {
     assert_eq!(first("Codes"), groups.collect());
 }
 
-/// A code that a page names is one: of the validator's own, or of a family whose members others name.
+/// A code on a page must exist in the validator, or belong to a family of codes that other crates
+/// define.
 #[test]
 fn no_page_names_a_code_that_does_not_exist() {
     let codes = codes();

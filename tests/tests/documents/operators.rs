@@ -1,5 +1,5 @@
-//! docs/operators.md and docs/approving.md, typed from the first line to the last: an operator's days with a
-//! daemon, on a host whose `systemctl` and `sudo` are a few lines of this test.
+//! Runs docs/operators.md and docs/approving.md from the first line to the last, on a host whose
+//! `systemctl` and `sudo` are short scripts of this test.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,7 +14,7 @@ use toolexec_tests::{Bench, Page, Said, list, ssh_keygen_works};
 const SHORT: &str = "TR-20260209-160501Z-python-stats";
 const LONG: &str = "TR-20260209-170000Z-long";
 
-/// What the host and the people at it have before the page begins. Whoever is asked says yes.
+/// The host and the users before the page begins. Every prompt is answered with yes.
 const HOST: &str = r#"
 mkdir -p ~/.ssh ~/etc ~/spool/approved
 ssh-keygen -q -t ed25519 -N '' -C alice -f ~/.ssh/id_ed25519
@@ -64,7 +64,7 @@ drop_long() {
 }
 "#;
 
-/// The page's lines on the test's own paths, with its two requests.
+/// Replaces the paths of the page with those of the test, and its two requests.
 fn on_the_host(script: &str) -> String {
     let mut script = script.to_owned();
     for (from, to) in [

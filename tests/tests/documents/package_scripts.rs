@@ -1,5 +1,5 @@
-//! The package's maintainer scripts where images are built: in a chroot without `/proc`, without a running
-//! systemd and, at worst, without `/dev/null` or any of systemd's programs.
+//! The package's maintainer scripts during the build of an image: in a chroot without `/proc`,
+//! without a running systemd and, at worst, without `/dev/null` or any program of systemd.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,14 +14,14 @@ use std::process::Command;
 
 use toolexec_tests::{Bench, Said, list, skip, workspace};
 
-/// A root with the host's `/usr`, read-only, and nothing else of the host.
+/// A root directory with the host's `/usr`, read-only, and nothing else of the host.
 struct Image<'a> {
     bench: &'a Bench,
     root: PathBuf,
 }
 
 impl<'a> Image<'a> {
-    /// `None`, and said so, where this host has no root or lacks the programs.
+    /// Creates the image. Logs a skip and returns `None` without root or if a program is missing.
     fn new(test: &str, bench: &'a Bench) -> Option<Self> {
         let lacking = |name: &&str| !Path::new("/usr/bin").join(name).is_file();
         if let Some(name) =
@@ -67,7 +67,7 @@ impl<'a> Image<'a> {
         self
     }
 
-    /// Runs a script as dpkg does, with programs of these directories.
+    /// Runs a script as dpkg does, with the programs of these directories.
     fn run(&self, path: &str, script: &str, action: &str) -> Said {
         let inside = "mount --bind /usr \"$0/usr\" && mount -o remount,bind,ro \"$0/usr\" && \
                       exec chroot \"$0\" /usr/bin/env -i PATH=\"$1\" DPKG_MAINTSCRIPT_PACKAGE=toolexec \
@@ -91,7 +91,7 @@ fn the_package_configures_and_purges_in_an_image_without_proc() {
     let Some(image) = Image::new(test, &bench).map(Image::with_null) else { return };
     let said = image.run(EVERYWHERE, "postinst", "configure");
     said.assert_code(0);
-    // A systemd-tmpfiles that needs no /proc has made them.
+    // A systemd-tmpfiles that works without /proc has created them.
     if !image.root.join("var/spool/toolexec/approved").is_dir() {
         said.assert_says(&["systemd-tmpfiles failed; the first boot makes up for it"]);
     }

@@ -1,5 +1,5 @@
-//! Manual pages and completions: they say what the commands themselves say, no less and nothing else, and
-//! the tools that read them have nothing to complain of.
+//! Manual pages and completions match the help of the commands exactly, and the tools that read
+//! them report no errors.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,14 +14,14 @@ use std::process::Command;
 
 use toolexec_tests::{Bench, Said, list, skip};
 
-/// A command in its words, and what its help says of it.
+/// A command and the content of its help.
 struct Help {
     words: Vec<String>,
     commands: BTreeSet<String>,
     options: BTreeSet<String>,
 }
 
-/// Every command that the program has, asked for its help from the top down.
+/// Reads the help of every command, from the top level down.
 fn every_command(bench: &Bench) -> Vec<Help> {
     let mut all = Vec::new();
     let mut to_ask = vec![Vec::new()];
@@ -48,7 +48,7 @@ fn help(bench: &Bench, words: Vec<String>) -> Help {
         }
         let first = line.split_whitespace().next().unwrap_or_default();
         match below {
-            // The whole help has its commands in groups, all of them before its options.
+            // The top-level help has groups of commands, all of them before its options.
             _ if (below == "Commands:" || (words.is_empty() && options.is_empty()))
                 && below.ends_with(':')
                 && below != "Options:"
@@ -58,7 +58,7 @@ fn help(bench: &Bench, words: Vec<String>) -> Help {
             {
                 commands.insert(first.to_owned());
             }
-            // Deeper stand their values.
+            // Values of an option are indented further.
             "Options:" if first.starts_with('-') && !line.starts_with("       ") => {
                 let long = line.split_whitespace().find(|word| word.starts_with("--")).unwrap();
                 let long = long.split(['=', '.']).next().unwrap().trim_end_matches(',');
@@ -72,14 +72,14 @@ fn help(bench: &Bench, words: Vec<String>) -> Help {
 }
 
 impl Help {
-    /// The name of its page.
+    /// Returns the name of its manual page.
     fn page(&self) -> String {
         let words = ["toolexec"].into_iter().chain(self.words.iter().map(String::as_str));
         format!("{}.1", words.collect::<Vec<_>>().join("-"))
     }
 }
 
-/// All pages, in a directory of the bench.
+/// Writes all pages to a directory of the bench.
 fn pages(bench: &Bench) -> (PathBuf, Vec<String>) {
     let dir = bench.home().join("man1");
     let said = bench.toolexec(["man", "--dir", dir.to_str().unwrap()]);
@@ -88,7 +88,7 @@ fn pages(bench: &Bench) -> (PathBuf, Vec<String>) {
     (dir, names)
 }
 
-/// Words that begin with two hyphens.
+/// Returns the words that begin with two hyphens.
 fn options_in(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     words.filter(|word| word.starts_with("--") && word.len() > 2).map(str::to_owned).collect()
@@ -106,7 +106,7 @@ fn each_command_has_a_page_with_its_options_and_commands_and_there_is_no_other_p
         let options: &str = text.split(".SH OPTIONS").nth(1).unwrap();
         let options = options.split(".SH ").next().unwrap();
         let heads = options.lines().filter(|line| line.starts_with("\\fB-"));
-        // The letter of a font stands before an option.
+        // A font escape precedes an option.
         let told: BTreeSet<String> =
             heads.flat_map(|line| options_in(&line.replace("\\fB", " "))).collect();
         assert_eq!(told, help.options, "{}", help.page());
@@ -151,7 +151,7 @@ fn the_page_of_the_whole_program_is_printed() {
     assert_eq!(said.stdout, fs::read_to_string(dir.join("toolexec.1")).unwrap());
 }
 
-/// What bash offers for a line, its last word to be completed.
+/// Returns the completions that bash offers for the last word of each line.
 fn completed(bench: &Bench, lines: &[String]) -> BTreeMap<String, BTreeSet<String>> {
     let script = bench.scratch().path().join("toolexec.bash");
     let said = bench.toolexec(["completions", "bash"]);
@@ -210,7 +210,7 @@ fn zsh_and_fish_are_given_every_option() {
                 assert!(said.stdout.contains(&wanted), "{shell}: {:?} has no {wanted}", help.words);
             }
         }
-        // Where the shell is here, it reads its own.
+        // If the shell is installed, it checks its own script.
         let file = bench.scratch().file(shell, &said.stdout);
         if let Ok(read) = Command::new(shell).arg("-n").arg(&file).output() {
             assert!(read.status.success(), "{read:?}");

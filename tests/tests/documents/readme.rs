@@ -1,4 +1,4 @@
-//! What README.md tells people to type works, and what any page shows as typed exists: subcommands, options,
+//! The commands of README.md work, and every command on any page exists: subcommands, options,
 //! scripts and files.
 
 #![allow(
@@ -9,8 +9,8 @@
 
 use toolexec_tests::{Bench, Page, Said, workspace};
 
-/// Every command that a page shows, in its blocks for a shell or set in by four spaces; in words, and each
-/// side of a pipe is one.
+/// Returns every command of a page, split into words, from shell blocks and blocks indented by four
+/// spaces. Each side of a pipe is one command.
 fn commands(page: &Page) -> Vec<Vec<String>> {
     let set_in = page.text().split("\n```").step_by(2).flat_map(str::lines);
     let set_in: Vec<_> = set_in.filter_map(|line| line.strip_prefix("    ")).collect();
@@ -26,13 +26,13 @@ fn commands(page: &Page) -> Vec<Vec<String>> {
     commands
 }
 
-/// `NAME=value` before a command.
+/// Returns true for `NAME=value` before a command.
 fn is_setting(word: &str) -> bool {
     let name = word.split_once('=').map(|(name, _)| name).unwrap_or_default();
     !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
 }
 
-/// That the help of a command knows every option that is typed.
+/// Asserts that the help of a command contains every option.
 fn check_options(words: &[String], help: &str) {
     for option in words.iter().filter(|word| word.starts_with("--")) {
         let name = option.split('=').next().unwrap();
@@ -41,12 +41,12 @@ fn check_options(words: &[String], help: &str) {
     }
 }
 
-/// That the program knows what is typed. Whether it is something of ours at all.
+/// Asserts that the program has the command. Returns false if it is not one of ours.
 fn check(bench: &Bench, words: &[String]) -> bool {
     match words[0].as_str() {
         "toolexec" => {
             let names = words[1..].iter().take_while(|word| is_name(word));
-            // A subcommand of a subcommand has its own help: `keys show`, `policy check`.
+            // A nested command has its own help: `keys show`, `policy check`.
             let depth = if NESTED.contains(&words[1].as_str()) { 2 } else { 1 };
             let path: Vec<&str> = names.map(String::as_str).take(depth).collect();
             assert_eq!(path.len(), depth, "{words:?}");
@@ -67,7 +67,7 @@ fn check(bench: &Bench, words: &[String]) -> bool {
         }
         _ => return false,
     }
-    // A path of the workspace must be there.
+    // A path of the workspace must exist.
     for file in words.iter().filter(|word| word.starts_with("systemd/")) {
         assert!(workspace().join(file).is_file(), "{words:?}: no {file}");
     }
@@ -86,7 +86,7 @@ fn every_command_that_a_page_shows_exists() {
     assert!(checked >= 60, "only {checked} commands: the search is broken");
 }
 
-/// Both commands of the README are there. The first is typed; the second is what runs this test.
+/// The README has both commands. The first one is run here; the second one runs this test.
 #[test]
 fn the_two_commands_of_the_readme_work() {
     let bench = Bench::new();
@@ -98,7 +98,7 @@ fn the_two_commands_of_the_readme_work() {
     assert!(said.stdout.contains("The record verified"), "{said:#?}");
 }
 
-/// Commands that have commands of their own.
+/// Commands that have subcommands.
 const NESTED: [&str; 5] = ["keys", "policy", "permission", "log", "ais"];
 
 fn is_name(word: &str) -> bool {

@@ -1,5 +1,5 @@
-//! Pages whose commands need no more than a state or a spool of one's own, typed line by line in their order:
-//! the log, keys, the spool.
+//! Runs the pages whose commands need only a state directory or a spool, line by line in order: the
+//! log, keys, the spool.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,7 +11,7 @@ use std::fs;
 
 use toolexec_tests::{Bench, Page, RequestText, Said};
 
-/// Types every line of a page, with what is another's on the page changed into what is here.
+/// Runs every line of a page, with names of the page replaced by those of the test.
 #[track_caller]
 fn type_page(bench: &Bench, page: &Page, changes: &[(&str, &str)]) -> usize {
     let (mut script, page) = (page.script(), page.name());
@@ -27,7 +27,7 @@ fn type_page(bench: &Bench, page: &Page, changes: &[(&str, &str)]) -> usize {
     lines.len()
 }
 
-/// Two runs of this user's.
+/// Runs two requests, which leave two records.
 fn with_records(bench: &Bench) -> String {
     bench.record_of(&RequestText::python("print('one')")).1.assert_outcome("ok");
     let (_, record) = bench.record_of(&RequestText::python("print('two')"));

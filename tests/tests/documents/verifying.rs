@@ -1,5 +1,5 @@
-//! docs/verifying.md, typed line by line as a stranger would: each verifier that is not ours accepts a
-//! record of a real run, and none of the lines accepts one that was changed.
+//! Runs docs/verifying.md line by line, as a verifier without our programs would. Each independent
+//! verifier accepts the record of a real run, and none accepts a changed one.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ use std::path::Path;
 
 use toolexec_tests::{Bench, Page, Record, RequestText, Said, skip, workspace};
 
-/// What the block needs of `tests/oracles/fetch` and is not here.
+/// Returns the first thing from `tests/oracles/fetch` that a block needs and that is missing.
 fn missing(block: &str) -> Option<&'static str> {
     let needs = [
         "target/tools/oracles-node/node_modules",
@@ -38,7 +38,7 @@ fn every_line_of_the_page_accepts_a_record_and_none_a_changed_one() {
     let (_, record) = bench.record_of(&text.output("a.txt"));
     let mut count = 0;
     for block in Page::open("docs/verifying.md").blocks("sh") {
-        // Nothing is fetched by a test.
+        // A test downloads nothing.
         if block.trim() == "tests/oracles/fetch" {
             continue;
         }
@@ -59,7 +59,8 @@ fn every_line_of_the_page_accepts_a_record_and_none_a_changed_one() {
     assert!(count >= 4, "only {count} blocks were typed");
 }
 
-/// Each line of Sigstore's block judges by itself; the others are a story.
+/// Splits a block into parts that can each reject a record. In Sigstore's block each line can; the
+/// lines of another block belong together.
 fn judges(block: &str) -> Vec<String> {
     if !block.contains("oracles") {
         return vec![block.to_owned()];
@@ -67,7 +68,7 @@ fn judges(block: &str) -> Vec<String> {
     block.replace("\\\n", " ").lines().map(str::to_owned).collect()
 }
 
-/// Changes the record in the first way that these lines can see.
+/// Changes the record in a file that these lines check, and asserts that they fail.
 fn harmed(bench: &Bench, record: &Record, lines: &str) {
     let id = record.id();
     let file = match lines {
@@ -82,7 +83,7 @@ fn harmed(bench: &Bench, record: &Record, lines: &str) {
     fs::write(&path, good).unwrap();
 }
 
-/// Another outcome: in the Markdown as it stands there, in the bundle below the base64.
+/// Changes the outcome: as text in the Markdown, inside the base64 text in the bundle.
 fn changed(path: &Path, good: &[u8]) -> Vec<u8> {
     let text = String::from_utf8(good.to_vec()).unwrap();
     if path.extension().is_some_and(|end| end == "md") {

@@ -1,5 +1,5 @@
-//! A host that fails in the middle: a disk without room, a launcher that dies, a person who presses
-//! Ctrl-C. Nothing is lost, half-published or run twice, and the tool does not live on.
+//! A host that fails during a run: a full disk, a launcher that dies, a user who presses Ctrl-C.
+//! Nothing is lost, half-published or run twice, and the tool does not survive.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,7 +25,7 @@ toolexec_tests::as_both!(
     what_begun_runs_leave_in_the_way_is_no_record,
 );
 
-/// A run that sleeps, and a word by which its tool is found.
+/// Returns a request that sleeps, and an argument that identifies its tool.
 fn sleeper() -> (RequestText, String) {
     let text = RequestText::python("import time; print('begun', flush=True); time.sleep(60)");
     let word = format!("word-of-{}", text.id);
@@ -47,7 +47,7 @@ fn end(child: Child) -> Said {
     said
 }
 
-/// toolexec → launcher → init of the cell → tool.
+/// Follows toolexec → launcher → init of the sandbox → tool.
 fn launcher_of(word: &str, child: &Child) -> Process {
     let mut process = with_word(word)[0];
     loop {
@@ -68,7 +68,7 @@ fn a_launcher_that_dies_leaves_indeterminate(bench: &Bench) {
     kill("KILL", launcher);
     let said = end(child);
     without_word(&word);
-    // Whether the product does so is the next test's question.
+    // The next test checks whether the product removes them.
     remove(&groups);
     said.assert_code(3);
     said.assert_says(&[request.path.to_str().unwrap(), "launcher"]);
@@ -83,8 +83,8 @@ fn a_launcher_that_dies_leaves_indeterminate(bench: &Bench) {
     again.assert_says(&["spool.replayed", record.path.to_str().unwrap()]);
 }
 
-/// Removes what is left of control groups without a process, so that the host stays as it was
-/// whatever the product does. Returns which were left.
+/// Removes leftover control groups without a process, so that the host stays clean if the product
+/// fails. Returns those that were left.
 fn remove(groups: &[String]) -> Vec<&String> {
     let left: Vec<_> = groups.iter().filter(|group| Path::new(group).exists()).collect();
     for group in &left {
@@ -93,7 +93,7 @@ fn remove(groups: &[String]) -> Vec<&String> {
     left
 }
 
-/// The control groups that a process is in and that were made for it.
+/// Returns the control groups that were created for a process.
 fn groups_of(process: Process) -> Vec<String> {
     let own = fs::read_to_string(format!("/proc/{}/cgroup", process.0)).unwrap();
     let ours = fs::read_to_string("/proc/self/cgroup").unwrap();
@@ -112,7 +112,7 @@ fn groups_of(process: Process) -> Vec<String> {
     groups
 }
 
-/// It cannot tidy up itself, so whoever runs next must.
+/// The launcher cannot clean up when it dies, so the next run must.
 fn a_launcher_that_dies_leaves_no_control_group_for_long(bench: &Bench) {
     let (text, word) = sleeper();
     let child = spawn(bench, &bench.save(&text));
@@ -169,14 +169,14 @@ fn what_begun_runs_leave_in_the_way_is_no_record(bench: &Bench) {
     let (text, word) = sleeper();
     let mut child = spawn(bench, &bench.save(&text));
     assert!(!with_word(&word).is_empty());
-    // While it runs: nothing to see for readers of results, and nothing to list.
+    // During the run, readers of results see nothing, and there is nothing to list.
     let visible: Vec<_> =
         list(&bench.results()).into_iter().filter(|name| !name.starts_with('.')).collect();
     assert_eq!(visible, Vec::<String>::new());
     let listed =
         bench.toolexec(["list", "--format", "json", "--state", bench.state().to_str().unwrap()]);
     assert_eq!(listed.stdout, "");
-    // Another run beside it is neither stopped by it nor takes it for dead.
+    // It does not stop another run, and the other run does not take it for dead.
     bench.run(&bench.save(&RequestText::python("pass"))).assert_code(0);
     assert!(child.try_wait().unwrap().is_none());
     kill("TERM", Process(child.id()));
@@ -185,7 +185,7 @@ fn what_begun_runs_leave_in_the_way_is_no_record(bench: &Bench) {
     without_word(&word);
 }
 
-/// A small disk that the person can write, as state and results.
+/// Mounts a small disk for state and results that the user can write.
 fn small_disk(bench: &Bench, test: &str, kib: u32) -> Option<(Disk, std::path::PathBuf)> {
     let place = bench.scratch().dir("disk");
     let disk = Disk::mount(&place, kib);
@@ -206,7 +206,7 @@ fn run_on(bench: &Bench, place: &Path, request: &Request) -> Said {
 fn a_full_disk_keeps_what_ran_and_admits_nothing() {
     let test = "a_full_disk_keeps_what_ran_and_admits_nothing";
     let Some(bench) = Bench::of_root(test) else { return };
-    // Room for the reserve and the key, not for what the tool leaves.
+    // Enough for the reserve and the key, too little for the files of the tool.
     let Some((disk, place)) = small_disk(&bench, test, 8 * 1024) else { return };
     let script = "import os; open('/out/big','wb').write(os.urandom(12 << 20))";
     let request = bench.save(&RequestText::python(script).output("big"));

@@ -1,5 +1,5 @@
-//! What a tool can see and do, told by the tool itself, and how each limit ends it. Through the
-//! command line as people type it, as root and as an ordinary user.
+//! A tool's view of its sandbox, reported by the tool itself, and its end at each limit. Through
+//! the command line, as root and as an ordinary user.
 
 #![allow(
     clippy::unwrap_used,
@@ -28,7 +28,7 @@ toolexec_tests::as_both!(
     node_runs_too,
 );
 
-/// Runs a script that must end well; gives what it printed.
+/// Runs a script that must succeed, and returns its output.
 #[track_caller]
 fn said_by(bench: &Bench, script: &str) -> String {
     let (_, record) = bench.record_of(&RequestText::python(script));
@@ -36,7 +36,7 @@ fn said_by(bench: &Bench, script: &str) -> String {
     record.stdout()
 }
 
-/// Runs a request whose limit must end it.
+/// Runs a request that its limit must end.
 #[track_caller]
 fn ends_as(bench: &Bench, outcome: &str, request: &RequestText) -> (Said, Record) {
     let (said, record) = bench.record_of(request);
@@ -75,10 +75,10 @@ fn the_kernel_says_that_it_is_confined(bench: &Bench) {
     }
     assert_eq!((value("NoNewPrivs:").as_str(), value("Seccomp:").as_str()), ("1", "2"));
     if bench.is_root() {
-        // A user of its own: neither root nor ours.
+        // A uid of its own: neither root's nor ours.
         assert!(value("Uid:").parse::<u32>().unwrap() >= 2_000_000_000);
     }
-    // The record states what the kernel says.
+    // The record states the values of the kernel.
     assert_eq!(record.fact("no_new_privs"), "true");
     assert_eq!(record.fact("effective"), "0000000000000000");
     assert_eq!(record.fact("bounding"), "0000000000000000");
@@ -114,7 +114,7 @@ print('mounts', *sorted({line.split()[1] for line in open('/proc/self/mounts')})
     }
     assert_eq!(of("etc"), "group hosts localtime nsswitch.conf passwd");
     let allowed = ["/", "/in", "/out", "/tmp", "/proc", "/usr", "/dev", "/etc"];
-    // Empty ones, over the host's own settings and sources.
+    // Empty directories over the host's own settings and sources.
     let covers = ["/usr/etc", "/usr/local/etc", "/usr/local/src"];
     let stray = |mount: &&str| {
         let known = allowed.contains(mount) || covers.contains(mount);
@@ -179,11 +179,12 @@ fn a_sleeper_meets_the_wall_limit(bench: &Bench) {
 }
 
 fn a_spinner_meets_its_cpu_limit(bench: &Bench) {
-    // One core for two seconds is two seconds of CPU: a tie, which the wall limit wins.
+    // Two seconds on one core use two seconds of CPU time: both limits are reached, and the wall
+    // limit wins.
     let (_, record) = bench.record_of(&RequestText::python("while True: pass").time_sec(2));
     record.assert_outcome("wall_limit");
 
-    // A policy that gives less than the wall clock does leaves no doubt.
+    // With less CPU time than wall time, only the CPU limit is reached.
     let policy = bench.toolexec(["policy", "show", "embedded"]).stdout;
     let changed = policy.replacen("cpu_seconds_max: null", "cpu_seconds_max: 1", 1);
     assert_ne!(changed, policy);

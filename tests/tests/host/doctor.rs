@@ -1,6 +1,6 @@
-//! `toolexec doctor` on this host and on what is broken on purpose: each finding that a test can provoke, the
-//! form for programs, the exit codes, and that looking changes nothing. What no machine here shows is
-//! judged in the program's own tests.
+//! `toolexec doctor` on this host and on deliberately broken parts of it: each finding that a test
+//! can provoke, the JSON output, the exit codes, and that the command changes nothing. Unit tests
+//! of the program cover findings that no test host can show.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,7 +16,7 @@ use std::process::Command;
 use serde_json::Value;
 use toolexec_tests::{Asked, Bench, Disk, Said, Service, as_both, skip, workspace};
 
-/// What it says for programs, with its exit code held against it.
+/// Runs `doctor`, and asserts that its JSON matches its exit code.
 #[track_caller]
 fn doctor(bench: &Bench, words: &[&str]) -> Value {
     let said = bench.toolexec(["doctor", "--format", "json"].iter().chain(words));
@@ -34,7 +34,7 @@ fn doctor(bench: &Bench, words: &[&str]) -> Value {
     told
 }
 
-/// The verdict of an object, and what was found.
+/// Returns verdict and finding of an object.
 #[track_caller]
 fn of(told: &Value, topic: &str, object: &str) -> (String, String) {
     let is = |it: &&Value| it["topic"] == topic && it["object"] == object;
@@ -57,7 +57,7 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// A file below a directory that others may not change, as a configuration's must be.
+/// Writes a file that other users cannot change, as a configuration requires.
 fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
     set_mode(path, 0o644);
@@ -83,7 +83,7 @@ fn this_host_is_told_whole(bench: &Bench) {
     assert_found(&told, "rules", "policy", "ok", &["embedded"]);
     assert_found(&told, "clock", "newest result", "ok", &["none yet"]);
     assert_found(&told, "log", "transparency log", "ok", &["not there yet"]);
-    // Looking makes nothing.
+    // `doctor` creates nothing.
     assert!(!bench.state().exists());
 }
 
@@ -131,7 +131,7 @@ fn what_is_wrong_with_a_state_is_told(bench: &Bench) {
     assert_found(&told, "places", state.to_str().unwrap(), "failure", &["0755", "at most 0700"]);
     set_mode(&state, 0o700);
 
-    // A result of a time to come: the clock was set back since.
+    // A result from the future: the clock was set back since.
     let result = state.join("results/TS-20991231-235959Z-TR-20260209-160501Z-python-stats");
     fs::create_dir_all(&result).unwrap();
     let told = doctor(bench, &[]);
@@ -197,14 +197,14 @@ fn what_is_wrong_with_a_service_is_told_all_at_once() {
     assert_found(&told, "rules", "configuration", "ok", &["good"]);
     assert_found(&told, "rules", "policy", "ok", &["for-tests"]);
     assert_found(&told, "keys", "custody", "warning", &["plain files"]);
-    // What tmpfiles.d promises and nobody has made here.
+    // A directory that tmpfiles.d would create, and that does not exist here.
     let drafts = service.at("drafts");
     assert_found(&told, "places", drafts.to_str().unwrap(), "warning", &["is not there"]);
     let disks = ["state", "spool"].map(|name| of(&told, "disk", name).1);
     assert!(disks.iter().all(|found| found.contains("MiB")), "{disks:?}");
 
-    // A configuration that the daemon refuses, a policy that nobody could use, signers that are none, and a
-    // spool that is open to all: none hides another.
+    // A configuration that the daemon refuses, an unusable policy, invalid signers, and a spool
+    // that every user can write: none hides another.
     let text = fs::read_to_string(&config).unwrap();
     let signers = bench.home().join("signers");
     write(&signers, "alice not-a-key\n");
@@ -223,7 +223,7 @@ fn what_is_wrong_with_a_service_is_told_all_at_once() {
     let approved = service.at("approved");
     assert_found(&told, "places", approved.to_str().unwrap(), "failure", &["0777", "at most 3770"]);
 
-    // No YAML at all: what hangs on it is not looked at, the host is.
+    // Invalid YAML: `doctor` checks the host, but nothing that depends on the configuration.
     write(&config, "{");
     let told = doctor(&bench, &words);
     assert_found(&told, "rules", "configuration", "failure", &[]);
@@ -246,7 +246,7 @@ fn keys_in_an_agent_that_is_gone_are_told() {
     assert!(!all.contains("private key"), "{all}");
 }
 
-/// The remedy of an object, which is a command that can be typed.
+/// Returns the help of an object, which is a command.
 #[track_caller]
 fn remedy(told: &Value, object: &str) -> String {
     let mut findings = told["findings"].as_array().unwrap().iter();
@@ -266,7 +266,7 @@ fn a_lost_key_is_no_key_that_is_not_there_yet() {
         let object = format!("private key {name}");
         assert_found(&told, "keys", &object, "failure", &["public half", "a lost key"]);
         assert!(remedy(&told, &object).contains("backup"), "{told:#}");
-        // As whoever opens it says.
+        // `keys init` refuses too.
         Said::of(bench.command("toolexec").args(["keys", "init"])).assert_code(3);
         fs::rename(&away, &key).unwrap();
     }
@@ -296,14 +296,14 @@ fn a_service_is_told_what_acts_on_the_service() {
     assert!(rotate.contains(&format!("toolexec keys rotate {named} --key log")), "{rotate}");
     let start = remedy(&told, "newest result");
     assert!(start.contains(&format!("toolexecd {named} --clock-was-set-back")), "{start}");
-    // The program knows every option of its commands.
+    // The program has every option of the suggested commands.
     let help = Said::of(bench.command("toolexecd").arg("--help")).stdout;
     for option in ["--config", "--check", "--clock-was-set-back"] {
         assert!(help.contains(&format!("  {option}")), "{option} is not in {help}");
     }
 }
 
-/// Whose something is, is told as checked only where this host knows who that should be.
+/// An owner is reported as checked only if this host has the expected user.
 #[test]
 fn an_owner_that_this_host_does_not_know_is_not_looked_at() {
     let bench = Bench::new();
@@ -321,7 +321,7 @@ fn an_owner_that_this_host_does_not_know_is_not_looked_at() {
     let told = doctor(&bench, &["--config", service.config().to_str().unwrap()]);
     let wanted = ["mode 0700, of user ", "this host has no user toolexec"];
     assert_found(&told, "places", state.to_str().unwrap(), "not looked at", &wanted);
-    // Places of the package are looked at where the configuration is the package's.
+    // Places of the package are checked only with the configuration of the package.
     let objects = told["findings"].as_array().unwrap().iter().map(|it| &it["object"]);
     assert!(objects.clone().all(|it| it != "/var/cache/toolexec"), "{told:#}");
 }
@@ -340,14 +340,14 @@ fn a_stranger_looks_as_far_as_they_may() {
     assert_found(&told, "keys", "directory", "not looked at", &["ermission denied"]);
     let keys = service.state().join("keys");
     assert_found(&told, "places", keys.to_str().unwrap(), "not looked at", &["ermission denied"]);
-    // Somebody else's state, said to be one's own.
+    // A state directory of another user, passed as one's own.
     let mine = root.scratch().dir("theirs");
     chown(&mine, Some(0), Some(0)).unwrap();
     let told = doctor(&bench, &["--state", mine.to_str().unwrap()]);
     assert_found(&told, "places", mine.to_str().unwrap(), "failure", &["belongs to user 0"]);
 }
 
-/// Only the daemon's user may ask its launcher, and the sandbox must be one of that user's.
+/// Only the daemon's user may connect to its launcher, and the sandbox must belong to that user.
 #[test]
 fn root_tries_the_sandbox_of_a_service_as_the_daemons_user() {
     let test = "root_tries_the_sandbox_of_a_service_as_the_daemons_user";
@@ -356,7 +356,7 @@ fn root_tries_the_sandbox_of_a_service_as_the_daemons_user() {
     let service = Service::prepare(&user, &Asked::for_owner(&user));
     fs::create_dir(service.state()).unwrap();
     chown(service.state(), Some(user.uid()), Some(user.uid())).unwrap();
-    // Rules that the daemon's user could change are good for nobody.
+    // A policy that the daemon's user can change would not be accepted.
     let etc = root.scratch().dir("etc");
     let (from, to) = (user.home().join("policy.yaml"), etc.join("policy.yaml"));
     write(&to, &fs::read_to_string(&from).unwrap());
@@ -380,7 +380,7 @@ fn what_a_launcher_of_another_version_says_is_told() {
     set_mode(&launcher, 0o755);
     let told = doctor(&bench, &[]);
     assert_found(&told, "programs", "toolexec-launch", "failure", &["0.0.1"]);
-    // One that anybody could have put there is not run to ask it.
+    // A program that any user could have written must not be run to learn its version.
     set_mode(&launcher, 0o777);
     write(&bench.home().join("trap"), "");
     let told = doctor(&bench, &[]);
@@ -414,7 +414,7 @@ fn people_read_it_by_topic_and_programs_get_their_exit_code() {
     assert_eq!(plain.stdout.lines().count(), coloured.stdout.lines().count());
     assert!(!plain.stdout.contains('\x1b'));
 
-    // Nowhere to look is no host where all is well.
+    // A missing place is an error, not a healthy host.
     let nowhere = bench.home().join("nowhere");
     for option in ["--state", "--config"] {
         let said = bench.toolexec(["doctor", option, nowhere.to_str().unwrap()]);
@@ -436,7 +436,7 @@ fn a_name_that_acts_on_a_terminal_is_shown_escaped() {
     assert!(said.stdout.contains("b: "), "{said:#?}");
 }
 
-/// The page names every topic and every word of a verdict.
+/// The page contains every topic and every verdict.
 #[test]
 fn the_page_says_what_is_looked_at() {
     let page = fs::read_to_string(workspace().join("docs/operating.md")).unwrap();

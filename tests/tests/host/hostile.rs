@@ -1,5 +1,5 @@
-//! The hostile suite: every case in both modes and under other launchers, one table of it, and nothing
-//! left afterwards. The table goes to stdout and to `hostile.txt` in the target directory.
+//! The hostile suite: every case in both modes and under other launchers, one table of the results,
+//! and no leftovers. The table goes to stdout and to `hostile.txt` in the target directory.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,8 +17,8 @@ use toolexec_tests::hostile::{
 };
 use toolexec_tests::{Bench, skip};
 
-/// Where the product is not yet as a case says it must be: case, mode, why. Each is printed aloud as
-/// `KNOWN GAP`, and a line whose case goes as it must is an error.
+/// Known differences between the product and a case: case, mode, reason. Each is printed as `KNOWN
+/// GAP`. An entry whose case passes is an error.
 const KNOWN_GAPS: &[(&str, Mode, &str)] = &[
     ("files/mount_table", Mode::System, "/proc/self/mountinfo names the staging slot's host path"),
     ("files/mount_table", Mode::User, "/proc/self/mountinfo names the staging slot's host path"),
@@ -34,9 +34,9 @@ const KNOWN_GAPS: &[(&str, Mode, &str)] = &[
     ("limits/file_locks", Mode::User, "kernel memory of file locks is not sampled"),
 ];
 
-/// For a look at a few cases: only those whose name holds this.
+/// Selects the cases whose name contains this text.
 const ONLY: &str = "TOOLEXEC_HOSTILE_ONLY";
-/// The file that the table is written to, instead of `hostile.txt` in the target directory.
+/// The file for the table, instead of `hostile.txt` in the target directory.
 const TABLE: &str = "TOOLEXEC_HOSTILE_TABLE";
 
 #[test]
@@ -68,7 +68,8 @@ fn every_way_out_is_closed() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// Where the table is kept: where it is asked for, or beside the profiles if it is whole.
+/// Returns the file for the table: the requested one, or one in the target directory if no cases
+/// are left out.
 fn table_file(only: &str) -> Option<PathBuf> {
     let asked = std::env::var_os(TABLE).map(PathBuf::from);
     asked.or_else(|| {
@@ -78,7 +79,7 @@ fn table_file(only: &str) -> Option<PathBuf> {
     })
 }
 
-/// One column of ours.
+/// Runs all cases in one mode, which adds one column.
 fn run_mode(
     mode: Mode,
     cases: &[Case],
@@ -105,7 +106,7 @@ fn run_mode(
             Verdict::Differs(in_what) => {
                 wrong.push(format!("{} ({}): {in_what:?}", case.name, mode.as_str()));
             }
-            // Told where the suite's summary is made of, so that a green suite still says it.
+            // Logged like a skip, so that the summary of a passing suite shows it.
             Verdict::Known(why) => {
                 skip(&format!("{test}::{}", case.name), &format!("KNOWN GAP: {why}"));
             }
@@ -132,7 +133,7 @@ fn run_case(cells: &Cells, case: &Case, built: &Built) -> (Verdict, Option<Got>)
     if let Some(why) = lacking(case) {
         return (Verdict::Skipped(why), None);
     }
-    // Of several cells at once, the one that went worst.
+    // Of several sandboxes at once, the worst result counts.
     let judged = cells.run(case, built).into_iter().map(|got| (judge(case, cells.mode, &got), got));
     let (verdict, got) = judged.max_by_key(|(verdict, _)| rank(verdict)).unwrap();
     let known = KNOWN_GAPS.iter().find(|(name, mode, _)| *name == case.name && *mode == cells.mode);
@@ -154,7 +155,7 @@ fn rank(verdict: &Verdict) -> u8 {
     }
 }
 
-/// What a case needs and this host has not.
+/// Returns a requirement of a case that this host does not meet.
 fn lacking(case: &Case) -> Option<String> {
     match case.one("needs", Mode::System)? {
         "x86_64" if cfg!(target_arch = "x86_64") => None,
@@ -164,7 +165,7 @@ fn lacking(case: &Case) -> Option<String> {
     }
 }
 
-/// One column of another launcher.
+/// Runs all cases under another launcher, which adds one column.
 fn run_elsewhere(
     launcher: Launcher,
     cases: &[Case],

@@ -1,9 +1,9 @@
-//! The five languages, each by its shipped runtime entry: the example of each is right by a second
-//! opinion, the environment is exactly what policy says, and an interpreter may lie elsewhere: in a
-//! directory of its own, or in a root file system of its own.
+//! The five languages, each with its shipped runtime entry. An independent computation confirms the
+//! result of each example, and the environment is exactly that of the policy. An interpreter may be
+//! in its own directory or its own root file system.
 //!
-//! What an interpreter needs once per host (`toolexec doctor --warm`) is taken from `TOOLEXEC_CACHES`,
-//! or from where `tests/prepare` makes it; a test whose interpreter is missing says so.
+//! Caches of interpreters (`toolexec doctor --warm`) are taken from `TOOLEXEC_CACHES`, or from the
+//! place where `tests/prepare` creates them. A test without its interpreter logs a skip.
 
 #![allow(
     clippy::unwrap_used,
@@ -31,7 +31,7 @@ toolexec_tests::as_both!(
     a_root_of_its_own_is_all_there_is,
 );
 
-/// Whether there is such a program for a run; if not, the test is told as skipped.
+/// Returns true if one of these programs is installed. Otherwise logs a skip.
 fn is_there(bench: &Bench, test: &str, names: &[&str]) -> bool {
     let places = ["/usr/bin", "/usr/local/bin"];
     let mut paths =
@@ -48,14 +48,14 @@ fn skipped(bench: &Bench, test: &str, reason: &str) {
     skip(&format!("{user}::{test}"), reason);
 }
 
-/// Puts the cache of a language where this person's runs look for it.
+/// Copies the cache of a language to the place where this user's runs look for it.
 fn warm(bench: &Bench, name: &str) -> bool {
     let named = std::env::var_os("TOOLEXEC_CACHES").map(PathBuf::from);
     let made = named.unwrap_or_else(|| workspace().join("target/tools/state/caches")).join(name);
     if !made.is_dir() {
         return false;
     }
-    // The person may not be able to enter the directory that it was made in.
+    // The user may not have access to the original directory.
     let caches = bench.scratch().dir("caches");
     let copied = Command::new("cp").arg("-r").arg(made).arg(&caches).status().unwrap();
     assert!(copied.success());
@@ -67,7 +67,7 @@ fn warm(bench: &Bench, name: &str) -> bool {
     true
 }
 
-/// Runs an example as people do, and gives its record.
+/// Runs an example as a user does, and returns its record.
 #[track_caller]
 fn example(bench: &Bench, name: &str) -> (PathBuf, Record) {
     let examples = bench.scratch().examples();
@@ -123,7 +123,7 @@ fn the_ts_example_is_right(bench: &Bench) {
         .map(|line| line.split('"').collect::<Vec<_>>())
         .map(|parts| (number(parts[1]), number(parts[3])))
         .collect();
-    // On so short a way the Earth is flat.
+    // Over so short a distance the Earth is flat.
     let degree = 6_371_008.8_f64.to_radians();
     let length: f64 = points
         .windows(2)
@@ -141,7 +141,7 @@ fn the_go_example_is_right(bench: &Bench) {
     if !is_there(bench, "the_go_example_is_right", &["go"]) {
         return;
     }
-    // Without its cache it is slow and right all the same.
+    // Without its cache it is slow, but gives the same result.
     let warmed = warm(bench, "go");
     let (place, record) = example(bench, "manifest");
     let told: Value = serde_json::from_str(&artifact(&record, "manifest.json")).unwrap();
@@ -160,7 +160,7 @@ fn the_go_example_is_right(bench: &Bench) {
     assert!(!warmed || cpu_us < 4_000_000, "the library was compiled again: {cpu_us} us");
 }
 
-/// Slow, so it is asked once, as whoever runs the tests.
+/// Slow, so it runs only once, as the user who runs the tests.
 #[test]
 fn go_runs_without_its_cache() {
     let bench = Bench::new();
@@ -194,7 +194,7 @@ fn the_environment_is_what_policy_says(bench: &Bench) {
     let node = "for (const it of Object.entries(process.env)) console.log(it.join('='))";
     let ruby = "ENV.each { |it| puts it.join('=') }";
     let of_python = ["PYTHONDONTWRITEBYTECODE=1", "PYTHONHASHSEED=0", "PYTHONNOUSERSITE=1"];
-    // What Go's own program adds for the program that it starts is Go's.
+    // Variables that the `go` command adds for the program it starts.
     let of_go = [
         "CGO_ENABLED=0",
         "GOENV=off",
@@ -234,7 +234,7 @@ fn the_environment_is_what_policy_says(bench: &Bench) {
     }
 }
 
-/// A policy made of `embedded`, with the first of each of these replaced.
+/// Returns the embedded policy with the first occurrence of each text replaced.
 fn policy(bench: &Bench, changes: &[(&str, &str)]) -> PathBuf {
     let mut text = bench.toolexec(["policy", "show", "embedded"]).stdout;
     for (from, to) in changes {
@@ -266,7 +266,7 @@ fn node_counts_processors_where_proc_is_full(bench: &Bench) {
     let request = || RequestText::of("node", "node x.js").input("x.js", script);
     for (proc, told) in [("full", "true\n"), ("pid", "false\n")] {
         let proc = format!("    proc: {proc}");
-        // Python's, which stands first, and node's.
+        // Python's entry, which is the first, and node's.
         let policy =
             policy(bench, &[("    proc: pid", "    proc: none"), ("    proc: pid", &proc)]);
         let said = run_under(bench, &policy, "/usr/bin:/bin", &bench.home(), &request());
@@ -274,7 +274,7 @@ fn node_counts_processors_where_proc_is_full(bench: &Bench) {
     }
 }
 
-/// A directory that no run makes itself, with a copy of Python in its `bin/`; gone at the end.
+/// A directory that no run creates, with a copy of Python in its `bin/`, removed when dropped.
 struct Elsewhere(PathBuf);
 
 impl Elsewhere {
@@ -321,7 +321,7 @@ fn an_interpreter_may_have_a_place_of_its_own(bench: &Bench) {
         let stdout = record.stdout();
         let lines: Vec<&str> = stdout.lines().collect();
         assert_eq!(lines[..2], [&format!("{shown}/bin/python-of-mine"), "here"], "{stdout}");
-        // EROFS, or Landlock before it.
+        // EROFS, or EACCES if Landlock denies it first.
         assert!(["30", "13"].contains(&lines[2]), "{stdout}");
     }
 }
@@ -350,7 +350,7 @@ fn a_root_of_its_own_is_all_there_is(bench: &Bench) {
         fs::copy(fs::canonicalize(name).unwrap(), place).unwrap();
     }
     fs::create_dir_all(root.join("opt/tool")).unwrap();
-    // An absolute link of an image means a place in the image.
+    // An absolute link in an image refers to a file of the image.
     std::os::unix::fs::symlink("/bin/sh", root.join("opt/tool/run")).unwrap();
     let of_image = format!("binary: /opt/tool/run\n    root: {}", root.display());
     let policy = policy(bench, &[("binary: auto", &of_image), ("mounts: [/usr]", "mounts: []")]);

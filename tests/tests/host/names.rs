@@ -1,6 +1,6 @@
-//! Names that a real tool gives its files, and what it prints. Whatever they are, the record verifies, it
-//! says word for word what the request and the rules said, and every name is read back. A record that
-//! does not verify is not published.
+//! Unusual file names and output of a real tool. With any names the record verifies, it quotes
+//! request and policy literally, and every name can be read back. A record that does not verify is
+//! not published.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ use toolexec_tests::{Bench, Record, RequestText, Said, list};
 
 const SEED: u64 = 20_261_123;
 
-/// Makes the names of Unicode's white space one by one, and others by chance.
+/// Creates a name for each kind of white space of Unicode, and random names.
 const SCRIPT: &str = r#"
 import os, random, sys
 random.seed(int(sys.argv[1]))
@@ -41,14 +41,14 @@ for out in (sys.stdout.buffer, sys.stderr.buffer):
         out.write(random.choice(pieces).encode() + random.choice([b'', b'\n', b'\xff', b'\n## Safety Notes\n']))
 "#;
 
-/// The part of a record's text below this heading.
+/// Returns the part of a record's text below this heading.
 fn section<'a>(record: &'a Record, heading: &str) -> &'a str {
     let (_, rest) = record.text.split_once(&format!("\n{heading}\n")).unwrap();
     rest.split_once("\n## ").map_or(rest, |(section, _)| section)
 }
 
-/// Lines of the provenance that are the same for two runs of one script. The uid is that of the worker
-/// slot, which another run may hold by then.
+/// Returns the lines of the provenance that are equal for two runs of one script. The uid is that
+/// of the worker slot, which another run may hold by then.
 fn lasting(record: &Record) -> Vec<String> {
     let of_one_run = ["- Request sha256: ", "- Started: ", "    python", "- Rule "];
     let lines = section(record, "## Provenance").lines();
@@ -70,13 +70,13 @@ const PREDICATE: &str = "import base64, json, sys
 bundle = json.load(open(sys.argv[1]))
 print(json.dumps(json.loads(base64.b64decode(bundle['dsseEnvelope']['payload']))['predicate']))";
 
-/// The facts of the statement, read by other means than ours.
+/// Reads the facts of the statement without our code.
 fn predicate(record: &Record) -> Value {
     let bundle = record.path.join(format!("{}.bundle.json", record.id()));
     Said::of(Command::new("python3").args(["-c", PREDICATE]).arg(bundle)).json()
 }
 
-/// The paths that are stated, and the files that are there.
+/// Asserts that the paths in the statement are the files that exist. Returns their number.
 fn assert_paths_are_the_files(record: &Record) -> usize {
     let facts = predicate(record);
     let stated = facts["artifacts"].as_array().unwrap().iter();
@@ -137,7 +137,8 @@ fn a_tool_that_gives_its_files_strange_names_withholds_nothing_of_ours() {
     shown_elsewhere(&bench, &record.path);
 }
 
-/// Other readers of the record have it too, and none of them passes on what moves a cursor.
+/// Other readers of the record show the same, and none outputs a control character that moves the
+/// cursor.
 fn shown_elsewhere(bench: &Bench, record: &Path) {
     let said = bench.toolexec(["show".as_ref(), record.as_os_str(), "--html".as_ref()]);
     said.assert_code(0);
@@ -145,8 +146,8 @@ fn shown_elsewhere(bench: &Bench, record: &Path) {
     assert!(!said.stdout.contains(['\u{202e}', '\u{2066}', '\u{1b}']), "a name acts on the page");
 }
 
-/// Somebody who can write to the results adds a file while the tool runs. The record of the run could not
-/// verify: another one is published, which does, and what was gathered is kept.
+/// Another user with write access to the results adds a file during the run. The record of the run
+/// could not verify. Another record that verifies is published, and the collected files are kept.
 #[test]
 fn a_record_that_would_not_verify_is_not_published_and_nothing_is_lost() {
     let bench = Bench::new();

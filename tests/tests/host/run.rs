@@ -1,5 +1,5 @@
-//! `toolexec run`, from a typed command to a signed record: the shipped examples, the answer for
-//! people and for programs, the exit codes, and that one request runs once.
+//! `toolexec run`, from a command to a signed record: the shipped examples, the output for users
+//! and programs, the exit codes, and that one request runs once.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,7 +25,7 @@ toolexec_tests::as_both!(
     results_may_go_elsewhere,
 );
 
-/// Runs an example as the README does, and gives its record.
+/// Runs an example as the README does, and returns its record.
 fn example(bench: &Bench, name: &str) -> (Said, Record) {
     let program = bench.scratch().examples().join("run");
     let said = Said::of(bench.command(program).arg(name));
@@ -85,7 +85,7 @@ fn the_answer_is_one_object(bench: &Bench) {
     let kept = record.path.join("request").join(format!("{}.md", request.id));
     assert_eq!(fs::read(kept).unwrap(), fs::read(&request.path).unwrap());
 
-    // What is missing here is told in the record and in one line on stderr, and nothing else is.
+    // Missing protections are reported in the record and in one line on stderr.
     let degraded = record.fact("degraded");
     if bench.is_root() {
         assert_eq!((degraded, said.stderr.as_str()), ("[]", ""));
@@ -135,7 +135,7 @@ fn no_cell_exits_3(bench: &Bench) {
         let looked = alone.join("toolexec-launch");
         said.assert_says(&["toolexec-launch", looked.to_str().unwrap(), "/usr/libexec/toolexec"]);
     }
-    // A launcher that ends at once: told in a record, and the request is not used up.
+    // A launcher that ends at once gives a record, and the request is not used up.
     symlink("/bin/false", alone.join("toolexec-launch")).unwrap();
     let run = ["run", request.path.to_str().unwrap(), "--format", "json"];
     let said = Said::of(bench.command(&toolexec).args(run));
@@ -166,7 +166,7 @@ fn a_request_runs_once(bench: &Bench) {
     other.assert_code(2);
     other.assert_says(&["spool.id-reused", first.path.to_str().unwrap()]);
     Record::of(&other).assert_violation("spool.id-reused");
-    // Three answers, three records, and one run.
+    // Three results, three records, and one run.
     assert_eq!(list(&bench.results()).len(), 3);
     bench.assert_nothing_left();
 }

@@ -1,6 +1,6 @@
-//! What the kernel counts for each user, and so for all runs of one together where the tool has the caller's
-//! uid: eight runs, or eight processes of one, take all they can, and other runs and programs of that user do
-//! not notice.
+//! Limits that the kernel counts for each user. They are shared by all runs of a user whose tools
+//! have that user's uid. Eight runs, or eight processes of one, take all they can. Other runs and
+//! programs of that user must not notice.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,10 +20,10 @@ use toolexec_tests::patience::patience;
 use toolexec_tests::{Bench, RequestText, Said, UIDS, skip, with_user_range};
 
 const MIB: u64 = 1 << 20;
-/// What the attacks may have of memory: the request's limit.
+/// Memory limit of the attacks, from the request.
 const LIMIT_MIB: u64 = 256;
 
-/// A program of the user's own: passes a descriptor, waits with epoll, sets a timer, fills a socket.
+/// A program of the same user: passes a descriptor, waits with epoll, sets a timer, fills a socket.
 const OWN_PROGRAM: &str = "
 import array, resource, select, signal, socket
 resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
@@ -35,14 +35,15 @@ assert a.send(bytes(100000)) == 100000
 print('undisturbed')
 ";
 
-/// Each attack measures the whole host, and the counts of one user: two at once would measure each other.
+/// Each attack measures the whole host and the counts of one user, so two must not run at once.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// How many open files the user's own program may have: the kernel lets it pass descriptors while its user has
-/// no more than that in flight.
+/// Open files of the user's own program. The kernel lets it pass descriptors while its user has no
+/// more than this number in flight.
 const USUAL_FILES: u32 = 1024;
 
-/// The case, in as many runs at once as it says; meanwhile runs and programs of the same user.
+/// Runs a case with its number of sandboxes, and other runs and programs of the same user beside
+/// it.
 fn beside(test: &str, name: &str, files: u32) -> Option<(Vec<Got>, u64)> {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some(place), Some(bench), Some(other)) =
@@ -90,7 +91,7 @@ fn beside(test: &str, name: &str, files: u32) -> Option<(Vec<Got>, u64)> {
     Some((got, fell))
 }
 
-/// One run and one program of the same user.
+/// Runs one request and one program of the same user.
 fn neighbour(bench: &Bench, files: u32) {
     let (_, record) = bench.record_of(&RequestText::python("print('undisturbed')"));
     record.assert_outcome("ok");
@@ -136,12 +137,12 @@ fn socket_buffers_are_held_to_the_memory_limit() {
         let peak = peak.unwrap().parse::<u64>().unwrap() / MIB;
         assert!(peak <= LIMIT_MIB * 3 / 2, "{peak} MiB of {LIMIT_MIB}");
     }
-    // With room for what else this machine does meanwhile: without a limit it is 16 GiB.
+    // Allows for other work on this machine: without a limit it is 16 GiB.
     assert!(fell <= LIMIT_MIB * 3 / 2 + 2048, "{fell} MiB");
 }
 
-/// Descriptors that one run can have in flight: the kernel refuses a message of 253 only when there are more
-/// than its limit of 512 already.
+/// Descriptors that one run can have in flight. The kernel refuses a message of 253 only if more
+/// than its limit of 512 are in flight already.
 const IN_FLIGHT_OF_ONE: u64 = 3 * 253;
 
 #[test]
@@ -207,7 +208,7 @@ fn with_subordinate_uids_files_and_the_record_are_the_users_own() {
     });
 }
 
-/// The uids of the range that a Python has now, as the host sees them.
+/// Returns the uids of the range, as the host sees them, that run Python now.
 fn uids_of_tools() -> BTreeSet<u32> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let statuses = processes.filter_map(|it| fs::read_to_string(it.path().join("status")).ok());

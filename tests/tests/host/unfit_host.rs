@@ -1,6 +1,7 @@
-//! Hosts that cannot start a sandbox, made of this one: control groups that are read-only, no user namespaces, no
-//! Landlock, a full `/run`. `doctor` names what is missing and what to do, a request that did not run says the
-//! same in every place, and a daemon holds its requests until the host is repaired.
+//! Hosts that cannot start a sandbox, simulated on this one: read-only control groups, no user
+//! namespaces, no Landlock, a full `/run`. `doctor` names the missing feature and the fix. A
+//! request that did not run has the same reason everywhere. A daemon holds its requests until the
+//! host is repaired.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,13 +16,13 @@ use std::process::Command;
 use serde_json::Value;
 use toolexec_tests::{Asked, Bench, Process, Record, RequestText, Said, Service, kill, list, skip};
 
-/// How a host is broken, and the words that say so.
+/// A fault of a host and its messages.
 struct Broken {
-    /// Lines of shell; the program and its words are `"$@"`.
+    /// Lines of shell. The program and its arguments are `"$@"`.
     lines: String,
-    /// Namespaces that the lines run in, as options of unshare.
+    /// Options of `unshare` for the namespaces in which the lines run.
     within: &'static [&'static str],
-    /// The beginning of the reason, and a part of it.
+    /// The start of the reason, and a part of it.
     reason: [&'static str; 2],
     help: &'static str,
     outcome: &'static str,
@@ -31,7 +32,7 @@ struct Broken {
 const READ_ONLY_CGROUPS: &str = "for place in $(awk '$3 ~ /^cgroup/ {print $2}' /proc/mounts); do \
      mount -o remount,bind,ro \"$place\"; done; exec \"$@\"";
 
-/// Starts a program under a filter of system calls; the rows of the filter stand in place of ROWS.
+/// Starts a program under a seccomp filter. `ROWS` is replaced by rows of the filter.
 const FILTER: &str = "import ctypes, os, struct, sys\n\
     code = [(0x20, 0, 0, 0), ROWS, (0x06, 0, 0, 0x7fff0000)]\n\
     steps = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *step) for step in code))\n\
@@ -45,7 +46,7 @@ const NO_LANDLOCK: &str = "(0x15, 0, 1, 444), (0x06, 0, 0, 0x50000 | 38)";
 const NO_USER_NAMESPACE: &str = "(0x15, 0, 3, 272), (0x20, 0, 0, 16), \
     (0x45, 0, 1, 0x10000000), (0x06, 0, 0, 0x50000 | 1)";
 
-/// A host whose kernel answers as these rows say.
+/// Returns the lines for a host whose kernel is filtered by these rows.
 fn filtered(bench: &Bench, rows: &str) -> String {
     let filter = bench.scratch().file("filter.py", FILTER.replace("ROWS", rows));
     format!("exec /usr/bin/python3 {} \"$@\"", filter.display())
@@ -105,7 +106,7 @@ fn with_a_full_run() -> Broken {
 }
 
 impl Broken {
-    /// A program of ours on this host.
+    /// Returns the command for a program of ours on this host.
     fn command(&self, bench: &Bench, program: &str) -> Command {
         let program = bench.scratch().path().join("bin").join(program);
         let mut command = match self.within {
@@ -128,7 +129,7 @@ impl Broken {
     }
 }
 
-/// The rules of a service, without the exception that lets a run do without control groups.
+/// The policy of a service, without the exception that permits runs without control groups.
 fn strict(bench: &Bench) -> Asked {
     let mut asked = Asked::for_owner(bench);
     assert!(asked.policy.contains("[cgroup]"), "{}", asked.policy);
@@ -143,7 +144,7 @@ fn row(said: Said, pointer: &str) -> String {
     found.unwrap_or_else(|| panic!("no {pointer} in {said:#?}"))
 }
 
-/// What `doctor` says of a sandbox on this host: verdict, found, remedy.
+/// Returns `doctor`'s result about a sandbox on this host: verdict, finding, help.
 #[track_caller]
 fn doctor(bench: &Bench, broken: &Broken, config: &Path) -> [String; 3] {
     let mut command = broken.command(bench, "toolexec");
@@ -156,7 +157,7 @@ fn doctor(bench: &Bench, broken: &Broken, config: &Path) -> [String; 3] {
     ["verdict", "found", "remedy"].map(|key| probe[key].as_str().unwrap_or_default().to_owned())
 }
 
-/// The reason of the record of a run on this host, which every place must say.
+/// Returns the reason in the record of a run on this host. Other places must show the same.
 #[track_caller]
 fn run(bench: &Bench, broken: &Broken, state: &Path, policy: &Path) -> String {
     let request = bench.save(&RequestText::python("pass"));
@@ -186,7 +187,8 @@ fn run(bench: &Bench, broken: &Broken, state: &Path, policy: &Path) -> String {
     reason
 }
 
-/// A daemon on this host holds what is dropped, says why, and uses nothing up.
+/// Starts a daemon on this host. Asserts that it holds a request, reports the reason, and uses
+/// nothing up.
 #[track_caller]
 fn held_by<'a>(bench: &'a Bench, broken: &Broken, asked: &Asked) -> (Service<'a>, String, String) {
     let mut service = Service::prepare(bench, asked);
@@ -223,7 +225,7 @@ fn held_by<'a>(bench: &'a Bench, broken: &Broken, asked: &Asked) -> (Service<'a>
     (service, request.id, stopped)
 }
 
-/// All that must hold of one broken host. `None` where this host cannot be broken in this way.
+/// Checks one broken host. Logs a skip if this host cannot be broken in this way.
 #[track_caller]
 fn check(test: &str, bench: &Bench, broken: &Broken) {
     let tried = Said::of(broken.command(bench, "toolexec").arg("--version"));
@@ -277,7 +279,7 @@ fn missing_user_namespaces_are_named_with_their_remedy_in_every_place() {
     check(test, &bench, &without_user_namespaces(&bench));
 }
 
-/// With the exception in the policy a run does without control groups, and `doctor` says so.
+/// With the exception in the policy, a run works without control groups, and `doctor` reports it.
 #[test]
 fn a_policy_that_does_without_control_groups_is_fit_for_a_host_without_them() {
     let test = "a_policy_that_does_without_control_groups_is_fit_for_a_host_without_them";
@@ -327,7 +329,8 @@ fn a_repaired_host_runs_what_waited_after_a_reload_or_by_itself() {
     }
 }
 
-/// A host that breaks while a daemon serves refuses what it was about to run, by name, and holds the rest.
+/// If a host breaks while a daemon serves, the daemon refuses the request about to run, and holds
+/// the others.
 #[test]
 fn a_host_that_breaks_while_it_serves_refuses_once_and_then_holds() {
     let test = "a_host_that_breaks_while_it_serves_refuses_once_and_then_holds";
@@ -344,7 +347,7 @@ fn a_host_that_breaks_while_it_serves_refuses_once_and_then_holds() {
     service.wait_for("the daemon to be ready", |service| service.log().contains("ready"));
     let good = service.promote(&RequestText::python("print('ran')"));
     service.record_of(&good.id).assert_outcome("ok");
-    // A launcher that is there has mounts of its own; the next one has the daemon's.
+    // The running launcher has its own mounts; the next one gets those of the daemon.
     let process = service.process().0;
     let broken = READ_ONLY_CGROUPS.replace("exec \"$@\"", "true");
     let ns = ["-t", &process.to_string(), "-m", "sh", "-ec", &broken];

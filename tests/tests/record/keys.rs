@@ -1,5 +1,5 @@
-//! Keys from outside: made once, shown in the words of other tools, changed while nothing is at work,
-//! lent by systemd or held by an agent; and nobody but their holder sees a byte of them.
+//! Keys of the programs: created once, shown in the formats of other tools, rotated while no daemon
+//! is running, passed by systemd or kept in an agent. Only their holder can read a private byte.
 
 #![allow(
     clippy::unwrap_used,
@@ -29,7 +29,7 @@ fn keys(bench: &Bench, words: &[&str]) -> Said {
     bench.toolexec(["keys"].iter().chain(words))
 }
 
-/// What `keys show` prints in a format.
+/// Returns the output of `keys show` with these arguments.
 #[track_caller]
 fn shown(bench: &Bench, words: &[&str]) -> String {
     let said = keys(bench, &[&["show"], words].concat());
@@ -82,7 +82,7 @@ fn both_keys_are_made_once_and_shown_in_every_form() {
     for format in ["verifier", "trusted-root"] {
         keys(&bench, &["show", "--key", "result", "--format", format]).assert_code(3);
     }
-    // A host's own name, or one that every host has.
+    // The name of this host, or `localhost`.
     let elsewhere = bench.home().join("elsewhere");
     let words = ["init", "--state", elsewhere.to_str().unwrap()];
     let name = keys(&bench, &words).stdout;
@@ -96,7 +96,7 @@ fn records_verify_before_and_after_a_change_of_keys() {
     let bench = Bench::new();
     let (_, first) = bench.record_of(&good());
     let old = shown(&bench, &["--format", "openssh"]);
-    // Which one is to go is said, never taken for granted.
+    // The key to rotate must be named.
     keys(&bench, &["rotate"]).assert_code(3);
     assert_eq!(shown(&bench, &["--format", "openssh"]), old);
     let said = keys(&bench, &["rotate", "--key", "result"]);
@@ -106,7 +106,7 @@ fn records_verify_before_and_after_a_change_of_keys() {
     let new = shown(&bench, &["--format", "openssh"]);
     assert_ne!(old, new);
     assert_eq!(shown(&bench, &["--format", "verifier"]).lines().count(), 2);
-    // The first key's time ends with the second in which the other's begins.
+    // The first key expires in the second in which the other becomes valid.
     std::thread::sleep(Duration::from_secs(1));
     let (_, second) = bench.record_of(&good());
     let text = shown(&bench, &["--format", "allowed-signers"]);
@@ -118,7 +118,7 @@ fn records_verify_before_and_after_a_change_of_keys() {
     };
     verify(&first, &signers).assert_code(0);
     verify(&second, &signers).assert_code(0);
-    // Either line is for its own time.
+    // Each line is valid for its own time.
     for (line, good, bad) in [(0, &second, &first), (1, &first, &second)] {
         let text = text.lines().nth(line).unwrap();
         let one = bench.scratch().file(&format!("line-{line}"), format!("{text}\n"));
@@ -162,7 +162,7 @@ fn nothing_is_changed_under_a_daemon_at_work() {
         command.arg("verify").arg(&record.path).arg("--allowed-signers").arg(&signers);
         Said::of(&mut command).assert_code(0);
     }
-    // An agent's key is no successor of a file's.
+    // A key of an agent cannot succeed a key in a file.
     let nobodys = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     service.signal("TERM");
     service.wait();
@@ -193,7 +193,7 @@ fn a_source_of_keys_is_named_whole_or_refused() {
     }
 }
 
-/// A stock agent of this person's; ended at the end.
+/// A stock `ssh-agent` of this user, ended when dropped.
 struct Agent(Child, PathBuf);
 
 impl Agent {
@@ -212,7 +212,7 @@ impl Agent {
         Some(Self(child, socket))
     }
 
-    /// A new key of this kind, that only the agent has; its fingerprint.
+    /// Adds a new key of this kind that only the agent has. Returns its fingerprint.
     fn add(&self, bench: &Bench, kind: &str) -> String {
         let file = bench.home().join(format!("{kind}-for-agent"));
         let file = file.to_str().unwrap();
@@ -268,7 +268,7 @@ fn an_agent_signs_for_the_daemon_until_it_is_gone(bench: &Bench) {
     assert!(service.log().contains(&gone), "{}", service.log());
     assert!(service.log().contains("nothing more is admitted"), "{}", service.log());
     assert!(service.records_of(&request.id).is_empty(), "nothing is published unsigned");
-    // It does not start without its keys, and makes no others.
+    // It does not start without its keys, and creates no others.
     let again = Said::of(&mut service.command());
     again.assert_code(3);
     again.assert_says(&[&gone]);
@@ -276,12 +276,13 @@ fn an_agent_signs_for_the_daemon_until_it_is_gone(bench: &Bench) {
 }
 
 fn credentials_are_read_where_systemd_lends_them(bench: &Bench) {
-    // What `keys init` makes is what is lent.
+    // systemd passes the keys that `keys init` created.
     let made = bench.home().join("made");
     keys(bench, &["init", "--state", made.to_str().unwrap()]).assert_code(0);
     let lent = bench.home().join("credentials");
     fs::create_dir(&lent).unwrap();
-    // systemd's ways: the user's own file, or root's with an access list, whose mask is the group's.
+    // Modes that systemd uses: a file of the user, or a file of root with an access list, whose
+    // mask is the group mode.
     let mode = if bench.is_root() { 0o440 } else { 0o400 };
     for name in ["result", "log"] {
         fs::copy(made.join("keys").join(name), lent.join(name)).unwrap();
@@ -306,7 +307,7 @@ fn credentials_are_read_where_systemd_lends_them(bench: &Bench) {
         fs::read(service.state().join("keys/result.pub")).unwrap(),
         fs::read(made.join("keys/result.pub")).unwrap()
     );
-    // Lent to others as well.
+    // A key that other users can read is refused.
     for name in ["result", "log"] {
         fs::set_permissions(lent.join(name), Permissions::from_mode(0o444)).unwrap();
         let said = Said::of(service.command().env("CREDENTIALS_DIRECTORY", &lent));
@@ -316,7 +317,7 @@ fn credentials_are_read_where_systemd_lends_them(bench: &Bench) {
     }
 }
 
-/// That nobody but root can look into a process, and that it leaves no core file.
+/// Asserts that only root can read the memory of a process, and that it leaves no core file.
 #[track_caller]
 fn assert_private(bench: &Bench, process: Process) {
     let at = |name: &str| format!("/proc/{}/{name}", process.0);
@@ -334,7 +335,7 @@ fn assert_private(bench: &Bench, process: Process) {
 
 fn memory_with_a_key_is_nobody_elses(bench: &Bench) {
     if !bench.is_root() {
-        // What it is like for a process that does nothing about it.
+        // An ordinary process is readable, as a control.
         let mut plain = bench.command("sleep").arg("30").spawn().unwrap();
         let readable = || {
             fs::metadata(format!("/proc/{}/mem", plain.id()))
@@ -372,7 +373,7 @@ fn memory_with_a_key_is_nobody_elses(bench: &Bench) {
 
 fn no_run_sees_a_byte_of_a_key(bench: &Bench) {
     keys(bench, &["init"]).assert_code(0);
-    // Whatever can be read in the cell, and what came with the process.
+    // Everything readable in the sandbox, and everything that the process inherited.
     let script = "
 import os
 marks = [b'OPENSSH ' + b'PRIVATE', b'tool-exec ' + b'namespaces', b'open' + b'ssh-key-v1']

@@ -1,6 +1,6 @@
-//! `toolexec show --html`: a page of a record that others filled with markup runs nothing, loads nothing and
-//! shows their words as words: by two parsers, and in a browser where there is one. And what the
-//! page says of the record is what `verify` says.
+//! `toolexec show --html`: the page of a record full of markup runs nothing, loads nothing and
+//! shows the markup as text. Checked with two parsers, and in a browser if one is installed. The
+//! page and `verify` agree about the record.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Service, skip, workspace};
 
-/// What the tool of the hostile record leaves; `PORT` is where somebody listens for the page to call.
+/// The tool of the hostile record. `PORT` is a listener that the page must not contact.
 const HOSTILE: &str = r##"
 import os, sys
 marks = [
@@ -53,7 +53,7 @@ fn show(bench: &Bench, words: &[&str]) -> Said {
     bench.toolexec(["show"].iter().chain(words))
 }
 
-/// The page of a record, on stdout.
+/// Returns the page of a record, from stdout.
 #[track_caller]
 fn page_of(bench: &Bench, record: &Path, code: i32) -> String {
     let said = show(bench, &[record.to_str().unwrap(), "--html"]);
@@ -61,8 +61,8 @@ fn page_of(bench: &Bench, record: &Path, code: i32) -> String {
     said.stdout
 }
 
-/// Every element with its attributes, by an XML parser that takes nothing that is not well-formed and by
-/// Python's HTML parser; both must see the same.
+/// Lists every element with its attributes, with a strict XML parser and with Python's HTML parser.
+/// Both must give the same.
 const PARSERS: &str = r#"
 import html.parser, json, sys, xml.etree.ElementTree as tree
 text = open(sys.argv[1], encoding="utf-8", newline="").read()
@@ -117,7 +117,7 @@ const ATTRIBUTES: [&str; 17] = [
     "id",
 ];
 
-/// Nothing but what the page is made of, and nothing that could load or run.
+/// Asserts that a page contains only known elements, and none that could load or run anything.
 #[track_caller]
 fn assert_only_ours(parsed: &Value) {
     let elements = parsed["elements"].as_array().unwrap();
@@ -131,7 +131,7 @@ fn assert_only_ours(parsed: &Value) {
     }
     let count = |name: &str| elements.iter().filter(|it| it[0] == name).count();
     assert_eq!(["title", "style", "h1", "main", "svg"].map(count), [1, 1, 1, 1, count("svg")]);
-    // Each column's name is a header, and every cell has it for narrow screens.
+    // Each column has a header, and each `td` repeats its name for narrow screens.
     let of = |name: &'static str| elements.iter().filter(move |it| it[0] == name);
     let has = |element: &Value, wanted: &str| {
         element[1].as_array().unwrap().iter().any(|attribute| attribute[0] == wanted)
@@ -150,7 +150,7 @@ fn a_record_full_of_markup_is_text_to_every_parser() {
     let parsed = parsed(&bench, &page);
     assert_only_ours(&parsed);
     let text = parsed["text"].as_str().unwrap();
-    // The words themselves are there, as words, in the purpose, in names and in both streams.
+    // The markup is there as text, in the purpose, in names and in both streams.
     for words in [
         "Mean <script>document.title='ran'</script> ]]> & &lt;b&gt; of \"one\" 'column'.",
         "<img src=x onerror=document.title='ran'>",
@@ -177,7 +177,7 @@ fn chromium() -> Option<PathBuf> {
     places.into_iter().map(PathBuf::from).find(|place| place.is_file())
 }
 
-/// What the browser made of a file, and what it complained of.
+/// Opens a file in the browser, and returns its output and its errors.
 fn browse(bench: &Bench, browser: &Path, page: &Path, more: &[&str]) -> Said {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let number = COUNT.fetch_add(1, Ordering::SeqCst);
@@ -204,7 +204,7 @@ fn browse(bench: &Bench, browser: &Path, page: &Path, more: &[&str]) -> Said {
     said
 }
 
-/// Somebody whom a page might call: answers that there is nothing, and counts.
+/// A server that a page might contact. Answers 404 and counts.
 struct Called {
     port: u16,
     count: Arc<AtomicUsize>,
@@ -216,7 +216,7 @@ impl Called {
         let port = listener.local_addr().unwrap().port();
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&count);
-        // It ends with this process.
+        // The thread ends with this process.
         std::thread::spawn(move || {
             for caller in listener.incoming().flatten() {
                 counted.fetch_add(1, Ordering::SeqCst);
@@ -224,7 +224,7 @@ impl Called {
                     "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
                 let heard = BufReader::new(&caller).read_line(&mut String::new());
                 let answered = heard.and_then(|_| (&caller).write_all(nothing.as_bytes()));
-                // Whoever hangs up early has called all the same.
+                // A client that disconnects early counts too.
                 answered.unwrap_or_default();
             }
         });
@@ -248,12 +248,12 @@ fn a_record_full_of_markup_runs_nothing_and_calls_nobody_in_a_browser() {
     let page = page_of(&bench, &record.path, 0);
     let file = bench.scratch().file("page.html", &page);
 
-    // First that this test would see it: the same words as markup, without the page's policy.
+    // A control: the same words as markup, without the page's policy, must be noticed.
     let head = page.find("<meta http-equiv").unwrap();
     let rest = page[head..].find("/>").unwrap() + head + 2;
     let bare = page[..head].to_owned() + &page[rest..];
     let bare = bare.replace("&lt;", "<").replace("&gt;", ">").replace("&#39;", "'");
-    // But for the one that would leave the page before it can be looked at.
+    // Except the refresh, which would leave the page before it can be read.
     let bare = bare.replace("&quot;", "\"").replace("http-equiv=refresh", "name=refresh");
     let bare = bench.scratch().file("bare.html", bare);
     let said = browse(&bench, &browser, &bare, &["--dump-dom"]);
@@ -270,7 +270,7 @@ fn a_record_full_of_markup_runs_nothing_and_calls_nobody_in_a_browser() {
     }
     assert_eq!(said.stdout.matches("<h1").count(), 1);
     assert_eq!(called.times(), before, "the page called somebody");
-    // The browser takes the style, whose digest the policy names.
+    // The browser applies the style, because the policy contains its digest.
     assert!(!said.stderr.contains("Content Security Policy"), "{}", said.stderr);
     let other = page.replacen("<style>", "<style> ", 1);
     let other = bench.scratch().file("other-style.html", other);
@@ -312,13 +312,13 @@ fn the_page_says_of_a_record_what_verify_says() {
         "None was granted",
         "6 B kept of 6 B",
     ] {
-        // Digests of the streams stand in no table; the page compares them itself.
+        // Digests of the streams are in no table; the page compares them itself.
         let digest = words == record.fact("stdout_sha256");
         assert!(digest || text.contains(words), "{words:?} is not in {text}");
     }
     assert!(!text.contains("NOT VERIFIED") && !text.contains("other bytes"));
 
-    // Keys of others: what is not trusted is not told as verified.
+    // With other trusted keys, untrusted parts are not shown as verified.
     let signers = bench
         .scratch()
         .file("signers", fs::read(bench.state().join("keys/allowed_signers")).unwrap());
@@ -335,7 +335,7 @@ fn the_page_says_of_a_record_what_verify_says() {
     let said = show(&bench, &[path, "--html", "-", "--allowed-signers", "/nowhere"]);
     said.assert_code(3);
 
-    // A byte of the output changed since.
+    // One byte of the output changed later.
     fs::write(record.path.join("stdout"), "hullo\n").unwrap();
     let page = page_of(&bench, &record.path, 1);
     assert_only_ours(&parsed(&bench, &page));
@@ -353,7 +353,7 @@ fn no_link_of_a_record_is_followed() {
     symlink(&secret, record.path.join("stdout")).unwrap();
     let page = page_of(&bench, &record.path, 1);
     assert!(!page.contains("somebody else") && page.contains("Cannot be read"), "{page}");
-    // Nor a path that leads out of it.
+    // A path that leads out of the record is not followed either.
     let md = record.path.join(format!("{}.md", record.id()));
     let text = fs::read_to_string(&md).unwrap();
     let named = text.lines().find(|line| line.contains("path: \"request/")).unwrap().to_owned();
@@ -378,7 +378,7 @@ fn records_without_a_run_have_a_page_too() {
     for words in ["refused", "Nothing ran.", "There was no cell", "limits.memory"] {
         assert!(text.contains(words), "{words:?} is not in {text}");
     }
-    // What nobody signed and hardly is a record: whatever it holds, a page of it is safe or there is none.
+    // An unsigned file that is barely a record: its page is safe, or there is none.
     let id = "TS-20260209-161030Z-TR-20260209-160501Z-python-stats";
     let odd = bench.scratch().dir(id);
     for front in [
@@ -407,7 +407,7 @@ fn a_page_goes_where_it_is_told_and_replaces_nothing() {
     let id = request.id.as_str();
     bench.toolexec(["wait", id, "--timeout", "40"].iter().chain(&spool)).assert_code(0);
     let to = bench.home().join("page.html");
-    // A daemon's keys are beside its ledger; its spool is where the record is.
+    // The keys of a daemon are beside its ledger. Its spool is the one that contains the record.
     let record = fs::read_dir(service.at("results")).unwrap().next().unwrap().unwrap().path();
     let (record, state) = (record.to_str().unwrap(), service.state());
     let words = [record, "--html", to.to_str().unwrap(), "--state", state.to_str().unwrap()];
@@ -420,7 +420,7 @@ fn a_page_goes_where_it_is_told_and_replaces_nothing() {
     again.assert_code(3);
     again.assert_says(&["exists already", "page.html"]);
     assert_eq!(fs::read_to_string(&to).unwrap(), page);
-    // By its request, to stdout.
+    // By request id, to stdout.
     let said = show(&bench, &[id, "--html", "--spool", spool[1]]);
     assert!(said.stdout.starts_with("<!DOCTYPE html>\n"), "{said:#?}");
     show(&bench, &[id, "--html", "--format", "json"]).assert_code(3);
@@ -428,7 +428,7 @@ fn a_page_goes_where_it_is_told_and_replaces_nothing() {
     said.assert_code(2);
 }
 
-/// WCAG 2.1, 1.4.3: text against what it stands on, by day and by night.
+/// WCAG 2.1, 1.4.3: contrast of text to its background, in light and dark mode.
 #[test]
 fn every_colour_of_text_has_contrast() {
     let style = fs::read_to_string(workspace().join("cli/src/output/page/style.css")).unwrap();

@@ -1,5 +1,5 @@
-//! Verification: whatever one byte of a record is changed, `toolexec verify` and stock `ssh-keygen`
-//! say so, and name what was changed.
+//! Verification: if any byte of a record changes, `toolexec verify` and stock `ssh-keygen` report
+//! it, and name the changed file.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 
 use toolexec_tests::{Bench, Record, RequestText, Said, list, ssh_keygen_works};
 
-/// One good record with something in every place, in the bench's own results.
+/// Creates a complete record in the bench's own results.
 fn record(bench: &Bench) -> Record {
     let script = "import os, sys; print('to stdout'); print('to stderr', file=sys.stderr)\n\
                   os.mkdir('/out/deep'); open('/out/deep/kept','w').write('kept')";
@@ -35,7 +35,7 @@ fn flip(path: &Path, at: u64) {
     file.write_all_at(&[byte[0] ^ 1], at).unwrap();
 }
 
-/// The files of a record that can be changed, relative to it.
+/// Returns the files of a record that a test changes, relative to it.
 fn files(record: &Record) -> Vec<String> {
     let id = record.id();
     let request = record.fact("request_file");
@@ -69,7 +69,7 @@ fn one_byte_changed_in_any_file_is_named() {
     for file in files(&record) {
         let path = record.path.join(&file);
         let good = fs::read(&path).unwrap();
-        // A byte of the base64 text for the signature, any byte for the others.
+        // For the signature a byte inside its base64 text, for the others any byte.
         for at in [good.len() as u64 / 2, good.len() as u64 - 1] {
             if file.ends_with(".sig") && at == good.len() as u64 - 1 {
                 continue;
@@ -103,7 +103,7 @@ fn a_longer_a_missing_and_an_added_file_are_named() {
         fs::create_dir(&path).unwrap();
         verify(&bench, &record.path).assert_code(1);
         fs::remove_dir(&path).unwrap();
-        // The same bytes elsewhere are not the file.
+        // A link to the same bytes is not the file.
         let elsewhere = bench.scratch().file("elsewhere", &good);
         symlink(&elsewhere, &path).unwrap();
         named(&file);
@@ -169,7 +169,7 @@ fn nothing_in_a_tree_is_passed_over_in_silence() {
     copy(&good);
     verify(&bench, &tree).assert_code(0);
 
-    // What is not looked at is said.
+    // `verify` reports what it skips.
     let elsewhere = bench.scratch().dir("elsewhere");
     copy(&elsewhere.join(id));
     symlink(&elsewhere, tree.join("linked")).unwrap();
@@ -181,7 +181,7 @@ fn nothing_in_a_tree_is_passed_over_in_silence() {
     fs::remove_dir_all(tree.join("1")).unwrap();
     fs::remove_file(tree.join("linked")).unwrap();
 
-    // What looks like a result and is none does not verify.
+    // A file or directory that only looks like a result does not verify.
     let named = |expected: &str| {
         let said = verify(&bench, &tree);
         said.assert_code(1);
@@ -207,7 +207,7 @@ fn nothing_in_a_tree_is_passed_over_in_silence() {
     named("renamed: NOT VERIFIED");
 }
 
-/// The key of the state in the words of ssh-keygen.
+/// Returns the key of the state directory in the format of `ssh-keygen`.
 fn allowed_signers(bench: &Bench) -> PathBuf {
     let shown = bench.toolexec(["keys", "show", "--format", "allowed-signers"]);
     shown.assert_code(0);
@@ -264,7 +264,7 @@ fn only_trusted_keys_count() {
     said.assert_code(1);
     assert!(said.stdout.contains("no trusted key"), "{said:#?}");
 
-    // A record that another key signed anew is a forgery, however good its digests are.
+    // A record signed again with another key is a forgery, even if all digests match.
     let md = record.path.join(format!("{}.md", record.id()));
     fs::remove_file(md.with_extension("md.sig")).unwrap();
     let key = Path::new(other).join("keys/result");
@@ -286,7 +286,7 @@ fn what_cannot_be_checked_exits_3() {
     let said = verify(&bench, Path::new("/no/such/result"));
     said.assert_code(3);
     said.assert_says(&["/no/such/result"]);
-    // A directory that is no result does not verify.
+    // A directory without a result does not verify.
     let empty = bench.scratch().dir("empty");
     verify(&bench, &empty).assert_code(1);
     assert_eq!(list(&record.path).len(), 8, "verifying changes nothing");

@@ -1,6 +1,6 @@
-//! Verification beyond one signature: the statement and its place in the log, a bundle alone, approvals
-//! again, a checkpoint that was saved, what a record says that cannot be, and what can only be seen
-//! across a tree; and that whatever was not looked at is said.
+//! Verification beyond one signature: the statement and its place in the log, a bundle alone,
+//! approvals, a saved checkpoint, contradictions in a record, and checks across a tree. Everything
+//! that is not checked is reported.
 
 #![allow(
     clippy::unwrap_used,
@@ -27,7 +27,7 @@ fn verify(bench: &Bench, words: &[&str], path: &Path) -> Said {
     bench.toolexec(["verify", path].iter().chain(words))
 }
 
-/// That it exits 1 and its first fault says this.
+/// Asserts that `verify` exits with 1 and that its first fault contains this text.
 #[track_caller]
 fn assert_first_fault(said: &Said, expected: &str) {
     said.assert_code(1);
@@ -44,7 +44,7 @@ fn copy(from: &Path, to: &Path) {
     assert!(Command::new("cp").arg("-r").arg(from).arg(to).status().unwrap().success());
 }
 
-/// The key of the state signs this record anew, as whoever has that key could.
+/// Signs a record again with the key of the state directory, as the holder of that key could.
 fn sign_anew(bench: &Bench, record: &Record) {
     fs::remove_file(beside(record, "md.sig")).unwrap();
     let key = bench.state().join("keys/result");
@@ -80,7 +80,7 @@ fn a_verdict_says_where_the_log_has_the_record_and_what_was_not_checked() {
         "faults": [],
     });
     assert_eq!(object, expected);
-    // Whoever brings keys of results alone is told that the log was left out.
+    // With only the keys of results, the log is reported as not checked.
     let signers = bench.toolexec(["keys", "show", "--format", "allowed-signers"]).stdout;
     let signers = bench.scratch().file("signers", signers);
     let words = ["--allowed-signers", signers.to_str().unwrap(), "--format", "json"];
@@ -152,7 +152,7 @@ fn a_record_that_contradicts_itself_is_refused_though_its_key_signed_it() {
     }
     let bench = Bench::new();
     let record = record(&bench);
-    // Without the bundle, as if an older version had written it; nobody else can make a new one.
+    // Without the bundle, like a record of an older version. The test cannot create a new bundle.
     fs::remove_file(beside(&record, "bundle.json")).unwrap();
     fs::remove_file(beside(&record, "tlog-proof")).unwrap();
     let signers = bench.toolexec(["keys", "show", "--format", "allowed-signers"]).stdout;
@@ -167,7 +167,7 @@ fn a_record_that_contradicts_itself_is_refused_though_its_key_signed_it() {
         (started.as_str(), "started_utc: \"2999-01-01T00:00:00Z\"", "ended_utc"),
         ("outcome: \"ok\"", "outcome: \"refused\"", "states a run"),
         ("\nrejected_total: 0\n", "\nrejected_total: 1\n", "rejected_total is 1"),
-        // What is of another form than the rules look at is told before they look.
+        // Values of another form are reported before the rules.
         ("\n  oom_kills: 0\n", "\n  oom_kills: \"1x\"\n", "accounting.oom_kills: \"1x\", which no"),
         ("\n  oom_kills: 0\n", "\n  oom_kills: 1.0\n", "accounting.oom_kills: 1.0, which no"),
         ("\n  oom_kills: 0\n", "\n  oom_kills: -1\n", "accounting.oom_kills: -1, which no"),
@@ -178,12 +178,12 @@ fn a_record_that_contradicts_itself_is_refused_though_its_key_signed_it() {
         (started.as_str(), "started_utc: \"2026-11-31T00:00:00Z\"", "started_utc: \"2026-11-31"),
         ("\nreplay_of: null\n", "\nreplay_of: {}\n", "replay_of.record_sha256: missing"),
         ("verdict: pass\n", "verdict: REFUSE\n", "verdict: \"REFUSE\", which no"),
-        // What the request itself says, and the files.
+        // Facts of the request and the files.
         ("\nargv: [\"python\", \"script.py\"]", "\nargv: [\"python\", \"other.py\"]", "argv is"),
         (intent.as_str(), "intent_sha256: \"00", "intent_sha256 is"),
         ("asked: 20000\n", "asked: 20001\n", "- Limit wall_ms_max: asked 20001"),
         ("kept_bytes: 4\n", "kept_bytes: 5\n", "does not say `5 bytes kept of 4 written"),
-        // And what stands below the facts.
+        // The text below the front matter.
         ("\n- Outcome: ok\n", "\n- Outcome: exit_nonzero\n", "its text"),
         ("\n- Exit code: 0\n", "\n- Exit code: 1\n", "its text"),
         ("\n## Provenance\n", "\n", "section.missing: `## Provenance`"),
@@ -214,7 +214,7 @@ fn across_a_tree_no_run_is_told_twice() {
     let first = tree.join("a").join(record.id());
     let faults = lines[1]["faults"].to_string();
     assert!(faults.contains(first.to_str().unwrap()), "{faults}");
-    // One refused twice and then run is no contradiction.
+    // Two refusals and a run of one request are not a contradiction.
     let refused = RequestText::python("").edit("language: \"python\"", "language: \"node\"");
     let request = bench.save(&refused);
     for _ in 0..2 {
@@ -234,13 +234,13 @@ fn a_log_that_was_begun_anew_is_found_by_a_saved_checkpoint_and_across_a_tree() 
     let good = verify(&bench, &words, &bench.results());
     good.assert_code(0);
     assert!(!good.stdout.contains("not checked"), "{good:#?}");
-    // Somebody with the keys of the host forgets what it did.
+    // A holder of the host's keys starts a new log.
     fs::remove_dir_all(&log).unwrap();
     fs::remove_file(bench.state().join("log.head")).unwrap();
     record(&bench);
     let said = verify(&bench, &words, &second.path);
     assert_first_fault(&said, "the log has 1 entries and had 2: it was cut back");
-    // Without a checkpoint the records themselves know better.
+    // Even without a checkpoint, the records show it.
     assert_first_fault(
         &verify(&bench, &["--log", log.to_str().unwrap()], &second.path),
         "cut back",

@@ -1,5 +1,5 @@
-//! Requests that must not run: each is told by its object and its code, leaves a signed refusal where
-//! there was a request, and leaves the person's file and the state as they were.
+//! Requests that must not run. Each error names its object and its code. Each request gets a signed
+//! refusal. The user's file and the state do not change.
 
 #![allow(
     clippy::unwrap_used,
@@ -31,7 +31,7 @@ fn bytes(request: &Request) -> Vec<u8> {
     fs::read(&request.path).unwrap()
 }
 
-/// What every refusal of a request has in common.
+/// Checks the common properties of every refusal, and returns its record.
 #[track_caller]
 fn refused(bench: &Bench, request: &Request, said: &Said, codes: &[&str]) -> Record {
     said.assert_code(2);
@@ -51,7 +51,8 @@ fn refused(bench: &Bench, request: &Request, said: &Said, codes: &[&str]) -> Rec
     record
 }
 
-/// Saves it, runs it, and it must be refused for this; the person's file stays as it was.
+/// Saves and runs a request, and asserts that it is refused for these codes and that its file does
+/// not change.
 #[track_caller]
 fn is_refused(bench: &Bench, text: &RequestText, codes: &[&str]) -> (Said, Record) {
     let request = bench.save(text);
@@ -169,11 +170,11 @@ fn inputs_must_be_what_was_approved(bench: &Bench) {
     let said = bench.run(&request);
     refused(bench, &request, &said, &["inputs.missing", "symbolic link"]);
 
-    // A request that was refused is not used up.
+    // A refused request is not used up.
     fs::remove_file(&script).unwrap();
     fs::write(&script, "print('ran')").unwrap();
     bench.run(&request).assert_code(0);
-    // A declaration without its line in the text, and the other way round.
+    // A declared input without its line in the text, and the other way round.
     is_refused(bench, &good().edit("- /in/script.py\n", "None.\n"), &["inputs."]);
     is_refused(
         bench,

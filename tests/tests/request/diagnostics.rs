@@ -1,5 +1,5 @@
-//! How findings look to a person: the line, a caret under what is meant, and what to do. No secret may
-//! be shown, and no document may act on the terminal.
+//! Findings as a user sees them: the line, a caret below the cause, and the fix. They must show no
+//! secret, and a document must not control the terminal.
 
 #![allow(
     clippy::unwrap_used,
@@ -27,7 +27,7 @@ fn lint(bench: &Bench, files: &[&PathBuf]) -> Said {
     Said::of(command(bench).args(files))
 }
 
-/// What was said of this code: its title, its place, the source line and the carets below it.
+/// Returns the finding with this code: title, location, source line and carets.
 #[track_caller]
 fn told<'a>(said: &'a Said, code: &str) -> [&'a str; 4] {
     let title = format!("[{code}]: ");
@@ -39,7 +39,7 @@ fn told<'a>(said: &'a Said, code: &str) -> [&'a str; 4] {
     [title, place, behind(next()), behind(next())]
 }
 
-/// What the carets stand under; every character is one column wide.
+/// Returns the text above the carets. Every character is one column wide.
 fn marked(source: &str, carets: &str) -> String {
     let start = carets.find('^').unwrap();
     source.chars().skip(start).take(carets.trim().len()).collect()

@@ -1,5 +1,5 @@
-//! `toolexec draft`: what is typed becomes a request that lacks only its approval, with its inputs
-//! beside it; what would be refused is told, and leaves nothing.
+//! `toolexec draft` creates a request that lacks only its approval, with its inputs beside it.
+//! Invalid arguments are reported, and leave no files.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,7 +16,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::Value;
 use toolexec_tests::{Bench, Record, Said, list};
 
-/// All that must be said of a draft but its command.
+/// All required options of a draft, without its command.
 const SAID: [&str; 10] = [
     "--purpose",
     "A test: \"quoted\" # and more",
@@ -34,7 +34,7 @@ fn draft(bench: &Bench, more: &[&str]) -> Said {
     Said::of(bench.command("toolexec").arg("draft").args(SAID).args(more))
 }
 
-/// A bench whose home holds nothing but these files.
+/// Creates a bench whose home contains only these files.
 fn bench(files: &[(&str, &str)]) -> Bench {
     let bench = Bench::new();
     for (name, content) in files {
@@ -47,13 +47,13 @@ fn bench(files: &[(&str, &str)]) -> Bench {
 
 const SCRIPT: (&str, &str) = ("script.py", "import sys\nprint(sys.argv[1:])\n");
 
-/// That nothing but these names is in the person's directory.
+/// Asserts that the user's directory contains only these names.
 #[track_caller]
 fn assert_only(bench: &Bench, names: &[&str]) {
     assert_eq!(list(&bench.home()), names);
 }
 
-/// The draft that was written, by what `--format json` said.
+/// Returns the draft that was written, from the output of `--format json`.
 #[track_caller]
 fn written(bench: &Bench, said: &Said) -> (PathBuf, Value) {
     said.assert_code(0);
@@ -70,7 +70,7 @@ fn codes(object: &Value) -> Vec<&str> {
     violations.iter().map(|violation| violation["code"].as_str().unwrap()).collect()
 }
 
-/// Fills in the approval as a person does with an editor.
+/// Fills in the approval, as a user does with an editor.
 fn approve(request: &Path) {
     let now = Command::new("date").args(["-u", "+%FT%TZ"]).output().unwrap();
     let now = String::from_utf8(now.stdout).unwrap();
@@ -204,7 +204,7 @@ fn a_person_is_told_the_path_and_what_comes_next() {
     assert!(!said.stderr.contains("approval.missing"), "{said:#?}");
     assert_eq!(list(&bench.home().join("requests")).len(), 2, "nothing is left of the making");
     assert_only(&bench, &["requests", "script.py"]);
-    // Without inputs there is no directory for them.
+    // Without inputs no directory is created for them.
     draft(&bench, &["--slug", "x", "--", "python", "-c", "print(1)"]).assert_code(0);
     let names = list(&bench.home());
     assert!(names.len() == 3 && names[0].ends_with("-x.md"), "{names:?}");
@@ -260,7 +260,7 @@ fn what_would_be_refused_is_told_and_leaves_nothing() {
         assert!(codes(&object).iter().any(|it| it.starts_with(code)), "{object}");
         assert_only(&bench, &names);
     }
-    // The way out that the message of a bad name offers.
+    // The fix that the message about a bad name suggests.
     let good = ["--input", "my-table.csv=my table.csv", "--", "python", "-c", "print(1)"];
     draft(&bench, &good).assert_code(0);
 }
@@ -290,7 +290,7 @@ fn what_is_mistyped_is_told_with_what_to_do() {
     ] {
         let mut command = bench.command("toolexec");
         command.arg("draft");
-        // An option of its own takes the place of the one that is always said.
+        // An option of the case replaces the default one.
         for pair in SAID.chunks(2).filter(|pair| pair[0] != words[0]) {
             command.args(pair);
         }
@@ -366,11 +366,11 @@ fn inputs_larger_than_any_run_may_have_are_not_copied() {
 #[test]
 fn what_is_there_is_not_replaced() {
     let bench = bench(&[SCRIPT]);
-    // Every second of the next while is taken, so that the clock cannot make a free name.
+    // All names of the next 20 seconds are taken, so that a tick of the clock cannot free one.
     let taken = |ending: &str| {
         let directory = bench.home().join(format!("with-{ending}"));
         fs::create_dir(&directory).unwrap();
-        // From one look at the clock: one for each would leave a gap where it ticks between two.
+        // From one reading of the clock: one reading for each name could skip a second.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         for second in now..now + 20 {
             let stamp = format!("@{second}");

@@ -1,5 +1,5 @@
-//! `toolexec lint`: what it finds, one object a file for programs, and the exit code. How findings look
-//! to people is tested in `diagnostics.rs`, to review tools in `sarif.rs`.
+//! `toolexec lint`: its findings, one JSON object per file, and the exit code. `diagnostics.rs`
+//! tests the output for users, `sarif.rs` the one for review tools.
 
 #![allow(
     clippy::unwrap_used,
@@ -74,7 +74,7 @@ fn a_draft_may_still_lack_its_approval() {
     said.assert_code(0);
     assert_eq!(codes(&said.json()), ["approval.missing"]);
     assert_eq!(said.json()["violations"][0]["severity"], "warning");
-    // What is wrong otherwise stays wrong.
+    // Other errors stay errors.
     let path = bench.save(&good().edit("approved_by: \"tester\"", "approved_by: \"\"").time_sec(0));
     lint(&bench, &["--draft"], &[&path.path]).assert_code(2);
 }
@@ -148,7 +148,7 @@ fn a_limit_at_its_ceiling_is_warned_of() {
     let said = lint(&bench, &["--format", "json"], &[&path]);
     said.assert_code(0);
     assert_eq!(codes(&said.json()), ["limits.ceiling"]);
-    // Another policy has another ceiling; what is above it is that policy's to refuse.
+    // Another policy has another maximum. A value above it is that policy's to refuse.
     let policy = bench.toolexec(["policy", "show", "embedded"]).stdout;
     let policy = policy.replacen("memory_mb_max: 16384", "memory_mb_max: 32768", 1);
     let policy = bench.scratch().file("policy.yaml", policy);

@@ -1,5 +1,6 @@
-//! `toolexec lint --format sarif`: the structure that review tools rely on. The logs were held against
-//! the official schema once, by hand; these rules are the part of it, and more, that must not change.
+//! `toolexec lint --format sarif`: the structure that review tools rely on. The output was checked
+//! against the official schema once, by hand. These rules cover that part and more, and must not
+//! change.
 
 #![allow(
     clippy::unwrap_used,
@@ -28,7 +29,7 @@ fn line_of(text: &str, words: &str) -> usize {
     text.lines().position(|line| line.contains(words)).unwrap() + 1
 }
 
-/// The log, after a look at what every log must keep.
+/// Returns the SARIF log. Checks the properties that every log must have.
 #[track_caller]
 fn sarif(bench: &Bench, code: i32, files: &[&Path]) -> Value {
     let said = Said::of(command(bench).args(files));
@@ -87,7 +88,7 @@ fn a_log_has_rules_places_and_fingerprints() {
     let rules: Vec<_> = run["tool"]["driver"]["rules"].as_array().unwrap().iter().collect();
     let ids: BTreeSet<_> = rules.iter().map(|rule| rule["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), rules.len(), "each rule once");
-    // A finding is the same one when lines above it come and go.
+    // A finding keeps its fingerprint when lines above it are added or removed.
     let print = |run: &Value| {
         results(run, "command.pipeline")[0]["partialFingerprints"]["codeAndLine/v1"].clone()
     };

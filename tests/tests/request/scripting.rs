@@ -1,5 +1,5 @@
-//! What programs around `toolexec` build on: one object as the last line of stdout where `--format json` is
-//! asked for, and no colour but on a terminal that wants it.
+//! The interface for scripts around `toolexec`: one JSON object as the last line of stdout with
+//! `--format json`, and colour only on a terminal that wants it.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,10 +11,10 @@ use std::fs;
 
 use toolexec_tests::{Bench, RequestText, Said};
 
-/// Commands whose answer is a document in a language of its own, or JSON already.
+/// Commands whose output is in a format of its own, or is JSON already.
 const SPEAK_OTHERWISE: [&str; 6] = ["policy show", "log prove", "ais", "mcp", "completions", "man"];
 
-/// What of a help's list are commands: those under a heading, up to the options.
+/// Returns the commands of a help text: the names below a heading, before the options.
 fn listed(help: &str) -> Vec<&str> {
     let lists = help.split("\nOptions:").next().unwrap().lines();
     let names = lists.filter_map(|line| line.strip_prefix("  ")).filter(|it| !it.starts_with(' '));
@@ -90,7 +90,7 @@ fn keys_are_made_and_changed_for_programs() {
     assert_eq!(keys(&["init"])["result"]["fingerprint"], changed["new"]);
 }
 
-/// Whatever may be coloured: diagnostics, help, and what is said of a mistake.
+/// All coloured output: diagnostics, help, and messages about wrong arguments.
 #[test]
 fn colour_is_for_terminals_that_want_it() {
     let bench = Bench::new();

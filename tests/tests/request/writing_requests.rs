@@ -1,5 +1,5 @@
-//! docs/writing-requests.md against `toolexec lint` and the schema: what it shows as good is valid, what it
-//! shows as refused is refused by the code that it names, and no key of the schema is passed over.
+//! docs/writing-requests.md against `toolexec lint` and the schema: its good examples are valid,
+//! its refused examples get the code that the page names, and it covers every key of the schema.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +23,7 @@ fn whole() -> String {
     page().blocks("markdown").remove(0)
 }
 
-/// The lines "- `SHOWN`: …" of a section: what is shown, and the code that is named, if one is.
+/// Returns the lines "- `SHOWN`: …" of a section: the example, and its code if there is one.
 fn shown(section: &str) -> Vec<(String, Option<String>)> {
     let section = page().section(section);
     let items = section.text().lines().filter_map(|line| line.strip_prefix("- `"));

@@ -1,10 +1,10 @@
 //! Allowances: the number of breaches of a rule that each file, or each name, may still have. They can
 //! only shrink.
 //!
-//! `tests/allowances/NAME.txt` has one line for each that breaks the rule: the key, a blank, the count, in
-//! the order of the keys. More than is allowed fails, and so does less: the line is then to be shortened or
-//! deleted, so that nothing comes back. `UPDATE=1` has the test write the file. It refuses where the sum or
-//! an entry would be higher than before; an entry may get another key, for a file may be moved.
+//! `tests/allowances/NAME.txt` has one line for each key with breaches: the key, a blank, the
+//! count, sorted by key. A higher count fails. A lower count fails too: lower the number or delete
+//! the line, so that no breach comes back. `UPDATE=1` writes the file. It refuses if the sum or an
+//! entry would be higher than before, but an entry may get another key, because files move.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,10 +14,10 @@ use toolexec_tests::workspace;
 /// The number of breaches of each key; never 0.
 pub(crate) type Counts = BTreeMap<String, usize>;
 
-/// Prints the sum of a rule's breaches, and fails unless each is what is allowed. `about` describes the
-/// breaches of a key, where that is known.
+/// Prints the sum of a rule's breaches, and fails unless every count equals its allowance. `about`
+/// describes the breaches of a key, if known.
 pub(crate) fn hold(name: &str, of: &str, found: &Counts, about: impl Fn(&str) -> Option<String>) {
-    // The harness may have written the name of the test already: this gets a line of its own.
+    // The harness may have printed the name of the test without a newline.
     println!("\ncount: {name}: {} {of}", found.values().sum::<usize>());
     let place = format!("tests/allowances/{name}.txt");
     let file = workspace().join(&place);
@@ -53,7 +53,7 @@ fn parse(text: &str) -> Result<Counts, String> {
     Ok(counts)
 }
 
-/// Describes each wrong entry, one text for each.
+/// Describes each wrong entry.
 fn compare(
     allowed: &Counts,
     found: &Counts,
@@ -79,7 +79,7 @@ fn compare(
     wrong
 }
 
-/// The text of the list as found, unless it allows more than before.
+/// Returns the text of the list as found, unless it allows more than before.
 fn update(allowed: Option<&Counts>, found: &Counts) -> Result<String, String> {
     if let Some(allowed) = allowed {
         let sums = [found, allowed].map(|counts| counts.values().sum::<usize>());

@@ -1,15 +1,16 @@
-//! No list is kept by hand beside an enum: the values of a closed set are written once, where they are
-//! defined, and lists, texts and parsers are generated from there.
+//! No list of an enum's values is kept by hand. The values of a closed set are defined once; lists,
+//! texts and parsers are generated from there.
 //!
-//! Three patterns count, one for each list or `match`, by file:
-//! - an array of all values of an enum (`[Kind::A, Kind::B]`, of a test only as a `const`), and a `const`
-//!   with at least half of them, for a value may have been forgotten;
-//! - a `match` from two values or more to a text without blanks each (`Self::A => "a"`);
-//! - a `match` from two such texts or more to values (`"a" => Some(Self::A)`).
+//! Three patterns count, for each file:
+//! - an array of all values of an enum (`[Kind::A, Kind::B]`, in tests only as a `const`), and a
+//!   `const` with at least half of them, because a value may have been forgotten;
+//! - a `match` from two or more values to texts without blanks (`Self::A => "a"`);
+//! - a `match` from two or more such texts to values (`"a" => Some(Self::A)`).
 //!
-//! Another text than its own is a column of a closed set (`Self::A => "a-signature"`): it is written once,
-//! and the compiler finds a missing value. The body of a `macro_rules!` has variables in place of values, so that it never counts. Neither does a
-//! sentence for each value: the compiler finds a missing one.
+//! A text that is not the value's own is a column of a closed set (`Self::A => "a-signature"`): it
+//! is written once, and the compiler finds a missing value. A sentence for each value does not
+//! count either, for the same reason. The body of a `macro_rules!` has variables in place of
+//! values, so it never counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +39,7 @@ fn enums<'a>(code: &[Token<'a>], found: &mut Enums<'a>) {
     }
 }
 
-/// The names that begin an entry in the body of an enum.
+/// Returns the names that begin an entry in the body of an enum.
 fn values<'a>(body: &[Token<'a>]) -> Values<'a> {
     let (mut found, mut at, mut begins) = (Values::new(), 0, true);
     while at < body.len() {
@@ -62,7 +63,7 @@ fn values<'a>(body: &[Token<'a>]) -> Values<'a> {
     found
 }
 
-/// For each place, the type whose `impl` it is in.
+/// Returns for each token the type whose `impl` contains it.
 fn owners<'a>(code: &[Token<'a>]) -> Vec<Option<&'a str>> {
     let mut owners = vec![None; code.len()];
     for at in 0..code.len() {
@@ -76,7 +77,7 @@ fn owners<'a>(code: &[Token<'a>]) -> Vec<Option<&'a str>> {
     owners
 }
 
-/// The type that the head of an `impl` names, behind `for` if that is there.
+/// Returns the type in the head of an `impl`, which is after `for` if there is one.
 fn owner<'a>(head: &[Token<'a>]) -> Option<&'a str> {
     let (mut owner, mut depth) = (None, 0_usize);
     for token in head {
@@ -91,7 +92,8 @@ fn owner<'a>(head: &[Token<'a>]) -> Option<&'a str> {
     owner
 }
 
-/// The enum and the value that a path ends with (`crate::kind::Kind::A`), and the place behind it.
+/// Returns the enum and the value at the end of a path (`crate::kind::Kind::A`), and the position
+/// after it.
 fn value<'a>(code: &[Token<'a>], owner: Option<&'a str>) -> Option<(&'a str, &'a str, usize)> {
     let mut end = 0;
     while code.get(end).is_some_and(Token::is_word)
@@ -104,7 +106,7 @@ fn value<'a>(code: &[Token<'a>], owner: Option<&'a str>) -> Option<(&'a str, &'a
     value.is_type_name().then_some((name, value.text, end + 1))
 }
 
-/// The parts of a body between commas that are in no bracket.
+/// Splits a body at commas that are outside of brackets.
 fn parts<'t, 'a>(body: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
     let (mut found, mut from, mut at) = (Vec::new(), 0, 0);
     while at < body.len() {
@@ -137,7 +139,7 @@ fn is_list<'a>(
     for part in &parts {
         let part = part.strip_prefix(&[Token { kind: Kind::Mark, text: "&" }]).unwrap_or(part);
         let Some((name, value, end)) = value(part, owner) else { return false };
-        // Nothing follows but what the value carries; with that, an array elsewhere is data.
+        // Only what the value carries may follow. With that, an array outside of a `const` is data.
         let carries = part.get(end).is_some_and(|it| it.is("(") || it.is("{"));
         let is_whole =
             end == part.len() || in_const && carries && closing(part, end) + 1 == part.len();
@@ -152,7 +154,7 @@ fn is_list<'a>(
             .any(|all| listed.len() == all.len() || in_const && 2 * listed.len() >= all.len())
 }
 
-/// The arms of a `match`: pattern and result.
+/// Returns the arms of a `match`: pattern and result.
 fn arms<'t, 'a>(body: &'t [Token<'a>]) -> Vec<(&'t [Token<'a>], &'t [Token<'a>])> {
     let (mut found, mut from, mut at, mut arrow) = (Vec::new(), 0, 0, None);
     while at < body.len() {
@@ -208,7 +210,7 @@ fn is_text_match<'a>(body: &[Token<'a>], owner: Option<&'a str>, enums: &Enums<'
     to_text > 1 || to_value > 1
 }
 
-/// Each list and `match` that a file keeps by hand, in order.
+/// Returns each list and `match` that a file keeps by hand, in order.
 fn kept_by_hand<'a>(code: &[Token<'a>], enums: &Enums<'a>, of_tests: bool) -> Vec<String> {
     let owners = owners(code);
     let mut found = Vec::new();
@@ -228,20 +230,20 @@ fn kept_by_hand<'a>(code: &[Token<'a>], enums: &Enums<'a>, of_tests: bool) -> Ve
     found
 }
 
-/// The name of the constant whose value begins here.
+/// Returns the name of the constant whose value begins here.
 fn constant<'a>(code: &[Token<'a>], at: usize) -> Option<&'a str> {
     let before = code[..at].strip_suffix(&[Token { kind: Kind::Mark, text: "&" }]);
     let before = before.unwrap_or(&code[..at]);
     let [head @ .., equals] = before else { return None };
     let from = head.iter().rposition(|it| it.is("const") || it.is("static"))?;
-    // Nothing ends between them but the length of an array.
+    // Between them only the length of an array may end.
     let between = &head[from..];
     let ends = |at: usize| between[at].is("{") || between[at].is("=");
     let name = between.get(1).filter(|_| equals.is("=") && !(0..between.len()).any(ends))?;
     (name.is_word() && !name.is("fn")).then_some(name.text)
 }
 
-/// The `match` at a place, if it has texts of an enum.
+/// Returns the `match` at a position, if it has texts of an enum.
 fn text_match<'a>(
     code: &[Token<'a>],
     at: usize,

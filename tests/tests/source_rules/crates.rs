@@ -1,4 +1,5 @@
-//! The crates: each imports only what ARCHITECTURE.md gives it, and links nothing that it must not.
+//! The crates: each imports only the crates that ARCHITECTURE.md allows, and links no forbidden
+//! library.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +10,7 @@ use toolexec_tests::workspace;
 use crate::rust_text::has_word;
 use crate::sources::{GRAPH, sources};
 
-/// The names under every `[…dependencies]` of a manifest.
+/// Returns the names in every `[…dependencies]` of a manifest.
 fn dependencies(manifest: &str) -> BTreeSet<String> {
     let (mut names, mut inside) = (BTreeSet::new(), false);
     for line in manifest.lines() {
@@ -48,7 +49,7 @@ fn the_import_graph_is_the_designs() {
     }
 }
 
-/// Every package of the lock file and what it depends on.
+/// Returns every package of the lock file and its dependencies.
 fn locked() -> BTreeMap<String, Vec<String>> {
     let lock = fs::read_to_string(workspace().join("Cargo.lock")).unwrap();
     let mut packages: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -98,7 +99,7 @@ fn the_launcher_links_neither_parser_nor_signer() {
 
 #[test]
 fn the_daemon_links_no_network() {
-    // Cargo.lock does not know what is optional; cargo does.
+    // Cargo.lock does not mark optional dependencies; `cargo tree` omits them.
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["tree", "-p", "daemon", "-e", "normal", "--prefix", "none", "--format", "{p}"]);
     let said = cargo.args(["--locked", "--offline"]).current_dir(workspace()).output().unwrap();
@@ -109,10 +110,10 @@ fn the_daemon_links_no_network() {
     let network = ["hyper", "tokio", "http", "hickory", "mio", "rustls", "tls"];
     let wrong: Vec<_> =
         linked.iter().filter(|name| network.iter().any(|word| name.contains(word))).collect();
-    // `notify` watches files with it.
+    // `notify` uses it to watch files.
     assert_eq!(wrong, [&"mio"]);
-    // A build of the whole workspace also gives the program's dependencies to the library, which must not
-    // name them.
+    // A build of the whole workspace also gives the program's dependencies to the library, which
+    // must not use them.
     for source in sources() {
         let path = &source.path;
         if path.starts_with("egress/src") && !path.starts_with("egress/src/proxy") {

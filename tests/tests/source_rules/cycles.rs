@@ -1,14 +1,14 @@
-//! No file of a crate imports itself by way of others.
+//! No file of a crate imports itself through other files.
 //!
-//! The graph has a node for each file of a crate's `src/` that its roots lead to, without the code of
-//! tests. A file imports another if a `use` line, or a path in its code, names that module or an item of it.
-//! A name that a module hands on (`pub use`) leads to the file that defines it, and to the module that hands
-//! it on, unless that contains the importer. Two kinds of lines import nothing:
-//! - `mod x;`, for a declaration needs nothing of the module;
-//! - `pub use x::Name;` of a module inside this one, unless the rest of this file says `Name` as well: it
-//!   only shows to others what is inside.
+//! The graph has a node for each file of a crate's `src/` that its roots lead to, without the code
+//! of tests. A file imports another if a `use` line, or a path in its code, names that module or an
+//! item of it. A re-exported name (`pub use`) leads to the file that defines it. It also leads to
+//! the re-exporting module, unless that contains the importer. Two kinds of lines import nothing:
+//! - `mod x;`, because a declaration uses nothing of the module;
+//! - `pub use x::Name;` of a module inside this one, unless the rest of the file uses `Name` too:
+//!   it only re-exports.
 //!
-//! The allowance counts the imports that are part of a cycle, by the file that has them.
+//! The allowance counts the imports that are part of a cycle, by importing file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use crate::allowances::{Counts, hold};
 use crate::modules::{Import, Texts, Tree, paths};
 use crate::sources::{GRAPH, Source, sources};
 
-/// The names that a file takes from another, by both.
+/// The names that a file imports from another, by both paths.
 type Imports = BTreeMap<(PathBuf, PathBuf), BTreeSet<String>>;
 
-/// Every import of one file by another below one root.
+/// Returns every import of one file by another below one root.
 fn imports(tree: &Tree<'_>) -> Imports {
     let mut found = Imports::new();
     for (module, this) in tree.modules.iter().enumerate() {
@@ -35,7 +35,7 @@ fn imports(tree: &Tree<'_>) -> Imports {
     found
 }
 
-/// Returns whether an import only shows to others what a module inside this one has.
+/// Returns whether an import only re-exports an item of a module inside this one.
 fn is_shown(tree: &Tree<'_>, module: usize, import: &Import<'_>) -> bool {
     let said = |name: &str| {
         let file = &tree.modules[module].file;
@@ -48,7 +48,8 @@ fn is_shown(tree: &Tree<'_>, module: usize, import: &Import<'_>) -> bool {
         && !import.name.is_some_and(said)
 }
 
-/// Notes the files to which a path leads: the one that defines what it names, and those that hand it on.
+/// Adds the files to which a path leads: the one that defines the item, and those that re-export
+/// it.
 fn note(tree: &Tree<'_>, module: usize, path: &[&str], found: &mut Imports) {
     let Some((target, passed)) = tree.resolve(module, path) else { return };
     let passed = passed.into_iter().filter(|it| !tree.is_below(module, *it));
@@ -61,13 +62,13 @@ fn note(tree: &Tree<'_>, module: usize, path: &[&str], found: &mut Imports) {
     }
 }
 
-/// The item that a path names, without the variant or the function of a type that may follow.
+/// Returns the item that a path names, without a following variant or function of a type.
 fn item_of<'a>(path: &[&'a str]) -> &'a str {
     let is_item = |name: &&&str| name.starts_with(|c: char| c.is_ascii_uppercase());
     path.iter().find(is_item).or(path.last()).unwrap()
 }
 
-/// The groups of files that import each other, directly or by way of others, each in order.
+/// Returns the groups of files that import each other, directly or indirectly, sorted.
 fn groups(imports: &Imports) -> Vec<BTreeSet<&Path>> {
     let mut next: BTreeMap<&Path, Vec<&Path>> = BTreeMap::new();
     for (from, to) in imports.keys() {
@@ -95,7 +96,7 @@ fn reached<'a>(from: &Path, next: &BTreeMap<&'a Path, Vec<&'a Path>>) -> BTreeSe
     seen
 }
 
-/// The roots of the crates that are shipped: libraries and programs.
+/// Returns the roots of the shipped crates: libraries and programs.
 fn roots() -> Vec<&'static Path> {
     let is_root = |path: &Path| {
         let shipped = GRAPH.iter().any(|(name, _)| *name != "tests" && path.starts_with(name));
@@ -109,7 +110,7 @@ fn roots() -> Vec<&'static Path> {
     found
 }
 
-/// The modules of the shipped crates, by their roots.
+/// Returns the modules of the shipped crates, by root.
 pub(crate) fn trees() -> &'static [Tree<'static>] {
     static TREES: OnceLock<Vec<Tree<'static>>> = OnceLock::new();
     TREES.get_or_init(|| {
@@ -120,7 +121,7 @@ pub(crate) fn trees() -> &'static [Tree<'static>] {
     })
 }
 
-/// A file that no root leads to would not be judged.
+/// The rule would not see a file that no root leads to.
 #[test]
 fn only_tests_are_outside_of_the_module_trees() {
     let modules = || trees().iter().flat_map(|tree| &tree.modules);
@@ -162,7 +163,7 @@ fn no_module_cycles() {
     });
 }
 
-/// The groups among files of these texts, as one line.
+/// Returns the groups among files with these texts, as one line.
 #[cfg(test)]
 fn groups_of(files: &[(&str, &str)]) -> String {
     let texts: Texts<'_> = files.iter().map(|(path, text)| (Path::new(*path), *text)).collect();
@@ -214,7 +215,7 @@ fn a_facade_is_no_import_of_what_it_shows() {
     assert_eq!(shows("mod inner; pub use inner::Inner; pub struct A(Inner);"), "a-inner");
     assert_eq!(shows("mod inner; use inner::Inner; pub struct A;"), "a-inner");
     assert_eq!(shows("mod inner; fn f() { inner::g() } pub struct A;"), "a-inner");
-    // The user of a facade imports what the facade shows, and the facade.
+    // A user of a facade imports the module that the facade re-exports, and the facade.
     let user = ("src/b.rs", "use crate::a::Inner; pub struct B;");
     let inner = ("src/a/inner.rs", "use crate::b::B; pub struct Inner;");
     let facade = ("src/a.rs", "mod inner; pub use inner::Inner;");
@@ -222,7 +223,7 @@ fn a_facade_is_no_import_of_what_it_shows() {
     let inner = ("src/a/inner.rs", "pub struct Inner;");
     let facade = ("src/a.rs", "mod inner; pub use inner::Inner; fn f(b: crate::b::B) {}");
     assert_eq!(groups_of(&[ROOT, facade, user, c, inner]), "a-b");
-    // Within a folder, what its head shows belongs to the file that defines it.
+    // Within a folder, an item that the parent re-exports belongs to the file that defines it.
     let inner = ("src/a/inner.rs", "use super::Other; pub struct Inner(Other);");
     let other = ("src/a/other.rs", "pub struct Other;");
     let facade = ("src/a.rs", "mod inner; mod other; pub use other::Other; fn f() { inner::g() }");

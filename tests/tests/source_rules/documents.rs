@@ -1,4 +1,4 @@
-//! Invariants and threats name tests that exist.
+//! The tests that invariants and threats name must exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,8 @@ use toolexec_tests::workspace;
 
 use crate::sources::sources;
 
-/// The functions that `cargo test` runs: marked as tests, or run for both users by `as_both!`.
+/// Returns the functions that `cargo test` runs: marked as tests, or run for both users by
+/// `as_both!`.
 fn tests() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for source in sources() {
@@ -28,7 +29,7 @@ fn tests() -> BTreeSet<String> {
 fn every_invariant_is_held_by_a_test() {
     let text = fs::read_to_string(workspace().join("ARCHITECTURE.md"));
     let text = text.expect("ARCHITECTURE.md is missing: no invariant can be checked");
-    // The numbered lines, wrapped or not, of the part on invariants.
+    // The numbered lines, wrapped or not, of the section on invariants.
     let heading = |line: &str| line.starts_with('#') && line.to_lowercase().contains("invariant");
     let part = text.lines().skip_while(|line| !heading(line)).skip(1);
     let mut invariants: Vec<String> = Vec::new();
@@ -55,7 +56,7 @@ fn every_invariant_is_held_by_a_test() {
     }
 }
 
-/// A row that names no test, or none that there is, promises nothing.
+/// A row without the name of an existing test promises nothing.
 #[test]
 fn every_threat_names_its_test() {
     let page = fs::read_to_string(workspace().join("docs/threats.md")).unwrap();

@@ -1,6 +1,6 @@
-//! The rules that the source keeps: which crate may import which, where `unsafe` may be used, how files
-//! begin, which names are too vague, that every invariant of ARCHITECTURE.md names a test that exists, and
-//! that the recipes of CONTRIBUTING.md are true.
+//! Rules for the source: allowed imports between crates, places of `unsafe`, first lines of files,
+//! vague names. Every invariant of ARCHITECTURE.md names an existing test, and the recipes of
+//! CONTRIBUTING.md are correct.
 
 #![allow(
     clippy::unwrap_used,

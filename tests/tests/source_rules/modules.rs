@@ -1,7 +1,8 @@
-//! The modules of a crate, as far as its imports show: the file of each module, and the item that a path names.
+//! The modules of a crate, as far as imports show: the file of each module, and the item that a
+//! path names.
 //!
-//! A module's `names` are those that its `use` lines bind; what no `use` line and no child module binds is
-//! taken for an item of the module itself.
+//! `names` of a module are those that its `use` lines bind. A name that neither a `use` line nor a
+//! child module binds counts as an item of the module itself.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,13 +12,13 @@ use crate::tokens::{Kind, Token, begins_item, closing, tokens, without_tests};
 /// The texts of files by their paths below the workspace.
 pub(crate) type Texts<'a> = BTreeMap<&'a Path, &'a str>;
 
-/// One name that a `use` line takes.
+/// One name that a `use` line imports.
 #[derive(Debug)]
 pub(crate) struct Import<'a> {
     pub(crate) path: Vec<&'a str>,
-    /// The name that it has here; none of `use a::*` and of `as _`.
+    /// Its local name; `None` for `use a::*` and `as _`.
     pub(crate) name: Option<&'a str>,
-    /// It is handed on: `pub use`.
+    /// It is re-exported: `pub use`.
     pub(crate) is_public: bool,
 }
 
@@ -28,11 +29,11 @@ pub(crate) struct Module<'a> {
     children: BTreeMap<&'a str, usize>,
     pub(crate) imports: Vec<Import<'a>>,
     names: BTreeMap<&'a str, usize>,
-    /// Its code without `use` lines and without the modules inside it.
+    /// Its code, without `use` lines and without modules inside it.
     pub(crate) code: Vec<Token<'a>>,
 }
 
-/// The modules that one root file leads to, the root first.
+/// The modules that one root file leads to, starting with the root.
 pub(crate) struct Tree<'a> {
     pub(crate) modules: Vec<Module<'a>>,
 }
@@ -53,7 +54,7 @@ impl Target {
 }
 
 impl<'a> Tree<'a> {
-    /// Reads the file of a crate's root, and each that it declares.
+    /// Reads the root file of a crate, and each file that it declares.
     pub(crate) fn read(root: &Path, texts: &Texts<'a>) -> Self {
         let mut tree = Self { modules: Vec::new() };
         tree.read_file(root, None, root.parent().unwrap(), texts);
@@ -122,8 +123,8 @@ impl<'a> Tree<'a> {
         this
     }
 
-    /// Follows a path that a module has. Returns also the modules that only hand the item on; nothing if
-    /// the path leads out of the crate.
+    /// Resolves a path that is used in a module. Also returns the modules that only re-export the
+    /// item. Returns `None` if the path leads out of the crate.
     pub(crate) fn resolve(&self, module: usize, path: &[&str]) -> Option<(Target, Vec<usize>)> {
         let mut passed = Vec::new();
         let target = self.resolve_within(module, path, &mut passed, 16)?;
@@ -156,7 +157,7 @@ impl<'a> Tree<'a> {
         Some(target)
     }
 
-    /// Looks a name up in a module: a declaration of a module, or a `use` line.
+    /// Looks up a name in a module: a declared module, or a `use` line.
     fn bound(
         &self,
         module: usize,
@@ -169,7 +170,7 @@ impl<'a> Tree<'a> {
             return Some(Target::Module(*child));
         }
         let import = &found.imports[*found.names.get(name)?];
-        // `use name::…;` begins at a crate of that name, or it would name itself.
+        // `use name::…;` refers to a crate of that name, otherwise it would refer to itself.
         if import.path[0] == name && import.path.len() == 1 {
             return None;
         }
@@ -191,7 +192,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The file of a declared module, and the directory of its own modules.
+/// Returns the file of a declared module, and the directory of its child modules.
 fn place(
     before: &[Token<'_>],
     file: &Path,
@@ -214,7 +215,7 @@ fn place(
     (file, below)
 }
 
-/// Returns whether the tokens end with `pub`, for all or for some.
+/// Returns whether the tokens end with `pub`, with or without a restriction.
 fn is_public(before: &[Token<'_>]) -> bool {
     match before {
         [.., last] if last.is("pub") => true,
@@ -226,7 +227,7 @@ fn is_public(before: &[Token<'_>]) -> bool {
     }
 }
 
-/// The names of a tree of `use`, whose prefix is given.
+/// Adds the names of a `use` tree below a prefix.
 fn import<'a>(
     tree: &[Token<'a>],
     prefix: &mut Vec<&'a str>,
@@ -248,7 +249,7 @@ fn import<'a>(
         if token.is("as") {
             break;
         }
-        // A path that begins with `::` is another crate's: its first word is empty.
+        // A path that begins with `::` is in another crate: its first part is empty.
         if token.is("::") && at == 0 {
             prefix.push("");
         } else if token.is_word() || token.is("*") {
@@ -268,7 +269,7 @@ fn import<'a>(
     prefix.truncate(depth);
 }
 
-/// The parts between commas, those inside braces left whole.
+/// Splits at commas outside of braces.
 fn branches<'t, 'a>(tree: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
     let (mut found, mut from, mut at) = (Vec::new(), 0, 0);
     while at < tree.len() {
@@ -286,7 +287,7 @@ fn branches<'t, 'a>(tree: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
     found
 }
 
-/// Each path of two words or more in code: `a::b`, `crate::a::b`. The path of a visibility,
+/// Returns each path of two or more parts in code: `a::b`, `crate::a::b`. The path of a visibility,
 /// `pub(in crate::a)`, uses nothing of the module that it names.
 pub(crate) fn paths<'a>(code: &[Token<'a>]) -> Vec<Vec<&'a str>> {
     let (mut found, mut at) = (Vec::new(), 0);

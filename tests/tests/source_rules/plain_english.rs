@@ -1,11 +1,11 @@
-//! Comments, messages and pages are written in the words that other programs use.
+//! Comments, messages and pages use the words that other programs use.
 //!
-//! Judged are the comments of each Rust file, the string literals with a blank in them of what is shipped,
-//! and the Markdown pages: those at the top, those in `docs/`, and a README. Backquotes and fenced blocks have names
-//! and programs, and are left out. `docs/rules.md` is printed from the code.
+//! The rule covers the comments of each Rust file, string literals with a blank in shipped code,
+//! and Markdown pages: those at the top, those in `docs/`, and each README. Backquotes and fenced
+//! blocks contain names and programs, and are left out. `docs/rules.md` is generated from the code.
 //!
-//! Where a text must have one of these words, a comment with the marker `plain-english: quotation` exempts
-//! the lines up to the next empty one.
+//! If a text must have one of these words, a comment with the marker `plain-english: quotation`
+//! exempts the lines up to the next empty one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,7 @@ use crate::sources::sources;
 
 const MARKER: &str = "plain-english: quotation";
 
-/// Words and phrases, and what to say in their place.
+/// Words and phrases, and their replacements.
 const WORDS: [(&str, &[&str]); 22] = [
     ("name the actor", &["whoever", "whomever", "nobody", "somebody"]),
     ("name the thing", &["whatever", "wherever", "whichever"]),
@@ -46,10 +46,10 @@ const WORDS: [(&str, &[&str]); 22] = [
     ("progress, request context", &["journey", "journeys", "embryo", "lodging", "lodged"]),
 ];
 
-/// No heading and no line of a comment begins with one of these as its sentence's subject.
+/// No heading and no line of a comment may begin with one of these words.
 const OPENINGS: [&str; 7] = ["What", "Which", "Who", "How", "Where", "Whether", "Whatever"];
 
-/// The words of each phrase, by its first word.
+/// Returns the words of each phrase, by its first word.
 fn phrases() -> BTreeMap<&'static str, Vec<(Vec<&'static str>, &'static str)>> {
     let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (better, phrases) in WORDS {
@@ -61,7 +61,7 @@ fn phrases() -> BTreeMap<&'static str, Vec<(Vec<&'static str>, &'static str)>> {
     found
 }
 
-/// Finds dialect in prose, and remembers what of it was seen.
+/// Finds dialect in prose.
 struct Reader {
     phrases: BTreeMap<&'static str, Vec<(Vec<&'static str>, &'static str)>>,
     seen: Vec<String>,
@@ -72,7 +72,7 @@ impl Reader {
         Self { phrases: phrases(), seen: Vec::new() }
     }
 
-    /// Reads prose that begins on a line; names in backquotes are left out.
+    /// Reads prose that begins on a line. Names in backquotes are left out.
     fn read(&mut self, prose: &str, line: usize) {
         let mut words: Vec<(String, usize)> = Vec::new();
         let mut line = line;
@@ -86,7 +86,7 @@ impl Reader {
                 }
             } else {
                 line += part.matches('\n').count();
-                // The words beside a name are not next to each other.
+                // The words on both sides of a name are not adjacent.
                 words.push((String::new(), line));
             }
         }
@@ -100,7 +100,7 @@ impl Reader {
         }
     }
 
-    /// Reads how a heading or a line of a comment begins.
+    /// Reads the beginning of a heading or of a line of a comment.
     fn read_opening(&mut self, text: &str, line: usize) {
         let first = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         if OPENINGS.contains(&first) {
@@ -109,18 +109,18 @@ impl Reader {
     }
 }
 
-/// The dialect of a Rust file; the literals are read if people may see them.
+/// Returns the dialect of a Rust file. Literals are read if users may see them.
 fn in_rust(text: &str, with_literals: bool) -> Vec<String> {
     let mut reader = Reader::new();
     let exempt = exempt(text);
-    // Comments that follow each other are one text.
+    // Consecutive comments are one text.
     let (mut block, mut begun, mut last) = (String::new(), 1, 0);
     for piece in pieces(text) {
         if exempt.contains(&piece.line) {
             continue;
         }
         if piece.part == Part::Text && with_literals && piece.text.contains(' ') {
-            // A line break in it is written as two characters, the second a letter.
+            // A line break in it is two characters, the second of them a letter.
             reader.read(&piece.text.replace("\\n", " "), piece.line);
         }
         if piece.part != Part::Comment {
@@ -141,7 +141,7 @@ fn in_rust(text: &str, with_literals: bool) -> Vec<String> {
     reader.seen
 }
 
-/// The dialect of a page.
+/// Returns the dialect of a page.
 fn in_markdown(text: &str) -> Vec<String> {
     let mut reader = Reader::new();
     let exempt = exempt(text);
@@ -166,7 +166,7 @@ fn in_markdown(text: &str) -> Vec<String> {
     reader.seen
 }
 
-/// The lines that the marker exempts: its own, and all up to the next empty one.
+/// Returns the lines that the marker exempts: its own, and all up to the next empty one.
 fn exempt(text: &str) -> Vec<usize> {
     let (mut found, mut open) = (Vec::new(), false);
     if !text.contains(MARKER) {
@@ -181,7 +181,7 @@ fn exempt(text: &str) -> Vec<usize> {
     found
 }
 
-/// The pages, by their names.
+/// Returns the names of the pages.
 fn pages() -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for directory in ["", "docs"] {

@@ -1,5 +1,5 @@
-//! The recipes of CONTRIBUTING.md: the patch of each applies to this tree, and changes the files that its
-//! recipe lists.
+//! The recipes of CONTRIBUTING.md: the patch of each applies to this tree, and changes the files
+//! that the recipe lists.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use toolexec_tests::{list, skip, workspace};
 /// The directory of the patches, below the workspace.
 const PATCHES: &str = "tests/recipes";
 
-/// The paths of all patches, below the workspace.
+/// Returns the paths of all patches, below the workspace.
 fn patches() -> Vec<String> {
     let names = list(&workspace().join(PATCHES)).into_iter();
     let patches: Vec<_> = names.map(|name| format!("{PATCHES}/{name}")).collect();
@@ -18,19 +18,19 @@ fn patches() -> Vec<String> {
     patches
 }
 
-/// The files that a patch changes or adds.
+/// Returns the files that a patch changes or adds.
 fn changed(patch: &str) -> BTreeSet<&str> {
     let headers = patch.lines().filter_map(|line| line.strip_prefix("diff --git a/"));
     headers.map(|header| header.split_once(" b/").unwrap().1).collect()
 }
 
-/// The part of the page about a patch: from its heading to the next.
+/// Returns the section of the page about a patch.
 fn recipe_of<'a>(page: &'a str, patch: &str) -> Option<&'a str> {
     let section = page.split("\n## ").find(|section| section.starts_with("Recipes\n"))?;
     section.split("\n### ").skip(1).find(|recipe| recipe.contains(&format!("`{patch}`")))
 }
 
-/// The files that a recipe lists: each path between backticks in its numbered lines.
+/// Returns the files that a recipe lists: each path in backquotes in its numbered lines.
 fn listed(recipe: &str) -> BTreeSet<&str> {
     let (mut files, mut numbered) = (BTreeSet::new(), false);
     for line in recipe.lines() {
@@ -42,8 +42,8 @@ fn listed(recipe: &str) -> BTreeSet<&str> {
     files
 }
 
-/// Asks git whether a patch applies. In a copy of the tree below another repository, git must not find
-/// that one: it would pass over every file.
+/// Asks git whether a patch applies. In a copy of the tree inside another repository, git must not
+/// find that one: it would skip every file.
 fn apply_check(patch: &str) -> std::io::Result<Result<(), String>> {
     let mut git = Command::new("git");
     git.args(["apply", "--check", "-C1", patch]).current_dir(workspace());
@@ -53,7 +53,7 @@ fn apply_check(patch: &str) -> std::io::Result<Result<(), String>> {
     Ok(if answer.status.success() { Ok(()) } else { Err(error) })
 }
 
-/// The advice for a patch that no longer applies.
+/// Returns the advice for a patch that no longer applies.
 fn remedy(patch: &str) -> String {
     format!(
         "help: on a clean tree, run `git apply --3way {patch}`, resolve the conflicts, run `git add -A`, \

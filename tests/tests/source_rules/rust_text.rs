@@ -21,7 +21,7 @@ pub(crate) struct Piece<'a> {
     pub(crate) line: usize,
 }
 
-/// Divides a text without a gap; code pieces are as long as can be.
+/// Divides a text without gaps. Code pieces are as long as possible.
 pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
     let bytes = text.as_bytes();
     let (mut found, mut from, mut at) = (Vec::new(), 0, 0);
@@ -47,7 +47,7 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
     found
 }
 
-/// The kind and the length of what begins at a byte, unless that is code.
+/// Returns kind and length of the literal or comment at a byte.
 fn literal_or_comment(text: &str, at: usize) -> Option<(Part, usize)> {
     let bytes = text.as_bytes();
     match bytes[at] {
@@ -74,7 +74,7 @@ fn literal_or_comment(text: &str, at: usize) -> Option<(Part, usize)> {
     }
 }
 
-/// The length of a block comment; such comments nest.
+/// Returns the length of a block comment. Block comments nest.
 fn block_comment(rest: &str) -> usize {
     let (bytes, mut depth, mut at) = (rest.as_bytes(), 0_usize, 0);
     while at + 1 < bytes.len() {
@@ -94,7 +94,7 @@ fn block_comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// The length of a raw string, if one begins here.
+/// Returns the length of a raw string, if one begins here.
 fn raw_string(before: &str, rest: &str) -> Option<usize> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     if before.ends_with(|c| word(c) && c != 'b') {
@@ -110,7 +110,7 @@ fn raw_string(before: &str, rest: &str) -> Option<usize> {
     Some(body.find(&close).map_or(rest.len(), |end| end + 2 * hashes + 3))
 }
 
-/// The length of a quoted literal.
+/// Returns the length of a quoted literal.
 fn quoted(rest: &str, quote: u8) -> usize {
     let mut escaped = false;
     for (at, byte) in rest.bytes().enumerate().skip(1) {
@@ -123,7 +123,7 @@ fn quoted(rest: &str, quote: u8) -> usize {
     rest.len()
 }
 
-/// The text with a blank in place of each comment and of each literal.
+/// Returns the text with a blank in place of each comment and each literal.
 pub(crate) fn code_of(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     for piece in pieces(text) {

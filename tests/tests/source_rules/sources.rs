@@ -8,7 +8,7 @@ use toolexec_tests::workspace;
 
 use crate::rust_text::code_of;
 
-/// A crate, and all of ours that it imports.
+/// The crates, each with the crates of ours that it imports.
 pub(crate) const GRAPH: [(&str, &[&str]); 11] = [
     ("model", &[]),
     ("validator", &["model"]),
@@ -37,13 +37,13 @@ impl Source {
         self.code.get_or_init(|| code_of(&self.text))
     }
 
-    /// The path as the allowance files spell it.
+    /// Returns the path as the allowance files spell it.
     pub(crate) fn name(&self) -> &str {
         self.path.to_str().unwrap()
     }
 }
 
-/// Every Rust file of the workspace, in the order of the paths.
+/// Returns every Rust file of the workspace, sorted by path.
 pub(crate) fn sources() -> &'static [Source] {
     static SOURCES: OnceLock<Vec<Source>> = OnceLock::new();
     SOURCES.get_or_init(|| {

@@ -1,5 +1,5 @@
-//! The tokens of a Rust file, the code of tests among them or left out. This is not a parser: it knows as
-//! much of the grammar as the checks need.
+//! The tokens of a Rust file, with or without the code of tests. This is not a parser: it knows
+//! only as much of the grammar as the checks need.
 
 use crate::rust_text::{Part, pieces};
 
@@ -23,7 +23,7 @@ pub(crate) struct Token<'a> {
 }
 
 impl Token<'_> {
-    /// Returns whether this is the mark or the keyword.
+    /// Returns whether this is the given mark or keyword.
     pub(crate) fn is(&self, text: &str) -> bool {
         self.kind != Kind::Text && self.text == text
     }
@@ -38,7 +38,7 @@ impl Token<'_> {
     }
 }
 
-/// Reads every token; comments are left out.
+/// Reads every token. Comments are left out.
 pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut found = Vec::new();
     for piece in pieces(text) {
@@ -87,7 +87,7 @@ fn of_code<'a>(code: &'a str, found: &mut Vec<Token<'a>>) {
     }
 }
 
-/// The place of the bracket that closes the one here, or the last place.
+/// Returns the position of the bracket that closes the one here, or the last position.
 pub(crate) fn closing(tokens: &[Token<'_>], open: usize) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(open) {
@@ -112,7 +112,7 @@ pub(crate) fn begins_item(tokens: &[Token<'_>], at: usize) -> bool {
     ["}", "{", ";", "]", ")", "pub", "unsafe", "default"].iter().any(|it| before.is(it))
 }
 
-/// Leaves out each item that only tests have, and its attributes.
+/// Removes each item that only tests have, with its attributes.
 pub(crate) fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
     let (mut kept, mut at) = (Vec::with_capacity(tokens.len()), 0);
     while at < tokens.len() {
@@ -132,7 +132,7 @@ pub(crate) fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
     kept
 }
 
-/// The end of the attribute that begins here.
+/// Returns the end of the attribute that begins here.
 fn attribute(tokens: &[Token<'_>], at: usize) -> Option<usize> {
     if !tokens[at].is("#") {
         return None;
@@ -141,13 +141,13 @@ fn attribute(tokens: &[Token<'_>], at: usize) -> Option<usize> {
     tokens.get(open).is_some_and(|it| it.is("[")).then(|| closing(tokens, open))
 }
 
-/// `#[cfg(test)]`, or `all` of that and more.
+/// Returns whether an attribute is `#[cfg(test)]`, or `all` of that and more.
 fn is_for_tests(attribute: &[Token<'_>]) -> bool {
     let words: Vec<_> = attribute.iter().filter(|it| it.is_word()).map(|it| it.text).collect();
     matches!(words[..], ["cfg", "test"] | ["cfg", "all", "test", ..])
 }
 
-/// The place behind the item that begins here, its own attributes included.
+/// Returns the position after the item that begins here, including its own attributes.
 fn end_of_item(tokens: &[Token<'_>], mut at: usize) -> usize {
     while at < tokens.len() {
         match tokens[at].text {

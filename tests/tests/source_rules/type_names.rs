@@ -1,4 +1,4 @@
-//! No type name is defined twice in a crate; across crates only the names that every crate of Rust has.
+//! No type name is defined twice in a crate. Across crates only conventional names are.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,11 @@ use crate::allowances::{Counts, hold};
 use crate::cycles::trees;
 use crate::tokens::{Token, begins_item};
 
-/// A crate may have its own, as the standard library's modules do.
+/// Names that each crate may define, as modules of the standard library do.
 const CONVENTIONS: [&str; 4] = ["Config", "Error", "Options", "Report"];
 
-/// The names that code defines as `struct`, `enum`, `union`, `trait` or `type`. Associated types are left out.
+/// Returns the names that code defines as `struct`, `enum`, `union`, `trait` or `type`. Associated
+/// types are left out.
 pub(crate) fn definitions<'a>(code: &[Token<'a>]) -> Vec<&'a str> {
     let mut found = Vec::new();
     // For each open brace, whether it is of an `impl` or of a `trait`.
@@ -36,8 +37,8 @@ pub(crate) fn definitions<'a>(code: &[Token<'a>]) -> Vec<&'a str> {
     found
 }
 
-/// The number of definitions of each name that has too many. A file is of the crate that its path begins
-/// with.
+/// Returns the number of definitions of each name that has too many. The first part of a path is
+/// its crate.
 fn duplicates(defined: &[(&str, &str)]) -> BTreeMap<String, usize> {
     let mut by_name: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
     for (name, file) in defined {

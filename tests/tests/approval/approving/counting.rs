@@ -1,4 +1,5 @@
-//! What would not count, or is not what was shown, is refused before anything is written.
+//! `approve` refuses before it writes anything: signatures that would not count, and files that
+//! differ from the review.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +10,7 @@ use toolexec_tests::{Bench, Request, ssh_keygen_works};
 use super::people::{ED25519, approve, at_a_terminal_with, key, saved, signers, unapproved};
 use super::policy;
 
-/// Nothing was written: neither into the request nor beside it.
+/// Asserts that nothing was written into the request or beside it.
 #[track_caller]
 fn assert_untouched(request: &Request, before: &[u8]) {
     assert_eq!(fs::read(&request.path).unwrap(), before, "the request was changed");

@@ -1,5 +1,5 @@
-//! With which keys people sign, and how they are asked: files with and without a passphrase, agents;
-//! and every kind of key that is refused, by name.
+//! Keys and prompts for signing: files with and without a passphrase, agents, and every refused
+//! kind of key, by name.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -123,7 +123,7 @@ fn the_person_at_the_terminal_reads_answers_and_unlocks() {
     said.assert_code(0);
     assert!(!said.stdout.contains(&phrase), "the passphrase was shown: {said:#?}");
     assert_verifies(&bench, &request, "alice", APPROVE, &request.path.with_extension("md.sig"));
-    // Nobody is asked through a pipe.
+    // It does not prompt through a pipe.
     let mut command = bench.command("setsid");
     command.arg("-w").arg(bench.scratch().path().join("bin/toolexec")).args(words);
     let piped = Said::of(command.args(["--label", "x"]));
@@ -131,7 +131,7 @@ fn the_person_at_the_terminal_reads_answers_and_unlocks() {
     piped.assert_says(&["no terminal", "--yes"]);
 }
 
-/// OpenSSH leaves out the leading zeros of an ECDSA key's number; one key in 256 has some.
+/// OpenSSH omits the leading zeros of an ECDSA private number. One key in 256 has some.
 #[test]
 fn a_p256_key_with_a_short_number_signs() {
     if !ssh_keygen_works("a_p256_key_with_a_short_number_signs") {
@@ -154,7 +154,8 @@ fn a_p256_key_with_a_short_number_signs() {
     assert_verifies(&bench, &request, "alice", APPROVE, &signature);
 }
 
-/// The length of the private number in an OpenSSH file of a P-256 key: it follows the last copy of the point.
+/// Returns the length of the private number in an OpenSSH file of a P-256 key. It follows the last
+/// copy of the point.
 fn number_bytes(file: &str) -> u8 {
     let text: String = file.lines().filter(|line| !line.starts_with('-')).collect();
     let digit = |c: u8| match c {

@@ -1,5 +1,5 @@
-//! Saying yes and no to a request: what is signed, what stays as it is, with which keys, and that the
-//! signature counts where it should and nowhere else. OpenSSH is asked whether it agrees.
+//! Approving and rejecting a request: the signed bytes, the unchanged files, the keys, and the
+//! places where a signature counts. OpenSSH confirms the signatures.
 
 #![allow(
     clippy::unwrap_used,
@@ -94,7 +94,7 @@ fn what_is_filled_in_is_signed_unchanged_and_nothing_is_overwritten() {
     approve(&bench, &request, "bob@x", &bob, &["--label", "other"]).assert_code(0);
     assert!(request.path.with_extension("md.other.sig").is_file());
     approve(&bench, &request, "bob@x", &bob, &["--label", "../x"]).assert_code(2);
-    // Emptied again, the text is the one that nobody signed, and signatures lie beside it.
+    // Emptied again, the text is the one that has no signature, and signatures exist beside it.
     fs::write(&request.path, String::from_utf8(text).unwrap().replace("\"alice\"", "\"\""))
         .unwrap();
     let emptied = approve(&bench, &request, "bob@x", &bob, &["--label", "third"]);
@@ -130,7 +130,7 @@ fn what_would_be_refused_is_not_signed() {
     assert!(!request.path.with_extension("md.sig").exists());
 }
 
-/// The embedded rules, with a signature for everything.
+/// The embedded policy, requiring one signature for every request.
 fn policy(bench: &Bench) -> String {
     let mut text = Asked::for_owner(bench).policy;
     for (from, to) in [
@@ -170,7 +170,7 @@ fn a_request_approved_so_runs_and_its_record_names_the_approver() {
     let record = Record::of(&said);
     let fingerprint = explained["approval"]["signed"][0]["fingerprint"].as_str().unwrap();
     assert!(record.text.contains(fingerprint), "{}", record.text);
-    // What was foretold is what was decided, but for the ledger, which was asked then.
+    // The decision is the predicted one, except for the ledger, which is read only at the run.
     for row in explained["rules"].as_array().unwrap() {
         let (rule, reason) = (row["rule"].as_str().unwrap(), row["reason"].as_str().unwrap());
         let told = rule == "approval.single-use" || rule == "approval.date-order";
@@ -182,7 +182,7 @@ fn a_request_approved_so_runs_and_its_record_names_the_approver() {
     }
 }
 
-/// One way to be refused: who signs, in whose name, what is changed first, the rule, its verdict.
+/// One refused approval: signer, claimed name, prior change, rule and verdict.
 struct Case {
     rule: &'static str,
     verdict: &'static str,
@@ -222,7 +222,7 @@ fn an_approval_that_does_not_count_is_told_with_its_reason() {
         let request = saved(&bench, &text);
         let by = if case.by == "alice" { &alice } else { &mallory };
         let mut rules = vec!["--policy", &rules, "--allowed-signers", trusted.to_str().unwrap()];
-        // Signed where nobody knows whom the host trusts, and looked at where that is known.
+        // Signed without the trusted keys, and checked with them.
         approve(&bench, &request, case.by, by, &["--policy", rules[1], "--origin", "here"])
             .assert_code(0);
         rules.extend(case.more);
@@ -275,7 +275,7 @@ fn a_rejection_is_signed_over_any_text_and_is_final() {
         approve(&bench, &request, "alice", &alice, &["--label", "x", trusted[0], trusted[1]]);
     again.assert_code(2);
     again.assert_says(&["approval.rejected"]);
-    // Carried along by `promote`, and without its reason.
+    // `promote` submits the rejection too, without its reason.
     let spool = bench.home().join("spool");
     fs::create_dir_all(spool.join("approved")).unwrap();
     let mut promote = bench.command("toolexec");
@@ -283,7 +283,7 @@ fn a_rejection_is_signed_over_any_text_and_is_final() {
     let names = list(&spool.join("approved"));
     assert!(names.contains(&format!("{}.md.bob.reject.sig", request.id)), "{names:?}");
     assert!(!names.iter().any(|name| name.ends_with(".txt")), "{names:?}");
-    // What was never complete can be rejected too.
+    // An incomplete file can be rejected too.
     fs::write(bench.home().join("TR-x.md"), "no request\n").unwrap();
     let mut command = bench.command("toolexec");
     command.args(["reject", "TR-x.md", "--as", "bob", "--reason", "what is it?", "--key"]);
@@ -322,7 +322,7 @@ fn the_request_appears_in_the_spool_after_all_that_belongs_to_it() {
     assert!(at("rename", ".inputs") < appears && at("O_CREAT", ".md.sig") < appears, "{trace}");
     let between = trace.lines().take(appears).skip(at("O_CREAT", ".md.sig"));
     assert!(between.filter(|line| line.contains("fsync")).count() >= 2, "{trace}");
-    // A second signature finds the request that waits.
+    // A second signature reaches the waiting request.
     approve(&bench, &request, "bob", &bob, &[]).assert_code(0);
     let promote = || {
         let mut command = bench.command("toolexec");

@@ -1,4 +1,4 @@
-//! An approver is shown every line of every input, and is asked once more about what could not be
+//! An approver sees every line of every input, and must confirm again if something could not be
 //! shown.
 
 use std::fs;
@@ -7,7 +7,8 @@ use toolexec_tests::{Bench, Request, RequestText, ssh_keygen_works};
 
 use super::people::{ED25519, at_a_terminal_with, key, saved, unapproved};
 
-/// 701 lines, one of them beyond the first 400, and one of 3,000 characters with a control at its end.
+/// 701 lines, one of them after the first 400, and one of 3,000 characters with a control character
+/// at its end.
 fn long_script() -> String {
     let last = format!("# {}\u{202e}end", "y".repeat(3000));
     format!("{}print('line 700')\n{last}\n", "x = 1\n".repeat(699))
@@ -79,7 +80,7 @@ fn without_a_pager_it_is_shown_page_by_page() {
     let request = saved(&bench, &unapproved(&long_script()));
     let path = request.path.to_str().unwrap();
     let words = ["approve", path, "--as", "alice", "--key", alice.to_str().unwrap()];
-    // A pager that is not there. Leaving a page is not reading it.
+    // A missing pager. Leaving a page does not count as reading it.
     let answers = [
         ("Enter shows them, q leaves: ", ""),
         ("Enter shows them, q leaves: ", "q"),

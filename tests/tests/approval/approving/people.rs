@@ -1,5 +1,5 @@
-//! People who approve, with keys of their own: made by `ssh-keygen`, signing through the program. It
-//! must never sign by itself: what is tested is what the program signs.
+//! Approvers with their own keys, created by `ssh-keygen`, signing through the program. It must
+//! never sign by itself: the signatures of the program are what is tested.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use toolexec_tests::patience::patience;
 use toolexec_tests::{Bench, Request, RequestText, Said, skip};
 
-/// A request whose approval is still to come.
+/// A request without its approval.
 pub(super) fn unapproved(script: &str) -> RequestText {
     let text = RequestText::python(script).edit("approved_by: \"tester\"", "approved_by: \"\"");
     let all = text.text();
@@ -18,12 +18,12 @@ pub(super) fn unapproved(script: &str) -> RequestText {
     text.edit(line, "approved_utc: \"\"  # not yet")
 }
 
-/// The same, saved where its person may write.
+/// Saves a request in a directory that its user can write.
 pub(super) fn saved(bench: &Bench, request: &RequestText) -> Request {
     request.save(&bench.home())
 }
 
-/// Makes a key without a passphrase; the file of its private half.
+/// Creates a key without a passphrase, and returns the private file.
 pub(super) fn key(bench: &Bench, name: &str, kind: &[&str]) -> PathBuf {
     locked_key(bench, name, kind, "")
 }
@@ -45,7 +45,7 @@ pub(super) fn locked_key(bench: &Bench, name: &str, kind: &[&str], passphrase: &
 pub(super) const ED25519: &[&str] = &["-t", "ed25519"];
 pub(super) const P256: &[&str] = &["-t", "ecdsa", "-b", "256"];
 
-/// An `allowed_signers` file of these principals and their keys.
+/// Writes an `allowed_signers` file with these principals and their keys.
 pub(super) fn signers(bench: &Bench, people: &[(&str, &Path)]) -> PathBuf {
     let line = |(name, key): &(&str, &Path)| {
         let public = fs::read_to_string(key.with_extension("pub")).unwrap();
@@ -56,7 +56,7 @@ pub(super) fn signers(bench: &Bench, people: &[(&str, &Path)]) -> PathBuf {
     path
 }
 
-/// `toolexec approve … --yes --format json` with further words.
+/// Runs `toolexec approve … --yes --format json` with more arguments.
 pub(super) fn approve(
     bench: &Bench,
     request: &Request,
@@ -74,7 +74,7 @@ pub(super) fn explain(bench: &Bench, request: &Request, more: &[&str]) -> Said {
     Said::of(command.arg("explain").arg(&request.path).args(["--format", "json"]).args(more))
 }
 
-/// What OpenSSH itself says of a signature.
+/// Asserts that OpenSSH accepts a signature.
 #[track_caller]
 pub(super) fn assert_verifies(bench: &Bench, request: &Request, by: &str, use_: &str, sig: &Path) {
     let mut command = bench.command("ssh-keygen");
@@ -84,7 +84,7 @@ pub(super) fn assert_verifies(bench: &Bench, request: &Request, by: &str, use_: 
     assert!(said.status.success(), "{said:?}");
 }
 
-/// The verdict of a rule.
+/// Returns the verdict and the reason of a rule.
 #[track_caller]
 pub(super) fn rule<'a>(explained: &'a Value, name: &str) -> (&'a str, &'a str) {
     let rows = explained["rules"].as_array().unwrap_or_else(|| panic!("no rules: {explained}"));
@@ -96,7 +96,7 @@ pub(super) fn codes(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|row| row["code"].as_str().unwrap()).collect()
 }
 
-/// An agent for the length of a test.
+/// An `ssh-agent` that ends with the test.
 pub(super) struct Agent {
     child: Child,
     pub(super) socket: PathBuf,
@@ -129,7 +129,7 @@ impl Drop for Agent {
     }
 }
 
-/// Runs a program at a terminal of its own: waits for each prompt and types the answer.
+/// Runs a program on its own terminal: waits for each prompt and types the answer.
 const AT_A_TERMINAL: &str = r#"
 import os, pty, select, sys
 pairs, words = sys.argv[1].split("\x1f"), sys.argv[2:]
@@ -160,7 +160,7 @@ sys.stdout.buffer.write(shown)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 "#;
 
-/// `toolexec` at a terminal; `None`, and said so, where this host has no Python to make one.
+/// Runs `toolexec` on a terminal. Logs a skip and returns `None` if this host has no Python for it.
 pub(super) fn at_a_terminal(
     bench: &Bench,
     test: &str,
@@ -170,7 +170,7 @@ pub(super) fn at_a_terminal(
     at_a_terminal_with(bench, test, "cat", answers, words)
 }
 
-/// The same with another pager.
+/// Like [`at_a_terminal`], with another pager.
 pub(super) fn at_a_terminal_with(
     bench: &Bench,
     test: &str,

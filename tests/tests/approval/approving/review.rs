@@ -1,5 +1,5 @@
-//! What a reader is shown before saying yes: everything that will run, as the daemon sees it, with
-//! nothing hidden by characters, length or kind, and no secret repeated.
+//! The review before an approval: everything that will run, as the daemon sees it. Characters,
+//! length or kind hide nothing, and no secret is repeated.
 
 use std::fs;
 
@@ -64,7 +64,7 @@ fn what_is_not_shown_is_counted_and_full_shows_it() {
     let more = "… 302 more lines, 1 of them marked; --full shows them";
     assert!(said.stdout.contains(more), "{}", said.stdout);
     assert!(said.stdout.contains("a PNG image, not shown"), "{}", said.stdout);
-    // What an interpreter would run is shown whatever is in it.
+    // Code for an interpreter is shown regardless of its bytes.
     assert!(said.stdout.contains("puts 1 \\u{0} # \\xff"), "{}", said.stdout);
     let full = review(&bench, &request, &["--full"]).stdout;
     assert!(full.contains("! 701 | os.system('pip install x')"), "{full}");
@@ -98,7 +98,7 @@ fn explain_says_everything_but_the_texts() {
     assert_eq!(rule(&object, "approval.count").0, "pending");
     assert_eq!(rule(&object, "approval.single-use").0, "pending");
     assert_eq!(rule(&object, "limits.time").0, "pass");
-    // The digest is that of the file, whoever approves it later.
+    // The digest is that of the file, independent of the approver.
     let mut command = bench.command("sha256sum");
     let digest = Said::of(command.arg(&request.path)).stdout;
     assert_eq!(object["sha256"], json!(digest[..64]));

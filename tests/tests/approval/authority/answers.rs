@@ -1,5 +1,5 @@
-//! What people answer of an agent's drafts, and whose answers count. Nothing but a person's word that is
-//! theirs may let a held request run.
+//! Answers to permission requests of agents' drafts. Only an answer signed by an authorized person
+//! may let a held request run.
 
 use std::fs;
 use std::io::Write;
@@ -31,7 +31,7 @@ fn a_request_of_an_agent_waits_for_the_answer_and_runs_by_it() {
     host.assert_held(&request.id, HELD);
     assert!(list(&host.service.at("results")).iter().all(|name| name.starts_with('.')));
     assert!(host.service.slots().is_empty() || list(&host.service.at("work")).is_empty());
-    // People are told the same as programs, and until when it may wait.
+    // The text output agrees with the JSON, and shows the deadline.
     let row = host.listed(&request.id).unwrap();
     let until = row["held"]["until_utc"].as_str().unwrap().to_owned();
     let said = bench.toolexec([
@@ -67,7 +67,7 @@ fn a_request_of_an_agent_waits_for_the_answer_and_runs_by_it() {
     assert_eq!(row[1], "pass");
     host.service.verify().assert_code(0);
     assert!(host.listed(&request.id).is_none());
-    // It stands for the agent's next draft of the workflow, and for nobody else's.
+    // It covers the agent's next draft in the same workflow, and no other agent's.
     let next = host.submit(&of_agent("stats.agent", "wf-1"));
     host.service.record_of(&next.id).assert_outcome("ok");
     for (name, subject) in [("stats.agent", "wf-2"), ("other.agent", "wf-1")] {
@@ -80,7 +80,7 @@ fn a_request_of_an_agent_waits_for_the_answer_and_runs_by_it() {
     assert!(record.text.contains("\npermission: null\n"), "{}", record.text);
 }
 
-/// As `cp` does it, on a busy host: the daemon looks at the first half.
+/// As `cp` does on a busy host: the daemon reads the first half.
 #[test]
 fn an_answer_that_is_still_being_copied_is_not_turned_down() {
     if !ssh_keygen_works("an_answer_that_is_still_being_copied_is_not_turned_down") {
@@ -141,7 +141,7 @@ fn a_single_use_serves_one_of_two_requests() {
     records[0].assert_outcome("ok");
     let waits = requests.iter().find(|it| !records[0].id().ends_with(&it.id)).unwrap();
     host.assert_held(&waits.id, HELD);
-    // The same answer once more is none.
+    // A repeated answer has no effect.
     let answer = question.with_extension("json.answer.json");
     host.drop_answer(&answer);
     host.wait_for_answer(&answer, "quarantine");
@@ -172,7 +172,7 @@ fn an_answer_that_is_nobodys_changes_nothing() {
     let unsign = |answer: &std::path::Path| {
         fs::remove_file(format!("{}.sig", answer.display())).unwrap();
     };
-    // Unsigned; signed by a stranger; for another purpose; changed after it was signed.
+    // Unsigned, signed by an unknown key, for another purpose, and changed after signing.
     let answer = host.write_answer(&question, &eve, &["--grant", TOOL]);
     let own = fs::read(&answer).unwrap();
     host.drop_file(&answer);
@@ -192,14 +192,14 @@ fn an_answer_that_is_nobodys_changes_nothing() {
     host.assert_held(&request.id, HELD);
     assert!(host.service.log().contains("WARN"), "{}", host.service.log());
     assert_eq!(host.question(), question);
-    // The right one still counts.
+    // The correct one still counts.
     fs::remove_file(&answer).unwrap();
     unsign(&answer);
     host.answer(&question, &["--grant", TOOL]);
     host.service.record_of(&request.id).assert_outcome("ok");
 }
 
-/// Whoever says less of itself is not trusted more.
+/// A draft without an agent name gets no more trust.
 #[test]
 fn a_draft_that_names_no_agent_is_the_unknown_ones() {
     if !ssh_keygen_works("a_draft_that_names_no_agent_is_the_unknown_ones") {
@@ -207,7 +207,7 @@ fn a_draft_that_names_no_agent_is_the_unknown_ones() {
     }
     let bench = Bench::new();
     let host = Host::start(&bench, &[CORE_DRAFTS]);
-    // Nobody is called so: an answer for the one must not serve the other.
+    // No agent may have this name: an answer for it would apply to drafts without a name.
     let so_called = host.submit(&of_agent("Unknown", "wf-1"));
     host.assert_refused(&so_called.id, "permission.denied");
     assert!(host.questions().is_empty());
@@ -215,7 +215,7 @@ fn a_draft_that_names_no_agent_is_the_unknown_ones() {
     host.assert_held(&request.id, HELD);
     let messages = host.listed(&request.id).unwrap()["held"]["waits_for"].to_string();
     assert!(messages.contains(&format!("agent unknown in {}", request.id)), "{messages}");
-    // Naming oneself without the word `core_draft` is no way around it either.
+    // A request that names an agent without `core_draft` needs the permission too.
     let agent = "x-agent: {name: \"b\", subject: \"wf-1\"}\npurpose:";
     let named = host.submit(&plain().edit("purpose:", agent));
     host.assert_held(&named.id, HELD);

@@ -1,5 +1,5 @@
-//! Requests that must be bound to an intent: one that is runs and its record proves it; every other is
-//! refused by its code, by the daemon and by `run` alike.
+//! Requests that must be bound to an intent. A bound one runs, and its record proves it. The daemon
+//! and `run` refuse every other one with the same code.
 
 use std::fs;
 
@@ -9,14 +9,14 @@ use toolexec_tests::{Bench, Record, Request, Said, ssh_keygen_works};
 use super::host::{APPROVE, BOUND, Host, answer_in, block, plain, rules_of, sign};
 use super::intent::{Intent, bundle, in_seconds, revoke_the_intent};
 
-/// A host that asks for a bundle, and everybody whose signatures it needs.
+/// Starts a host that requires a bundle, with all signers.
 fn host(bench: &Bench) -> (Host<'_>, Intent<'_>) {
     let intent = Intent::new(bench);
     let more = format!("ais_trust: {}\n", intent.trust().display());
     (Host::start_with(bench, &BOUND, &more), intent)
 }
 
-/// The code, the part that is changed, and how.
+/// The code, the changed part, and the change.
 type Flaw<'a> = (&'a str, &'a str, &'a dyn Fn(&mut Value));
 
 #[track_caller]
@@ -60,12 +60,12 @@ fn a_request_that_is_bound_runs_and_its_record_has_the_bundle() {
     let kept = record.path.join(format!("request/{}.ais.json", request.id));
     assert_eq!(fs::read(&kept).unwrap(), fs::read(&path).unwrap());
     host.service.verify().assert_code(0);
-    // What is kept is signed for.
+    // The signature covers the kept files.
     fs::write(&kept, "{}").unwrap();
     host.service.verify().assert_code(1);
 }
 
-/// `toolexec run` of a request by the rules of a host.
+/// Runs `toolexec run` on a request with the policy of a host.
 fn run(host: &Host<'_>, intent: &Intent<'_>, request: &Request) -> Said {
     let mut command = host.bench.command("toolexec");
     command.arg("run").arg(&request.path).args(["--format", "json", "--policy"]);
@@ -94,7 +94,7 @@ fn the_same_is_asked_where_a_person_runs_it() {
     let said = run(&host, &intent, &unbound);
     said.assert_code(2);
     Record::of(&said).assert_violation("ais.bundle-missing");
-    // The nonce was used up by the first of them.
+    // The first of them has used up the nonce.
     let nonce = bundle(&path)["ibe"]["nonce"].clone();
     let replayed = bench.save(&plain());
     intent.bind_with(&replayed, "ibe", |ibe| ibe["nonce"] = nonce);
@@ -104,7 +104,7 @@ fn the_same_is_asked_where_a_person_runs_it() {
     Record::of(&said).assert_violation("ais.ibe-replay");
 }
 
-/// The bundle is made last, and may be dropped when everything else lies there.
+/// The bundle is made last, and may be submitted after everything else.
 #[test]
 fn a_missing_bundle_is_waited_for() {
     if !ssh_keygen_works("a_missing_bundle_is_waited_for") {
@@ -160,7 +160,7 @@ fn what_is_not_bound_is_refused_by_its_code() {
         let said = answer_in(&record, "ais")["code"].as_str().unwrap().to_ascii_lowercase();
         assert_eq!(format!("ais.{said}"), code);
     }
-    // Another's step, another's signature, and no bundle at all.
+    // The step of another request, the signature of another, and no bundle at all.
     let (one, other) = (bench.save(&plain()), bench.save(&plain().command("python -u script.py")));
     let of_one = intent.bind(&one);
     fs::copy(of_one, other.path.with_extension("ais.json")).unwrap();
@@ -199,7 +199,7 @@ fn a_nonce_is_used_up_for_ever() {
     replayed(&host);
     host.crash();
     replayed(&host);
-    // The very same envelope, for a new plan of the old one's name.
+    // The same envelope for a new plan with the name of the old one.
     let request = bench.save(&plain());
     let path = intent.bind(&request);
     let mut changed = bundle(&path);
@@ -207,7 +207,7 @@ fn a_nonce_is_used_up_for_ever() {
     fs::write(&path, changed.to_string()).unwrap();
     host.submit_saved(&request);
     host.assert_refused(&request.id, "ais.ibe-replay");
-    // What was refused used nothing up.
+    // A refused request uses nothing up.
     let refused = bench.save(&plain());
     let path = intent.bind_with(&refused, "crl", revoke_the_intent);
     host.submit_saved(&refused);
@@ -219,7 +219,7 @@ fn a_nonce_is_used_up_for_ever() {
     host.service.record_of(&next.id).assert_outcome("ok");
 }
 
-/// What cannot be read is not left out: the request would be refused for want of it.
+/// An unreadable bundle must not be skipped, because the request would be refused without it.
 #[test]
 fn a_bundle_that_cannot_be_read_is_told_before_it_is_dropped() {
     if !ssh_keygen_works("a_bundle_that_cannot_be_read_is_told_before_it_is_dropped") {
@@ -235,7 +235,7 @@ fn a_bundle_that_cannot_be_read_is_told_before_it_is_dropped() {
     said.assert_code(2);
     said.assert_says(&[".ais.json", "not promoted"]);
     assert_eq!(toolexec_tests::list(&host.service.at("approved")), Vec::<String>::new());
-    // Dropped by hand it is refused by the daemon.
+    // Submitted by hand, the daemon refuses it.
     fs::remove_file(&pipe).unwrap();
     let there = host.service.at(&format!("approved/{}.ais.json", request.id));
     Said::of(bench.command("mkfifo").arg(there)).assert_code(0);
@@ -243,7 +243,7 @@ fn a_bundle_that_cannot_be_read_is_told_before_it_is_dropped() {
     host.assert_refused(&request.id, "ais.bundle-unread");
 }
 
-/// What the host's assertion says of the host is compared with the host.
+/// The host's assertion is compared with the host itself.
 #[test]
 fn another_host_than_the_asserted_one_runs_nothing() {
     if !ssh_keygen_works("another_host_than_the_asserted_one_runs_nothing") {
@@ -263,7 +263,7 @@ fn another_host_than_the_asserted_one_runs_nothing() {
     host.assert_refused(&request.id, "ais.sca-mismatch");
 }
 
-/// Keys count as long as the trust store says so.
+/// Keys are valid only while they are in the trust store.
 #[test]
 fn a_key_that_is_taken_out_of_the_store_binds_nothing() {
     if !ssh_keygen_works("a_key_that_is_taken_out_of_the_store_binds_nothing") {

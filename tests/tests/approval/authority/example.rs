@@ -1,5 +1,4 @@
-//! The worked example of AIS, as anybody types it. It must be right by what it prints, and not only by its
-//! exit code.
+//! The worked example of AIS, as a user runs it. Its output is checked, not only its exit code.
 
 use std::fs;
 
@@ -26,7 +25,7 @@ fn the_worked_example_runs_what_is_bound_and_refuses_five(bench: &Bench) {
         assert!(said.stdout.lines().any(|said| said == line), "{line}: {said:#?}");
     }
     assert!(said.stdout.contains(": verified: ok, "), "{said:#?}");
-    // Nothing is left of it.
+    // It leaves no files.
     assert_eq!(toolexec_tests::list(&bench.home()), Vec::<String>::new());
 }
 

@@ -1,12 +1,12 @@
-//! One request that everything asks about: `explain` says what each rule of each source saw and said before
-//! it is dropped, and the signed record of its run says the same.
+//! One request that every authorization source checks: `explain` shows the facts and the verdict of
+//! each rule before the submission, and the signed record shows the same.
 
 use toolexec_tests::{Bench, Record, Request, Said, ssh_keygen_works};
 
 use super::host::{APPROVE, BOUND, CORE_DRAFTS, Host, TOOL, block, of_agent, rules_of, sign};
 use super::intent::Intent;
 
-/// Rules of the request's own schema and approval, of the gate, the permission manager and AIS.
+/// Rules of the schema, the approval, the gate, the permission manager and AIS.
 const OF_EVERY_SOURCE: [&str; 12] = [
     "command",
     "limits.memory",
@@ -22,7 +22,7 @@ const OF_EVERY_SOURCE: [&str; 12] = [
     "ais",
 ];
 
-/// What depends on who asks, and when: the ledger and the store are the daemon's.
+/// Rules that depend on the caller and the time: the daemon owns ledger and store.
 const OF_THE_MOMENT: [&str; 3] = ["approval.single-use", "approval.date-order", "ais.ledger"];
 
 struct Explained {
@@ -64,7 +64,7 @@ fn assert_same_rules(explained: &Explained, record: &Record) {
     }
 }
 
-/// The record writes some characters as escapes.
+/// Compares texts without quotes and backslashes, because the record escapes some characters.
 fn same_words(one: &str, other: &str) -> bool {
     let plain = |text: &str| text.replace(['\\', '"'], "");
     plain(one) == plain(other)
@@ -80,7 +80,7 @@ fn every_source_is_explained_and_the_record_says_the_same() {
     let more = format!("ais_trust: {}\n", intent.trust().display());
     let changes = [CORE_DRAFTS, BOUND[0], BOUND[1]];
     let host = Host::start_with(&bench, &changes, &more);
-    // An answer for the workflow lies there since an earlier draft.
+    // An answer for the workflow exists since an earlier draft.
     let earlier = bench.save(&of_agent("stats.agent", "wf-1"));
     intent.bind(&earlier);
     host.submit_saved(&earlier);
@@ -118,7 +118,7 @@ fn every_source_is_explained_and_the_record_says_the_same() {
     assert!(record.text.contains("principal: \"tester\""), "{}", record.text);
     host.service.verify().assert_code(0);
 
-    // What one source refuses leaves every other one told.
+    // A refusal by one source must not suppress the others' verdicts.
     let other = bench.save(&of_agent("stats.agent", "wf-1").memory_mb(99_999));
     intent.bind_with(&other, "ibe", |ibe| ibe["apaStepRef"] = "s9".into());
     sign(APPROVE, &host.key, &other.path);

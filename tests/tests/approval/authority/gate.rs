@@ -1,5 +1,5 @@
-//! The gate as one rule of the daemon's decision: what it holds, what shadow mode lets pass and tells, and
-//! that the record has the gate's own answer.
+//! The gate as a rule of the daemon's decision: requests that it holds, requests that shadow mode
+//! lets pass and reports, and the gate's own result in the record.
 
 use serde_json::{Value, json};
 use toolexec_tests::{Bench, ssh_keygen_works};
@@ -58,7 +58,7 @@ fn a_shadow_runs_and_says_so() {
     assert_eq!(row[1], "pass");
     assert!(row[2].starts_with("not enforced (aana.mode is shadow)"), "{row:?}");
     host.service.verify().assert_code(0);
-    // The whole answer is what the command says of such an event.
+    // The result is the one that `toolexec gate` gives for such an event.
     let answer = answer_in(&record, "gate");
     let sources = answer["evidence_integrity"]["used_source_ids"].as_array().unwrap();
     let kinds = ["approval", "policy", "system_state", "system_state"];

@@ -1,5 +1,6 @@
-//! A host whose policy asks for more than an approval, the people who answer for it, and agents' requests.
-//! Everything is made by programs that people have: it must never write what the daemon should have written.
+//! A host whose policy requires more than an approval, its approvers, and requests of agents.
+//! Everything is written by programs that users have. It must never write a file that the daemon
+//! should write.
 
 use std::fs;
 use std::io::Write as _;
@@ -12,7 +13,7 @@ use toolexec_tests::{Asked, Bench, Record, Request, RequestText, Said, Service, 
 pub(super) const APPROVE: &str = "approve.tool-exec@threegate";
 pub(super) const TOOL: &str = "toolexec.run.python";
 
-/// Agents' drafts need a permission.
+/// Drafts of agents need a permission.
 pub(super) const CORE_DRAFTS: (&str, &str) =
     ("covers: nobody\n  # Directories", "covers: core_draft\n  # Directories");
 /// Every request needs a bundle.
@@ -20,11 +21,12 @@ pub(super) const BOUND: [(&str, &str); 2] = [
     ("covers: nobody\n  # What is left out", "covers: everybody\n  # What is left out"),
     ("profiles: {}", "profiles: {research-readonly: {}}\n    jurisdiction: EU"),
 ];
-/// The gate cannot tell what python does.
+/// The gate does not know the effect of python.
 pub(super) const UNKNOWN: (&str, &str) = ("tool_category: write", "tool_category: unknown");
 pub(super) const SHADOW: (&str, &str) = ("mode: enforce", "mode: shadow");
 
-/// The embedded rules with one signature for everything, an hour's patience, and these changes.
+/// The embedded policy with one signature for every request, one hour of hold time, and these
+/// changes.
 pub(super) fn policy(bench: &Bench, changes: &[(&str, &str)]) -> String {
     let usual = [("low: 0", "low: 1"), ("medium: 0", "medium: 1"), ("high: 0", "high: 1")];
     let patience = [("held_sec_max: 0", "held_sec_max: 3600")];
@@ -36,7 +38,7 @@ pub(super) fn policy(bench: &Bench, changes: &[(&str, &str)]) -> String {
     text
 }
 
-/// A key without a passphrase.
+/// Creates a key without a passphrase.
 pub(super) fn new_key(bench: &Bench, name: &str) -> PathBuf {
     let path = bench.home().join(name);
     let mut command = bench.command("ssh-keygen");
@@ -45,7 +47,7 @@ pub(super) fn new_key(bench: &Bench, name: &str) -> PathBuf {
     path
 }
 
-/// A daemon, the key of its one approver, and the file that says so.
+/// A daemon, the key of its one approver, and its `allowed_signers` file.
 pub(super) struct Host<'a> {
     pub(super) bench: &'a Bench,
     pub(super) service: Service<'a>,
@@ -54,12 +56,12 @@ pub(super) struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    /// The daemon is ready, and looks every second.
+    /// Starts a daemon that rescans every second.
     pub(super) fn start(bench: &'a Bench, changes: &[(&str, &str)]) -> Self {
         Self::start_with(bench, changes, "")
     }
 
-    /// The same with more lines in its configuration.
+    /// Like [`Self::start`], with more configuration lines.
     pub(super) fn start_with(bench: &'a Bench, changes: &[(&str, &str)], more: &str) -> Self {
         let key = new_key(bench, "tester");
         let public = fs::read_to_string(key.with_extension("pub")).unwrap();
@@ -75,14 +77,14 @@ impl<'a> Host<'a> {
         Self { bench, service, key, signers }
     }
 
-    /// Ends the daemon as a power cut does, and starts it anew.
+    /// Kills the daemon, as a power cut does, and restarts it.
     pub(super) fn crash(&mut self) {
         self.service.signal("KILL");
         assert_eq!(self.service.wait(), None);
         self.service.spawn();
     }
 
-    /// Signs a request as its approver and drops it.
+    /// Signs a request as its approver and submits it.
     #[track_caller]
     pub(super) fn submit(&self, request: &RequestText) -> Request {
         let saved = self.bench.save(request);
@@ -96,7 +98,7 @@ impl<'a> Host<'a> {
         self.service.promote_saved(request).assert_code(0);
     }
 
-    /// What `list --waiting` says of a request; it must be one object a line.
+    /// Returns the entry of a request in `list --waiting`, which must be one JSON object per line.
     #[track_caller]
     pub(super) fn listed(&self, id: &str) -> Option<Value> {
         let mut command = self.bench.command("toolexec");
@@ -106,8 +108,8 @@ impl<'a> Host<'a> {
         said.json_lines().into_iter().find(|row| row["request_id"] == id)
     }
 
-    /// Waits until the daemon says that a request is held for this code, and that nothing else became
-    /// of it.
+    /// Waits until the daemon holds a request for this code, and asserts that nothing else happened
+    /// to it.
     #[track_caller]
     pub(super) fn assert_held(&self, id: &str, code: &str) {
         self.service.wait_for("the request to be held", |_| {
@@ -121,7 +123,7 @@ impl<'a> Host<'a> {
         assert!(self.service.records_of(id).is_empty(), "held, and a record tells of it");
     }
 
-    /// Waits for the record of a request, which must be refused for exactly this.
+    /// Waits for the record of a request, which must be refused with exactly this code.
     #[track_caller]
     pub(super) fn assert_refused(&self, id: &str, code: &str) -> Record {
         let record = self.service.record_of(id);
@@ -130,14 +132,14 @@ impl<'a> Host<'a> {
         record
     }
 
-    /// The questions that lie there.
+    /// Returns the permission requests in `drafts/permissions`.
     pub(super) fn questions(&self) -> Vec<PathBuf> {
         let place = self.service.at("drafts/permissions");
         let names = list(&place).into_iter().filter(|name| !name.contains(".answer."));
         names.filter(|name| name.ends_with(".json")).map(|name| place.join(name)).collect()
     }
 
-    /// The only question that lies there.
+    /// Returns the only permission request.
     #[track_caller]
     pub(super) fn question(&self) -> PathBuf {
         let mut questions = self.questions();
@@ -145,7 +147,7 @@ impl<'a> Host<'a> {
         questions.remove(0)
     }
 
-    /// Writes and signs an answer beside its question.
+    /// Writes and signs an answer beside its permission request.
     #[track_caller]
     pub(super) fn write_answer(&self, question: &Path, key: &Path, words: &[&str]) -> PathBuf {
         let mut command = self.bench.command("toolexec");
@@ -154,7 +156,7 @@ impl<'a> Host<'a> {
         PathBuf::from(format!("{}.answer.json", question.display()))
     }
 
-    /// Drops a file into `approved/`, whole at once.
+    /// Moves a file into `approved/` by a rename.
     #[track_caller]
     pub(super) fn drop_file(&self, path: &Path) {
         let approved = self.service.at("approved");
@@ -164,14 +166,14 @@ impl<'a> Host<'a> {
         fs::rename(hidden, approved.join(name)).unwrap();
     }
 
-    /// Drops an answer; its signature first, as people are told to.
+    /// Submits an answer, its signature first, as the documentation says.
     #[track_caller]
     pub(super) fn drop_answer(&self, answer: &Path) {
         self.drop_file(&PathBuf::from(format!("{}.sig", answer.display())));
         self.drop_file(answer);
     }
 
-    /// Answers a question, and waits until the answer is taken in.
+    /// Answers a permission request, and waits until the daemon accepts the answer.
     #[track_caller]
     pub(super) fn answer(&self, question: &Path, words: &[&str]) {
         let answer = self.write_answer(question, &self.key, words);
@@ -179,7 +181,7 @@ impl<'a> Host<'a> {
         self.wait_for_answer(&answer, "archive");
     }
 
-    /// Waits until an answer was put away there.
+    /// Waits until an answer is archived in `place`.
     #[track_caller]
     pub(super) fn wait_for_answer(&self, answer: &Path, place: &str) {
         let name = answer.file_name().unwrap().to_str().unwrap();
@@ -188,7 +190,7 @@ impl<'a> Host<'a> {
         assert!(!self.service.at(&format!("approved/{name}")).exists());
     }
 
-    /// `explain` as this host decides, in JSON.
+    /// Runs `explain` with the configuration of this host, with JSON output.
     #[track_caller]
     pub(super) fn explain(&self, request: &Request, more: &[&str]) -> Said {
         let mut command = self.bench.command("toolexec");
@@ -206,23 +208,23 @@ pub(super) fn sign(namespace: &str, key: &Path, file: &Path) {
     Said::of(&mut command).assert_code(0);
 }
 
-/// A good request of a person.
+/// A valid request of a person.
 pub(super) fn plain() -> RequestText {
     RequestText::python("print('ran')")
 }
 
-/// A good request that an agent drafted.
+/// A valid request that an agent drafted.
 pub(super) fn drafted() -> RequestText {
     plain().edit("requested_by: \"human\"", "requested_by: \"core_draft\"")
 }
 
-/// The same of an agent that is named, in a workflow.
+/// A valid request of a named agent, in a workflow.
 pub(super) fn of_agent(name: &str, subject: &str) -> RequestText {
     let agent = format!("x-agent:\n  name: \"{name}\"\n  subject: \"{subject}\"\npurpose:");
     drafted().edit("purpose:", &agent)
 }
 
-/// The rows of `rules` of a record, as its front matter has them: rule, verdict and reason.
+/// Returns the rows of `rules` in a record's front matter: rule, verdict and reason.
 #[track_caller]
 pub(super) fn rules_of(record: &Record) -> Vec<[String; 3]> {
     let mut rows: Vec<[String; 3]> = Vec::new();
@@ -241,7 +243,7 @@ pub(super) fn rules_of(record: &Record) -> Vec<[String; 3]> {
     rows
 }
 
-/// What is indented below a key of the front matter of a record.
+/// Returns the block below a key of a record's front matter.
 #[track_caller]
 pub(super) fn block<'a>(record: &'a Record, key: &str) -> &'a str {
     let front = record.text.split("\n---\n").next().unwrap();
@@ -251,13 +253,13 @@ pub(super) fn block<'a>(record: &'a Record, key: &str) -> &'a str {
     &below[..lines.map(str::len).sum()]
 }
 
-/// The whole answer of an authority, from its block of a record.
+/// Returns the whole answer of an authority, from its block of a record.
 #[track_caller]
 pub(super) fn answer_in(record: &Record, key: &str) -> Value {
     let (_, answer) = block(record, key).split_once("  answer:\n").unwrap();
     let value = |key: &str| {
         let line = answer.lines().find_map(|line| line.strip_prefix(&format!("    {key}: ")));
-        // The record's scalars are JSON's.
+        // Scalars in the record have JSON syntax.
         serde_json::from_str::<String>(line.unwrap()).unwrap()
     };
     let text = value("json");

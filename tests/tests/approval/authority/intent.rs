@@ -1,5 +1,5 @@
-//! A user's intent and everything that binds a request to it, made by the commands that people have. It must
-//! never sign by itself: what is wrong here is wrong by what a signer signed.
+//! A user's intent, and everything that binds a request to it, made by the commands that users
+//! have. It must never sign by itself: a wrong artifact is one that a signer has signed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const ROLES: [(&str, &str); 6] = [
     ("revoker", "revocation"),
 ];
 
-/// The parts of a bundle, and who signs each.
+/// The parts of a bundle, and the signer of each.
 const SIGNERS: [(&str, &str); 5] = [
     ("uia", "user"),
     ("apa", "planner"),
@@ -30,7 +30,7 @@ const SIGNERS: [(&str, &str); 5] = [
     ("crl", "revoker"),
 ];
 
-/// Everybody who signs, and a directory for what they sign.
+/// All signers, and a directory for the artifacts.
 pub(super) struct Intent<'a> {
     bench: &'a Bench,
     place: PathBuf,
@@ -66,7 +66,7 @@ impl<'a> Intent<'a> {
         said.stdout
     }
 
-    /// Writes what a command about artifacts prints.
+    /// Writes the output of an `ais` command to a file.
     fn file(&self, name: &str, words: &[&str], by: &str) {
         let printed = self.ais(&[words, &["--key-file", by, "--kid", by]].concat());
         fs::write(self.place.join(name), printed).unwrap();
@@ -78,7 +78,7 @@ impl<'a> Intent<'a> {
         self.file(name, &["sign", "--alg", "EdDSA", "--embed", &plain], by);
     }
 
-    /// Binds an approved request to the intent; the bundle lies beside it.
+    /// Binds an approved request to the intent, and returns the bundle beside it.
     pub(super) fn bind(&self, request: &Request) -> PathBuf {
         let window = json!({ "notAfter": "2099-01-01T00:00:00Z" });
         let constraints = json!({
@@ -121,7 +121,7 @@ impl<'a> Intent<'a> {
         request.path.with_extension("ais.json")
     }
 
-    /// The same, and one part says something else, by the word of the very same signer.
+    /// Like [`Self::bind`], with one part changed before its signer signs it.
     pub(super) fn bind_with(
         &self,
         request: &Request,
@@ -150,7 +150,7 @@ pub(super) fn bundle(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// A time so many seconds from now.
+/// Returns the time this many seconds from now.
 pub(super) fn in_seconds(bench: &Bench, seconds: i64) -> String {
     let when = format!("{seconds} seconds");
     let said = Said::of(bench.command("date").args(["-u", "-d", &when, "+%FT%TZ"]));
@@ -158,7 +158,7 @@ pub(super) fn in_seconds(bench: &Bench, seconds: i64) -> String {
     said.stdout.trim().to_owned()
 }
 
-/// A list of revocations in which the intent is.
+/// Adds the intent to a revocation list.
 pub(super) fn revoke_the_intent(list: &mut Value) {
     list["revoked"] = json!([{ "type": "UIA", "id": UIA, "reason": "user-revoked" }]);
 }

@@ -1,5 +1,5 @@
-//! Who may run what, asked of the real daemon: the permission manager, the gate and AIS beside the approval,
-//! what each of them holds or refuses, and that every answer stands in the signed record.
+//! Authorization in the real daemon: the permission manager, the gate and AIS beside the approval.
+//! Checks the requests that each holds or refuses, and that the signed record has every result.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,5 @@
-//! What others put where the daemon looks: none of it stops the daemon, is followed, or decides.
+//! Odd objects in the directories of the daemon. None of them stops the daemon, is followed, or
+//! decides anything.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -22,7 +23,7 @@ fn odd_answers_stop_nobody() {
     fs::create_dir(approved.join("directory.answer.json")).unwrap();
     symlink("/etc/hostname", approved.join("link.answer.json")).unwrap();
     fs::write(approved.join("huge.answer.json"), vec![b' '; 2 << 20]).unwrap();
-    // A name that has no room for another letter, twice: the second finds the first where it is to go.
+    // The longest possible name, twice: the second one finds the first at its destination.
     let long = format!("long.answer.json{}.sig", "x".repeat(255 - "long.answer.json.sig".len()));
     for _ in 0..2 {
         fs::write(approved.join(&long), "none").unwrap();
@@ -31,7 +32,7 @@ fn odd_answers_stop_nobody() {
             !approved.join("long.answer.json").exists() || it.log().contains("left alone")
         });
     }
-    // Everything else goes on.
+    // The daemon still works.
     let request = host.submit(&plain());
     host.service.record_of(&request.id).assert_outcome("ok");
     let put_away = list(&host.service.at("quarantine/permissions"));
@@ -58,7 +59,7 @@ fn drafts_that_are_in_the_way_hold_the_request_and_no_link_is_followed() {
     host.assert_held(&request.id, HELD);
     host.service.wait_for("the daemon to tell", |it| it.log().contains("nobody was asked"));
     assert_eq!(list(&elsewhere), Vec::<String>::new());
-    // A plain file is as much in the way; without it somebody is asked.
+    // A plain file blocks the directory too. Without it the permission is requested.
     fs::remove_file(drafts.join("permissions")).unwrap();
     fs::write(drafts.join("permissions"), "").unwrap();
     let other = host.submit(&plain());
@@ -88,7 +89,7 @@ fn a_trail_that_was_put_back_from_a_copy_permits_nothing() {
     assert_eq!(host.service.wait(), Some(3), "{}", host.service.log());
     assert!(host.service.log().contains("start again"), "{}", host.service.log());
     assert!(host.service.records_of(&second.id).is_empty());
-    // Started again it reads the trail that is there.
+    // After a restart it reads the existing trail.
     host.service.spawn();
     host.service.record_of(&second.id).assert_outcome("ok");
 }
@@ -104,7 +105,7 @@ fn a_trust_file_that_others_may_write_admits_nothing() {
     let request = host.submit(&plain());
     host.service.wait_for("the daemon to tell", |it| it.log().contains("nothing is admitted"));
     assert!(host.service.records_of(&request.id).is_empty());
-    // Who may not look into `approved/` is told all the same that it waits there.
+    // Users without access to `approved/` still see the waiting request.
     host.service.wait_for("what waits to be told", |it| {
         fs::read_to_string(it.at("public/waiting.json"))
             .is_ok_and(|told| told.contains(&request.id))

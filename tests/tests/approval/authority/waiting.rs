@@ -1,5 +1,5 @@
-//! How long a held request may wait, what it outlives, and what has it decided anew. It must never run by
-//! a clock alone.
+//! The deadline of a held request, the events that it survives, and the events after which it is
+//! decided again. It must never run because of the clock alone.
 
 use std::fs;
 use std::thread;
@@ -25,7 +25,7 @@ fn patience_ends_in_a_refusal_with_a_record() {
     assert!(record.text.contains("state: \"REQUESTABLE\""), "{}", record.text);
     assert!(host.listed(&request.id).is_none());
     host.service.verify().assert_code(0);
-    // What was answered too late counts for the next.
+    // An answer after the deadline counts for the next request.
     host.answer(&host.question(), &["--grant", TOOL]);
     let next = host.submit(&of_agent("a", "wf-1"));
     host.service.record_of(&next.id).assert_outcome("ok");
@@ -60,7 +60,7 @@ fn what_is_held_outlives_the_daemon() {
     host.assert_held(&request.id, HELD);
     assert_eq!(host.listed(&request.id).unwrap(), before, "it waits no longer for the crash");
     assert_eq!(host.question(), question, "and is not asked about twice");
-    // An answer that came while nobody was there is taken in.
+    // An answer submitted while no daemon is running is accepted later.
     host.service.signal("TERM");
     assert_eq!(host.service.wait(), Some(0));
     let answer = host.write_answer(&question, &host.key, &["--grant", TOOL]);
@@ -96,7 +96,7 @@ fn whoever_is_trusted_no_more_has_not_approved_what_waits() {
     let request = host.submit(&of_agent("a", "wf-1"));
     host.assert_held(&request.id, HELD);
     let other = fs::read_to_string(new_key(&bench, "other").with_extension("pub")).unwrap();
-    // Nobody is left who could approve it in the name that it has.
+    // No key remains that could approve it under its name.
     fs::write(&host.signers, format!("other {other}")).unwrap();
     host.assert_refused(&request.id, "approval.signature");
 }
@@ -131,7 +131,8 @@ fn the_permissions_of_an_idle_workflow_end() {
     host.assert_held(&first.id, HELD);
     host.answer(&host.question(), &["--grant", TOOL]);
     host.service.record_of(&first.id).assert_outcome("ok");
-    // A run begins the time again, also for a grant without a number of uses, and across a crash.
+    // A run restarts the period, also for a grant without a maximum number of uses, and across a
+    // crash.
     for _ in 0..3 {
         thread::sleep(Duration::from_secs(3));
         let next = host.submit(&of_agent("a", "wf-1"));

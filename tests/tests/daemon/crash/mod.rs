@@ -1,10 +1,11 @@
-//! Kill points: the daemon is killed (SIGKILL) at every named place between two acts, as often as it comes to
-//! it, and again while it recovers. Afterwards nothing ran without a durable intent or twice, each request
-//! has one record, nothing half-made can be seen, and a second recovery changes no byte.
+//! Kill points: the daemon is killed (SIGKILL) at every failpoint, at each arrival, and again while
+//! it recovers. Afterwards no tool ran without a durable intent or twice, each request has one
+//! record, no partial file is visible, and a second recovery changes no byte.
 //!
-//! `cargo test -p toolexec-tests --test daemon crash -- --nocapture` prints the table. Without more ado each place is
-//! killed in recovery for the first arrival only; `TOOLEXEC_CRASH=full` has it done for every one.
-//! `TOOLEXEC_CRASH_ONLY=<name>` looks at one place. Must never pass over a place that nothing came to.
+//! `cargo test -p toolexec-tests --test daemon crash -- --nocapture` prints the table. By default
+//! the recovery is killed only for the first arrival at each failpoint; `TOOLEXEC_CRASH=full` kills
+//! it for every one. `TOOLEXEC_CRASH_ONLY=<name>` selects one failpoint. Must never skip a
+//! failpoint that no daemon reached.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +24,7 @@ use toolexec_tests::hostile::two_at_a_time;
 use toolexec_tests::proof::{Failpoints, Kind, Tool};
 use toolexec_tests::{Bench, RequestText, Service};
 
-/// Places that `retention.rs` kills at: what is removed has to be an hour old.
+/// Failpoints that `retention.rs` tests, because a removed result must be an hour old.
 const ELSEWHERE: [&str; 2] = ["retention-hidden", "retention-removed"];
 
 #[test]
@@ -52,7 +53,8 @@ fn killed_anywhere_nothing_is_lost_or_run_twice() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Of two requests whose tools are told the same word each run is counted, and none that was refused.
+/// Two requests whose tools get the same argument: each run is counted, and the refused one has
+/// none.
 #[test]
 fn a_second_run_is_counted() {
     let Some(tool) = Tool::build("a_second_run_is_counted") else { return };
@@ -68,7 +70,7 @@ fn a_second_run_is_counted() {
     assert_eq!(counted.so_far(), [("both".to_owned(), 2)].into());
 }
 
-/// Kills at each place that one request alone comes to, and then at each that its recovery comes to.
+/// Kills at each failpoint that one request reaches, and then at each that its recovery reaches.
 fn in_recovery(play: &Play<'_>, kind: Kind, table: &mut Table) {
     let nth_max = if full() { u32::MAX } else { 1 };
     let alone = play.run(&[kind], &[]);

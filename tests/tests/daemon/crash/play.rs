@@ -1,4 +1,5 @@
-//! One spool, one or more kills, and what came of it. Must never judge by anything but what is on the disk.
+//! One spool, one or more kills, and the result. Must never judge by anything but the files on the
+//! disk.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -8,27 +9,27 @@ use toolexec_tests::proof::{
 };
 use toolexec_tests::{Bench, Service};
 
-/// How long a daemon may take for all that lies there; many times what it needs.
+/// Longest time for a daemon to process everything; many times what it needs.
 const SETTLED_WITHIN: Duration = Duration::from_secs(30);
 
-/// At which arrival at which place.
+/// A failpoint, and the arrival at which the daemon is killed.
 #[derive(Clone, Debug)]
 pub(crate) struct Kill {
     pub(crate) point: String,
     pub(crate) nth: u32,
 }
 
-/// What came of it.
+/// The result of a play.
 #[derive(Debug, Default)]
 pub(crate) struct Played {
-    /// How often the first daemon came to each place; only known if none was to be killed.
+    /// Arrivals of the first daemon at each failpoint. Known only without kills.
     pub(crate) arrivals: BTreeMap<String, u32>,
-    /// The same of the daemon that recovered.
+    /// Arrivals of the daemon that recovered.
     pub(crate) recovery: BTreeMap<String, u32>,
-    /// How many of the kills happened.
+    /// The number of kills that happened.
     pub(crate) kills: usize,
     pub(crate) faults: Vec<String>,
-    /// What the last daemon said.
+    /// The log of the last daemon.
     pub(crate) log: String,
 }
 
@@ -38,7 +39,8 @@ pub(crate) struct Play<'a> {
 }
 
 impl Play<'_> {
-    /// Drops one of each kind, kills one daemon after the other, lets one recover, and another one look again.
+    /// Submits one file of each kind, kills one daemon after the other, lets one recover, and
+    /// checks with another one.
     pub(crate) fn run(&self, kinds: &[Kind], kills: &[Kill]) -> Played {
         let bench = Bench::new();
         self.failpoints.install(&bench);
@@ -68,7 +70,7 @@ impl Play<'_> {
     }
 }
 
-/// Whether the daemon died by its own hand at the place.
+/// Returns true if the daemon killed itself at the failpoint.
 fn killed(service: &mut Service<'_>, scene: &Scene, kill: &Kill) -> bool {
     let mut command = service.command();
     command.env("TOOLEXEC_FAILPOINT", format!("{}:{}", kill.point, kill.nth));
@@ -79,7 +81,7 @@ fn killed(service: &mut Service<'_>, scene: &Scene, kill: &Kill) -> bool {
             assert_eq!(status.code(), None, "it ended by itself: {}", service.log());
             return true;
         }
-        // A place behind the last visible act is come to a moment later.
+        // A failpoint after the last visible step is reached a moment later.
         if begun.elapsed() > SETTLED_WITHIN || (scene.is_settled(service) && is_idle(service)) {
             service.signal("TERM");
             service.wait();
@@ -92,7 +94,7 @@ fn killed(service: &mut Service<'_>, scene: &Scene, kill: &Kill) -> bool {
 fn is_idle(service: &mut Service<'_>) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < IDLE {
-        // The caller asks again and is told.
+        // The caller checks again and sees the exit.
         if !service.is_alive() {
             return false;
         }

@@ -1,4 +1,4 @@
-//! The kill-point table: which place, how often come to, how often killed, and what was wrong.
+//! The table of failpoints: arrivals, kills and faults of each.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ impl Table {
         Self { names, rows, unknown: Vec::new() }
     }
 
-    /// A daemon that was not killed came to these.
+    /// Adds the arrivals of a daemon without kills.
     pub(crate) fn reached(&mut self, arrivals: &BTreeMap<String, u32>) {
         for (name, times) in arrivals {
             match self.rows.get_mut(name) {
@@ -37,7 +37,7 @@ impl Table {
     pub(crate) fn killed(&mut self, kill: &Kill, played: &Played) {
         let row = self.rows.get_mut(&kill.point).unwrap();
         row.kills += played.kills;
-        // Otherwise it was come to fewer times than when nobody was killed, which a race may do.
+        // A run with a kill may have fewer arrivals than one without, because of races.
         let told = |fault: &String| format!("{}:{}: {fault}", kill.point, kill.nth);
         row.faults.extend(played.faults.iter().map(told));
     }
@@ -70,7 +70,7 @@ impl Table {
         println!("{kills} kills, and {twice} more in the recovery from one");
     }
 
-    /// What is wrong: with the spools, and with the list of places.
+    /// Returns the faults of the spools and of the list of failpoints.
     pub(crate) fn faults(&self, elsewhere: &[&str]) -> Vec<String> {
         let mut faults: Vec<String> =
             self.unknown.iter().map(|name| format!("{name} is not in the source")).collect();

@@ -1,5 +1,5 @@
-//! A launcher that stands still, from outside: `run` and the daemon say so, end in time with a record that
-//! verifies, and the tool is dead at its time limit all the same.
+//! A stuck launcher, seen from outside. `run` and the daemon report it and end in time with a
+//! record that verifies. The tool is killed at its time limit regardless.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,25 +22,25 @@ use toolexec_tests::{
     Bench, Process, Record, Request, RequestText, Said, kill, parent_of, skip, with_word,
 };
 
-/// What `run` may take for everything but the wait: a record and its check.
+/// Longest time of `run` without its waits: a record and its check.
 const SPARE: Duration = Duration::from_secs(10);
-/// `run` speaks after one second; it would end after many times this.
+/// `run` prints a message after one second; this is far less than the wait itself.
 const SAID_WITHIN: Duration = Duration::from_secs(8);
-/// What is told to end ends in this time; what does not goes on for 30 s and more.
+/// A process ends within this time after a signal; one that ignores it continues for 30 s and more.
 pub(crate) const AT_ONCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn seconds(number: u64) -> Duration {
     Duration::from_secs(number) * patience()
 }
 
-/// The embedded policy with another bound on the start, and these directories in every run of Python's.
+/// The embedded policy with another start timeout, and more directories mounted for Python.
 fn policy(bench: &Bench, start_sec_max: u32, mounts: &str) -> PathBuf {
     let shown = bench.toolexec(["policy", "show", "embedded"]).stdout;
     let bound = shown.replacen("start_sec_max: 30", &format!("start_sec_max: {start_sec_max}"), 1);
     bench.scratch().file("policy.yaml", bound.replacen("mounts: [/usr]", mounts, 1))
 }
 
-/// A `toolexec run` that goes on.
+/// A running `toolexec run`.
 struct Running {
     child: Child,
     begun: Instant,
@@ -72,7 +72,7 @@ impl Running {
         Process(self.child.id())
     }
 
-    /// Waits for a line of stderr with these words. Returns when it came.
+    /// Waits for a line of stderr with this text.
     #[track_caller]
     fn says(&mut self, words: &str, within: Duration) {
         let begun = Instant::now();
@@ -91,7 +91,7 @@ impl Running {
         }
     }
 
-    /// Waits for its end. Returns the signal that ended it, if one did, and what was said.
+    /// Waits for the end. Returns the output, and the signal that ended it, if any.
     #[track_caller]
     fn ends(mut self, within: Duration) -> (Said, Option<i32>) {
         let begun = Instant::now();
@@ -108,7 +108,7 @@ impl Running {
             std::thread::sleep(Duration::from_millis(10));
         };
         let took = self.begun.elapsed();
-        // What else has its stderr may stand still.
+        // Other processes that hold its stderr may be stuck.
         while let Ok(more) = self.lines.recv_timeout(Duration::from_millis(200)) {
             self.said.push(more);
         }
@@ -122,7 +122,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Ended already, but where a test fails.
+        // It has ended already, unless a test fails.
         if std::thread::panicking() && matches!(self.child.try_wait(), Ok(None)) {
             self.child.kill().unwrap();
         }
@@ -142,7 +142,7 @@ fn sleeper(time_sec: u32) -> (RequestText, String) {
     (text.command(&command), word)
 }
 
-/// A request that starts, and whose record says in these words why it did not.
+/// Asserts that a run did not start, and that its record gives this reason.
 #[track_caller]
 fn assert_not_started(said: &Said, words: &[&str]) {
     said.assert_code(3);
@@ -215,7 +215,7 @@ fn run_names_the_step_that_hangs() {
     }
 }
 
-/// A run whose launcher stands still: its tool, and when it began.
+/// Starts a run and stops its launcher. Returns the run, its tool and the start time.
 fn run_without_launcher(
     bench: &Bench,
     time_sec: u32,
@@ -257,7 +257,7 @@ fn the_tool_is_dead_at_its_limit_though_the_launcher_stands_still() {
     }
 }
 
-/// A launcher that goes on in time tells the run's end, and which limit it met.
+/// A launcher that resumes in time reports the end of the run and the limit it reached.
 #[test]
 fn a_launcher_that_goes_on_tells_the_limit_that_was_kept_without_it() {
     let bench = Bench::new();
@@ -270,7 +270,7 @@ fn a_launcher_that_goes_on_tells_the_limit_that_was_kept_without_it() {
     Record::of(&said).assert_outcome("wall_limit");
 }
 
-/// The other way round: init stands still, and the launcher keeps the limit.
+/// The reverse: init is stuck, and the launcher enforces the limit.
 #[test]
 fn the_tool_is_dead_at_its_limit_though_its_init_stands_still() {
     let test = "the_tool_is_dead_at_its_limit_though_its_init_stands_still";
@@ -322,7 +322,7 @@ fn a_signal_is_not_swallowed_by_a_run_that_waits_for_its_launcher() {
         kill(signal, run.process());
         let (said, _) = run.ends(AT_ONCE);
         assert_not_started(&said, &["wait for the sandbox: cancelled", "wait for a worker slot"]);
-        // The second ends it whatever it does.
+        // A second signal always ends it.
         let request = bench.save(&RequestText::python("print(1)"));
         let mut run = Running::start(&bench, &request, None);
         run.says("waiting for the launcher", SAID_WITHIN);

@@ -1,4 +1,4 @@
-//! The daemon, where a slot or its whole launcher stands still.
+//! The daemon with a stuck slot or a stuck launcher.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,8 @@ use toolexec_tests::{
 use super::still::{Still, children_of, means, state_of, wait_until};
 use super::{AT_ONCE, seconds, sleeper};
 
-/// A daemon that makes no cells ahead and waits so long for a sandbox, after its first run.
+/// Starts a daemon without prewarmed sandboxes and with this start timeout. Waits for its first
+/// run.
 fn started(bench: &Bench, start_sec_max: u32, drain_sec: u32) -> Service<'_> {
     let mut asked = Asked::for_owner(bench);
     let bound = format!("start_sec_max: {start_sec_max}");
@@ -21,7 +22,7 @@ fn started(bench: &Bench, start_sec_max: u32, drain_sec: u32) -> Service<'_> {
     service
 }
 
-/// The daemon's own launcher.
+/// Returns the daemon's launcher.
 fn launcher_of(service: &Service<'_>) -> Process {
     let daemon = service.process();
     let staging = service.state().join("staging");
@@ -29,7 +30,7 @@ fn launcher_of(service: &Service<'_>) -> Process {
     *all.iter().find(|one| is_child_of(**one, daemon)).unwrap()
 }
 
-/// Waits until as many slots wait as the launcher keeps, each with its init.
+/// Waits until the launcher has all its slots, each with its init, and returns them.
 fn slots_of(launcher: Process) -> Vec<Process> {
     let complete = || {
         let slots = children_of(launcher);
@@ -79,7 +80,7 @@ fn a_request_whose_init_stands_still_is_a_setup_error_and_the_next_one_runs() {
             assert!(reason.contains("wait for the sandbox's init"), "{reason}");
             assert!(reason.contains("(D)") || reason.contains("(T)"), "{reason}");
         }
-        // Nothing was used up, and what stands still keeps nobody from it.
+        // Nothing was used up, and the stuck processes block no request.
         for request in &requests {
             service.promote_saved(request).assert_code(0);
         }
@@ -136,7 +137,7 @@ fn two_signals_end_a_daemon_whose_launcher_stands_still() {
         service.wait();
         println!("{means:?}: ended {:?} after the second signal", begun.elapsed());
         assert!(begun.elapsed() < AT_ONCE, "{}", service.log());
-        // Without its daemon the tool does not go on, whatever its launcher can do.
+        // Without its daemon the tool must end, even if its launcher is stuck.
         wait_until("the tool is dead", || state_of(tool).is_none());
         still.let_go();
         service.spawn();

@@ -1,4 +1,5 @@
-//! What makes a process stand still: a frozen control group, a signal, and a file system that answers nobody.
+//! Means to make a process stuck: a frozen control group, a signal, and a file system that never
+//! answers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,19 +11,19 @@ use toolexec_tests::{Process, kill};
 
 const FREEZER: &str = "/sys/fs/cgroup/freezer";
 
-/// How processes are made to stand still.
+/// A way to stop processes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Means {
-    /// A group of the v1 freezer: uninterruptible sleep, in which no signal reaches a process.
+    /// A group of the v1 freezer: uninterruptible sleep, in which a process receives no signal.
     Freezer,
-    /// SIGSTOP: every host has it.
+    /// SIGSTOP, which every host has.
     Stop,
 }
 
-/// Every means that this host and this user have.
+/// Returns every means that this host and this user have.
 #[must_use]
 pub(crate) fn means() -> Vec<Means> {
-    // Tests that ask at once must not find each other's.
+    // Concurrent tests must not use each other's group.
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = format!("toolexec-try-{}-{number}", std::process::id());
@@ -34,7 +35,7 @@ pub(crate) fn means() -> Vec<Means> {
     if can_freeze { vec![Means::Freezer, Means::Stop] } else { vec![Means::Stop] }
 }
 
-/// Processes that stand still until this is dropped.
+/// Processes that are stopped until this is dropped.
 pub(crate) struct Still {
     means: Means,
     group: PathBuf,
@@ -42,7 +43,7 @@ pub(crate) struct Still {
 }
 
 impl Still {
-    /// Nothing stands still yet.
+    /// Prepares to stop processes.
     #[must_use]
     pub(crate) fn by(means: Means) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -52,14 +53,14 @@ impl Still {
         if means == Means::Freezer {
             fs::create_dir(&group).unwrap();
             fs::write(group.join("freezer.state"), "FROZEN").unwrap();
-            // An ordinary user's process may move itself there, too.
+            // An ordinary user's process may move itself into the group too.
             let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o666);
             fs::set_permissions(group.join("cgroup.procs"), everybody).unwrap();
         }
         Self { means, group, stopped: Vec::new() }
     }
 
-    /// Stops these where they are.
+    /// Stops these processes.
     pub(crate) fn stop(&mut self, processes: &[Process]) {
         for process in processes {
             match self.means {
@@ -75,7 +76,7 @@ impl Still {
         }
     }
 
-    /// Has a program of ours stand still before its first instruction.
+    /// Makes a program of ours stop before its first instruction.
     pub(crate) fn stop_at_start(&self, program: &Path) {
         let real = program.with_extension("real");
         fs::rename(program, &real).unwrap();
@@ -89,7 +90,7 @@ impl Still {
         fs::set_permissions(program, mode).unwrap();
     }
 
-    /// Lets all go on that are still there.
+    /// Resumes all stopped processes that still exist.
     pub(crate) fn let_go(&mut self) {
         for process in self.stopped.drain(..) {
             if self.means == Means::Stop && state_of(process).is_some() {
@@ -101,7 +102,7 @@ impl Still {
             fs::write(&state, "THAWED").unwrap();
             let inside = || fs::read_to_string(self.group.join("cgroup.procs")).unwrap();
             for pid in inside().lines() {
-                // One that ends meanwhile leaves by itself.
+                // A process that ends in the meantime leaves the group by itself.
                 fs::write(Path::new(FREEZER).join("cgroup.procs"), pid).unwrap_or_default();
             }
             wait_until("the group is empty", || inside().is_empty());
@@ -116,7 +117,8 @@ impl Drop for Still {
     }
 }
 
-/// The letter of proc_pid_stat(5); none where there is no such process, or a dead one.
+/// Returns the state letter of proc_pid_stat(5), or `None` if the process is dead or does not
+/// exist.
 #[must_use]
 pub(crate) fn state_of(process: Process) -> Option<char> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", process.0)).ok()?;
@@ -124,7 +126,7 @@ pub(crate) fn state_of(process: Process) -> Option<char> {
     (!matches!(state, 'Z' | 'X')).then_some(state)
 }
 
-/// The children of a process.
+/// Returns the children of a process.
 #[must_use]
 pub(crate) fn children_of(process: Process) -> Vec<Process> {
     let path = format!("/proc/{0}/task/{0}/children", process.0);
@@ -141,13 +143,13 @@ pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// A mounted file system that answers nothing to a process of a certain name.
+/// A mounted file system that never answers a process with a certain name.
 pub(crate) struct Mute {
     server: Child,
     place: PathBuf,
 }
 
-/// `/dev/fuse` by hand: a directory, with nothing in it.
+/// A minimal `/dev/fuse` server: an empty directory.
 const SERVER: &str = r#"
 import ctypes, os, struct, sys
 place, mute = sys.argv[1:]
@@ -177,10 +179,11 @@ while True:
 "#;
 
 impl Mute {
-    /// None where this host lets nobody mount one.
+    /// Mounts the file system. Returns `None` if this host does not allow it.
     #[must_use]
     pub(crate) fn mount(to_whom: &str) -> Option<Self> {
-        // A policy may show no directory of /tmp. The launcher looks at one outside of its usual list.
+        // A policy may not mount a directory of /tmp. The launcher looks at one outside of its
+        // usual list.
         let place = PathBuf::from(format!("/srv/toolexec-mute-{}-{to_whom}", std::process::id()));
         fs::create_dir_all(&place).ok()?;
         let mut command = Command::new("/usr/bin/python3");
@@ -205,7 +208,7 @@ impl Mute {
 
 impl Drop for Mute {
     fn drop(&mut self) {
-        // Its end is an error for everybody who waits.
+        // When the server ends, all waiting processes get an error.
         self.server.kill().unwrap();
         self.server.wait().unwrap();
         let unmounted = Command::new("umount").arg("-l").arg(&self.place).status().unwrap();

@@ -1,5 +1,5 @@
-//! The full screen of `watch` in a terminal of 80 by 24: what it shows, what its keys do, and that the
-//! terminal is as it was before, however it ends.
+//! The full screen of `watch` in a terminal of 80 by 24: its content, its keys, and the restored
+//! terminal after every kind of end.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::LONG;
 
 const A: &str = "TR-20260209-160501Z-python-stats";
 
-/// A spool that no daemon made, with one request that waits.
+/// Creates a spool without a daemon, with one waiting request.
 fn spool_by_hand(bench: &Bench) -> PathBuf {
     let spool = bench.home().join("by-hand");
     for part in ["approved", "results", "drafts"] {
@@ -27,7 +27,8 @@ fn watch_of(spool: &Path) -> String {
     format!("$TOOLEXEC_BIN/toolexec watch --spool {}", spool.display())
 }
 
-/// The service with one signer under the standard policy, and what `watch` is to be told of it.
+/// Starts the service under the standard policy with one signer, and returns the `watch` command
+/// line.
 fn service_of_a_signer(bench: &Bench) -> (Service<'_>, String) {
     let key = bench.home().join("approver");
     let mut command = bench.command("ssh-keygen");
@@ -51,12 +52,12 @@ fn service_of_a_signer(bench: &Bench) -> (Service<'_>, String) {
     (service, words)
 }
 
-/// Waits until this is asked now. What was asked before stands above it.
+/// Waits until this question is the last text on the screen. Earlier questions stay above it.
 fn wait_for_question(screen: &Screen<'_>, question: &str) -> String {
     screen.wait_until(question, |text| text.trim_end().ends_with(question))
 }
 
-/// Answers it, and goes back to the screen.
+/// Answers it, and returns to the screen.
 fn answer(screen: &Screen<'_>, question: &str, answer: &str) {
     wait_for_question(screen, question);
     screen.line(answer);
@@ -64,20 +65,20 @@ fn answer(screen: &Screen<'_>, question: &str, answer: &str) {
     screen.keys(["Enter"]);
 }
 
-/// A terminal, where OpenSSH works too.
+/// Opens a terminal, if OpenSSH works too.
 fn screen_to_sign_at<'a>(test: &str, bench: &'a Bench) -> Option<Screen<'a>> {
     let screen = Screen::open(test, bench, (80, 24))?;
     ssh_keygen_works(test).then_some(screen)
 }
 
-/// A draft as an agent leaves one.
+/// Saves a draft as an agent does.
 fn drafted(service: &Service<'_>) -> Request {
     let drafts = service.at("drafts");
     fs::create_dir_all(&drafts).unwrap();
     RequestText::python("print('ran')").save(&drafts)
 }
 
-/// Waits until the pane of what runs has all its numbers.
+/// Waits until the pane of running requests has all its numbers.
 fn wait_for_numbers(screen: &Screen<'_>) -> String {
     screen.wait_until("numbers of what runs", |text| {
         text.lines().any(|line| {
@@ -108,7 +109,7 @@ fn an_approval_from_the_keyboard_leads_to_a_verified_record() {
     screen.keys(["q"]);
     screen.wait_for("1 held");
 
-    // Everything but the one word is a no.
+    // Any other input is a no.
     for (word, said) in [("yes", "not approved"), ("approve", "approved")] {
         screen.keys(["a"]);
         answer(&screen, "Type `approve` to sign:", word);
@@ -147,7 +148,7 @@ fn a_draft_that_is_approved_is_promoted_and_what_is_rejected_never_runs() {
 
     let held = service.promote(&RequestText::python("print('never')"));
     screen.wait_for("1 held");
-    // What is chosen is still the draft.
+    // The draft is still selected.
     screen.keys(["g"]);
     screen.wait_for(&held.id);
     screen.keys(["x"]);
@@ -161,7 +162,7 @@ fn a_draft_that_is_approved_is_promoted_and_what_is_rejected_never_runs() {
     service.verify().assert_code(0);
 }
 
-/// Output that is stopped lets the test be between the signature and the promotion.
+/// Paused output gives the test time between the signature and the promotion.
 #[test]
 fn what_is_put_in_the_place_of_an_approved_draft_is_not_promoted() {
     let test = "what_is_put_in_the_place_of_an_approved_draft_is_not_promoted";
@@ -208,7 +209,7 @@ fn a_rejection_is_asked_about_and_is_of_the_bytes_that_were_told() {
         ("reject", true, "not rejected"),
         ("reject", false, "rejected"),
     ] {
-        // What is typed ahead rejects nothing.
+        // Text that was typed ahead rejects nothing.
         screen.at_once("xreads too much\nreject\n");
         let shown = wait_for_question(&screen, question);
         let sha256 = Said::of(bench.command("sha256sum").arg(&draft.path)).stdout;
@@ -225,7 +226,7 @@ fn a_rejection_is_asked_about_and_is_of_the_bytes_that_were_told() {
     screen.wait_for_prompt();
 }
 
-/// Whatever comes in one piece, or is typed before a question is asked, answers no question.
+/// Input that is pasted, or typed before a question, answers no question.
 #[test]
 fn what_was_typed_ahead_or_pasted_signs_nothing() {
     let test = "what_was_typed_ahead_or_pasted_signs_nothing";
@@ -235,7 +236,7 @@ fn what_was_typed_ahead_or_pasted_signs_nothing() {
     let request = service.promote(&RequestText::python("print('never')"));
     screen.line(&watch);
     screen.wait_for("1 held");
-    // Those that a read takes with the key, and those that it leaves in the terminal.
+    // Input that is read together with the key, and input that remains in the terminal's buffer.
     for ahead in ["aapprove\n".to_owned(), format!("{}aapprove\n", "j".repeat(1023))] {
         screen.at_once(&ahead);
         answer(&screen, "Type `approve` to sign:", "no");
@@ -300,7 +301,7 @@ fn holding_and_cancelling_leave_their_orders_and_nothing_by_accident() {
         let ordered = list(&spool.join("approved")).contains(&format!("{request}.cancel"));
         assert_eq!(ordered, typed == "stats");
     }
-    // What is gone is not another one whose name begins so.
+    // A deleted request must not be replaced by one with the same prefix.
     screen.keys(["c"]);
     screen.wait_for("type `stats`");
     let other = format!("{A}-b.md");
@@ -340,13 +341,13 @@ fn however_it_ends_the_terminal_is_as_it_was() {
         screen.wait_for_prompt();
         assert_eq!(screen.settings(), before, "{signal}");
     }
-    // A terminal that is taken away takes it along.
+    // It ends when its terminal is closed.
     let other = Screen::open_as(test, &bench, "other", (80, 24)).unwrap();
     other.line(&watch_of(&spool));
     other.wait_for("1 waiting");
     drop(other);
     without_word(word);
-    // Suspended as every program is, by the key and from outside.
+    // Suspended like any program, by the key and by a signal.
     screen.line(&watch_of(&spool));
     screen.wait_for("1 waiting");
     screen.keys(["C-z"]);
@@ -386,7 +387,7 @@ fn names_and_texts_of_others_do_nothing_to_the_terminal() {
         screen.keys(["G"]);
         screen.wait_until(text, |shown| {
             if !shown.contains(text) {
-                // It may have gone past while nobody looked.
+                // The screen may have passed it between two readings.
                 screen.keys([if shown.contains(" 19 of ") { "G" } else { "PageUp" }]);
             }
             shown.contains(text)

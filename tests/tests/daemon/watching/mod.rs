@@ -1,5 +1,5 @@
-//! What a person at a terminal sees of long work: the line of `run` and `wait`, the tool's own words, and
-//! nothing at all where nobody looks; and the full screen of `watch`.
+//! The progress display at a terminal: the line of `run` and `wait`, the tool's own output, and no
+//! progress without a terminal. Also the full screen of `watch`.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,7 +14,7 @@ use std::fs;
 use serde_json::Value;
 use toolexec_tests::{Asked, Bench, RequestText, Said, Screen, Service};
 
-/// Says something hostile, works for a while, holds some memory, and says more.
+/// Prints control characters, works for a while, holds some memory, and prints more.
 const LONG: &str = "import time\n\
     print('\\x1b[2Jbegun \\u202e', flush=True)\n\
     held = bytearray(40 << 20)\n\
@@ -44,7 +44,7 @@ fn a_run_shows_what_it_uses_and_what_its_tool_says_to_a_terminal() {
     let text = screen.wait_for_prompt();
     assert!(text.contains("outcome    ok"), "{text}");
     assert!(text.contains("\n| ended\n") && !text.contains("running    ["), "{text}");
-    // Not a byte of the tool's own reached the terminal.
+    // No raw byte of the tool reached the terminal.
     assert!(!screen.written().contains("\u{1b}[2Jbegun"), "{}", screen.written());
 }
 
@@ -65,7 +65,7 @@ fn where_nobody_looks_nothing_is_drawn() {
     assert_eq!(said.json()["outcome"], "ok");
 }
 
-/// On a terminal that cannot be drawn over there is a line for each step.
+/// A terminal without cursor movement gets a line for each step.
 #[test]
 fn a_dumb_terminal_gets_plain_lines() {
     let bench = Bench::new();

@@ -1,5 +1,5 @@
-//! Requests that name hosts: what they reach, what they do not, and what their records say. The servers
-//! are the tests' own, on the host's loopback, which the policy of each test names.
+//! Requests that name hosts: the hosts that they reach, those that they do not, and their records.
+//! The servers belong to the tests, on the host's loopback, which each test's policy names.
 
 #![allow(
     clippy::unwrap_used,
@@ -56,7 +56,7 @@ impl Pages {
                 let mut stream = stream.unwrap();
                 count.fetch_add(1, Ordering::SeqCst);
                 let mut head = [0; 4096];
-                // Whoever hangs up early gets no page.
+                // A client that disconnects early gets no page.
                 if stream.read(&mut head).is_ok_and(|read| read > 0) {
                     stream.write_all(PAGE.as_bytes()).unwrap();
                 }
@@ -80,7 +80,7 @@ fn policy(bench: &Bench, port: u16) -> PathBuf {
     bench.scratch().file("policy.yaml", text)
 }
 
-/// A script that may name this port.
+/// A request with a script that may connect to this port.
 fn asking(script: &str, port: u16) -> RequestText {
     RequestText::python(script)
         .edit("network: \"none\"", "network: \"allowlist\"")
@@ -134,7 +134,7 @@ impl Drop for Server {
     }
 }
 
-/// `openssl s_server` with a certificate for 127.0.0.1, and that certificate.
+/// Starts `openssl s_server` with a certificate for 127.0.0.1, and returns that certificate.
 fn tls_server(test: &str, bench: &Bench, port: u16) -> Option<(Server, Vec<u8>)> {
     let place = bench.scratch().dir("tls");
     let (key, certificate) = (place.join("key.pem"), place.join("certificate.pem"));
@@ -185,7 +185,7 @@ fn a_page_comes_through_tls(bench: &Bench) {
     assert_eq!(record.fact("refusals"), "[]");
 }
 
-/// An authority of this host's own, which no interpreter was built with.
+/// A certificate authority of this host, which no interpreter includes.
 #[test]
 fn what_the_host_trusts_every_language_does() {
     const PYTHON: &str = "import urllib.request\n\
@@ -215,7 +215,7 @@ fn what_the_host_trusts_every_language_does() {
         let request = RequestText::of(language, &format!("{language} {file}")).memory_mb(512);
         let request = request.input(file, script.replace("PORT", &port.to_string()));
         let request = bench.save(&naming(request, &[format!("127.0.0.1:{port}")]));
-        // In a mount namespace of its own this host's certificates are the test's.
+        // In its own mount namespace, the certificates of the host are those of the test.
         let mut run = bench.command("unshare");
         run.args(["--mount", "sh", "-c", "mount --bind \"$0\" /etc/ssl/certs && exec \"$@\""]);
         run.arg(&certificates).arg(bench.scratch().path().join("bin/toolexec")).arg("run");
@@ -350,8 +350,8 @@ fn without_hosts_nothing_of_it_is_there(bench: &Bench) {
     assert_eq!(record.stdout().contains("True True"), host_has, "{}", record.stdout());
 }
 
-/// A daemon whose configuration names the proxy's program and fixed answers for it: two names lead to the
-/// host's loopback, and the policy lets one of them.
+/// Prepares a daemon whose configuration sets the program of the proxy and fixed DNS answers: two
+/// names resolve to the host's loopback, and the policy allows one of them.
 fn with_names(bench: &Bench, port: u16) -> Service<'_> {
     let mut asked = Asked::for_owner(bench);
     let hosts = format!(
@@ -370,7 +370,7 @@ fn with_names(bench: &Bench, port: u16) -> Service<'_> {
     service
 }
 
-/// The request with these hosts.
+/// Adds these hosts to a request.
 fn naming(request: RequestText, hosts: &[String]) -> RequestText {
     request
         .edit("network: \"none\"", "network: \"allowlist\"")
@@ -384,7 +384,7 @@ fn names_lead_where_the_policy_lets_them() {
     let pages = Pages::new();
     let port = pages.port;
     let service = with_names(bench, port);
-    // One run may name both: what the policy says of one name holds for that one alone.
+    // One run may name both: the policy for one name applies to that name alone.
     let script = format!(
         "import urllib.request, urllib.error\n\
          for name in ['inner.test', 'data.test', 'inner.test']:\n  \
@@ -411,7 +411,7 @@ fn names_lead_where_the_policy_lets_them() {
 #[test]
 fn clients_of_other_languages_reach_their_hosts() {
     const RUBY: &str = "require 'net/http'\nprint Net::HTTP.get(URI('http://data.test:PORT/'))\n";
-    // By hand: before 22.21 and 24.0 Node's own clients know no proxy.
+    // By hand: before 22.21 and 24.0 Node's own clients do not support a proxy.
     const NODE: &str = "const proxy = new URL(process.env.http_proxy)\n\
         const asked = 'http://data.test:PORT/'\n\
         require('http').get({ host: proxy.hostname, port: proxy.port, path: asked,\n  \

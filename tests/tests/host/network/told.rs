@@ -1,4 +1,4 @@
-//! What a run reached is told truly where something is lost: the proxy, the disk, the run itself.
+//! The record of reached hosts stays correct if the proxy, the disk or the run itself fails.
 
 use super::*;
 
@@ -11,7 +11,7 @@ pub(crate) fn a_lost_proxy_is_unknown_not_nothing(bench: &Bench) {
         pages.port
     );
     let policy = policy(bench, pages.port);
-    // A word of this test only, by which the running tool is found.
+    // An argument of this test only, which identifies the running tool.
     let name = format!("lost-{}.py", pages.port);
     let request = asking(&script, pages.port).command(&format!("python {name}"));
     let mut run = command(bench, &request.input(&name, &script), &policy);
@@ -29,7 +29,7 @@ pub(crate) fn a_lost_proxy_is_unknown_not_nothing(bench: &Bench) {
     assert_eq!(pages.asked(), 0);
     assert_eq!(record.fact("network"), "unknown");
     assert_eq!(record.fact("network_used"), "allowlist");
-    // It may have been reached before.
+    // The host may have been reached before.
     assert_eq!(record.fact("network_destinations"), "[\"127.0.0.1\"]");
     for told in [
         "Network confirmation: unknown, the record of the proxy was lost; allowed were",
@@ -39,7 +39,7 @@ pub(crate) fn a_lost_proxy_is_unknown_not_nothing(bench: &Bench) {
     }
 }
 
-/// A proxy that serves nothing and says this in the end.
+/// Installs a proxy that serves nothing and reports these hosts at its end.
 fn lying_proxy(bench: &Bench, hosts: &str) {
     let program = bench.scratch().path().join("bin/toolexec-egress");
     let said =
@@ -92,7 +92,7 @@ fn a_full_disk_does_not_hide_what_was_reached() {
     let test = "a_full_disk_does_not_hide_what_was_reached";
     let Some(bench) = &Bench::of_root(test) else { return };
     let place = bench.scratch().dir("disk");
-    // Room for the reserve and the key, not for what the tool leaves.
+    // Enough for the reserve and the key, too little for the files of the tool.
     let Some(_disk) = Disk::mount(&place, 8 * 1024) else {
         return skip(test, "this host does not let root mount a tmpfs");
     };
@@ -115,8 +115,8 @@ fn a_full_disk_does_not_hide_what_was_reached() {
     assert!(record.text.contains(line), "{}", record.text);
 }
 
-/// Begins a run, kills the daemon in it, and has the next one tell it from a request that nobody can read
-/// any more and from what `forget` leaves of the ledger.
+/// Starts a run and kills the daemon. The next daemon must record it without the request, which is
+/// unreadable by then, from the ledger lines that `forget` leaves.
 fn told_after_a_crash(
     service: &mut Service<'_>,
     request: RequestText,
@@ -160,7 +160,7 @@ fn after_a_crash_what_may_have_been_reached_is_told() {
     let record = told_after_a_crash(&mut service, python(), |ledger| ledger);
     assert_eq!(record.fact("network_used"), "none");
 
-    // The last line is of a program that wrote no hosts.
+    // The last line is from a version that wrote no hosts.
     let record = told_after_a_crash(&mut service, naming(python(), &hosts), |ledger| {
         let (lines, rest) = ledger.rsplit_once(",\"hosts\":[\"data.test\"]").unwrap();
         format!("{lines}{rest}")

@@ -27,18 +27,18 @@ const OF_A_MOMENT: [&str; 12] = [
     "version",
 ];
 
-/// The objects of a golden output, whether they stand one a line or fill the file.
+/// Returns the objects of a golden output: one on each line, or one for the whole file.
 pub(super) fn golden_lines(golden: &Golden<'_>, file: &str) -> Vec<Value> {
     let text = fs::read_to_string(golden.at(&format!("output/{file}"))).unwrap();
     objects(&text)
 }
 
-/// Objects that follow each other.
+/// Parses consecutive JSON objects.
 pub(super) fn objects(text: &str) -> Vec<Value> {
     serde_json::Deserializer::from_str(text).into_iter().map(Result::unwrap).collect()
 }
 
-/// Panics unless the present output has everything that the golden one has.
+/// Asserts that the present output has everything in the golden one.
 #[track_caller]
 pub(super) fn assert_kept(then: &Value, now: &Value, at: &str) {
     match (then, now) {
@@ -64,7 +64,7 @@ pub(super) fn assert_kept(then: &Value, now: &Value, at: &str) {
             }
         }
         (Value::String(then), Value::String(now)) => {
-            // The name of a user of this host ends such a message.
+            // Such a message ends with the name of a user of this host.
             let without_name = |text: &str| match text.split_once("is held by ") {
                 Some((start, _)) => start.to_owned(),
                 None => text.to_owned(),
@@ -76,7 +76,7 @@ pub(super) fn assert_kept(then: &Value, now: &Value, at: &str) {
     }
 }
 
-/// The present output of a command, with the golden path in place of the copy's path.
+/// Returns the present output of a command, with the golden path in place of the copy's path.
 fn say(golden: &Golden<'_>, words: &str) -> Vec<Value> {
     let mut command = golden.bench.command("toolexec");
     let words = words.split(' ').map(|word| match word.split_once("GOLDEN/") {
@@ -127,7 +127,7 @@ fn what_was_printed_is_printed_still() {
     }
 }
 
-/// Open questions expire, so only the answered ones are compared.
+/// Open permission requests expire, so only the answered ones are compared.
 #[test]
 fn golden_permissions_stand() {
     for version in versions() {
@@ -143,7 +143,8 @@ fn golden_permissions_stand() {
     }
 }
 
-/// The texts of the rules and of the cell depend on the time and the host, so only their presence is checked.
+/// The texts about rules and sandbox depend on the time and the host, so only their presence is
+/// checked.
 #[test]
 fn what_was_explained_is_explained_still() {
     for version in versions() {

@@ -1,12 +1,12 @@
-//! The `--help` of every program, and of every command for which the parser has a manual page. It must never pass
-//! over a command.
+//! The `--help` of every program, and of every command with a manual page. It must never skip a
+//! command.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use toolexec_tests::{Bench, Said, assert_snapshot, list, workspace};
 
-/// The commands of `toolexec`, each as its words.
+/// Returns the commands of `toolexec`, each as its words.
 fn commands(bench: &Bench) -> Vec<Vec<String>> {
     let pages = bench.home().join("man1");
     bench.toolexec(["man", "--dir", pages.to_str().unwrap()]).assert_code(0);

@@ -7,10 +7,11 @@ use std::process::Command;
 
 use toolexec_tests::{Bench, Said, list, workspace};
 
-/// The directory in which `tests/golden/make` made the files: outputs and configurations name it.
+/// The directory in which `tests/golden/make` created the files. Outputs and configurations contain
+/// this path.
 pub(super) const MADE_IN: &str = "/tmp/toolexec-golden";
 
-/// The directory of each version.
+/// Returns the directory of each version.
 pub(super) fn versions() -> Vec<PathBuf> {
     let golden = workspace().join("tests/golden");
     let names = list(&golden).into_iter().filter(|name| name.starts_with('v'));
@@ -19,7 +20,7 @@ pub(super) fn versions() -> Vec<PathBuf> {
     versions
 }
 
-/// Every file below a directory, relative to it and sorted.
+/// Returns every file below a directory, relative to it and sorted.
 pub(super) fn files(directory: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for name in list(directory) {
@@ -75,7 +76,7 @@ impl<'a> Golden<'a> {
         self.place.join(path)
     }
 
-    /// The only entry of a directory whose name ends so.
+    /// Returns the only entry of a directory whose name has this ending.
     #[track_caller]
     pub(super) fn only(&self, directory: &str, end: &str) -> PathBuf {
         let directory = self.at(directory);
@@ -85,13 +86,13 @@ impl<'a> Golden<'a> {
         directory.join(names.remove(0))
     }
 
-    /// The result directories of the embedded state.
+    /// Returns the result directories of the embedded state.
     pub(super) fn results(&self) -> Vec<PathBuf> {
         let results = self.at("state/results");
         list(&results).into_iter().map(|name| results.join(name)).collect()
     }
 
-    /// `toolexec verify` with the published keys.
+    /// Runs `toolexec verify` with the published keys.
     pub(super) fn verify(&self, path: &Path, more: &[&str]) -> Said {
         let mut command = self.bench.command("toolexec");
         command.arg("verify").arg(path).args(["--state", "/nowhere"]);

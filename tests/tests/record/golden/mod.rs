@@ -1,6 +1,7 @@
-//! The present programs read what earlier versions wrote. Each directory of `tests/golden/` holds a result of each
-//! outcome, log and keys, a policy, a configuration, a spool with held requests, a permission trail, ledgers,
-//! and the outputs of that version. These tests must never change a golden file or make one again.
+//! The present programs read the files of earlier versions. Each directory of `tests/golden/` has a
+//! result of each outcome, log and keys, a policy, a configuration, a spool with held requests, a
+//! permission trail, ledgers, and the outputs of that version. These tests must never change or
+//! regenerate a golden file.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +24,7 @@ use toolexec_tests::{Bench, Record, Said, list, workspace};
 
 use kept::{Golden, versions};
 
-/// Every outcome that the present version can record.
+/// Returns every outcome that the present version can record.
 fn outcomes() -> BTreeSet<String> {
     let schema = fs::read_to_string(workspace().join("docs/tool-result.schema.json")).unwrap();
     let schema: Value = serde_json::from_str(&schema).unwrap();
@@ -90,7 +91,7 @@ fn every_golden_record_verifies() {
     }
 }
 
-/// The verifier takes the keys from the state, as it does for operators.
+/// The verifier takes the keys from the state, as for an operator.
 #[test]
 fn golden_trees_verify_with_the_keys_beside_them() {
     for version in versions() {

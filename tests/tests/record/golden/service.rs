@@ -1,5 +1,6 @@
-//! The present daemon serves the spool of an earlier version: it holds and runs the requests that wait, continues
-//! the ledger and the log, and refuses what ran before. It must never run a request a second time.
+//! The present daemon serves the spool of an earlier version: it holds and runs waiting requests,
+//! continues the ledger and the log, and refuses requests that ran before. It must never run a
+//! request twice.
 
 use std::fs;
 use std::path::Path;
@@ -46,7 +47,7 @@ fn restore(key: &Path) {
     fs::set_permissions(key, mode).unwrap();
 }
 
-/// The row of `list` for the request whose name ends so.
+/// Returns the row of `list` for the request whose id has this ending.
 fn listed(bench: &Bench, service: &Service<'_>, end: &str) -> Option<Value> {
     let spool = service.spool();
     let words = ["list", "--waiting", "--format", "json", "--spool", spool.to_str().unwrap()];
@@ -123,7 +124,7 @@ fn release(bench: &Bench, service: &Service<'_>, end: &str) {
     assert_eq!(record.stdout(), "ran\n");
 }
 
-/// The golden ledger has the run of this request.
+/// Asserts that a request in the golden ledger does not run again.
 fn run_again_is_refused(golden: &Golden<'_>, service: &Service<'_>) {
     let archive = service.at("archive");
     let claim = list(&archive).into_iter().find(|name| name.ends_with("service-ok")).unwrap();

@@ -1,5 +1,5 @@
-//! Snapshots of the texts that people read: reviews, findings, states, pages and refusals, all of the golden
-//! files. A word replaces what depends on the time or the host; nothing else may be replaced.
+//! Snapshots of the texts for users: reviews, findings, states, pages and refusals, all of the
+//! golden files. Only parts that depend on the time or the host may be replaced.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,15 +9,15 @@ use toolexec_tests::{Bench, Said, assert_snapshot};
 
 use super::kept::{self, Golden, versions};
 
-/// A UTC time has so many characters.
+/// The length of a UTC time.
 const TIME: usize = "2026-02-09T16:05:01Z".len();
 
-/// The newest version's files.
+/// Copies the newest version's files.
 fn newest(bench: &Bench) -> Golden<'_> {
     Golden::copy(bench, versions().last().unwrap())
 }
 
-/// Replaces each time that follows these words.
+/// Replaces each time that follows this text.
 fn mask_time(text: &str, before: &str) -> String {
     let mut parts = text.split(before);
     let mut masked = parts.next().unwrap_or_default().to_owned();
@@ -29,7 +29,7 @@ fn mask_time(text: &str, before: &str) -> String {
     masked
 }
 
-/// Replaces what depends on the time and the host.
+/// Replaces the parts that depend on the time and the host.
 fn masked(bench: &Bench, text: &str) -> String {
     let mut text = text.replace(&bench.home().display().to_string(), "HOME");
     for before in ["now ", "until ", "before ", "dropped    "] {
@@ -46,7 +46,7 @@ fn masked(bench: &Bench, text: &str) -> String {
     text
 }
 
-/// The output of a command in a home that has `golden/`.
+/// Returns the output of a command in a home that has `golden/`.
 fn typed(bench: &Bench, words: &str) -> String {
     let mut words = words.split(' ');
     let mut command = bench.command(words.next().unwrap());
@@ -91,7 +91,7 @@ fn findings_and_reviews_say_what_they_said() {
     assert_snapshot("policy.txt", &typed(&bench, "toolexec policy check policy.yaml"));
 }
 
-/// Lines of a policy and wrong ones in their place.
+/// Lines of a policy, each with a wrong one to replace it.
 const BAD_LINES: [(&str, &str); 8] = [
     ("name: golden", "name: \"\""),
     ("backend: confined", "backend: cloud"),
@@ -127,7 +127,7 @@ fn states_say_what_they_said() {
     }
 }
 
-/// Replaces the rest of each line that has these words.
+/// Replaces the rest of each line that contains this text.
 fn mask_line(text: &str, before: &str, word: &str) -> String {
     let masked = |line: &str| match line.split_once(before) {
         Some((start, _)) => format!("{start}{before}{word}\n"),
@@ -136,7 +136,7 @@ fn mask_line(text: &str, before: &str, word: &str) -> String {
     text.lines().map(masked).collect()
 }
 
-/// The faults that one changed byte in each file leads to.
+/// Checks the faults for one changed byte in each file.
 #[test]
 fn faults_say_what_they_said() {
     let bench = Bench::new();
@@ -167,7 +167,7 @@ fn pages_say_what_they_said() {
     }
 }
 
-/// Commands that fail: a wrong word, a missing file, a wrong state.
+/// Commands that fail: a wrong argument, a missing file, a wrong state.
 const REFUSALS: &str = "\
 toolexec
 toolexec nonsense

@@ -1,4 +1,4 @@
-//! An agent: the official client as a process of its own, which speaks to a server that it starts.
+//! An agent: the official client as a separate process, which starts a server and talks to it.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -8,18 +8,18 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 use toolexec_tests::{Bench, skip, workspace};
 
-/// What a tool answered.
+/// The result of a tool call.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) is_error: bool,
-    /// Its answer as an object, where it has one.
+    /// The structured content, if there is any.
     pub(super) structured: Value,
     pub(super) texts: Vec<String>,
     pub(super) progress: Vec<Value>,
 }
 
 impl Answer {
-    /// Everything that a model may be shown of it.
+    /// Returns all text that a model may see.
     pub(super) fn text(&self) -> String {
         self.texts.join("\n")
     }
@@ -30,7 +30,7 @@ impl Answer {
         self
     }
 
-    /// Its words say so.
+    /// Asserts an error that contains these texts.
     #[track_caller]
     pub(super) fn assert_refused(&self, words: &[&str]) {
         assert!(self.is_error, "{self:#?}");
@@ -39,7 +39,7 @@ impl Answer {
         }
     }
 
-    /// The codes of the violations that it told.
+    /// Returns the codes of the violations.
     pub(super) fn codes(&self) -> Vec<&str> {
         let rows = self.structured["violations"].as_array();
         rows.into_iter().flatten().map(|row| row["code"].as_str().unwrap()).collect()
@@ -50,11 +50,11 @@ pub(super) struct Agent {
     child: Child,
     asks: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    /// What the server said of itself.
+    /// The server's first message.
     pub(super) hello: Value,
 }
 
-/// The interpreter that has the client; if there is none, the test is told as skipped.
+/// Returns the interpreter that has the client. Logs a skip if there is none.
 pub(super) fn python(test: &str) -> Option<PathBuf> {
     let named = std::env::var_os("TOOLEXEC_PYTHON").map(PathBuf::from);
     let Some(python) = named.filter(|it| it.exists()) else {
@@ -78,7 +78,7 @@ impl Agent {
         Self::of(python, &words)
     }
 
-    /// Starts whatever is to be the server.
+    /// Starts any command as the server.
     pub(super) fn of(python: &Path, server: &[&str]) -> Self {
         let client = workspace().join("tests/oracles/mcp_client.py");
         let mut command = Command::new(python);
@@ -98,7 +98,7 @@ impl Agent {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
-    /// One request of the client's, and its answer.
+    /// Sends one request of the client, and returns its response.
     #[track_caller]
     pub(super) fn ask(&mut self, asked: &Value) -> Value {
         self.begin(asked);
@@ -118,7 +118,7 @@ impl Agent {
         self.called()
     }
 
-    /// Calls a tool whose answer is asked for later.
+    /// Calls a tool without waiting for its result.
     pub(super) fn begin_call(&mut self, tool: &str, arguments: Value) {
         self.begin(&json!({ "call": tool, "arguments": arguments }));
     }
@@ -135,7 +135,7 @@ impl Agent {
         }
     }
 
-    /// The client goes, and the server ends by itself.
+    /// Disconnects the client. The server must end by itself.
     pub(super) fn leave(mut self) {
         self.asks = None;
         assert!(self.child.wait().unwrap().success());
@@ -145,14 +145,14 @@ impl Agent {
 impl Drop for Agent {
     fn drop(&mut self) {
         self.asks = None;
-        // The client ends its server, whether or not it could be asked to.
+        // The client ends its server in any case.
         if self.child.wait().is_err() {
             assert!(std::thread::panicking());
         }
     }
 }
 
-/// A spool with nothing in it.
+/// Creates an empty spool.
 pub(super) fn empty_spool(bench: &Bench) -> PathBuf {
     for name in ["spool", "spool/drafts", "spool/results", "spool/public", "spool/approved"] {
         fs::create_dir(bench.scratch().path().join(name)).unwrap();
@@ -160,7 +160,7 @@ pub(super) fn empty_spool(bench: &Bench) -> PathBuf {
     bench.scratch().path().join("spool")
 }
 
-/// A draft that is good.
+/// A valid draft.
 pub(super) fn good() -> Value {
     json!({
         "purpose": "Mean of one column",

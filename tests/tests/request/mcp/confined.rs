@@ -1,4 +1,4 @@
-//! What the server opens, as the kernel was asked for it, and what it may still do then.
+//! The files that the server opens, from a trace of its system calls, and its remaining rights.
 
 use std::fs;
 use std::path::Path;
@@ -8,8 +8,8 @@ use toolexec_tests::{Bench, skip};
 
 use super::agent::{Agent, empty_spool, good, python};
 
-/// Every path that was opened or made, and whether to write, after the server had taken its rights from
-/// itself; and whether it had.
+/// Returns every path that was opened or created after the server had restricted itself, with a
+/// flag for write access. Also returns whether it had restricted itself.
 fn opened(trace: &str) -> (Vec<(String, bool)>, bool) {
     let mut all = Vec::new();
     let mut confined = false;
@@ -79,7 +79,7 @@ fn it_writes_drafts_and_reads_results_and_public_alone() {
     let within = |path: &str, part: &str| Path::new(path).starts_with(spool.join(part));
     let mut written = 0;
     for (path, writes) in &opened {
-        // Relative names are below a directory that is open, which strace shows before them.
+        // Relative names are below an open directory, which strace prints before them.
         let absolute = path.starts_with('/');
         if *writes {
             let hidden = path.starts_with(".TR-") || path.starts_with("TR-") || !path.contains('/');

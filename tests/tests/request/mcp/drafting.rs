@@ -1,4 +1,4 @@
-//! Drafts, lint and what the policy offers, without a daemon; and what hostile arguments come to.
+//! Drafts, lint and the policy's offer, without a daemon, and hostile arguments.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -41,7 +41,7 @@ fn an_agent_mends_its_draft_until_it_is_written() {
     linted.assert_code(0);
     let status = agent.call("request_status", json!({ "id": id }));
     assert_eq!(status.assert_good().structured["state"], "drafted");
-    // The same within one second has the same id: it is told, and nothing is replaced.
+    // The same draft within one second has the same id: this is reported, and nothing is replaced.
     let again = (0..3).map(|_| agent.call("draft_tool_request", good()));
     let again: Vec<_> = again.collect();
     assert!(again.iter().any(|it| it.is_error && it.text().contains("is not replaced")));
@@ -124,12 +124,12 @@ fn what_the_policy_offers_is_told() {
     assert_eq!(told["policy"]["in_force"], Value::Null, "no daemon has told one");
     let languages = told["runtimes"].as_array().unwrap().iter().map(|it| &it["language"]);
     assert_eq!(languages.collect::<Vec<_>>(), ["go", "node", "python", "ruby", "ts"]);
-    // What is at the policy's ceiling is told with the draft.
+    // A value at the policy's maximum is reported with the draft.
     let mut greedy = good();
     greedy["memory_mb"] = 8192.into();
     let told = agent.call("draft_tool_request", greedy);
     assert_eq!(told.assert_good().codes(), ["limits.ceiling"]);
-    // What no approval could mend is not written.
+    // A draft that no approval can permit is not written.
     let beyond = |agent: &mut Agent, key: &str, value: Value, code: &str| {
         let mut draft = good();
         draft[key] = value;
@@ -144,7 +144,7 @@ fn what_the_policy_offers_is_told() {
     beyond(&mut agent, "language", "node".into(), "language.mismatch");
     assert_eq!(list(&spool.join("drafts")).len(), 2, "one draft and its inputs");
     agent.leave();
-    // By name it is said here, and by the daemon it would be told there.
+    // With the published policy, an unknown host is reported here, before the daemon would.
     let mut agent = Agent::start(&python, &bench, &spool, &[]);
     agent.call("list_runtimes", json!({})).assert_refused(&["public/", "--policy"]);
     std::fs::copy(policy, spool.join("public/policy.yaml")).unwrap();

@@ -1,6 +1,6 @@
-//! The agents' door as an agent finds it: `toolexec mcp`, driven by the official Python client of the
-//! protocol. What it does, what it refuses, what it opens, and one whole story from a draft to a record
-//! that verifies.
+//! `toolexec mcp`, driven by the official Python client of the protocol: its functions, its
+//! refusals, the files that it opens, and a complete sequence from a draft to a record that
+//! verifies.
 
 #![allow(
     clippy::unwrap_used,

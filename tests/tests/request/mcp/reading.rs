@@ -1,4 +1,4 @@
-//! Results that do not hold, and what the daemon tells of permissions.
+//! Results that do not verify, and the daemon's information about permissions.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ use toolexec_tests::{Bench, RequestText, Said, ssh_keygen_works};
 use super::agent::{Agent, empty_spool, good, python};
 use super::story::Host;
 
-/// A spool with the result of one run, and the keys that it is signed by.
+/// Returns a spool with the result of one run, and the `allowed_signers` file of its key.
 fn with_a_result(bench: &Bench, script: &str) -> (PathBuf, String, PathBuf) {
     let spool = empty_spool(bench);
     let (_, record) = bench.record_of(&RequestText::python(script).output("a.txt"));
@@ -23,7 +23,7 @@ fn with_a_result(bench: &Bench, script: &str) -> (PathBuf, String, PathBuf) {
     (spool, record.id().to_owned(), signers)
 }
 
-/// The whole answer to `read_result`, which must be one.
+/// Returns the whole response of `read_result`, which must be one object.
 fn facts(agent: &mut Agent, id: &str) -> Value {
     let read = agent.call("read_result", json!({ "id": id }));
     serde_json::from_str(&read.assert_good().texts[0]).unwrap()
@@ -40,7 +40,7 @@ fn a_result_that_does_not_hold_is_not_shown() {
         (start(&["--allowed-signers", signers.to_str().unwrap()]), start(&[]));
     assert_eq!(facts(&mut trusting, &id)["verification"]["state"], "verified");
     assert_eq!(facts(&mut without, &id)["verification"]["state"], "not verified");
-    // A request's id does as well, and a file comes in parts that say where to go on.
+    // A request id works as well. A file comes in parts, each with the next offset.
     let request = &id["TS-YYYYMMDD-HHMMSSZ-".len()..];
     assert_eq!(facts(&mut trusting, request)["result_id"], id.as_str());
     let part = |agent: &mut Agent, offset: u64| {
@@ -70,7 +70,7 @@ fn a_result_that_does_not_hold_is_not_shown() {
         without.call("read_result", json!({ "id": id })).assert_good().text().contains("hellO")
     );
 
-    // What is no file of the result's own is not read, whoever is trusted.
+    // Anything but a regular file of the result is not read, even without trusted keys.
     fs::remove_file(&stdout).unwrap();
     symlink("/etc/passwd", &stdout).unwrap();
     let refused = without.call("read_result", json!({"id": id, "file": "stdout"}));
@@ -112,7 +112,7 @@ fn waits_are_bounded_and_others_go_on() {
     assert!(answers.as_array().unwrap().iter().all(|it| it["is_error"] == false), "{answers:#?}");
 }
 
-/// What stands between the marks of one answer is taken away, marks and all that is ours stays.
+/// Removes the text between the marks of a response. Marks and the server's own text remain.
 fn outside(text: &str) -> String {
     let mut ours = String::new();
     let mut rest = text;
@@ -183,7 +183,7 @@ fn a_spool_of_links_is_not_served() {
     said.assert_says(&["--allowed-signers"]);
 }
 
-/// Tells permissions as a daemon would.
+/// Writes permissions as a daemon would.
 fn tell(spool: &Path, permissions: &Value, whole: bool) {
     let told =
         json!({"at_utc": "2026-02-09T16:05:01Z", "whole": whole, "permissions": permissions});
@@ -311,7 +311,7 @@ fn where_a_request_is_is_told_by_the_furthest_that_it_came() {
     agent.leave();
 }
 
-/// A draft is taken for what it is, whatever else lies in `drafts/`.
+/// A draft must not be affected by other objects in `drafts/`.
 #[test]
 fn what_lies_in_drafts_is_neither_followed_nor_replaced() {
     let Some(python) = python("what_lies_in_drafts_is_neither_followed_nor_replaced") else {
@@ -321,7 +321,7 @@ fn what_lies_in_drafts_is_neither_followed_nor_replaced() {
     let spool = empty_spool(&bench);
     let outside = bench.scratch().dir("outside");
     let mut agent = Agent::start(&python, &bench, &spool, &[]);
-    // Every id that a draft of the next seconds can have is taken, by a link that leads elsewhere.
+    // Every id for a draft in the next minute is taken, by a link that leads elsewhere.
     let stamps = Said::of(bench.command("bash").args([
         "-c",
         "now=$(date +%s); for i in $(seq 0 60); do date -u -d @$((now + i)) +%Y%m%d-%H%M%SZ; done",
