@@ -97,7 +97,7 @@ impl fmt::Display for Illegal {
             Self::StillInWork => "it is in work/ and also in archive/ or quarantine/",
             Self::RemovedInWork => "its result expired and was removed while it is in work/",
             Self::Unpromised => "a result exists that neither the ledger nor the claim names",
-            Self::TakenTooEarly => "the original was removed, but there is no result",
+            Self::TakenTooEarly => "the original was removed before a result existed",
             Self::TornAndBegun => "it was begun, but its copy cannot be read",
             Self::TornAndTold => "its result is published, but its copy cannot be read",
             Self::ObjectBegun => "it was never read, but the ledger says that it was begun",
