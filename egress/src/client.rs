@@ -69,9 +69,11 @@ impl fmt::Display for EgressError {
             Self::Start(path, error) => {
                 write!(f, "{}: cannot reach the egress proxy: {error}", path.display())
             }
-            Self::Unable(why) => write!(f, "egress proxy: does not serve this run: {why}"),
-            Self::Lost(act, error) => write!(f, "egress proxy: lost while {act}: {error}"),
-            Self::Unexpected(act) => write!(f, "egress proxy: wrong answer while {act}"),
+            Self::Unable(why) => write!(f, "egress proxy: refused this run: {why}"),
+            Self::Lost(act, error) => {
+                write!(f, "egress proxy: connection lost while {act}: {error}")
+            }
+            Self::Unexpected(act) => write!(f, "egress proxy: unexpected answer while {act}"),
         }
     }
 }
@@ -118,7 +120,7 @@ impl Egress {
         };
         let mut conversation =
             Conversation { socket, _process: process, confinement: Confinement::NoNewPrivs };
-        let act = "asking for the run";
+        let act = "requesting the run";
         conversation.order(act, &Order::Serve(rules), Some(listener.as_fd()))?;
         match conversation.answer(act)? {
             Answer::Serving(confinement) => {
@@ -183,7 +185,7 @@ impl Conversation {
     /// # Errors
     /// The proxy was lost. The run's use of its hosts is unknown then; it is not zero.
     pub fn close(self) -> Result<Report, EgressError> {
-        let act = "asking for the report";
+        let act = "requesting the report";
         self.order(act, &Order::Close, None)?;
         match self.answer(act)? {
             Answer::Report(report) => Ok(report),
@@ -218,7 +220,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         // The socket may still be open, but a proxy without its client has nothing left to do.
         if let Err(error) = self.0.kill() {
-            eprintln!("toolexec-egress {}: cannot be ended: {error}", self.0.id());
+            eprintln!("toolexec-egress {}: cannot be killed: {error}", self.0.id());
         }
         // A process stuck in the kernel does not react to SIGKILL and is left behind.
         let begun = Instant::now();
@@ -227,9 +229,9 @@ impl Drop for Process {
                 let wchan = std::fs::read_to_string(format!("/proc/{}/wchan", self.0.id()));
                 let wchan = wchan.unwrap_or_default();
                 eprintln!(
-                    "toolexec-egress {}: does not end and is left behind, in {}",
+                    "toolexec-egress {}: still running after SIGKILL, blocked in {}",
                     self.0.id(),
-                    if wchan.is_empty() { "an unknown place" } else { wchan.trim() }
+                    if wchan.is_empty() { "an unknown function" } else { wchan.trim() }
                 );
                 return;
             }

@@ -116,14 +116,14 @@ impl fmt::Display for Unable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoHosts => f.write_str("the list of hosts is empty"),
-            Self::BadHost(name) => write!(f, "{name:?} is no host name or is given twice"),
-            Self::Bounds(what) => write!(f, "{what} is outside its bounds"),
+            Self::BadHost(name) => write!(f, "{name:?} is not a host name, or is listed twice"),
+            Self::Bounds(what) => write!(f, "{what} is out of range"),
             Self::Private(address) => {
-                write!(f, "{address} is not among what its --allow-private gives")
+                write!(f, "{address} is not allowed by the proxy's --allow-private")
             }
-            Self::NotAListener => f.write_str("the descriptor is no listening loopback socket"),
-            Self::Malformed => f.write_str("the frame is no order that is allowed here"),
-            Self::Busy => f.write_str("the proxy serves as many runs as it can"),
+            Self::NotAListener => f.write_str("the descriptor is not a listening loopback socket"),
+            Self::Malformed => f.write_str("the frame is not an order that is allowed here"),
+            Self::Busy => f.write_str("the proxy already serves --runs-max runs"),
         }
     }
 }
@@ -219,23 +219,23 @@ impl fmt::Display for Reason {
         f.write_str(match self {
             Self::Host => "host: not among this run's hosts",
             Self::Port => "port: not among this host's ports",
-            Self::Scheme => "scheme: plain http goes to ports of http only",
-            Self::PrivateAddress => "address: the name does not lead to a public address",
-            Self::MetadataAddress => "address: the name leads to a metadata service",
-            Self::OwnAddress => "address: the name leads to this host itself",
+            Self::Scheme => "scheme: only http is allowed, and not to port 443",
+            Self::PrivateAddress => "address: the name does not resolve to a public address",
+            Self::MetadataAddress => "address: the name resolves to a metadata service",
+            Self::OwnAddress => "address: the name resolves to this host",
             Self::Unresolved => "name: no address found",
             Self::Unreachable => "connection: the host does not answer",
             Self::Sni => "sni: the tunnel's TLS does not name this host",
             Self::HostField => "host field: names another host",
-            Self::UserInfo => "userinfo: no user names in addresses",
-            Self::Method => "method: not through this proxy",
-            Self::Upgrade => "upgrade: no other protocol through this proxy",
-            Self::Malformed => "form: no request to a proxy",
-            Self::HeadTooBig => "head: too big",
-            Self::Slow => "time: too slow",
-            Self::Bytes => "bytes: this run's bytes are used up",
+            Self::UserInfo => "userinfo: user names are not allowed in addresses",
+            Self::Method => "method: not supported by this proxy",
+            Self::Upgrade => "upgrade: other protocols are not supported by this proxy",
+            Self::Malformed => "form: not a request to a proxy",
+            Self::HeadTooBig => "head: too large",
+            Self::Slow => "time: a message did not arrive in time",
+            Self::Bytes => "bytes: this run's byte limit is used up",
             Self::Connections => "connections: too many at once",
-            Self::Time => "time: this run's time is over",
+            Self::Time => "time: this run's time limit is used up",
         })
     }
 }

@@ -62,7 +62,7 @@ pub fn send<T: Serialize>(
 ) -> io::Result<()> {
     let bytes = serde_json::to_vec(frame)?;
     if bytes.len() > FRAME_BYTES_MAX {
-        return Err(invalid("frame: too big to be sent"));
+        return Err(invalid(&format!("frame: larger than {FRAME_BYTES_MAX} bytes")));
     }
     let fds: &[BorrowedFd<'_>] = match &fd {
         Some(fd) => std::slice::from_ref(fd),
@@ -71,7 +71,7 @@ pub fn send<T: Serialize>(
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
-        return Err(invalid("frame: no room for its descriptor"));
+        return Err(invalid("frame: no space for its descriptor"));
     }
     sendmsg(socket, &[IoSlice::new(&bytes)], &mut control, flags | SendFlags::NOSIGNAL)?;
     Ok(())
@@ -107,7 +107,7 @@ pub fn receive(socket: impl AsFd, flags: RecvFlags) -> io::Result<Option<Receive
         return Ok(None);
     }
     if received.bytes > FRAME_BYTES_MAX || received.flags.contains(ReturnFlags::TRUNC) {
-        return Err(invalid("frame: too big"));
+        return Err(invalid(&format!("frame: larger than {FRAME_BYTES_MAX} bytes")));
     }
     if received.flags.contains(ReturnFlags::CTRUNC) {
         return Err(invalid("frame: too many descriptors"));

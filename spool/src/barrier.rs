@@ -153,7 +153,7 @@ impl Barrier {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = openat(CWD, path, flags, Mode::empty());
         let directory = File::from(opened.map_err(SpoolError::errno(path, "open"))?);
-        let device = directory.metadata().map_err(SpoolError::io(path, "look at"))?.dev();
+        let device = directory.metadata().map_err(SpoolError::io(path, "stat"))?.dev();
         let mut known = file_systems.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.iter().all(|one| one.device != device) {
             let (path, directory) = (path.to_owned(), directory.into());
@@ -180,7 +180,7 @@ impl Barrier {
     /// Makes one open file durable.
     pub(crate) fn pass_file(&self, path: &Path, file: &File) -> Result<(), SpoolError> {
         match self {
-            Self::Each => file.sync_data().map_err(SpoolError::io(path, "make durable")),
+            Self::Each => file.sync_data().map_err(SpoolError::io(path, "sync")),
             Self::FileSystems(file_systems) => file_systems.pass(),
         }
     }
@@ -191,7 +191,7 @@ impl Barrier {
             Self::Each => trees.iter().try_for_each(|tree| {
                 let parent = tree.parent().unwrap_or(tree);
                 let synced = durable::sync_tree(tree).and_then(|()| durable::sync_dir(parent));
-                synced.map_err(SpoolError::io(tree, "make durable"))
+                synced.map_err(SpoolError::io(tree, "sync"))
             }),
             Self::FileSystems(file_systems) => file_systems.pass(),
         }
@@ -202,7 +202,7 @@ impl Barrier {
         match self {
             Self::Each => directories.iter().try_for_each(|directory| {
                 let synced = durable::sync_dir(directory);
-                synced.map_err(SpoolError::io(directory, "make durable"))
+                synced.map_err(SpoolError::io(directory, "sync"))
             }),
             Self::FileSystems(file_systems) => file_systems.pass(),
         }

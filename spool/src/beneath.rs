@@ -25,7 +25,7 @@ pub(crate) fn read_bounded(
     bytes_max: usize,
     links: Links,
 ) -> Result<(Vec<u8>, u32), SpoolError> {
-    let stat = fstat(file).map_err(SpoolError::errno(path, "look at"))?;
+    let stat = fstat(file).map_err(SpoolError::errno(path, "stat"))?;
     insist_on_file(&stat, path, links)?;
     let most = u64::try_from(bytes_max).unwrap_or(u64::MAX);
     let too_large = || SpoolError::TooLarge { path: path.to_owned(), bytes_max: most };
@@ -58,7 +58,7 @@ fn insist_on_rest(
     match seek(file, SeekFrom::Hole(0)) {
         // An empty file, or a file system without holes.
         Ok(_) | Err(rustix::io::Errno::NXIO | rustix::io::Errno::INVAL) => {}
-        Err(errno) => return Err(SpoolError::errno(path, "look for holes")(errno)),
+        Err(errno) => return Err(SpoolError::errno(path, "seek a hole")(errno)),
     }
     let mut again = vec![0; bytes.len()];
     let same = match file.read_exact_at(&mut again, 0) {
@@ -66,7 +66,7 @@ fn insist_on_rest(
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
         Err(error) => return Err(SpoolError::io(path, "read again")(error)),
     };
-    let after = fstat(file).map_err(SpoolError::errno(path, "look at again"))?;
+    let after = fstat(file).map_err(SpoolError::errno(path, "stat again"))?;
     let written = |stat: &rustix::fs::Stat| (stat.st_size, stat.st_mtime, stat.st_mtime_nsec);
     match same && written(before) == written(&after) {
         true => Ok(()),

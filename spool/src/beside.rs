@@ -17,7 +17,7 @@ use crate::promote::open_file;
 /// # Errors
 /// The name exists, or an I/O error. Nothing is left behind.
 pub fn place_beside(path: &Path, bytes: &[u8]) -> Result<(), SpoolError> {
-    let mut fresh = Fresh::beside(path, 0o666).map_err(SpoolError::io(path, "make"))?;
+    let mut fresh = Fresh::beside(path, 0o666).map_err(SpoolError::io(path, "create"))?;
     let placed = fresh.write(bytes).and_then(|()| fresh.place());
     placed.map_err(SpoolError::io(path, "write"))?;
     sync_parent(path)
@@ -32,11 +32,11 @@ pub fn place_beside(path: &Path, bytes: &[u8]) -> Result<(), SpoolError> {
 pub fn replace_own(path: &Path, known: &[u8], bytes: &[u8]) -> Result<(), SpoolError> {
     let real = fs::canonicalize(path).map_err(SpoolError::io(path, "open"))?;
     let before = open_file(&real)?;
-    let mut fresh = Fresh::beside(&real, 0o600).map_err(SpoolError::io(&real, "make"))?;
+    let mut fresh = Fresh::beside(&real, 0o600).map_err(SpoolError::io(&real, "create"))?;
     let dressed = fresh.write(bytes).and_then(|()| fresh.dress(&before.metadata()?));
-    dressed.map_err(SpoolError::io(&real, "fill in"))?;
+    dressed.map_err(SpoolError::io(&real, "replace"))?;
     insist_on(before, &real, known)?;
-    fresh.replace().map_err(SpoolError::io(&real, "fill in"))?;
+    fresh.replace().map_err(SpoolError::io(&real, "replace"))?;
     sync_parent(&real)
 }
 
@@ -59,5 +59,5 @@ fn insist_on(file: File, path: &Path, known: &[u8]) -> Result<(), SpoolError> {
 }
 
 fn sync_parent(path: &Path) -> Result<(), SpoolError> {
-    durable::sync_dir(parent_of(path)).map_err(SpoolError::io(path, "make durable"))
+    durable::sync_dir(parent_of(path)).map_err(SpoolError::io(path, "sync"))
 }

@@ -123,7 +123,7 @@ fn read_signature(
     name: OsString,
 ) -> Result<Option<SignatureFile>, SpoolError> {
     // Records and messages contain the name as text.
-    let unreadable = || io::Error::new(io::ErrorKind::InvalidFilename, "the name is no plain text");
+    let unreadable = || io::Error::new(io::ErrorKind::InvalidFilename, "not plain text");
     let name = name.into_string().ok().filter(|name| model::escape_line(name) == *name);
     let name = name.ok_or_else(|| SpoolError::io(path, "read the name")(unreadable()))?;
     let file = match open_beneath(directory, &name, OFlags::RDONLY) {

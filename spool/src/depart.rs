@@ -181,7 +181,7 @@ fn take_companions_away(dropbox: &Path, file_name: &str, beside: &[String], keep
 fn left_in_place(path: &Path, gone: io::Result<()>) {
     match gone {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            tracing::warn!("{}: left in place: {error}", path.display());
+            tracing::warn!("{}: not removed: {error}", path.display());
         }
         _ => {}
     }
@@ -223,7 +223,7 @@ fn set_aside(dropped: &Dropped, file_name: &str, aside: &Path) -> Result<Taken, 
             Err(error) => return Err(SpoolError::io(&original, "remove")(error)),
         }
     }
-    let found = fs::symlink_metadata(aside).map_err(SpoolError::io(aside, "look at"))?;
+    let found = fs::symlink_metadata(aside).map_err(SpoolError::io(aside, "stat"))?;
     if dropped.is(&found) {
         return Ok(Taken::Ours);
     }
@@ -232,12 +232,12 @@ fn set_aside(dropped: &Dropped, file_name: &str, aside: &Path) -> Result<Taken, 
         // A third file was submitted meanwhile. This one stays in the claim, as if overwritten.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             tracing::warn!(
-                "{}: dropped again and again; one is {}",
+                "{}: submitted more than once while it ran; one copy is at {}",
                 original.display(),
                 aside.display()
             );
         }
-        Err(error) => return Err(SpoolError::io(&original, "put back")(error)),
+        Err(error) => return Err(SpoolError::io(&original, "move back")(error)),
     }
     Ok(Taken::Another)
 }

@@ -40,7 +40,7 @@ impl Drafting {
                 return Err(taken(path));
             }
         }
-        let hidden = hidden_beside(&inputs).map_err(SpoolError::io(&inputs, "make"))?;
+        let hidden = hidden_beside(&inputs).map_err(SpoolError::io(&inputs, "create"))?;
         Ok(Self { request, inputs, hidden, bytes_left: input_bytes_max })
     }
 
@@ -55,7 +55,7 @@ impl Drafting {
         if from.metadata().is_ok_and(|found| found.len() > self.bytes_left) {
             return Err(too_large);
         }
-        self.make_parents(name).map_err(SpoolError::io(&to, "make room for"))?;
+        self.make_parents(name).map_err(SpoolError::io(&to, "create the directories of"))?;
         let copied = copy(from, &to, self.bytes_left);
         let (sha256, bytes) = copied.map_err(SpoolError::io(&to, "copy the input"))?;
         self.bytes_left = self.bytes_left.checked_sub(bytes).ok_or(too_large)?;
@@ -84,8 +84,7 @@ impl Drafting {
     pub fn keep(self, bytes: &[u8]) -> Result<PathBuf, SpoolError> {
         let has_inputs = self.hidden.exists();
         if has_inputs {
-            durable::sync_tree(&self.hidden)
-                .map_err(SpoolError::io(&self.hidden, "make durable"))?;
+            durable::sync_tree(&self.hidden).map_err(SpoolError::io(&self.hidden, "sync"))?;
             rename(&self.hidden, &self.inputs)?;
         }
         if let Err(error) = self.place_request(bytes) {
@@ -95,13 +94,13 @@ impl Drafting {
             return Err(error);
         }
         durable::sync_dir(parent_of(&self.request))
-            .map_err(SpoolError::io(&self.request, "make durable"))?;
+            .map_err(SpoolError::io(&self.request, "sync the name of"))?;
         Ok(self.request.clone())
     }
 
     fn place_request(&self, bytes: &[u8]) -> Result<(), SpoolError> {
         let path = &self.request;
-        let mut fresh = Fresh::beside(path, 0o666).map_err(SpoolError::io(path, "make"))?;
+        let mut fresh = Fresh::beside(path, 0o666).map_err(SpoolError::io(path, "create"))?;
         fresh.write(bytes).map_err(SpoolError::io(path, "write"))?;
         fresh.place().map_err(in_place(path))
     }
@@ -125,11 +124,11 @@ fn rename(from: &Path, to: &Path) -> Result<(), SpoolError> {
 fn in_place(to: &Path) -> impl FnOnce(io::Error) -> SpoolError {
     move |error| match error.kind() {
         io::ErrorKind::AlreadyExists => taken(to),
-        _ => SpoolError::io(to, "put in place")(error),
+        _ => SpoolError::io(to, "rename into place")(error),
     }
 }
 
 fn taken(path: &Path) -> SpoolError {
-    let what = "it is there already and is not replaced; use another slug or directory";
+    let what = "already exists; help: use another slug or directory";
     SpoolError::io(path, "draft")(io::Error::new(io::ErrorKind::AlreadyExists, what))
 }

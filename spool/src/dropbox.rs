@@ -116,7 +116,7 @@ impl Dropbox {
     /// # Errors
     /// [`SpoolError::NotOurs`] if not.
     pub fn insist_on_ours(&self) -> Result<(), SpoolError> {
-        let found = fs::metadata(&self.path).map_err(SpoolError::io(&self.path, "look at"))?;
+        let found = fs::metadata(&self.path).map_err(SpoolError::io(&self.path, "stat"))?;
         let user = rustix::process::geteuid();
         let owner = found.uid() == user.as_raw() || user.is_root();
         let writable = access(&self.path, Access::WRITE_OK | Access::EXEC_OK).is_ok();
@@ -152,7 +152,7 @@ impl Dropbox {
     /// # Errors
     /// The directory cannot be read.
     pub fn changed_at(&self) -> Result<(i64, i64), SpoolError> {
-        let found = fs::metadata(&self.path).map_err(SpoolError::io(&self.path, "look at"))?;
+        let found = fs::metadata(&self.path).map_err(SpoolError::io(&self.path, "stat"))?;
         Ok((found.mtime(), found.mtime_nsec()))
     }
 
@@ -279,7 +279,7 @@ impl Spool {
         };
         let read = read_bounded(&file, &path, REQUEST_BYTES_MAX, Links::One)?;
         let file = File::from(file);
-        let found = file.metadata().map_err(SpoolError::io(&path, "look at"))?;
+        let found = file.metadata().map_err(SpoolError::io(&path, "stat"))?;
         let companions = Companions::among(companions, &dropbox.path, name)?;
         let stem = name.strip_suffix(".md").unwrap_or(name);
         let inputs_path = dropbox.path.join(format!("{stem}.inputs"));

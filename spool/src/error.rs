@@ -158,11 +158,7 @@ impl fmt::Display for SpoolError {
         match self {
             Self::Io { path, act, error } => write!(f, "{}: {act}: {error}", path.display()),
             Self::FileKind { path, kind } => {
-                write!(
-                    f,
-                    "{}: is {kind}; only regular files with one link are read",
-                    path.display()
-                )
+                write!(f, "{}: is {kind}, not a regular file with one link", path.display())
             }
             Self::TooLarge { path, bytes_max } => {
                 write!(f, "{}: is larger than {bytes_max} bytes", path.display())
@@ -170,38 +166,38 @@ impl fmt::Display for SpoolError {
             Self::Busy { path } => {
                 write!(
                     f,
-                    "{}: another daemon works on this spool (or an embedded run does); stop it first",
+                    "{}: another daemon or an embedded run uses this spool; help: stop it first",
                     path.display()
                 )
             }
             Self::Changed { path } => {
-                write!(f, "{}: was changed meanwhile; look at it again", path.display())
+                write!(f, "{}: the file changed after it was read", path.display())
             }
             Self::LedgerLine { path, line } => {
-                write!(f, "{}:{line}: not a ledger line; {}", path.display(), ledger_help(path))
+                write!(f, "{}:{line}: invalid ledger line; {}", path.display(), ledger_help(path))
             }
-            Self::Unsynced { path, error } => write!(
-                f,
-                "{}: make durable: {error}; help: check the disk, and start again",
-                path.display()
-            ),
+            Self::Unsynced { path, error } => {
+                write!(f, "{}: sync: {error}; help: check the disk, then retry", path.display())
+            }
             Self::Ledger { path, fault } => {
                 write!(f, "{}: {fault}; {}", path.display(), ledger_help(path))
             }
             Self::Replaced { path } => write!(
                 f,
-                "{}: is not the file that this daemon locked; its directory was replaced",
+                "{}: not the file that this daemon locked: its directory was replaced; help: \
+                 restart the daemon",
                 path.display()
             ),
             Self::Stopped { path } => write!(
                 f,
-                "{}: something could not be made durable before; nothing more is",
+                "{}: an earlier sync failed; refusing further writes; help: check the disk and \
+                 restart the daemon",
                 path.display()
             ),
             Self::NotOurs { path } => write!(
                 f,
-                "{}: must belong to this user, or be writable and not sticky: requests that were \
-                 taken could not be removed",
+                "{}: submissions cannot be removed from this directory; help: make the daemon's \
+                 user its owner, or give that user write access and clear the sticky bit",
                 path.display()
             ),
         }
@@ -212,7 +208,7 @@ impl fmt::Display for SpoolError {
 fn ledger_help(path: &Path) -> String {
     let state = path.parent().unwrap_or(path).display();
     format!(
-        "nothing is run; help: put back the newest copy of the ledger, or have it rebuilt with \
+        "runs are suspended; help: restore the newest copy of the ledger, or rebuild it with \
          `toolexec doctor --spool DIR --state {state} --rebuild-ledger` (docs/spool.md)"
     )
 }

@@ -105,7 +105,7 @@ impl Fresh {
         if self.is_ours()? {
             return Ok(());
         }
-        Err(io::Error::other("another file was put in its place; somebody else writes here"))
+        Err(io::Error::other("another file replaced it; another process writes to this directory"))
     }
 
     fn is_ours(&self) -> io::Result<bool> {

@@ -35,7 +35,7 @@ pub(crate) fn give(state: &Path, id: &ResultId) -> Result<bool, SpoolError> {
         hold(&file, Hold::Exclusive)?;
         give_in(&Locked::held(file), id)
     });
-    match given.map_err(SpoolError::io(&path, "give a result id in")) {
+    match given.map_err(SpoolError::io(&path, "assign a result id in")) {
         // Without disk space no run begins from this state, so no two runs can get the same id.
         Err(error) if error.is_full() => Ok(true),
         given => given,

@@ -58,13 +58,13 @@ impl Dropbox {
     /// The file cannot be created.
     pub fn place_order(&self, request: &str, order: Order) -> Result<bool, SpoolError> {
         let path = self.path().join(order.file_name(request));
-        let fresh = Fresh::beside(&path, ORDER_MODE).map_err(SpoolError::io(&path, "make"))?;
+        let fresh = Fresh::beside(&path, ORDER_MODE).map_err(SpoolError::io(&path, "create"))?;
         let placed = fresh.open_to(ORDER_MODE).and_then(|()| fresh.place());
         match placed {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
-            placed => placed.map_err(SpoolError::io(&path, "drop"))?,
+            placed => placed.map_err(SpoolError::io(&path, "submit"))?,
         }
-        durable::sync_dir(self.path()).map_err(SpoolError::io(self.path(), "make durable"))?;
+        durable::sync_dir(self.path()).map_err(SpoolError::io(self.path(), "sync"))?;
         Ok(true)
     }
 

@@ -158,7 +158,7 @@ impl Spool {
     pub fn insist_on_place(&self) -> Result<(), SpoolError> {
         let names = [self.places.state.join("lock"), self.places.spool.join(".lock")];
         for (path, lock) in names.into_iter().zip(&self.locks) {
-            let open = lock.file().metadata().map_err(SpoolError::io(&path, "look at"))?;
+            let open = lock.file().metadata().map_err(SpoolError::io(&path, "stat"))?;
             let same = |named: fs::Metadata| (named.dev(), named.ino()) == (open.dev(), open.ino());
             if !fs::metadata(&path).is_ok_and(same) {
                 return Err(SpoolError::Replaced { path });
@@ -178,7 +178,7 @@ impl Spool {
     /// The file system does not report them.
     pub fn free_bytes(&self) -> Result<u64, SpoolError> {
         let path = &self.places.spool;
-        let found = rustix::fs::statvfs(path).map_err(SpoolError::errno(path, "look at"))?;
+        let found = rustix::fs::statvfs(path).map_err(SpoolError::errno(path, "stat"))?;
         Ok(found.f_bavail.saturating_mul(found.f_frsize))
     }
 
@@ -246,9 +246,9 @@ fn store_bounds(tenancy: Tenancy) -> Bounds {
 pub(crate) fn make_dir(path: &Path, mode: u32) -> Result<PathBuf, SpoolError> {
     if !path.is_dir() {
         let made = DirBuilder::new().mode(mode).recursive(true).create(path);
-        made.map_err(SpoolError::io(path, "make the directory"))?;
+        made.map_err(SpoolError::io(path, "create the directory"))?;
         if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            crate::durable::sync_dir(parent).map_err(SpoolError::io(parent, "make durable"))?;
+            crate::durable::sync_dir(parent).map_err(SpoolError::io(parent, "sync"))?;
         }
     }
     fs::canonicalize(path).map_err(SpoolError::io(path, "resolve"))

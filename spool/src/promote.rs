@@ -135,7 +135,7 @@ impl Submission {
             }
         };
         // Nothing is undone from here on: the daemon may already be working on the request.
-        durable::sync_dir(approved).map_err(SpoolError::io(&target, "make durable"))?;
+        durable::sync_dir(approved).map_err(SpoolError::io(&target, "sync"))?;
         Ok(dropped)
     }
 
@@ -181,7 +181,7 @@ impl Submission {
         made: &mut Vec<Made>,
     ) -> Result<(), SpoolError> {
         access(approved, Access::WRITE_OK | Access::EXEC_OK)
-            .map_err(SpoolError::errno(approved, "write into"))?;
+            .map_err(SpoolError::errno(approved, "write to"))?;
         let inputs = approved.join(inputs_name(&self.file_name));
         let files = self.companions.files();
         let beside: Vec<PathBuf> = files.iter().map(|(name, _)| approved.join(name)).collect();
@@ -197,7 +197,7 @@ impl Submission {
         for (path, (_, bytes)) in beside.iter().zip(&files) {
             place_file(path, bytes, made)?;
         }
-        durable::sync_dir(approved).map_err(SpoolError::io(approved, "make durable"))?;
+        durable::sync_dir(approved).map_err(SpoolError::io(approved, "sync"))?;
         place_whole(target, &self.bytes, made)
     }
 
@@ -207,8 +207,8 @@ impl Submission {
         declared: &[&str],
         made: &mut Vec<Made>,
     ) -> Result<(), SpoolError> {
-        let hidden = hidden_beside(target).map_err(SpoolError::io(target, "make"))?;
-        make_directory(&hidden).map_err(SpoolError::io(&hidden, "make"))?;
+        let hidden = hidden_beside(target).map_err(SpoolError::io(target, "create"))?;
+        make_directory(&hidden).map_err(SpoolError::io(&hidden, "create"))?;
         made.push(Made::Tree(hidden.clone()));
         for name in declared {
             let to = hidden.join(name);
@@ -217,8 +217,8 @@ impl Submission {
                 .and_then(|()| fill(&create(&to)?, from))
                 .map_err(SpoolError::io(&self.inputs.join(name), "copy into the spool"))?;
         }
-        durable::sync_tree(&hidden).map_err(SpoolError::io(&hidden, "make durable"))?;
-        durable::rename_new(&hidden, target).map_err(io_or_taken(target, "drop"))?;
+        durable::sync_tree(&hidden).map_err(SpoolError::io(&hidden, "sync"))?;
+        durable::rename_new(&hidden, target).map_err(io_or_taken(target, "submit"))?;
         made.push(Made::Tree(target.to_owned()));
         Ok(())
     }
@@ -237,7 +237,7 @@ pub(crate) fn open_file(path: &Path) -> Result<File, SpoolError> {
         }
         opened => opened.map_err(SpoolError::errno(path, "open"))?,
     };
-    let stat = fstat(&opened).map_err(SpoolError::errno(path, "look at"))?;
+    let stat = fstat(&opened).map_err(SpoolError::errno(path, "stat"))?;
     insist_on_file(&stat, path, Links::Any)?;
     Ok(opened.into())
 }

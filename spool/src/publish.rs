@@ -149,7 +149,7 @@ impl Spool {
         match DirBuilder::new().mode(0o755).create(&hidden) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
-            Err(error) => return Err(SpoolError::io(&hidden, "make")(error)),
+            Err(error) => return Err(SpoolError::io(&hidden, "create")(error)),
         }
         let directory = File::open(&hidden).map_err(SpoolError::io(&hidden, "open"))?;
         flock(&directory, FlockOperation::NonBlockingLockExclusive)
@@ -255,11 +255,11 @@ impl ResultDraft {
     /// The disk.
     pub fn set_aside(self) -> Result<(PathBuf, Self), SpoolError> {
         let kept = self.results.join(format!("{UNVERIFIED}{}", self.result_id));
-        durable::rename_new(&self.hidden, &kept).map_err(SpoolError::io(&kept, "name"))?;
+        durable::rename_new(&self.hidden, &kept).map_err(SpoolError::io(&kept, "rename"))?;
         let Self { result_id, hidden, results, .. } = self;
         match Spool::draft_result_in(&results, &result_id)? {
             Some(anew) => Ok((kept, anew)),
-            None => Err(SpoolError::io(&hidden, "make")(io::ErrorKind::AlreadyExists.into())),
+            None => Err(SpoolError::io(&hidden, "create")(io::ErrorKind::AlreadyExists.into())),
         }
     }
 

@@ -47,7 +47,7 @@ impl Reserve {
     /// The disk is full, a record is being written in the reserved space, or another I/O error.
     pub(crate) fn keep(&self, free: impl FnOnce()) -> Result<(), SpoolError> {
         if self.users.load(Ordering::SeqCst) > 0 {
-            let failed = SpoolError::io(&self.path, "reserve room for records");
+            let failed = SpoolError::io(&self.path, "reserve space for records");
             return Err(failed(Errno::NOSPC.into()));
         }
         match self.take() {
@@ -67,7 +67,7 @@ impl Reserve {
     }
 
     fn take(&self) -> Result<(), SpoolError> {
-        let failed = SpoolError::io(&self.path, "reserve room for records");
+        let failed = SpoolError::io(&self.path, "reserve space for records");
         let opened = OpenOptions::new()
             .write(true)
             .create(true)

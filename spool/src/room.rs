@@ -48,7 +48,7 @@ impl Spool {
     /// Too few descriptors are left.
     pub fn insist_on_descriptors(&self) -> Result<(), SpoolError> {
         let spool = &self.roots()[1];
-        try_descriptors().map_err(SpoolError::io(spool, "open what a request needs"))
+        try_descriptors().map_err(SpoolError::io(spool, "open descriptors for a request"))
     }
 
     /// Checks for space and inodes beyond the reserve. The reserve only helps on the spool's own
@@ -69,12 +69,12 @@ impl Spool {
             let found = match statvfs(place) {
                 // The log of embedded runs is made with its first entry.
                 Err(Errno::NOENT) => continue,
-                found => found.map_err(SpoolError::errno(place, "look at"))?,
+                found => found.map_err(SpoolError::errno(place, "stat"))?,
             };
             let bytes = found.f_bavail.saturating_mul(found.f_frsize);
             let has_inodes = found.f_files == 0 || found.f_favail >= ROOM_INODES_MIN;
             if !has_inodes || (device(place) != of_spool && bytes < bytes_min) {
-                return Err(SpoolError::errno(place, "look for room in")(Errno::NOSPC));
+                return Err(SpoolError::errno(place, "check the free space of")(Errno::NOSPC));
             }
         }
         Ok(())
@@ -92,7 +92,7 @@ impl Spool {
         for place in places.into_iter().chain(others.iter().copied()) {
             match try_file(place) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                tried => tried.map_err(SpoolError::io(place, "make a file in"))?,
+                tried => tried.map_err(SpoolError::io(place, "create a file in"))?,
             }
         }
         Ok(())

@@ -45,11 +45,11 @@ impl Spool {
     pub fn make_slot(&self, id: ClaimId) -> Result<EmptySlot, SpoolError> {
         let slot = self.staging().join(id.as_str());
         let made = DirBuilder::new().mode(0o755).create(&slot);
-        made.map_err(SpoolError::io(&slot, "make the slot"))?;
+        made.map_err(SpoolError::io(&slot, "create the slot"))?;
         // The daemon's umask must not hide the slot from the tool's uid.
         let opened = fs::set_permissions(&slot, Permissions::from_mode(0o755));
-        opened.map_err(SpoolError::io(&slot, "open to the tool"))?;
-        let found = fs::metadata(&slot).map_err(SpoolError::io(&slot, "look at"))?;
+        opened.map_err(SpoolError::io(&slot, "set the mode of"))?;
+        let found = fs::metadata(&slot).map_err(SpoolError::io(&slot, "stat"))?;
         Ok(EmptySlot { id, device: found.dev(), inode: found.ino() })
     }
 

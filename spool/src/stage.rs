@@ -176,27 +176,28 @@ fn stage_input(
     };
     let directory = match &claimed.inputs {
         Inputs::Open(directory) => directory,
-        Inputs::Missing => return missing("there is no such directory"),
+        Inputs::Missing => return missing("no such directory"),
         Inputs::Unusable(why) => return missing(why),
     };
     let file = match open_beneath(directory, input.name(), OFlags::RDONLY) {
         Ok(file) => file,
         Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => {
-            return missing("there is no such file");
+            return missing("no such file");
         }
         Err(rustix::io::Errno::LOOP | rustix::io::Errno::XDEV) => {
-            return missing("is or lies behind a symbolic link, and none is followed");
+            return missing("the path crosses a symbolic link or a mount, which is not followed");
         }
         Err(errno) => return missing(&io::Error::from(errno).to_string()),
     };
-    let stat = fstat(&file).map_err(SpoolError::errno(&shown, "look at"))?;
+    let stat = fstat(&file).map_err(SpoolError::errno(&shown, "stat"))?;
     if let Err(SpoolError::FileKind { kind, .. }) = insist_on_file(&stat, &shown, Links::Any) {
         let message = format!("input {}: {}: is {kind}", input.name(), shown.display());
         return Ok(Err(Violation::error(Code::SpoolFileKind, message)));
     }
     let too_large = || {
-        let message = format!("input {}: with it the inputs are too large", input.name());
-        let hint = "see policy limits.input_bytes_max";
+        let message =
+            format!("input {}: with it the inputs exceed limits.input_bytes_max", input.name());
+        let hint = "use smaller inputs, or raise limits.input_bytes_max in the policy";
         Ok(Err(Violation::error(Code::LimitsOverPolicy, message).hint(hint)))
     };
     if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > bytes_left {
@@ -220,8 +221,7 @@ fn stage_input(
 fn mismatch(input: &Input, found: Sha256) -> Violation {
     let message =
         format!("input {}: sha256 is {found}, the request says {}", input.name(), input.sha256());
-    let hint = "the file is not the one that was approved: restore it, or have the request \
-                approved with the new digest";
+    let hint = "restore the approved file, or have the request approved with the new digest";
     Violation::error(Code::InputsMismatch, message).hint(hint)
 }
 
@@ -233,10 +233,10 @@ fn make_parents(slot: &Path, name: &str) -> Result<(), SpoolError> {
         match DirBuilder::new().create(&path) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(SpoolError::io(&path, "make")(error)),
+            Err(error) => return Err(SpoolError::io(&path, "create")(error)),
         }
         let opened = fs::set_permissions(&path, Permissions::from_mode(0o755));
-        opened.map_err(SpoolError::io(&path, "open to the tool"))?;
+        opened.map_err(SpoolError::io(&path, "set the mode of"))?;
     }
     Ok(())
 }
@@ -255,7 +255,7 @@ fn take_in(
         if matching == Match::Same || poured.0 != *wanted {
             return Ok(poured);
         }
-        tracing::warn!("{wanted}: the stored copy is damaged and is replaced");
+        tracing::warn!("{wanted}: the stored copy is damaged; replacing it");
         store.forget(wanted);
         fs::remove_file(to)?;
         from.rewind()?;

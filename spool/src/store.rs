@@ -62,7 +62,7 @@ impl Store {
     pub(crate) fn lend(&self, sha256: &Sha256, to: &Path) -> Option<File> {
         if let Err(error) = fs::hard_link(self.place(sha256), to) {
             if error.kind() != io::ErrorKind::NotFound {
-                tracing::warn!("{}: link from the store: {error}", to.display());
+                tracing::warn!("{}: link the stored input: {error}", to.display());
             }
             return None;
         }
@@ -77,7 +77,7 @@ impl Store {
             }
             Ok(file) => Some(file),
             Err(error) => {
-                tracing::warn!("{}: open what was stored: {error}", to.display());
+                tracing::warn!("{}: open the stored input: {error}", to.display());
                 self.forget(sha256);
                 remove(to);
                 None
@@ -98,7 +98,7 @@ impl Store {
             }),
             // Another run of the same input has stored it already.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => tracing::warn!("{}: keep for later runs: {error}", from.display()),
+            Err(error) => tracing::warn!("{}: store for later runs: {error}", from.display()),
         }
     }
 
@@ -200,7 +200,7 @@ fn open_ours(path: &Path) -> io::Result<File> {
     if found.is_file() && ours && found.mode() & 0o7777 == 0o444 {
         return Ok(file);
     }
-    Err(io::Error::new(io::ErrorKind::InvalidData, "is no file that was stored here"))
+    Err(io::Error::new(io::ErrorKind::InvalidData, "not a file of the input store"))
 }
 
 /// Returns whether a slot already has this file. Two sandboxes must not share one: a lock on it

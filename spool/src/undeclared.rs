@@ -31,9 +31,9 @@ pub(crate) fn undeclared(
     list(directory, listing, "", 0, &mut found);
     found.sort();
     let violation = |name: String| {
-        let message = format!("input {name}: is not declared in the front matter");
+        let message = format!("input {name}: not declared in the front matter");
         let hint = format!(
-            "declare it under inputs with its sha256, or take it out of {}",
+            "declare it under inputs with its sha256, or remove it from {}",
             path.display()
         );
         Violation::error(Code::InputsUndeclared, message).hint(hint)

@@ -35,9 +35,9 @@ impl Want {
     #[must_use]
     pub fn remedy(self) -> &'static str {
         match self {
-            Self::Room => "remove what is no longer needed (`toolexec gc`), or raise the quota",
+            Self::Room => "free disk space (`toolexec gc`), or raise the quota",
             Self::Descriptors => {
-                "raise the limit of open files (`LimitNOFILE=` of the unit), or fs.file-max"
+                "raise the limit of open files (`LimitNOFILE=` in the unit), or fs.file-max"
             }
         }
     }
@@ -47,7 +47,7 @@ impl Want {
 impl fmt::Display for Want {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Room => "there is room",
+            Self::Room => "there is free disk space",
             Self::Descriptors => "there are free file descriptors",
         })
     }

@@ -155,7 +155,7 @@ fn a_refusal_that_was_published_is_put_away_and_not_told_again() {
     assert!(scene.recovered("partial").unfinished.is_empty());
     scene.assert_quarantined();
     let inputs = scene.names(&format!("quarantine/{}/{ID}.inputs", result_id()));
-    assert_eq!(inputs, ["data"], "what was dropped is kept for whoever looks");
+    assert_eq!(inputs, ["data"], "the submitted inputs are kept");
 }
 
 #[test]

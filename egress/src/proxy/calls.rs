@@ -137,8 +137,8 @@ fn masked(mask: libc::c_int) -> Is {
 /// # Errors
 /// The kernel has no seccomp, or the filter cannot be built for this architecture.
 pub(super) fn restrict() -> Result<(), String> {
-    let program = program().map_err(|error| format!("system calls: {error}"))?;
-    seccompiler::apply_filter(&program).map_err(|error| format!("system calls: {error}"))
+    let program = program().map_err(|error| format!("system call filter: {error}"))?;
+    seccompiler::apply_filter(&program).map_err(|error| format!("system call filter: {error}"))
 }
 
 fn program() -> Result<BpfProgram, seccompiler::BackendError> {

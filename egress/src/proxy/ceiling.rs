@@ -47,7 +47,7 @@ impl FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text}: not an address; write 10.0.0.5, 10.0.0.0/8 or fd00::/8");
+        let wrong = || "not an address; help: write 10.0.0.5, 10.0.0.0/8 or fd00::/8".to_owned();
         let (address, length) = match text.split_once('/') {
             Some((address, length)) => (address, Some(length)),
             None => (text, None),

@@ -23,7 +23,7 @@ pub(super) fn close_inherited() -> Result<(), String> {
         match close(fd) {
             // The descriptor of the listing itself is already closed.
             Ok(()) | Err(Errno::EBADF) => {}
-            Err(error) => return Err(format!("descriptor {fd}: cannot be closed: {error}")),
+            Err(error) => return Err(format!("descriptor {fd}: close: {error}")),
         }
     }
     Ok(())

@@ -36,7 +36,7 @@ impl Metered {
 fn used_up(pages: &mut Pages, rule: usize) -> io::Error {
     let name = pages.host_name(rule).to_owned();
     pages.refuse(&name, Reason::Bytes);
-    io::Error::new(io::ErrorKind::QuotaExceeded, "the run's bytes are used up")
+    io::Error::new(io::ErrorKind::QuotaExceeded, "the run's byte limit is used up")
 }
 
 impl AsyncRead for Metered {

@@ -9,57 +9,58 @@ use clap::Parser;
 use super::ceiling::{Ceiling, Network};
 
 const LONG: &str = "\
-Lets a run reach the hosts it may name, and nothing else.
+Connect runs to the hosts that they may use, and to nothing else.
 
-The program serves runs over its standard input: one seqpacket connection (one run, then it ends), or a \
-seqpacket socket that listens (many runs; in a unit StandardInput=socket). For each run it is given a list of \
-hosts and a TCP socket that listens inside the run's cell, where it answers as an HTTP proxy: CONNECT \
-for TLS, absolute http:// addresses for plain HTTP. It is started by toolexecd, not by people.
+The program serves runs over its standard input: either one seqpacket connection (one run, then it \
+exits), or a listening seqpacket socket (many runs; StandardInput=socket in a unit). For each run \
+it receives a list of hosts and a TCP socket that listens inside the run's sandbox. There it \
+answers as an HTTP proxy: CONNECT for TLS, absolute http:// addresses for plain HTTP. toolexecd \
+starts this program; do not start it by hand.
 
-A name is looked up once per run. Addresses that are not public (private, loopback, link-local, \
-metadata services, this host's own, and IPv6 forms of those) are reached only if the run's list names \
-them, and in a service only if --allow-private does, too. A tunnel's \
-TLS must name the host that was asked for. Every refusal is answered with a reason and reported.";
+Each name is looked up once per run. Addresses that are not public (private, loopback, link-local, \
+metadata services, this host's own, and IPv6 forms of those) are reached only if the run's list \
+names them; in a service, --allow-private must allow them as well. The TLS in a tunnel must name \
+the requested host. Each refusal is answered with its reason and reported.";
 
 const AFTER: &str = "\
 Examples:
   toolexec-egress --client-user toolexec          (in a service, with a socket unit)
   toolexec-egress --client-user toolexec --allow-private 10.1.0.0/16
-  toolexec-egress --hosts-file pinned.hosts       (a host without DNS; started by toolexecd)
+  toolexec-egress --hosts-file pinned.hosts       (on a host without DNS; started by toolexecd)
 
-Exit status: 0 the client is done; 2 the program could not start serving.";
+Exit status: 0 success; 3 the program could not start serving.";
 
-/// What the program was started with.
+/// The options of the program.
 #[derive(Debug, Parser)]
-#[command(name = "toolexec-egress", version, about = "The proxy of runs that may name hosts", long_about = LONG, after_help = AFTER)]
+#[command(name = "toolexec-egress", version, about = "Connect runs to the hosts that they may use", long_about = LONG, after_help = AFTER)]
 pub(super) struct Options {
-    /// User, by name or number, whose processes may ask for runs; needed with a socket that listens
+    /// Serve only this user, a name or a uid; required with a listening socket
     #[arg(long, value_name = "USER")]
     pub(super) client_user: Option<String>,
 
-    /// Name server to ask instead of the system's resolver: an address, with a port if not 53
+    /// Query this name server instead of the system's resolver: an address, with a port if not 53
     #[arg(long, value_name = "ADDR", value_parser = server_address, conflicts_with = "hosts_file")]
     pub(super) resolver: Option<SocketAddr>,
 
-    /// File of fixed answers in the form of /etc/hosts, read once; no other name is then known
+    /// Resolve names from this file only, in the format of /etc/hosts; it is read once
     #[arg(long, value_name = "FILE")]
     pub(super) hosts_file: Option<PathBuf>,
 
-    /// Address or network that is not public and that runs may name all the same; may be repeated.
-    /// Without it: none over a socket that listens; over a connection what its client names
+    /// Allow runs to name this address or network although it is not public; may be repeated.
+    /// Default: none with a listening socket; with a single connection, those that its client names
     #[arg(long, value_name = "ADDR[/LEN]")]
     allow_private: Vec<Network>,
 
-    /// Longest wait for a request's head, a ClientHello, a name, a host's answer to a connection, or
-    /// the rest of a half-closed tunnel
+    /// Limit the wait for a request's head, a ClientHello, a name, a host's answer to a connection,
+    /// or the rest of a half-closed tunnel
     #[arg(long, value_name = "MS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(50..=600_000))]
     patience_ms: u64,
 
-    /// Longest wait for a byte to pass to or from a host
+    /// Limit the time without a byte to or from a host
     #[arg(long, value_name = "MS", default_value_t = 120_000, value_parser = clap::value_parser!(u64).range(50..=86_400_000))]
     idle_ms: u64,
 
-    /// Most runs served at once
+    /// Limit the number of concurrent runs
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) runs_max: u16,
 }
@@ -96,7 +97,7 @@ fn server_address(text: &str) -> Result<SocketAddr, String> {
     let with_port = text.parse::<SocketAddr>();
     with_port
         .or_else(|_| text.parse().map(|ip| SocketAddr::new(ip, 53)))
-        .map_err(|_| format!("{text}: not an address; write 192.0.2.53 or [2001:db8::53]:5353"))
+        .map_err(|_| "not an address; help: write 192.0.2.53 or [2001:db8::53]:5353".to_owned())
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ fn question(address: IpAddr) -> Vec<u8> {
 }
 
 fn understood(answer: &[u8]) -> io::Result<bool> {
-    let wrong = || io::Error::new(io::ErrorKind::InvalidData, "routes: no answer of the kernel");
+    let wrong = || io::Error::new(io::ErrorKind::InvalidData, "routes: invalid kernel answer");
     let kind = answer.get(4..6).and_then(|it| it.try_into().ok()).map(u16::from_ne_bytes);
     match kind.ok_or_else(wrong)? {
         NEW_ROUTE => answer.get(ROUTE_KIND).map(|it| NOT_ONE_OTHER.contains(it)).ok_or_else(wrong),

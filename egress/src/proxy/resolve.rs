@@ -58,10 +58,10 @@ impl Resolver {
             let Some(address) = words.next() else { continue };
             let address: IpAddr = address
                 .parse()
-                .map_err(|_| at(format!("line {}: {address:?} is no address", number + 1)))?;
+                .map_err(|_| at(format!("line {}: {address:?} is not an address", number + 1)))?;
             for name in words {
                 if !matches!(Host::parse(name), Some(Host::Name(_))) {
-                    return Err(at(format!("line {}: {name:?} is no host name", number + 1)));
+                    return Err(at(format!("line {}: {name:?} is not a host name", number + 1)));
                 }
                 answers.entry(fold(name)).or_default().push(address);
             }

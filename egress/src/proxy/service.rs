@@ -42,7 +42,7 @@ pub(super) fn run(options: Options) -> Result<(), String> {
     };
     let confinement = confine(reads)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    let runtime = runtime.map_err(|error| format!("cannot start the runtime: {error}"))?;
     let patience = options.patience();
     runtime.block_on(async {
         let resolver = match (fixed, options.resolver) {
@@ -71,12 +71,13 @@ fn at<E: Display>(what: &str) -> impl FnOnce(E) -> String {
 fn source(options: &Options) -> Result<Source, String> {
     let socket = io::stdin().as_fd().try_clone_to_owned().map_err(at("the client's socket"))?;
     if socket_type(&socket) != Ok(SocketType::SEQPACKET) {
-        return Err("standard input: no seqpacket socket; toolexecd starts this program".to_owned());
+        let why = "standard input: not a seqpacket socket; help: let toolexecd start this program";
+        return Err(why.to_owned());
     }
     let listens = socket_acceptconn(&socket).map_err(at("the client's socket"))?;
     match (listens, &options.client_user) {
         (true, Some(user)) => Ok(Source::Many { listener: socket, client: uid_of(user)? }),
-        (true, None) => Err("--client-user: needed with a listening socket".to_owned()),
+        (true, None) => Err("--client-user: required with a listening socket".to_owned()),
         (false, Some(user)) => {
             let client = uid_of(user)?;
             let peer = socket_peercred(&socket).map_err(at("the client's socket"))?;
@@ -112,7 +113,7 @@ async fn serve(
         let socket = match listener.accept().await {
             Ok((socket, _)) => Client::accepted(socket),
             Err(error) => {
-                eprintln!("toolexec-egress: no connection accepted: {error}");
+                eprintln!("toolexec-egress: accept: {error}");
                 tokio::time::sleep(std::time::Duration::from_millis(50)).await;
                 continue;
             }
@@ -145,5 +146,6 @@ fn check_peer(socket: &Client, client: u32) -> io::Result<()> {
     if peer == client {
         return Ok(());
     }
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("uid {peer} may ask for no runs")))
+    let why = format!("uid {peer} is not the user of --client-user");
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
 }

@@ -63,7 +63,7 @@ fn a_socket_of_another_network_namespace_is_the_only_way_out_of_it() {
     drop(listener);
     serving.send(()).unwrap();
     tool.join().unwrap();
-    assert!(taken.accept().is_err(), "somebody came out of the namespace");
+    assert!(taken.accept().is_err(), "a connection left the namespace");
     let report = conversation.close().unwrap();
     assert_eq!(report.hosts[0].connections, 1);
     assert_eq!(report.hosts[0].bytes_out, u64::try_from(server.next().len()).unwrap());
@@ -162,7 +162,7 @@ fn without_a_socket_the_program_says_how_it_is_started() {
     let ended = Command::new(program()).stdin(Stdio::null()).output().unwrap();
     assert_eq!(ended.status.code(), Some(3));
     let said = String::from_utf8(ended.stderr).unwrap();
-    assert!(said.contains("toolexecd starts this program"), "{said}");
+    assert!(said.contains("not a seqpacket socket"), "{said}");
 }
 
 #[test]

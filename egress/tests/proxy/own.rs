@@ -35,7 +35,7 @@ fn a_name_that_leads_to_the_host_itself_is_refused() {
             let hosts = Hosts::new(&format!("{address} name.example\n"));
             let run = Run::with(&hosts.arguments(), order(vec![public("name.example", &[port])]));
             let answer = run.ask(&get(&uri));
-            assert_refused(&answer, "this host itself", &run.close(), Reason::OwnAddress);
+            assert_refused(&answer, "resolves to this host", &run.close(), Reason::OwnAddress);
             assert!(server.accept().is_err(), "{address}");
             // The operator may name the address explicitly.
             let mut named = public("name.example", &[port]);

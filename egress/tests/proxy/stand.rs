@@ -191,5 +191,5 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 /// another test starts has a copy of every descriptor between fork and exec.
 #[track_caller]
 pub(crate) fn assert_gone(proxy: SocketAddr) {
-    eventually("nobody accepts", || TcpStream::connect(proxy).is_err());
+    eventually("the proxy stops accepting", || TcpStream::connect(proxy).is_err());
 }

@@ -100,8 +100,8 @@ impl TryFrom<(String, String)> for Replayed {
     type Error = &'static str;
 
     fn try_from((result_id, sha256): (String, String)) -> Result<Self, Self::Error> {
-        let result_id = result_id.parse().map_err(|_| "no result id")?;
-        Ok(Self { result_id, sha256: sha256.parse().map_err(|_| "no sha256")? })
+        let result_id = result_id.parse().map_err(|_| "invalid result id")?;
+        Ok(Self { result_id, sha256: sha256.parse().map_err(|_| "invalid sha256")? })
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) fn note_result(directory: &Path, result_id: &ResultId) -> Result<(), 
         }
         durable::write_new(&path, &serde_json::to_vec(&note)?, 0o600)
     };
-    written().map_err(SpoolError::io(&path, "note the result"))
+    written().map_err(SpoolError::io(&path, "write the result id"))
 }
 
 /// Returns the result id that was noted in a claim. A torn or empty note was never durable, so
@@ -63,7 +63,7 @@ pub(crate) fn note_intent(directory: &Path, intent: &Intent) -> Result<(), Spool
     let path = directory.join(INTENT);
     let written = serde_json::to_vec(intent).map_err(io::Error::from);
     let written = written.and_then(|bytes| durable::write_new(&path, &bytes, 0o600));
-    written.map_err(SpoolError::io(&path, "note the intent"))
+    written.map_err(SpoolError::io(&path, "write the intent"))
 }
 
 /// Returns the claim's copy of its ledger line, or `None` if the copy is torn or missing.

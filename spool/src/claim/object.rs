@@ -51,7 +51,7 @@ impl Spool {
         let found = match fs::symlink_metadata(&path) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(SpoolError::io(&path, "look at")(error)),
+            Err(error) => return Err(SpoolError::io(&path, "stat")(error)),
         };
         let dropped = Dropped::of(dropbox.path(), &found);
         let note = ClaimNote {

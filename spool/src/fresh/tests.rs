@@ -61,7 +61,7 @@ fn a_link_in_the_place_of_the_hidden_file_is_not_followed() {
         fresh.write(b"approved").unwrap();
         fresh.dress(&fs::metadata(&draft).unwrap()).unwrap();
         let said = if replaces { fresh.replace() } else { fresh.place() };
-        assert!(said.unwrap_err().to_string().contains("in its place"));
+        assert!(said.unwrap_err().to_string().contains("another file replaced it"));
         assert_eq!(
             (mode_of(&victim), fs::read_to_string(&victim).unwrap()),
             (0o600, "secret".into())

@@ -38,17 +38,18 @@ impl fmt::Display for LedgerFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing { shown_by } => {
-                write!(f, "the ledger is missing, and {} is there", shown_by.display())
+                write!(f, "the ledger is missing, but {} exists", shown_by.display())
             }
-            Self::NoHead => f.write_str("the head of this ledger (ledger.head) is missing"),
-            Self::HeadUnreadable => f.write_str("this is not the head of a ledger"),
+            Self::NoHead => f.write_str("the head of the ledger (ledger.head) is missing"),
+            Self::HeadUnreadable => f.write_str("not a valid ledger head"),
             Self::Shorter { bytes, head_bytes } => write!(
                 f,
-                "the ledger was cut, or is an older copy: it has {bytes} bytes, and had {head_bytes}"
+                "the ledger was cut, or is an older copy: it has {bytes} bytes, \
+                 expected {head_bytes} bytes"
             ),
             Self::Another { head_bytes } => write!(
                 f,
-                "the ledger was changed within its first {head_bytes} bytes, or is another one"
+                "the ledger was changed within its first {head_bytes} bytes, or is a different one"
             ),
             Self::Sum { line } => {
                 write!(f, "line {line} of the ledger, or a line above it, was changed or removed")
@@ -57,7 +58,7 @@ impl fmt::Display for LedgerFault {
                 write!(f, "the ledger is older than the run {}", run.display())
             }
             Self::Older { run, runs } => {
-                write!(f, "the ledger is older than {runs} runs, among them {}", run.display())
+                write!(f, "the ledger is older than {runs} runs, including {}", run.display())
             }
         }
     }

@@ -68,7 +68,7 @@ impl Ledger {
         let file = opened.map_err(SpoolError::io(path, "open"))?;
         // A line is only durable if the file's name is.
         let parent = path.parent().unwrap_or(path);
-        crate::durable::sync_dir(parent).map_err(SpoolError::io(parent, "make durable"))?;
+        crate::durable::sync_dir(parent).map_err(SpoolError::io(parent, "sync"))?;
         let mut ledger = Self {
             path: path.to_owned(),
             file,
@@ -103,7 +103,7 @@ impl Ledger {
             None if self.seal == Seal::Good => return Err(self.fault(LedgerFault::NoHead)),
             None => {
                 // Lines of an earlier version may have been written without a sync.
-                self.file.sync_all().map_err(SpoolError::io(&self.path, "make durable"))?;
+                self.file.sync_all().map_err(SpoolError::io(&self.path, "sync"))?;
                 Some(HeadFile::make(path, self.read)?)
             }
         };
@@ -137,18 +137,18 @@ impl Ledger {
     /// Checks that the path still leads to the open file. If the ledger was removed or replaced by
     /// a copy, other processes no longer see its lines, so the recorded starts are not complete.
     fn insist_on_place(&self) -> Result<(), SpoolError> {
-        let failed = SpoolError::errno(&self.path, "look at");
+        let failed = SpoolError::errno(&self.path, "stat");
         let open = fstat(&self.file).map_err(failed)?;
-        let named = stat(&self.path).map_err(SpoolError::errno(&self.path, "look at"))?;
+        let named = stat(&self.path).map_err(SpoolError::errno(&self.path, "stat"))?;
         if (open.st_dev, open.st_ino) == (named.st_dev, named.st_ino) {
             return Ok(());
         }
-        let replaced = std::io::Error::other("another file was put in its place; start again");
-        Err(SpoolError::io(&self.path, "go on with")(replaced))
+        let replaced = std::io::Error::other("another file replaced it; help: restart the daemon");
+        Err(SpoolError::io(&self.path, "use")(replaced))
     }
 
     fn refresh(&mut self) -> Result<(), SpoolError> {
-        let found = self.file.metadata().map_err(SpoolError::io(&self.path, "look at"))?;
+        let found = self.file.metadata().map_err(SpoolError::io(&self.path, "stat"))?;
         if found.len() == self.read.bytes {
             return Ok(());
         }
@@ -178,7 +178,7 @@ impl Ledger {
                 Next::Unfinished => {
                     // The append never completed, so no tool was started because of this line.
                     let cut = self.file.set_len(self.read.bytes);
-                    return cut.map_err(SpoolError::io(&self.path, "cut off an unfinished line"));
+                    return cut.map_err(SpoolError::io(&self.path, "truncate an unfinished line"));
                 }
             }
         }
@@ -266,7 +266,7 @@ impl Ledger {
         let entry = line.and_then(|line| Entry::parse(&seal::open(&line, Sum::default()).json));
         let is_it = |entry: &Entry| entry.keys().iter().any(|its| self.keys.are_alike(*its, key));
         entry.filter(is_it).ok_or_else(|| {
-            let changed = io::Error::other("a line is not what it was; put the ledger back");
+            let changed = io::Error::other("a line was changed; help: restore the ledger");
             SpoolError::io(&self.path, "read again")(changed)
         })
     }
@@ -338,14 +338,15 @@ impl Ledger {
             .map_err(|error| SpoolError::io(&self.path, "write a line")(error.into()))?;
         let (line, _) = seal::seal(json, self.read.sum);
         if line.len() > LINE_BYTES_MAX {
-            let too_long = io::Error::from(io::ErrorKind::InvalidInput);
-            return Err(SpoolError::io(&self.path, "write a line that long")(too_long));
+            let why = format!("longer than {LINE_BYTES_MAX} bytes");
+            let too_long = io::Error::new(io::ErrorKind::InvalidInput, why);
+            return Err(SpoolError::io(&self.path, "write a line")(too_long));
         }
         if let Err(error) = self.file.write_all(&line) {
             // Nothing was synced, and the lock excludes other processes, so a partial line has no
             // effect. If it cannot be cut off now, the next refresh does it.
             let cut = self.file.set_len(self.read.bytes);
-            tracing::debug!(cut = cut.is_ok(), "{}: part of a line", self.path.display());
+            tracing::debug!(cut = cut.is_ok(), "{}: partial line", self.path.display());
             return Err(SpoolError::io(&self.path, "append the intent")(error));
         }
         self.refresh()?;
@@ -357,7 +358,7 @@ impl Ledger {
         self.locked(|ledger| match ledger.head.as_ref().map(|head| head.advance(to)) {
             // The previous head still matches a beginning of the ledger.
             Some(Err(error)) if error.want().is_some() => {
-                tracing::warn!("{error}; the head before is kept");
+                tracing::warn!("{error}; the previous head stays valid");
                 Ok(())
             }
             advanced => advanced.unwrap_or(Ok(())),

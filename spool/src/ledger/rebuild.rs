@@ -78,7 +78,7 @@ pub fn rebuild_ledger(
     let head = write(&new, &entries).map_err(SpoolError::io(&new, "write the ledger"))?;
     let old = keep_old(&path, at)?;
     // Neither file admits a request until the head is in place too.
-    durable::rename_over(&new, &path).map_err(SpoolError::io(&path, "put in place"))?;
+    durable::rename_over(&new, &path).map_err(SpoolError::io(&path, "rename into place"))?;
     HeadFile::make(&places.state.join(HEAD), head)?;
     Ok(Rebuilt { kept, lost, added, old })
 }

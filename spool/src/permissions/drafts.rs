@@ -42,7 +42,7 @@ pub(super) fn place(drafts: &Path, paths: &[PathBuf], bytes: &[u8]) -> Result<()
             fresh.write(bytes)?;
             fresh.place()
         });
-        placed.map_err(SpoolError::io(path, "ask"))?;
+        placed.map_err(SpoolError::io(path, "write the permission request"))?;
     }
     Ok(())
 }

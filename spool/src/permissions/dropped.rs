@@ -69,7 +69,7 @@ impl Dropbox {
         let path = self.path().join(name);
         let file = open_beneath(self.handle(), name, OFlags::RDONLY)
             .map_err(SpoolError::errno(&path, "open"))?;
-        let stat = fstat(&file).map_err(SpoolError::errno(&path, "look at"))?;
+        let stat = fstat(&file).map_err(SpoolError::errno(&path, "stat"))?;
         let (bytes, _) = read_bounded(&file, &path, ANSWER_BYTES_MAX, Links::One)?;
         let owner = FileOwner { uid: stat.st_uid, mode: stat.st_mode };
         let signatures = Companions::of(self.path(), name)?.signatures;
@@ -111,9 +111,9 @@ fn move_aside(from: &Path, place: &Path, name: &str) -> Result<(), SpoolError> {
             Ok(()) => return Ok(()),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => last = Some(error),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(SpoolError::io(from, "put away")(error)),
+            Err(error) => return Err(SpoolError::io(from, "move")(error)),
         }
     }
     let full = last.unwrap_or_else(|| std::io::ErrorKind::AlreadyExists.into());
-    Err(SpoolError::io(from, "put away")(full))
+    Err(SpoolError::io(from, "move")(full))
 }

@@ -78,14 +78,13 @@ impl fmt::Display for StoreError {
         match self {
             Self::Refused(refused) => refused.fmt(f),
             Self::Disk(error) => error.fmt(f),
-            Self::Damaged { path, offset, why } => write!(
-                f,
-                "{}: byte {offset}: {why}; nothing is permitted until a person has looked at it",
-                path.display()
-            ),
+            Self::Damaged { path, offset, why } => {
+                write!(f, "{}: byte {offset}: permissions are suspended: {why}", path.display())
+            }
             Self::Doubtful { path } => write!(
                 f,
-                "{}: a write failed before; nothing is permitted until it is opened anew",
+                "{}: an earlier write failed; permissions are suspended; help: check the disk, \
+                 then restart the daemon",
                 path.display()
             ),
         }

@@ -109,7 +109,7 @@ impl Journal {
     /// Returns the current permissions. This is one system call if nothing was written since.
     pub(super) fn look(&mut self) -> Result<&Register, StoreError> {
         self.insist_on_certainty()?;
-        let stat = fstat(&self.file).map_err(StoreError::errno(&self.path, "look at"))?;
+        let stat = fstat(&self.file).map_err(StoreError::errno(&self.path, "stat"))?;
         if stat.st_nlink == 0 && self.state == State::Sound {
             return Err(self.taken_away(&self.path));
         }
@@ -128,10 +128,10 @@ impl Journal {
         for (file, path) in
             [(&self.lock, self.directory.join("lock")), (&self.file, self.path.clone())]
         {
-            let open = fstat(file).map_err(StoreError::errno(&path, "look at"))?;
+            let open = fstat(file).map_err(StoreError::errno(&path, "stat"))?;
             let named = match stat(&path) {
                 Err(Errno::NOENT) => return Err(self.taken_away(&path)),
-                named => named.map_err(StoreError::errno(&path, "look at"))?,
+                named => named.map_err(StoreError::errno(&path, "stat"))?,
             };
             if (open.st_dev, open.st_ino) != (named.st_dev, named.st_ino) {
                 return Err(self.taken_away(&path));
@@ -141,7 +141,7 @@ impl Journal {
     }
 
     fn taken_away(&self, path: &Path) -> StoreError {
-        let why = "was taken away, or another file was put in its place; start again".to_owned();
+        let why = "the file was removed or replaced; help: restart the daemon".to_owned();
         StoreError::Damaged { path: path.to_owned(), offset: 0, why }
     }
 
@@ -196,7 +196,7 @@ impl Journal {
         let sum = line::write(line, self.sum, &mut bytes)
             .map_err(|error| StoreError::disk(&self.path, "write a line")(error.into()))?;
         if bytes.len() > LINE_BYTES_MAX {
-            let why = "the change is larger than one line may be";
+            let why = "the change is larger than 1 MiB";
             return Err(policies::permissions::Refused::Full(why).into());
         }
         if let Err(error) = self.file.write_all(&bytes) {
@@ -209,9 +209,9 @@ impl Journal {
             // The state of the kernel's pages is unknown, and a second sync cannot determine it.
             self.state = State::Doubtful;
             if let Err(cut) = self.file.set_len(self.read_to) {
-                tracing::warn!("{}: cut off what was not kept: {cut}", self.path.display());
+                tracing::warn!("{}: truncate an unsaved change: {cut}", self.path.display());
             }
-            return Err(StoreError::disk(&self.path, "make a change durable")(error));
+            return Err(StoreError::disk(&self.path, "sync a change")(error));
         }
         self.read_to += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.sum = sum;
@@ -230,7 +230,7 @@ impl Journal {
             let stat = |file: &File| {
                 file.metadata()
                     .map(|it| (it.dev(), it.ino()))
-                    .map_err(StoreError::disk(&self.path, "look at"))
+                    .map_err(StoreError::disk(&self.path, "stat"))
             };
             if stat(&next)? == stat(&self.file)? {
                 // The writer died before the next file was in place, so this file continues.
@@ -245,9 +245,9 @@ impl Journal {
 
     fn read_lines(&mut self) -> Result<(), StoreError> {
         let failed = |act| StoreError::disk(&self.path, act);
-        let length = self.file.metadata().map_err(failed("look at"))?.len();
+        let length = self.file.metadata().map_err(failed("stat"))?.len();
         if length < self.read_to {
-            return Err(self.damaged("ends before what was read of it".to_owned()));
+            return Err(self.damaged("the file is shorter than before".to_owned()));
         }
         let copy = self.file.try_clone().map_err(failed("read"))?;
         let mut reader = BufReader::with_capacity(256 * 1024, copy);
@@ -259,7 +259,7 @@ impl Journal {
             let mut bounded = reader.by_ref().take(most + 1);
             bounded.read_until(b'\n', &mut text).map_err(StoreError::disk(&self.path, "read"))?;
             if text.len() > LINE_BYTES_MAX {
-                return Err(self.damaged("is longer than a line may be".to_owned()));
+                return Err(self.damaged(format!("the line is longer than {LINE_BYTES_MAX} bytes")));
             }
             let Some(whole) = text.strip_suffix(b"\n") else { return Ok(()) };
             let (line, sum) = line::read(whole, self.sum).map_err(|why| self.damaged(why))?;
@@ -292,16 +292,16 @@ impl Journal {
                 self.state = State::Sealed;
                 Ok(())
             }
-            _ => Err(self.damaged("is not a line that may stand here".to_owned())),
+            _ => Err(self.damaged("a line of this kind is not allowed here".to_owned())),
         }
     }
 
     fn cut_off_tail(&mut self) -> Result<(), StoreError> {
-        let length = self.file.metadata().map_err(StoreError::disk(&self.path, "look at"))?.len();
+        let length = self.file.metadata().map_err(StoreError::disk(&self.path, "stat"))?.len();
         if length > self.read_to {
             // The append never ended, so it was never acknowledged.
             let cut = self.file.set_len(self.read_to);
-            cut.map_err(StoreError::disk(&self.path, "cut off an unfinished line"))?;
+            cut.map_err(StoreError::disk(&self.path, "truncate an unfinished line"))?;
         }
         Ok(())
     }
@@ -327,7 +327,7 @@ impl Journal {
         self.append(&Line::Sealed(generation + 1))?;
         fs::hard_link(&self.path, &old).map_err(StoreError::disk(&old, "keep the old trail"))?;
         durable::rename_over(&next, &self.path)
-            .map_err(StoreError::disk(&self.path, "put in place"))?;
+            .map_err(StoreError::disk(&self.path, "rename into place"))?;
         self.state = State::Sealed;
         self.read_on()?;
         self.make_head()
@@ -360,6 +360,7 @@ impl Journal {
     }
 
     fn damaged(&self, why: String) -> StoreError {
+        let why = format!("{why}; help: restore the newest copy of the trail");
         StoreError::Damaged { path: self.path.clone(), offset: self.read_to, why }
     }
 }
@@ -371,8 +372,8 @@ fn begin(directory: &Path, path: &Path) -> Result<(), StoreError> {
     let next = directory.join(".next");
     remove_if_there(&next)?;
     Written::begin(&next, 0, 0)?.end()?;
-    durable::rename_new(&next, path).map_err(StoreError::disk(path, "put in place"))?;
-    durable::sync_dir(directory).map_err(StoreError::disk(directory, "make durable"))
+    durable::rename_new(&next, path).map_err(StoreError::disk(path, "rename into place"))?;
+    durable::sync_dir(directory).map_err(StoreError::disk(directory, "sync"))
 }
 
 fn locked<T>(
@@ -391,8 +392,8 @@ fn locked<T>(
 /// be missing.
 pub(super) fn lost(path: &Path, offset: u64, head: &Path) -> StoreError {
     let why = format!(
-        "was removed, cut, or is an older copy; help: put its newest copy back; if that is lost, remove {}, \
-         after which permissions that were revoked or used up since may count again",
+        "the trail was removed, cut, or is an older copy; help: restore its newest copy; if that \
+         is lost, remove {}: permissions revoked or used up since then may count again",
         head.display()
     );
     StoreError::Damaged { path: path.to_owned(), offset, why }

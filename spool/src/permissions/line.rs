@@ -91,14 +91,14 @@ pub(super) fn write(line: &Line, before: Sum, to: &mut Vec<u8>) -> Result<Sum, s
 
 /// Parses a line without its line feed.
 pub(super) fn read(text: &[u8], before: Sum) -> Result<(Line, Sum), String> {
-    let (head, json) = text.split_at_checked(SUM_DIGITS + 1).ok_or("is too short a line")?;
+    let (head, json) = text.split_at_checked(SUM_DIGITS + 1).ok_or("the line is too short")?;
     let sum = before.then(json);
     let mut expected = Vec::with_capacity(SUM_DIGITS + 1);
     sum.write(&mut expected);
     expected.push(b' ');
     if head != expected {
-        return Err("has another checksum: it, or a line above it, was changed or lost".to_owned());
+        return Err("wrong checksum: this line or one above it was changed or removed".to_owned());
     }
-    let line = serde_json::from_slice(json).map_err(|error| format!("is no entry: {error}"))?;
+    let line = serde_json::from_slice(json).map_err(|error| format!("invalid entry: {error}"))?;
     Ok((line, sum))
 }

@@ -344,6 +344,6 @@ fn random_bytes<const N: usize>() -> Result<[u8; N], StoreError> {
     let mut bytes = [0; N];
     // So few bytes are returned whole or not at all (getrandom(2)).
     let drawn = getrandom(&mut bytes, GetRandomFlags::empty());
-    drawn.map_err(StoreError::errno(Path::new("getrandom"), "draw"))?;
+    drawn.map_err(StoreError::errno(Path::new("getrandom"), "read random bytes"))?;
     Ok(bytes)
 }

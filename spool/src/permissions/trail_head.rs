@@ -47,7 +47,7 @@ impl Journal {
         match file.advance(self.here()) {
             // The previous head still matches a beginning of the trail.
             Err(error) if error.want().is_some() => {
-                tracing::warn!("{error}; the head before is kept");
+                tracing::warn!("{error}; the previous head stays valid");
                 Ok(())
             }
             advanced => Ok(advanced?),
@@ -56,7 +56,7 @@ impl Journal {
 
     pub(super) fn make_head(&self) -> Result<(), StoreError> {
         let synced = self.file.sync_all();
-        synced.map_err(StoreError::disk(&self.path, "make durable"))?;
+        synced.map_err(StoreError::disk(&self.path, "sync"))?;
         HeadFile::make(&self.head_path, self.here())?;
         Ok(())
     }

@@ -19,7 +19,7 @@ pub(super) struct Written {
 impl Written {
     pub(super) fn begin(path: &Path, generation: u64, after: u64) -> Result<Self, StoreError> {
         let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        let file = opened.map_err(StoreError::disk(path, "make"))?;
+        let file = opened.map_err(StoreError::disk(path, "create"))?;
         let (path, sum) = (path.to_owned(), Sum::default());
         let mut written = Self { path, file, sum, waiting: Vec::new() };
         written.add(&Line::Begun(Head::new(generation, after)))?;
@@ -40,7 +40,7 @@ impl Written {
 
     pub(super) fn end(mut self) -> Result<(), StoreError> {
         self.pour()?;
-        self.file.sync_all().map_err(StoreError::disk(&self.path, "make durable"))
+        self.file.sync_all().map_err(StoreError::disk(&self.path, "sync"))
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn place_file(
     bytes: &[u8],
     made: &mut Vec<Made>,
 ) -> Result<(), SpoolError> {
-    let file = create(path).map_err(io_or_taken(path, "make"))?;
+    let file = create(path).map_err(io_or_taken(path, "create"))?;
     made.push(Made::File(path.to_owned()));
     let filled = fill(&file, bytes).and_then(|()| file.sync_all());
     filled.map_err(SpoolError::io(path, "write"))
@@ -39,10 +39,10 @@ pub(super) fn place_whole(
     bytes: &[u8],
     made: &mut Vec<Made>,
 ) -> Result<(), SpoolError> {
-    let mut fresh = Fresh::beside(path, FILE_MODE).map_err(SpoolError::io(path, "make"))?;
+    let mut fresh = Fresh::beside(path, FILE_MODE).map_err(SpoolError::io(path, "create"))?;
     let written = fresh.write(bytes).and_then(|()| fresh.open_to(FILE_MODE));
     written.map_err(SpoolError::io(path, "write"))?;
-    fresh.place().map_err(io_or_taken(path, "drop"))?;
+    fresh.place().map_err(io_or_taken(path, "submit"))?;
     made.push(Made::File(path.to_owned()));
     Ok(())
 }
@@ -94,8 +94,8 @@ pub(super) fn undo(made: Vec<Made>) {
 }
 
 pub(super) fn taken(path: &Path) -> SpoolError {
-    let what = "it is waiting there already; remove it or wait for the daemon";
-    SpoolError::io(path, "drop")(io::Error::new(io::ErrorKind::AlreadyExists, what))
+    let what = "a file of this name is already waiting; help: remove it, or wait for the daemon";
+    SpoolError::io(path, "submit")(io::Error::new(io::ErrorKind::AlreadyExists, what))
 }
 
 pub(super) fn io_or_taken(

@@ -87,7 +87,7 @@ impl Spool {
         let path = directory.join(format!("{}.json", running.request_id));
         if !running.is_sound(&running.request_id) {
             let odd = std::io::Error::from(std::io::ErrorKind::InvalidInput);
-            return Err(SpoolError::io(&directory, "tell of what is no request")(odd));
+            return Err(SpoolError::io(&directory, "publish an invalid request id")(odd));
         }
         make_dir(&self.public(), 0o755)?;
         make_dir(&directory, 0o755)?;

@@ -29,10 +29,10 @@ pub enum ToldError {
 impl fmt::Display for ToldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nothing => f.write_str("no daemon has told it"),
+            Self::Nothing => f.write_str("no daemon has published it"),
             Self::Unreadable(path, error) => write!(f, "{}: {error}", path.display()),
             Self::Unsound(path, what) => {
-                write!(f, "{}: is nothing that this version knows: {what}", path.display())
+                write!(f, "{}: not a valid document of this version: {what}", path.display())
             }
         }
     }
@@ -65,7 +65,7 @@ pub fn told_status(spool: &Path) -> Result<Status, ToldError> {
         read.map_err(|error| ToldError::Unsound(path.clone(), error.to_string()))?;
     match status.is_sound() {
         true => Ok(status),
-        false => Err(ToldError::Unsound(path, "a time or a digest is none".into())),
+        false => Err(ToldError::Unsound(path, "invalid time or digest".into())),
     }
 }
 

@@ -81,14 +81,17 @@ pub(super) fn open_told(path: &Path) -> io::Result<File> {
 
 /// Reads a regular file of at most `bytes_max` bytes.
 pub(super) fn read_from(file: &File, bytes_max: usize) -> io::Result<Vec<u8>> {
-    let odd = |why| io::Error::new(io::ErrorKind::InvalidData, why);
+    let odd = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
     if !file.metadata()?.is_file() {
-        return Err(odd("is no regular file"));
+        return Err(odd("not a regular file".to_owned()));
     }
     let mut bytes = Vec::new();
     let most = u64::try_from(bytes_max).unwrap_or(u64::MAX);
     file.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > bytes_max { Err(odd("is too large")) } else { Ok(bytes) }
+    match bytes.len() > bytes_max {
+        true => Err(odd(format!("larger than {bytes_max} bytes"))),
+        false => Ok(bytes),
+    }
 }
 
 /// Returns the names of the published files in a directory, without `.json`. An unreadable

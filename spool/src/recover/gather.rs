@@ -41,7 +41,7 @@ impl Asked<'_> {
         if self.removed.is_none() {
             let read = removed_in(state).map_err(|error| {
                 let path = state.join("removed");
-                SpoolError::io(&path, "read what retention removed")(io::Error::other(error))
+                SpoolError::io(&path, "read the list of removals")(io::Error::other(error))
             });
             self.removed = Some(read?);
         }
@@ -58,7 +58,7 @@ impl Asked<'_> {
         match Locked::try_hold(directory, Hold::Exclusive) {
             Ok(_held) => {
                 let reread = durable::sync_tree_and_forget(path);
-                reread.map_err(SpoolError::io(path, "make durable"))?;
+                reread.map_err(SpoolError::io(path, "sync"))?;
                 Ok(if (self.is_whole)(path)? { Hidden::Whole } else { Hidden::Partial })
             }
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(Hidden::Locked),
@@ -83,7 +83,7 @@ impl Spool {
         let begun: ResultId = intent
             .result_id
             .parse()
-            .map_err(|_| SpoolError::io(directory, "read the ledger's result id of")(wrong()))?;
+            .map_err(|_| SpoolError::io(directory, "parse the ledger's result id of")(wrong()))?;
         let promise = match noted {
             Some(noted) if noted != begun => Promise::Contradicted,
             _ => Promise::Begun,
@@ -136,7 +136,7 @@ pub(crate) fn claim_of(directory: &Path, note: Option<&ClaimNote>) -> Result<Cla
         Ok(found) if found.is_file() && found.len() > 0 => Ok(Claim::Request),
         Ok(_) => Ok(Claim::Torn),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Claim::Torn),
-        Err(error) => Err(SpoolError::io(&copy, "look at")(error)),
+        Err(error) => Err(SpoolError::io(&copy, "stat")(error)),
     }
 }
 

@@ -153,7 +153,7 @@ impl Spool {
                     if let (Some(note), Some(id)) = (&found.note, &id) {
                         let told = (id, results.join(id.as_str()));
                         if let Originals::Left(error) = self.tidy(&claim, note, &told, place)? {
-                            tracing::warn!("{error}; answered, and left alone until it changes");
+                            tracing::warn!("{error}; recorded, and ignored until it changes");
                             recovered.left.push(note.file_name.clone());
                         }
                     }
@@ -282,7 +282,7 @@ fn lock_of(directory: &Path) -> Result<Option<Locked>, SpoolError> {
         Err(errno) => return Err(SpoolError::errno(&path, "lock")(errno)),
     };
     // The previous holder may have moved the claim since the lock file was opened.
-    let locked = lock.file().metadata().map_err(SpoolError::io(&path, "look at"))?;
+    let locked = lock.file().metadata().map_err(SpoolError::io(&path, "stat"))?;
     let there = fs::symlink_metadata(&path).is_ok_and(|found| found.ino() == locked.ino());
     Ok(there.then_some(lock))
 }

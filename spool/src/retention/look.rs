@@ -120,7 +120,7 @@ fn bytes_in(path: &Path) -> Result<u64, SpoolError> {
         let found = match entry.metadata() {
             Ok(found) => found,
             Err(error) if gone(&error) => continue,
-            Err(error) => return Err(SpoolError::io(&entry.path(), "look at")(error)),
+            Err(error) => return Err(SpoolError::io(&entry.path(), "stat")(error)),
         };
         let more = if found.is_dir() { bytes_in(&entry.path())? } else { found.len() };
         bytes = bytes.saturating_add(more);

@@ -24,10 +24,10 @@ pub(super) fn mark(state: &Path, removed: &[Removed]) -> Result<(), SpoolError> 
     }
     let opened = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&path);
     let mut file = opened.map_err(SpoolError::io(&path, "open"))?;
-    cut_unfinished(&file).map_err(SpoolError::io(&path, "cut off an unfinished line"))?;
+    cut_unfinished(&file).map_err(SpoolError::io(&path, "truncate an unfinished line"))?;
     let written = file.write_all(&lines).and_then(|()| file.sync_data());
     written.map_err(SpoolError::io(&path, "append"))?;
-    durable::sync_dir(state).map_err(SpoolError::io(state, "make durable"))
+    durable::sync_dir(state).map_err(SpoolError::io(state, "sync"))
 }
 
 /// Cuts off a line whose append never ended. Nothing was removed because of it.
@@ -38,7 +38,7 @@ fn cut_unfinished(file: &File) -> io::Result<()> {
     file.read_exact_at(&mut bytes, length - tail)?;
     let unfinished = bytes.iter().rev().take_while(|byte| **byte != b'\n').count();
     if unfinished == bytes.len() && length > tail {
-        return Err(io::Error::other("is no file of marks; put it back from a backup"));
+        return Err(io::Error::other("not a file of removal marks; help: restore it from a backup"));
     }
     if unfinished == 0 {
         return Ok(());

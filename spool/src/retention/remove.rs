@@ -104,7 +104,7 @@ impl Spool {
 fn remove(one: &Going) -> Gone {
     let hidden = one.path.with_file_name(format!("{HIDDEN}{}", one.result_id));
     if let Err(error) = durable::rename_new(&one.path, &hidden) {
-        return Gone::Left(SpoolError::io(&one.path, "hide")(error));
+        return Gone::Left(SpoolError::io(&one.path, "rename")(error));
     }
     reach(Failpoint::RetentionHidden);
     if let Err(error) = fs::remove_dir_all(&hidden) {

@@ -44,9 +44,11 @@ impl fmt::Display for RemovedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read(path, error) => write!(f, "{}: read: {error}", path.display()),
-            Self::Line(path, line) => {
-                write!(f, "{}:{line}: is no mark of a removal", path.display())
-            }
+            Self::Line(path, line) => write!(
+                f,
+                "{}:{line}: not a removal mark; help: restore the file from a backup",
+                path.display()
+            ),
         }
     }
 }

@@ -61,30 +61,29 @@ impl Illegal {
     #[must_use]
     pub fn remedy(self) -> &'static str {
         match self {
-            Self::TwoResults => "compare the two, keep the one that `toolexec verify` accepts",
+            Self::TwoResults => "compare the two, and keep the one that `toolexec verify` accepts",
             Self::TwoDestinations | Self::StillInWork => {
-                "compare the copies; remove the one that somebody put there"
+                "compare the copies, and remove the one that does not belong there"
             }
             Self::TwoPromises => {
-                "see which of the two ids has a result; remove the claim's result.json"
+                "check which of the two ids has a result, then remove the claim's result.json"
             }
-            Self::RemovedInWork => "move the claim out of work/ once its record is known elsewhere",
-            Self::Unpromised => "find out who published it; verify it, then move the claim away",
+            Self::RemovedInWork => "find its record in a backup, then move the claim out of work/",
+            Self::Unpromised => "find out who published it, verify it, then move the claim away",
             Self::TakenTooEarly => {
-                "look for the result in a backup; else move original.md back into approved/ if it \
-                 never ran, and the claim away"
+                "look for the result in a backup; if the request never ran, move original.md back \
+                 into approved/ and the claim away"
             }
             Self::TornAndBegun | Self::TornAndTold => {
-                "check the disk; restore the claim from a backup or move it away"
+                "check the disk; restore the claim from a backup, or move it away"
             }
             Self::ObjectBegun | Self::LineOfARefusal => {
-                "the ledger or the claim was written by somebody else; compare with a backup"
+                "compare the ledger and the claim with a backup: another program changed one"
             }
             Self::NotInTheLedger => {
-                "the ledger is older than this: put back a newer one before anything runs, or the \
-                 request could run twice"
+                "restore a newer ledger before anything runs: the request could run twice"
             }
-            Self::Lost => "put result and claim back from a backup, or note why they are gone",
+            Self::Lost => "restore the result and the claim from a backup, or record the loss",
         }
     }
 }
@@ -92,19 +91,19 @@ impl Illegal {
 impl fmt::Display for Illegal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TwoResults => "its result is there twice, published and hidden",
-            Self::TwoDestinations => "it is both in archive/ and in quarantine/",
+            Self::TwoResults => "its result exists twice, published and hidden",
+            Self::TwoDestinations => "it is in both archive/ and quarantine/",
             Self::TwoPromises => "the ledger and the claim name two different results",
-            Self::StillInWork => "it is in work/ and also where claims go afterwards",
-            Self::RemovedInWork => "its result was removed as too old while it is in work/",
-            Self::Unpromised => "there is a result that nobody promised",
-            Self::TakenTooEarly => "the original was taken away and there is no result",
-            Self::TornAndBegun => "it was begun, and its copy cannot be read",
-            Self::TornAndTold => "its result is published, and its copy cannot be read",
-            Self::ObjectBegun => "it was never read, and the ledger says that it was begun",
-            Self::LineOfARefusal => "the ledger says that it was begun, and it is in quarantine/",
-            Self::NotInTheLedger => "it is in archive/, and the ledger does not know it",
-            Self::Lost => "it was begun, and there is neither claim nor result nor archive of it",
+            Self::StillInWork => "it is in work/ and also in archive/ or quarantine/",
+            Self::RemovedInWork => "its result expired and was removed while it is in work/",
+            Self::Unpromised => "a result exists that neither the ledger nor the claim names",
+            Self::TakenTooEarly => "the original was removed before a result existed",
+            Self::TornAndBegun => "it was begun, but its copy cannot be read",
+            Self::TornAndTold => "its result is published, but its copy cannot be read",
+            Self::ObjectBegun => "it was never read, but the ledger says that it was begun",
+            Self::LineOfARefusal => "the ledger says that it was begun, but it is in quarantine/",
+            Self::NotInTheLedger => "it is in archive/, but missing from the ledger",
+            Self::Lost => "it was begun, but its claim, result and archive are all missing",
         })
     }
 }

@@ -159,34 +159,32 @@ impl Trouble {
     pub fn remedy(&self) -> String {
         match self {
             Self::Illegal(illegal) => illegal.remedy(),
-            Self::Interrupted => {
-                "start the daemon (or any `toolexec run`): it finishes or tells it"
-            }
-            Self::Rubbish { .. } => "start the daemon anew: it removes what nobody works on",
-            Self::Unverified => "read the daemon's log, look at the files, then delete the directory",
+            Self::Interrupted => "start the daemon, or any `toolexec run`, to finish or record it",
+            Self::Rubbish { .. } => "restart the daemon to remove it",
+            Self::Unverified => "read the daemon's log and the files, then delete the directory",
             Self::Owner { should, .. } => return format!("chown it to uid {should}"),
             Self::Mode { should, .. } => return format!("chmod {should:04o}"),
             Self::NoLedger => {
-                "name the state directory with --state; if the ledger is lost, put back its newest \
+                "pass the state directory with --state; if the ledger is lost, restore its newest \
                  copy, or rebuild it with --rebuild-ledger"
             }
             Self::Ledger(_) | Self::LedgerLine { .. } => {
-                "nothing is run until it is good: put back its newest copy, or rebuild it with \
-                 --rebuild-ledger"
+                "restore its newest copy, or rebuild it with --rebuild-ledger; runs are suspended \
+                 until then"
             }
             Self::RemovedLine { .. } => {
-                "compare with a backup; what it named counts as lost until then"
+                "restore the line from a backup; the result that it named counts as lost until then"
             }
             Self::NotInTheLedger => {
-                "the ledger is older than this run, and nothing is run, because the request could run \
-                 twice: put back the newest ledger, or add the run with --rebuild-ledger"
+                "restore the newest ledger, or add the run with --rebuild-ledger; runs are \
+                 suspended until then, because the request could run twice"
             }
             Self::Waits { daemon: Daemon::Absent, .. } => "start toolexecd",
             Self::Waits { daemon: Daemon::Present, .. } => {
-                "look into the daemon's messages: it leaves alone what it could not take away"
+                "read the daemon's log: the daemon ignores a file that it could not remove"
             }
-            Self::NoRoom { .. } => "make room: nothing is begun without it",
-            Self::Unreadable(_) => "look as the user that runs the daemon",
+            Self::NoRoom { .. } => "free disk space; no run begins until then",
+            Self::Unreadable(_) => "run the check as the user of the daemon",
         }
         .to_owned()
     }
@@ -196,25 +194,23 @@ impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Illegal(illegal) => illegal.fmt(f),
-            Self::Interrupted => f.write_str("nobody is at work on it, and it is not done with"),
-            Self::Rubbish { age_sec } => write!(f, "left over, {age_sec} s old"),
+            Self::Interrupted => f.write_str("no process is working on it, and it is not finished"),
+            Self::Rubbish { age_sec } => write!(f, "leftover, {age_sec} s old"),
             Self::Unverified => f.write_str("the record did not verify and was not published"),
-            Self::Owner { is, should } => {
-                write!(f, "belongs to uid {is}; the spool is uid {should}'s")
-            }
+            Self::Owner { is, should } => write!(f, "owned by uid {is}, expected uid {should}"),
             Self::Mode { is, should } => {
-                write!(f, "is open to others: mode {is:04o}, at most {should:04o}")
+                write!(f, "mode {is:04o} is open to other users, expected at most {should:04o}")
             }
-            Self::NoLedger => f.write_str("is not there: which requests ran is not known"),
+            Self::NoLedger => f.write_str("does not exist; earlier runs are unknown"),
             Self::Ledger(fault) => fault.fmt(f),
-            Self::LedgerLine { line } => write!(f, "line {line} is not a ledger line"),
-            Self::RemovedLine { line } => write!(f, "line {line} is no mark of a removal"),
-            Self::NotInTheLedger => f.write_str("is of a run that the ledger does not know"),
-            Self::Waits { age_sec, .. } => write!(f, "has waited for {age_sec} s"),
+            Self::LedgerLine { line } => write!(f, "line {line}: invalid ledger line"),
+            Self::RemovedLine { line } => write!(f, "line {line}: not a removal mark"),
+            Self::NotInTheLedger => f.write_str("the run is missing from the ledger"),
+            Self::Waits { age_sec, .. } => write!(f, "waiting for {age_sec} s"),
             Self::NoRoom { bytes, bytes_min } => {
-                write!(f, "has {bytes} bytes of room; records need {bytes_min}")
+                write!(f, "{bytes} bytes are free, records need {bytes_min} bytes")
             }
-            Self::Unreadable(problem) => write!(f, "cannot be looked at: {problem}"),
+            Self::Unreadable(problem) => write!(f, "cannot be read: {problem}"),
         }
     }
 }

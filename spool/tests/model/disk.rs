@@ -88,7 +88,7 @@ impl Disk {
     }
 
     pub(crate) fn create(&mut self, path: &str, content: &str) {
-        assert!(!self.now.contains_key(path), "{path} is there already");
+        assert!(!self.now.contains_key(path), "{path} already exists");
         self.contents.push(Content { now: content.to_owned(), synced: String::new() });
         self.change(NameOp::Create(path.to_owned(), self.contents.len() - 1));
     }
@@ -113,7 +113,7 @@ impl Disk {
 
     /// Renames a file or a directory. The new name must be free.
     pub(crate) fn rename(&mut self, from: &str, to: &str) {
-        assert!(!self.is_there(to), "{to} is there already");
+        assert!(!self.is_there(to), "{to} already exists");
         self.change(NameOp::Rename(from.to_owned(), to.to_owned()));
     }
 

@@ -57,7 +57,7 @@ fn check_at_the_end(host: &Host, kinds: &[Kind]) {
     for request in 0..kinds.len() {
         let of = told.iter().filter(|id| host.told_of(&format!("results/{id}")) == Some(request));
         let of: Vec<_> = of.collect();
-        assert_eq!(of.len(), 1, "request {request} was told as {of:?}");
+        assert_eq!(of.len(), 1, "request {request} was recorded as {of:?}");
         let log = format!("log/{}", of[0]);
         assert!(host.disk.is_there(&log), "{log}: its record is not logged");
     }

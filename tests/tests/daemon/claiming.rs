@@ -521,7 +521,7 @@ fn a_second_daemon_does_not_touch_what_runs() {
     for _ in 0..3 {
         let second = Said::of(&mut service.command());
         second.assert_code(3);
-        second.assert_says(&["another daemon works on this spool"]);
+        second.assert_says(&["another daemon or an embedded run uses this spool"]);
     }
     assert_eq!((list(&service.at("work")), service.slots()), before);
     let record = service.record_of(&request.id);

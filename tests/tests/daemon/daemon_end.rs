@@ -79,7 +79,7 @@ fn a_second_daemon_leaves_the_first_alone() {
     let service = Service::start(&bench, &Asked::for_owner(&bench));
     let second = Said::of(&mut service.command());
     second.assert_code(3);
-    second.assert_says(&["another daemon works on this spool"]);
+    second.assert_says(&["another daemon or an embedded run uses this spool"]);
     assert!(second.took < AT_ONCE);
     let request = service.promote(&RequestText::python("print('first')"));
     service.record_of(&request.id).assert_outcome("ok");

@@ -209,7 +209,7 @@ fn a_daemon_does_it_itself_and_nobody_does_it_beside_one() {
     let before = list(&service.at("results"));
     let said = by_config(&bench, &service, &[]);
     said.assert_code(3);
-    said.assert_says(&["another daemon works on this spool"]);
+    said.assert_says(&["another daemon or an embedded run uses this spool"]);
     assert_eq!(list(&service.at("results")), before);
 }
 

@@ -386,7 +386,7 @@ fn what_is_there_is_not_replaced() {
         let words = ["--slug", "x", "--dir", directory.to_str().unwrap(), "--input", "script.py"];
         let said = draft(&bench, &[&words[..], &["--", "python", "script.py"]].concat());
         said.assert_code(3);
-        said.assert_says(&["is there already", "not replaced", "another slug"]);
+        said.assert_says(&["already exists", "another slug"]);
         assert_eq!(list(&directory), before);
         directory
     };

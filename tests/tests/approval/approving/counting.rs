@@ -91,7 +91,7 @@ fn what_was_changed_while_it_was_shown_is_not_signed() {
         let said = at_a_terminal_with(&bench, test, &pager, &answers, &words);
         let Some(said) = said else { return };
         said.assert_code(2);
-        assert!(said.stdout.contains("was changed meanwhile"), "{said:#?}");
+        assert!(said.stdout.contains("changed after it was read"), "{said:#?}");
         assert_untouched(&request, &changed);
     }
 }

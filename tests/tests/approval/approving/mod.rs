@@ -336,6 +336,6 @@ fn the_request_appears_in_the_spool_after_all_that_belongs_to_it() {
     assert!(spool.join("approved").join(&name).is_file());
     let nothing_new = promote();
     nothing_new.assert_code(3);
-    nothing_new.assert_says(&["waiting there already"]);
+    nothing_new.assert_says(&["already waiting"]);
     assert!(!list(&spool.join("approved")).iter().any(|name| name.starts_with('.')));
 }

@@ -401,7 +401,7 @@ fn names_lead_where_the_policy_lets_them() {
     let (_, refusals) = record.text.split_once("refusals:\n").unwrap();
     for told in [
         &format!("asked: \"GET http://inner.test:{port} -> 127.0.0.1\""),
-        "reason: \"address: the name does not lead to a public address\"",
+        "reason: \"address: the name does not resolve to a public address\"",
         "times: 2",
     ] {
         assert!(refusals.contains(told), "{told} is not in {}", record.text);
