@@ -65,9 +65,7 @@ impl fmt::Display for Clash {
             Self::LogIndex(index) => write!(f, "log entry {index} is also that of"),
             Self::LogLeaf => f.write_str("its log entry is also that of"),
             Self::Replay => f.write_str("it differs from the record that it replays:"),
-            Self::LogFork(size) => {
-                write!(f, "the log has another root at {size} entries than in")
-            }
+            Self::LogFork(size) => write!(f, "the log has another root at {size} entries than in"),
         }
     }
 }
