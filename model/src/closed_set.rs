@@ -98,7 +98,7 @@ macro_rules! closed_set {
             $($(#[$doc])* $value $(($carried))?,)+
         }
 
-        #[allow(dead_code, reason = "a set has all of these, whatever its users need by now")]
+        #[allow(dead_code, reason = "every set has all of these, used or not")]
         impl $name {
             /// Every value, in the order of the definition.
             $vis const ALL: &'static [Self] = &[$(Self::$value $(($listed))?,)+];
@@ -131,7 +131,7 @@ macro_rules! closed_set {
         }
     };
     (@parse $vis:vis enum $name:ident) => {
-        #[allow(dead_code, reason = "a set has all of these, whatever its users need by now")]
+        #[allow(dead_code, reason = "every set has all of these, used or not")]
         impl $name {
             /// The value with exactly this text.
             #[must_use]

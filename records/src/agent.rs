@@ -67,7 +67,7 @@ impl Agent {
     pub fn identities(&self) -> Result<Vec<Identity>, AgentError> {
         let answer = self.exchange(REQUEST_IDENTITIES, &[], IDENTITIES_ANSWER);
         let held = answer.and_then(|answer| {
-            identities(&answer).ok_or(Some(Problem::Reply("a torn list of keys")))
+            identities(&answer).ok_or(Some(Problem::Reply("a truncated list of keys")))
         });
         held.map_err(|problem| self.failed(problem.unwrap_or(Problem::NoList)))
     }
@@ -78,7 +78,7 @@ impl Agent {
     /// # Errors
     /// As [`Self::identities`], or the signature does not verify.
     pub fn sign(&self, blob: &[u8], message: &[u8]) -> Result<Signature, AgentError> {
-        let unknown = |_| self.failed(Problem::Reply("a key of no kind that is known here"));
+        let unknown = |_| self.failed(Problem::Reply("a key of an unknown type"));
         let public = PublicKey::from_bytes(blob).map_err(unknown)?;
         let key = KeyFingerprint::of(&public);
         let no_flags = 0_u32.to_be_bytes();
@@ -128,7 +128,7 @@ impl AgentKey {
         let found = held?.into_iter().find(is_wanted);
         let Identity { blob, .. } = found.ok_or_else(|| agent.failed(Problem::NoKey(wanted)))?;
         let public = PublicKey::from_bytes(&blob)
-            .map_err(|_| agent.failed(Problem::Reply("a key of no kind that is known here")))?;
+            .map_err(|_| agent.failed(Problem::Reply("a key of an unknown type")))?;
         Ok(Self { agent, public, blob })
     }
 
@@ -174,22 +174,22 @@ fn exchange(
     if body.len() > MESSAGE_BYTES_MAX {
         return Err(Some(Problem::TooMuch(body.len())));
     }
-    let mut stream = dial(socket, within).map_err(|error| told("connecting", error))?;
+    let mut stream = dial(socket, within).map_err(|error| told("connect", error))?;
     // An agent reads a whole message before it replies, and the message fits its buffers.
     let sent = stream.write_all(&prefixed(&body));
-    sent.map_err(|error| told("asking", error))?;
+    sent.map_err(|error| told("send the request", error))?;
     let mut head = [0; 4];
     fill(&mut stream, &mut head, until)?;
     let length = usize::try_from(u32::from_be_bytes(head)).unwrap_or(usize::MAX);
     if !(1..=MESSAGE_BYTES_MAX).contains(&length) {
-        return Err(Some(Problem::Reply("a message of a length that none has")));
+        return Err(Some(Problem::Reply("a message of invalid length")));
     }
     let mut answer = vec![0; length];
     fill(&mut stream, &mut answer, until)?;
     match answer.split_first() {
         Some((kind, body)) if *kind == wanted => Ok(body.to_owned()),
         Some((&FAILURE, _)) => Err(None),
-        _ => Err(Some(Problem::Reply("another kind of message"))),
+        _ => Err(Some(Problem::Reply("another message type"))),
     }
 }
 
@@ -220,10 +220,10 @@ fn fill(stream: &mut UnixStream, buffer: &mut [u8], until: Instant) -> Result<()
             .set_read_timeout(Some(left))
             .and_then(|()| stream.read(buffer.get_mut(filled..).unwrap_or_default()));
         match read {
-            Ok(0) => return Err(Some(Problem::Reply("half a message"))),
+            Ok(0) => return Err(Some(Problem::Reply("a truncated message"))),
             Ok(count) => filled += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(told("listening", error)),
+            Err(error) => return Err(told("read the reply", error)),
         }
     }
     Ok(())

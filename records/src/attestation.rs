@@ -53,16 +53,16 @@ impl fmt::Display for BundleFault {
         match self {
             Self::TooLarge => write!(f, "larger than {BUNDLE_BYTES_MAX} bytes"),
             Self::Form(problem) => write!(f, "not a bundle: {problem}"),
-            Self::Field(name) => write!(f, "{name}: not what it has to be"),
-            Self::OtherKey => f.write_str("names another key than the trusted one"),
-            Self::OtherSigner => f.write_str("made by another key than the record's signature"),
-            Self::OtherRecord => f.write_str("of another record"),
+            Self::Field(name) => write!(f, "{name}: unexpected value"),
+            Self::OtherKey => f.write_str("names a key that is not trusted"),
+            Self::OtherSigner => f.write_str("signed by another key than the record"),
+            Self::OtherRecord => f.write_str("belongs to another record"),
             Self::OtherLog => f.write_str("names a log that is not trusted"),
             Self::Signature => {
-                f.write_str("the signature does not fit: it or the statement was changed")
+                f.write_str("the signature does not verify: it or the statement was changed")
             }
-            Self::Statement(problem) => write!(f, "no statement of a tool result: {problem}"),
-            Self::Log(fault) => write!(f, "its log entry: {fault}"),
+            Self::Statement(problem) => write!(f, "not a statement of a tool result: {problem}"),
+            Self::Log(fault) => write!(f, "log entry: {fault}"),
         }
     }
 }
@@ -143,7 +143,7 @@ impl SignedBundle {
     /// Returns the keys whose values differ between this front matter and the statement.
     pub(crate) fn drift_from(&self, front: &Value) -> Result<Vec<String>, String> {
         let (Some(there), Some(stated)) = (front.as_object(), self.facts.as_object()) else {
-            return Err("no map".to_owned());
+            return Err("the front matter is not a map".to_owned());
         };
         let keys: BTreeSet<&String> = there.keys().chain(stated.keys()).collect();
         let differs = |key: &&String| there.get(*key) != stated.get(*key);
@@ -303,23 +303,23 @@ fn statement(payload: &[u8]) -> Result<(Vec<(String, Sha256)>, Value), BundleFau
     let says: InToto =
         serde_json::from_slice(payload).map_err(|error| unfit(&error.to_string()))?;
     if says.kind != STATEMENT_TYPE || says.predicate_type != PREDICATE_TYPE {
-        return Err(unfit("of another type"));
+        return Err(unfit("wrong type"));
     }
     let StrictJson(facts) = says.predicate;
     if !facts.is_object() {
-        return Err(unfit("the predicate is no object"));
+        return Err(unfit("the predicate is not an object"));
     }
     let (mut subjects, mut names) = (Vec::new(), BTreeSet::new());
     for subject in says.subject {
         let sha256: Sha256 =
-            subject.digest.sha256.parse().map_err(|_| unfit("a subject without a sha256"))?;
+            subject.digest.sha256.parse().map_err(|_| unfit("a subject has no sha256"))?;
         if sha256.to_string() != subject.digest.sha256 || !names.insert(subject.name.clone()) {
-            return Err(unfit("a subject twice, or its digest in capitals"));
+            return Err(unfit("a subject is listed twice, or its digest is in capitals"));
         }
         subjects.push((subject.name, sha256));
     }
     if subjects.is_empty() || subjects.len() > SUBJECTS_MAX {
-        return Err(unfit("no subject, or too many"));
+        return Err(unfit(&format!("no subjects, or more than {SUBJECTS_MAX}")));
     }
     Ok((subjects, facts))
 }

@@ -30,13 +30,13 @@ impl fmt::Display for SignatureProblem {
             Self::NotASignature => f.write_str("not an SSH signature"),
             Self::Namespace { found } => write!(f, "made for `{found}`, not for results"),
             Self::NotTrusted { fingerprint } => {
-                write!(f, "no trusted key made this signature (it names {fingerprint})")
+                write!(f, "names key {fingerprint}, which is not trusted")
             }
             Self::OtherBytes => {
-                f.write_str("does not fit: the record or its signature was changed")
+                f.write_str("does not verify: the record or its signature was changed")
             }
             Self::OutOfTime { fingerprint, made } => {
-                write!(f, "{fingerprint} is not trusted for the time of the record, {made}")
+                write!(f, "key {fingerprint} is not trusted at the time of the record, {made}")
             }
         }
     }
@@ -148,7 +148,7 @@ impl fmt::Display for Fault {
         match self {
             Self::Directory { path, problem } => write!(f, "{}: {}", shown(path), shown(problem)),
             Self::DirectoryName { found, result_id } => {
-                write!(f, "{}: the record in it is {}", shown(found), shown(result_id))
+                write!(f, "{}: not named like its record {}", shown(found), shown(result_id))
             }
             Self::Record { file, problem } => write!(f, "{}: {}", shown(file), shown(problem)),
             Self::Signature { file, problem } => write!(f, "{}: {problem}", shown(file)),
@@ -158,11 +158,11 @@ impl fmt::Display for Fault {
             Self::Proof { file, problem } => write!(f, "{}: {problem}", shown(file)),
             Self::Subject { file, path } => {
                 let (path, file) = (shown(path), shown(file));
-                write!(f, "{path}: the statement in {file} and the record differ about it")
+                write!(f, "{path}: the statement in {file} and the record differ")
             }
             Self::Drift { file, keys } => {
                 let keys = shown(&keys.join(", "));
-                write!(f, "{}: not what was stated: {keys}", shown(file))
+                write!(f, "{}: differs from its signed statement: {keys}", shown(file))
             }
             Self::Contradiction { file, what } => {
                 write!(f, "{}: contradicts itself: {}", shown(file), shown(what))
@@ -176,13 +176,13 @@ impl fmt::Display for Fault {
             }
             Self::Clash { clash, with } => write!(f, "{clash} {}", shown(with)),
             Self::Digest { path, found, stated } => {
-                write!(f, "{}: sha256 is {found}, the record says {stated}", shown(path))
+                write!(f, "{}: sha256 is {found}, but the record states {stated}", shown(path))
             }
             Self::Missing { path } => write!(f, "{}: missing", shown(path)),
             Self::NotNamed { path } => write!(f, "{}: not named by the record", shown(path)),
             Self::Kind { path, kind } => write!(f, "{}: a {kind}, not a file", shown(path)),
             Self::Unreadable { path, problem } => {
-                write!(f, "{}: reading: {}", shown(path), shown(problem))
+                write!(f, "{}: cannot read: {}", shown(path), shown(problem))
             }
             Self::TooLarge { path, bytes_max } => {
                 write!(f, "{}: larger than {bytes_max} bytes", shown(path))

@@ -5,40 +5,40 @@
 model::closed_set! {
     /// The keys of upstream's result schema.
     pub(crate) enum UpstreamField {
-        ResultType = "result_type": "Upstream's word for this.",
-        SchemaVersion = "schema_version": "Upstream's version.",
-        ResultId = "result_id": "Also the name of the result directory.",
-        CreatedUtc = "created_utc": "When the record was made.",
-        RequestId = "request_id": "The request's own id, or `unusable`.",
-        Executor = "executor": "The program that ran it.",
-        Backend = "backend": "The lane it ran in.",
-        ExitCode = "exit_code": "The tool's own; 128+n after signal n; -1 where nothing ran or nobody knows.",
+        ResultType = "result_type": "The result type in upstream's terms.",
+        SchemaVersion = "schema_version": "The version of upstream's schema.",
+        ResultId = "result_id": "The id of the result and the name of its directory.",
+        CreatedUtc = "created_utc": "The time when the record was made.",
+        RequestId = "request_id": "The id of the request, or `unusable`.",
+        Executor = "executor": "The program that ran the request.",
+        Backend = "backend": "The execution backend.",
+        ExitCode = "exit_code": "The tool's exit code; 128+n after signal n; -1 if nothing ran or the code is unknown.",
         RuntimeSec = "runtime_sec": "Wall time in seconds.",
         NetworkUsed = "network_used": "Whether hosts were granted.",
-        NetworkDestinations = "network_destinations": "Hosts that were, or may have been, reached.",
-        Artifacts = "artifacts": "Files that the tool left and that were kept.",
-        StdoutSha256 = "stdout_sha256": "Of the kept bytes.",
-        StderrSha256 = "stderr_sha256": "Of the kept bytes.",
+        NetworkDestinations = "network_destinations": "Hosts that were or may have been reached.",
+        Artifacts = "artifacts": "Files of the tool that were kept.",
+        StdoutSha256 = "stdout_sha256": "The digest of the kept bytes.",
+        StderrSha256 = "stderr_sha256": "The digest of the kept bytes.",
     }
 }
 
 model::closed_set! {
     /// The keys about the request and its approval.
     pub(crate) enum ProvenanceField {
-        Outcome = "outcome": "How it ended.",
-        Reason = "reason": "Why it was refused, not set up, or is indeterminate.",
-        ExecutorVersion = "executor_version": "Of the program.",
-        ReplayOf = "replay_of": "The record whose run was done again; null in the record of a request's own run.",
-        RequestSha256 = "request_sha256": "Of the exact bytes of the request.",
-        RequestFile = "request_file": "The request's name where it was found.",
-        IntentSha256 = "intent_sha256": "Of what the request asks for.",
-        Inputs = "inputs": "Files that the tool was given.",
-        Approval = "approval": "What the approval was worth.",
-        Approvals = "approvals": "Verified approvals: who, by which key, and what a security key said of it.",
-        Argv = "argv": "The command, word by word, from its beginning.",
-        ArgvTotal = "argv_total": "How many words it has.",
+        Outcome = "outcome": "The outcome of the request.",
+        Reason = "reason": "The reason of a refusal, a failed setup or an indeterminate outcome.",
+        ExecutorVersion = "executor_version": "The version of the program that ran the request.",
+        ReplayOf = "replay_of": "The record whose run was repeated; null in the record of a request's own run.",
+        RequestSha256 = "request_sha256": "The digest of the exact bytes of the request.",
+        RequestFile = "request_file": "The file name of the request when it was found.",
+        IntentSha256 = "intent_sha256": "The digest of what the request asks for.",
+        Inputs = "inputs": "The input files of the tool.",
+        Approval = "approval": "The kind of the approval.",
+        Approvals = "approvals": "The verified approvals: principal, key, and the statement of a security key.",
+        Argv = "argv": "The words of the command, from the first.",
+        ArgvTotal = "argv_total": "The number of words of the command.",
         ConstraintsStated = "constraints_stated": "Constraints that were stated, not enforced.",
-        ConstraintsStatedTotal = "constraints_stated_total": "How many there are.",
+        ConstraintsStatedTotal = "constraints_stated_total": "The number of these constraints.",
     }
 }
 
@@ -46,31 +46,31 @@ model::closed_set! {
     /// The keys about the decision.
     pub(crate) enum DecisionField {
         Policy = "policy": "The policy that decided.",
-        Rules = "rules": "What each of its rules said, and why: also which said no.",
-        Violations = "violations": "What the request's check found, from its beginning.",
-        ViolationsTotal = "violations_total": "How much it found.",
-        Gate = "gate": "What the AANA gate said; null where there was no call to judge, unknown after a crash.",
-        Permission = "permission": "What people answered of the agent and the tool; null where policy asks for none, unknown after a crash.",
-        Ais = "ais": "What the AIS guard said of the bundle; null where it was not asked, unknown after a crash.",
+        Rules = "rules": "The verdict of each rule with its reason, refusals included.",
+        Violations = "violations": "Violations that the check of the request found, from the first.",
+        ViolationsTotal = "violations_total": "The number of violations.",
+        Gate = "gate": "The result of the AANA gate; null without a call to judge, unknown after a crash.",
+        Permission = "permission": "The permission of the agent for the tool; null if the policy requires none, unknown after a crash.",
+        Ais = "ais": "The result of the AIS guard on the bundle; null if it was not asked, unknown after a crash.",
     }
 }
 
 model::closed_set! {
     /// The keys about the run.
     pub(crate) enum RunField {
-        StartedUtc = "started_utc": "When the tool was started.",
-        EndedUtc = "ended_utc": "When it had ended.",
-        Limits = "limits": "What was asked, and what was read back from the kernel.",
-        Confinement = "confinement": "Every layer that was really in force.",
-        Accounting = "accounting": "What the run used.",
-        Denials = "denials": "What the tool tried and was denied.",
-        Network = "network": "What the egress proxy saw.",
-        Streams = "streams": "Bytes of each.",
-        Rejected = "rejected": "Objects in /out that were not kept, and why.",
-        RejectedTotal = "rejected_total": "How many there were.",
-        Missing = "missing": "Files that the request expects and the run did not leave.",
-        CollectionComplete = "collection_complete": "Whether all of /out was looked at.",
-        Files = "files": "Files of the request, and their names where they were found.",
+        StartedUtc = "started_utc": "The time when the tool was started.",
+        EndedUtc = "ended_utc": "The time when the tool had ended.",
+        Limits = "limits": "The requested limits, and the limits read back from the kernel.",
+        Confinement = "confinement": "The active layers of confinement, as read back.",
+        Accounting = "accounting": "The resources that the run used.",
+        Denials = "denials": "Operations of the tool that were denied.",
+        Network = "network": "The report of the egress proxy.",
+        Streams = "streams": "The byte counts of stdout and stderr.",
+        Rejected = "rejected": "Objects in /out that were not kept, with the reasons.",
+        RejectedTotal = "rejected_total": "The number of rejected objects.",
+        Missing = "missing": "Files that the request expects and the run did not write.",
+        CollectionComplete = "collection_complete": "Whether all of /out was examined.",
+        Files = "files": "Files of the request, with the names under which they were found.",
     }
 }
 

@@ -91,24 +91,28 @@ pub enum KeyError {
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (path, problem) = match self {
-            Self::Io { path, act, source } => (path, format!("{act}: {source}")),
+            Self::Io { path, act, source } => (path, format!("cannot {act}: {source}")),
             Self::NotAFile { path } => (path, "not a regular file".to_owned()),
             Self::TooLarge { path } => (path, "too large for a key file".to_owned()),
             Self::Exposed { path, mode } => (
                 path,
                 format!(
-                    "mode {mode:04o} lets others at the private key; begin anew (docs/keys.md, a \
-                     key that somebody else may have), or chmod 600 if nobody can have read it"
+                    "private key has mode {mode:04o}, accessible to other users; help: run `chmod \
+                     600` if no other user can have read it, otherwise replace it (docs/keys.md)"
                 ),
             ),
-            Self::Owner { path, uid } => {
-                (path, format!("belongs to uid {uid}, not to this user or root"))
-            }
+            Self::Owner { path, uid } => (
+                path,
+                format!(
+                    "owned by uid {uid}, not by this user or root; help: change the owner, or run \
+                     this as that user"
+                ),
+            ),
             Self::Writable { path, mode } => (
                 path,
                 format!(
-                    "mode {mode:04o} lets others change what is trusted; chmod go-w, if nobody \
-                     can have changed it"
+                    "mode {mode:04o} lets other users write; help: run `chmod go-w` if no other \
+                     user can have changed it, otherwise restore it"
                 ),
             ),
             Self::Format { path, source } => {
@@ -118,21 +122,23 @@ impl fmt::Display for KeyError {
                 (path, "not an ECDSA P-256 key without a passphrase".to_owned())
             }
             Self::NotEd25519 { path } => {
-                (path, "not a whole Ed25519 key without a passphrase".to_owned())
+                (path, "not a complete Ed25519 key without a passphrase".to_owned())
             }
-            Self::Halves { path } => (path, "private and public half are of two keys".to_owned()),
+            Self::Halves { path } => {
+                (path, "the public key does not match the private key".to_owned())
+            }
             Self::Orphan { path } => (path, ORPHAN.to_owned()),
             Self::OtherKey { path } => (path, OTHER_KEY.to_owned()),
-            Self::Generate { path, source } => (path, format!("making a new key: {source}")),
+            Self::Generate { path, source } => (path, format!("cannot generate a key: {source}")),
             Self::Retired { path, line } => {
                 let path = path.display();
-                return write!(f, "{path}, line {line}: no line of a key that was retired");
+                return write!(f, "{path}:{line}: not a line of a retired key; {RESTORE}");
             }
             Self::Unfinished { path } => (path, unfinished(path)),
             Self::Agent(error) => return error.fmt(f),
-            Self::AgentKind { key, wanted } => return write!(f, "{key}: no {wanted}"),
+            Self::AgentKind { key, wanted } => return write!(f, "{key}: not an {wanted}"),
             Self::Custody(error) => {
-                return write!(f, "this process: keeping it from being dumped: {error}");
+                return write!(f, "this process: cannot disable core dumps: {error}");
             }
         };
         write!(f, "{}: {problem}", path.display())
@@ -140,14 +146,15 @@ impl fmt::Display for KeyError {
 }
 
 const ORPHAN: &str =
-    "its private key is gone; restore it, or move this file away to have a new key made";
-const OTHER_KEY: &str = "is of another key than the one that is used; use that one, or move this \
-                         file away to have it made again";
+    "the private key is missing; help: restore it, or move this file away to get a new key";
+const OTHER_KEY: &str = "belongs to another key than the active one; help: use the matching key, \
+                         or move this file away to get a new one";
+const RESTORE: &str = "help: restore the file from a backup";
 
 fn unfinished(path: &Path) -> String {
     format!(
-        "a change of keys was interrupted; finish it with: toolexec keys rotate --key {} (--state \
-         or --config of these keys)",
+        "a key rotation was interrupted; help: finish it with `toolexec keys rotate --key {}` and \
+         the --state or --config of these keys",
         path.file_stem().unwrap_or_default().display()
     )
 }

@@ -44,7 +44,7 @@ pub(crate) struct KeyDirectory {
 impl KeyDirectory {
     pub(crate) fn make(dir: &Path) -> Result<Self, KeyError> {
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|source| {
-            KeyError::Io { path: dir.to_owned(), act: "making the directory", source }
+            KeyError::Io { path: dir.to_owned(), act: "create the directory", source }
         })?;
         Self::open(dir, Custody::Ours)
     }
@@ -60,7 +60,7 @@ impl KeyDirectory {
                 Ok(keys)
             }
             Err(error) => {
-                Err(KeyError::Io { path: dir.to_owned(), act: "opening", source: error.into() })
+                Err(KeyError::Io { path: dir.to_owned(), act: "open", source: error.into() })
             }
         }
     }
@@ -68,7 +68,7 @@ impl KeyDirectory {
     fn stat(&self) -> Result<Stat, KeyError> {
         rustix::fs::fstat(&self.fd).map_err(|source| KeyError::Io {
             path: self.path.clone(),
-            act: "looking at",
+            act: "read the metadata",
             source: source.into(),
         })
     }
@@ -89,12 +89,12 @@ impl KeyDirectory {
             Ok(fd) => Ok(Some(File::from(fd))),
             Err(rustix::io::Errno::NOENT) => Ok(None),
             Err(rustix::io::Errno::LOOP) => Err(KeyError::NotAFile { path: self.path(name) }),
-            Err(error) => Err(self.io(name, "opening", error.into())),
+            Err(error) => Err(self.io(name, "open", error.into())),
         }
     }
 
     pub(crate) fn missing(&self, name: &str) -> KeyError {
-        self.io(name, "opening", io::ErrorKind::NotFound.into())
+        self.io(name, "open", io::ErrorKind::NotFound.into())
     }
 
     /// Fails if a key rotation was interrupted. Either key may then be the active one, so nothing
@@ -115,7 +115,8 @@ impl KeyDirectory {
     }
 
     fn regular(&self, name: &str, file: &File) -> Result<Stat, KeyError> {
-        let stat = rustix::fs::fstat(file).map_err(|e| self.io(name, "looking at", e.into()))?;
+        let stat =
+            rustix::fs::fstat(file).map_err(|e| self.io(name, "read the metadata", e.into()))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(KeyError::NotAFile { path: self.path(name) });
         }
@@ -131,7 +132,7 @@ impl KeyDirectory {
     ) -> Result<(), KeyError> {
         let most = u64::try_from(bytes_max).unwrap_or(u64::MAX);
         let read = file.take(most.saturating_add(1)).read_to_end(bytes);
-        read.map_err(|e| self.io(name, "reading", e))?;
+        read.map_err(|e| self.io(name, "read", e))?;
         if bytes.len() > bytes_max {
             return Err(KeyError::TooLarge { path: self.path(name) });
         }
@@ -186,7 +187,7 @@ impl KeyDirectory {
         let linked = match rustix::fs::linkat(&self.fd, &draft, &self.fd, name, AtFlags::empty()) {
             Ok(()) => Ok(true),
             Err(rustix::io::Errno::EXIST) => Ok(false),
-            Err(error) => Err(self.io(name, "linking", error.into())),
+            Err(error) => Err(self.io(name, "link", error.into())),
         };
         self.unlink(&draft)?;
         let linked = linked?;
@@ -210,14 +211,14 @@ impl KeyDirectory {
     /// only.
     pub(crate) fn exchange(&self, one: &str, other: &str) -> Result<(), KeyError> {
         rustix::fs::renameat_with(&self.fd, one, &self.fd, other, RenameFlags::EXCHANGE)
-            .map_err(|e| self.io(one, "renaming", e.into()))?;
+            .map_err(|e| self.io(one, "rename", e.into()))?;
         self.sync()
     }
 
     /// Renames a file over another, durably. For a key rotation only.
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), KeyError> {
         rustix::fs::renameat(&self.fd, from, &self.fd, to)
-            .map_err(|e| self.io(from, "renaming", e.into()))?;
+            .map_err(|e| self.io(from, "rename", e.into()))?;
         self.sync()
     }
 
@@ -234,24 +235,24 @@ impl KeyDirectory {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.fd, draft.as_str(), flags, Mode::from_raw_mode(mode))
-            .map_err(|e| self.io(&draft, "making", e.into()))?;
+            .map_err(|e| self.io(&draft, "create", e.into()))?;
         let mut file = File::from(fd);
         match file.write_all(bytes).and_then(|()| file.sync_all()) {
             Ok(()) => Ok(draft),
             Err(error) => {
                 self.unlink(&draft)?;
-                Err(self.io(&draft, "writing", error))
+                Err(self.io(&draft, "write", error))
             }
         }
     }
 
     fn unlink(&self, name: &str) -> Result<(), KeyError> {
         rustix::fs::unlinkat(&self.fd, name, AtFlags::empty())
-            .map_err(|e| self.io(name, "unlinking", e.into()))
+            .map_err(|e| self.io(name, "remove", e.into()))
     }
 
     fn sync(&self) -> Result<(), KeyError> {
-        rustix::fs::fsync(&self.fd).map_err(|e| self.io(".", "syncing", e.into()))
+        rustix::fs::fsync(&self.fd).map_err(|e| self.io(".", "sync", e.into()))
     }
 }
 

@@ -22,7 +22,7 @@ pub struct NotAFingerprint;
 
 impl fmt::Display for NotAFingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a fingerprint like SHA256:…; `ssh-add -l` prints them")
+        f.write_str("not a fingerprint of the form SHA256:…; help: print it with `ssh-add -l`")
     }
 }
 
@@ -76,18 +76,22 @@ impl fmt::Display for AgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "agent {}: ", self.socket.display())?;
         match &self.problem {
-            Problem::Io(act, error) => write!(f, "{act}: {error}"),
-            Problem::Late(within) => write!(f, "no answer within {} seconds", within.as_secs()),
+            Problem::Io(act, error) => write!(f, "cannot {act}: {error}"),
+            Problem::Late(within) => write!(f, "no reply within {} seconds", within.as_secs()),
             Problem::TooMuch(bytes) => write!(
                 f,
-                "{bytes} bytes are to be signed, and agents take messages of {MESSAGE_BYTES_MAX} \
-                 at most"
+                "{bytes} bytes to sign; an agent accepts messages of at most {MESSAGE_BYTES_MAX} \
+                 bytes"
             ),
-            Problem::Reply(what) => write!(f, "answered with {what}"),
-            Problem::NoKey(key) => write!(f, "has no key {key}; give it one with ssh-add"),
-            Problem::NoList => write!(f, "does not say which keys it holds"),
+            Problem::Reply(what) => write!(f, "invalid reply: {what}"),
+            Problem::NoKey(key) => {
+                write!(f, "does not hold key {key}; help: add it with `ssh-add`")
+            }
+            Problem::NoList => write!(f, "refuses to list its keys"),
             Problem::Refused(key) => write!(f, "refuses to sign with {key}"),
-            Problem::Forged(key) => write!(f, "gave a signature that is none of {key}"),
+            Problem::Forged(key) => {
+                write!(f, "returned a signature that does not verify with {key}")
+            }
         }
     }
 }

@@ -106,7 +106,8 @@ impl Keys {
 }
 
 pub(crate) fn result_of_agent(socket: &Path, key: KeyFingerprint) -> Result<ResultKey, KeyError> {
-    let unfit = |_| KeyError::AgentKind { key, wanted: "ECDSA P-256 key, as the result key is" };
+    let wanted = "ECDSA P-256 key, which the result key must be";
+    let unfit = |_| KeyError::AgentKind { key, wanted };
     ResultKey::from_agent(AgentKey::open(socket, key)?).map_err(unfit)
 }
 
@@ -115,7 +116,7 @@ pub(crate) fn log_of_agent(
     key: KeyFingerprint,
     origin: &LogOrigin,
 ) -> Result<LogKey, KeyError> {
-    let wanted = "Ed25519 key, as the log's key is";
+    let wanted = "Ed25519 key, which the log key must be";
     let found = LogKey::from_agent(origin.clone(), AgentKey::open(socket, key)?);
     found.ok_or(KeyError::AgentKind { key, wanted })
 }

@@ -44,7 +44,7 @@ fn file() -> String {
 fn of_keys() -> Vec<Named> {
     [
         every!(KeyError:
-            Io { path: path(), act: "opening", source: denied() },
+            Io { path: path(), act: "open", source: denied() },
             NotAFile { path: path() },
             TooLarge { path: path() },
             Exposed { path: path(), mode: 0o644 },
@@ -73,7 +73,7 @@ fn of_keys() -> Vec<Named> {
             Returns(FINGERPRINT.to_owned()),
             Another(KeyRole::Result),
             Clock(time()),
-            Source("keys of an agent are made by the agent"),
+            Source("key rotation: its keys have no fingerprint"),
             Two(path()),
             Lent,
         ),
@@ -87,7 +87,7 @@ fn of_the_log() -> Vec<Named> {
     let lost = |found| LogError::Lost { log: path(), head: path(), entries: 7, found };
     [
         every!(LogError:
-            Io { path: path(), act: "opening", source: denied() },
+            Io { path: path(), act: "open", source: denied() },
             Locked { path: path() },
             Missing { path: path() },
             Damaged { path: path(), what: "not a tile" },
@@ -122,7 +122,7 @@ fn of_the_log() -> Vec<Named> {
             refused("NotAnOrigin", "https://x".parse::<LogOrigin>()),
             (
                 "NotChecked, of the log",
-                NotLookedAt { path: "tile/0/000".to_owned(), why: "not a file of the log" }
+                NotLookedAt { path: "tile/0/000".to_owned(), why: "not covered by the checkpoint" }
                     .to_string(),
             ),
         ],

@@ -37,9 +37,9 @@ pub enum Unaccounted {
 impl Unaccounted {
     fn words(self) -> &'static str {
         match self {
-            Self::ProxyLost => "the record of the proxy was lost",
-            Self::ReportUnfit => "the report of the proxy cannot be this run's",
-            Self::NeverAsked => "the proxy was never asked for its record",
+            Self::ProxyLost => "the report of the proxy was lost",
+            Self::ReportUnfit => "the report of the proxy does not fit this run",
+            Self::NeverAsked => "the proxy was not asked for its report",
         }
     }
 }
@@ -136,11 +136,11 @@ impl NetworkUse {
         match self {
             Self::Nothing => "none used".to_owned(),
             Self::Unknown { granted, why } if granted.is_empty() => {
-                format!("unknown, {}; which hosts were allowed is unknown too", why.words())
+                format!("unknown, {}; the allowed hosts are unknown too", why.words())
             }
             Self::Unknown { granted, why } => {
                 let granted = show.prose(&granted.join(", "));
-                format!("unknown, {}; allowed were {granted}", why.words())
+                format!("unknown, {}; allowed hosts: {granted}", why.words())
             }
             Self::Known(report) => {
                 let reached: Vec<String> = report
@@ -163,7 +163,7 @@ impl NetworkUse {
         let report = match self {
             Self::Nothing => return None,
             Self::Unknown { why, .. } => {
-                return Some((format!("{}; what was refused is unknown", why.words()), None));
+                return Some((format!("{}; refused requests are unknown", why.words()), None));
             }
             Self::Known(report) => report,
         };

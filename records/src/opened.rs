@@ -109,7 +109,7 @@ impl ResultDirectory {
         let mut within = self.root.try_clone()?;
         while let Some(name) = names.next() {
             if name.is_empty() || name == "." || name == ".." || name.contains('\0') {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "is no path of a result"));
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a path of a result"));
             }
             if names.peek().is_none() {
                 return open_file(&within, name);

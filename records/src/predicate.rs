@@ -29,9 +29,9 @@ pub fn predicate_schema() -> Value {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": PREDICATE_TYPE,
         "title": "Tool result, predicate of an in-toto Statement v1",
-        "description": "What the front matter of a tool result says, key by key. The subjects of \
-            the statement are the files of the result directory, the Markdown first. `unknown` is \
-            never zero; `null` is what was never there.",
+        "description": "The facts in the front matter of a tool result. The subjects of the \
+            statement are the files of the result directory, the Markdown first. `unknown` never \
+            means zero; `null` is a value that never existed.",
         "type": "object",
         "required": required,
         "properties": properties,

@@ -98,7 +98,7 @@ impl fmt::Display for SignError {
                 }
                 Ok(())
             }
-            Self::Key { record, source } => write!(f, "{record}: signing: {source}"),
+            Self::Key { record, source } => write!(f, "{record}: cannot sign: {source}"),
         }
     }
 }
@@ -146,20 +146,20 @@ pub(crate) fn sign_with_facts(
 fn contradiction(says: &Statement<'_>) -> Option<&'static str> {
     let started = says.ran.is_some();
     if started && says.confinement_ready.is_some() {
-        return Some("a cell cannot have started and not have started");
+        return Some("the sandbox is stated both as started and as not started");
     }
     if started && says.request().is_none() {
-        return Some("what is no request cannot have run");
+        return Some("an unusable request cannot have run");
     }
     match says.outcome {
         Outcome::Refused | Outcome::SetupError if started => {
-            Some("the outcome is one of requests that never start, and a run is stated")
+            Some("the outcome excludes a run, but a run is stated")
         }
         // A request can be cancelled before its start, and a run can be lost with all its results.
         Outcome::Refused | Outcome::SetupError | Outcome::Cancelled | Outcome::Indeterminate => {
             None
         }
-        _ if !started => Some("the outcome is one of runs, and no run is stated"),
+        _ if !started => Some("the outcome requires a run, but none is stated"),
         _ => None,
     }
 }

@@ -50,7 +50,7 @@ pub fn claims(dir: &Path) -> Option<Value> {
 /// It does not exist, is not a regular file, or its path leaves the directory.
 pub fn read_claimed(dir: &Path, path: &str, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "is no path below the record"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a path below the record"));
     }
     read_below(open(dir)?.as_fd(), path, bytes_max)
 }

@@ -76,11 +76,11 @@ fn another_history_is_never_copied_over() {
     let there = LogView::open(&desk.path("anew/log"), desk.key("anew").public()).unwrap();
     let theirs = there.root(300).unwrap().to_string();
     let said = desk.log(&["export", "stick", "--state", "anew"]);
-    said.assert(1, &["stick: the copy is of another history", &here, &theirs]);
+    said.assert(1, &["stick: the copy has another history", &here, &theirs]);
     desk.anew("short", 200);
-    desk.log(&["export", "stick", "--state", "short"]).assert(1, &["300 entries", "cut back"]);
+    desk.log(&["export", "stick", "--state", "short"]).assert(1, &["300 entries", "truncated"]);
     drop(desk.grown("stranger", 400));
-    desk.log(&["export", "stick", "--state", "stranger"]).assert(1, &["no signature"]);
+    desk.log(&["export", "stick", "--state", "stranger"]).assert(1, &["not signed by the log key"]);
     assert_eq!(files(&desk.path("stick")), before);
 }
 
@@ -91,7 +91,7 @@ fn a_copy_from_before_the_key_was_changed_is_brought_up() {
     let before = desk.key("state").public().verifier_line();
     // The same entries under another key.
     drop(desk.grown("later", 400));
-    desk.log(&["export", "stick", "--state", "later"]).assert(1, &["no signature"]);
+    desk.log(&["export", "stick", "--state", "later"]).assert(1, &["not signed by the log key"]);
     let now = desk.key("later").public().verifier_line();
     desk.save("keys", &format!("# newest first\n{now}\n{before}\n"));
     let place = ["--log", "later/log", "--log-key", "keys"];
@@ -116,7 +116,7 @@ fn a_log_that_was_changed_is_not_copied() {
     drop(desk.grown("state", 900));
     let entries = desk.path("state/log/tile/entries/002");
     change_end(&entries);
-    desk.own(&["export", "stick"]).assert(1, &["not the entries"]);
+    desk.own(&["export", "stick"]).assert(1, &["its entries do not match"]);
     let key = desk.key("state").public().clone();
     assert_eq!(LogView::open(&desk.path("stick"), &key).unwrap().head().size(), 600);
     change_end(&entries);

@@ -54,13 +54,13 @@ fn what_was_mistyped_is_named() {
         (&["head", "--log", "state/log", "--log-key", "text"], 3, &["text: not the public key"]),
         (&["head", "--log", "state/log", "--log-key", "stranger.vkey"], 1, &["of another log"]),
         (&["head", "--log", "state/log", "--log-key", "named.vkey"], 1, &["of another log"]),
-        (&["prove", "3", "--state", "state"], 3, &["entry 3: the log has 3 entries"]),
+        (&["prove", "3", "--state", "state"], 3, &["entry 3: not in the log, which has 3"]),
         (&["prove", "text", "--state", "state"], 3, &["text: not a bundle"]),
         (&["prove", "none", "--state", "state"], 3, &["none: No such file"]),
         (&["prove", "empty", "--state", "state"], 3, &["empty: no record with a bundle"]),
-        (&["consistency", "4", "--state", "state"], 3, &["entry 4: the log has 3 entries"]),
+        (&["consistency", "4", "--state", "state"], 3, &["entry 4: not in the log, which has 3"]),
         (&["consistency", "3", "2", "--state", "state"], 3, &["name the older first"]),
-        (&["consistency", "text", "--state", "state"], 3, &["text: not the form of a checkpoint"]),
+        (&["consistency", "text", "--state", "state"], 3, &["text: not a checkpoint"]),
         (&["witness", "--at", "x", "--witness-key", "own.vkey", "--state", "state"], 3, &["0x04"]),
         (&["heartbeat", "--state", "empty"], 3, &["empty/keys/log.pub: no key of a log"]),
     ];
@@ -97,7 +97,7 @@ fn the_proof_of_an_entry_is_one_to_another_implementation() {
     assert!(said.out.is_empty() && written.starts_with("c2sp.org/tlog-proof@v1\nindex 3\n"));
     // A damaged log yields no proofs.
     flip(&desk.path("state/log/tile/0/001"));
-    desk.own(&["prove", "300"]).assert(1, &["not the tree of the checkpoint"]);
+    desk.own(&["prove", "300"]).assert(1, &["does not match the checkpoint"]);
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn consistency_tells_growth_from_a_fork() {
     desk.log(&["consistency", "seen", "--state", "short"]).assert(1, &["300 entries", "cut back"]);
     // Not signed by the log.
     desk.save("forged", &note.replacen("\n300\n", "\n301\n", 1));
-    desk.own(&["consistency", "forged"]).assert(1, &["forged: its signature does not fit"]);
+    desk.own(&["consistency", "forged"]).assert(1, &["forged: its signature does not verify"]);
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn a_state_whose_log_is_gone_says_so() {
     desk.own(&["head"]).assert(0, &["size       1"]);
     fs::rename(desk.path("state/log"), desk.path("aside")).unwrap();
     for words in [&["head"][..], &["heartbeat"]] {
-        desk.own(words).assert(1, &["had 1 entries, and is gone", "state/log.head"]);
+        desk.own(words).assert(1, &["had 1 entries and is missing", "state/log.head"]);
     }
     assert!(!desk.path("state/log").exists());
     fs::rename(desk.path("aside"), desk.path("state/log")).unwrap();

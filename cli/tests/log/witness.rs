@@ -237,7 +237,7 @@ fn an_answer_that_is_not_the_witness_own_is_not_kept() {
     desk.save("other.vkey", &verifier_line(NAME, &other));
     let at = ["witness", "--at", &witness.url];
     let said = desk.own(&[&at[..], &["--witness-key", "other.vkey"]].concat());
-    said.assert(1, &["no cosignature of this checkpoint by the witness' key"]);
+    said.assert(1, &["no cosignature of this checkpoint by the witness key"]);
     assert!(!desk.path("state/log/witness").exists());
     // Without a key the signature is not checked, and the output says so.
     desk.own(&at).assert(0, &["nobody checked its signature", "--witness-key"]);

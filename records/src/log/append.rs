@@ -20,7 +20,7 @@ use crate::log::{Log, LogError, LogKey};
 /// A batch that is written and not yet acknowledged. All of it must be durable before
 /// [`Log::adopt`]. A log whose batch is not adopted refuses entries until it is opened again.
 /// Opening then rolls forward to the batch if it is complete.
-#[must_use = "the log takes nothing more before the batch is adopted"]
+#[must_use = "the log refuses entries until the batch is adopted"]
 pub struct Prepared {
     inclusions: Vec<Inclusion>,
     next: Option<Next>,

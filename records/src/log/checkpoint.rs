@@ -38,10 +38,10 @@ pub enum CheckpointFault {
 impl fmt::Display for CheckpointFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Form => "not the form of a checkpoint",
-            Self::Origin => "of a log with another name",
-            Self::Unsigned => "no signature by the log's key",
-            Self::Signature => "its signature does not fit",
+            Self::Form => "not a checkpoint",
+            Self::Origin => "belongs to a log with another name",
+            Self::Unsigned => "not signed by the log key",
+            Self::Signature => "its signature does not verify",
         })
     }
 }

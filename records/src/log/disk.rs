@@ -36,7 +36,7 @@ impl Disk {
         match rustix::fs::open(path, flags, Mode::empty()) {
             Ok(root) => Ok(Self { path: path.to_owned(), root }),
             Err(error) => {
-                Err(LogError::Io { path: path.to_owned(), act: "opening", source: error.into() })
+                Err(LogError::Io { path: path.to_owned(), act: "open", source: error.into() })
             }
         }
     }
@@ -64,17 +64,18 @@ impl Disk {
         let file = match rustix::fs::openat(&self.root, name, flags, Mode::empty()) {
             Ok(fd) => File::from(fd),
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
-            Err(error) => return Err(self.io(name, "opening", error)),
+            Err(error) => return Err(self.io(name, "open", error)),
         };
-        let stat = rustix::fs::fstat(&file).map_err(|error| self.io(name, "looking at", error))?;
+        let stat = rustix::fs::fstat(&file)
+            .map_err(|error| self.io(name, "read the metadata", error))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(self.damaged(name, "not a regular file"));
         }
         let mut bytes = Vec::new();
         let read = file.take(bytes_max + 1).read_to_end(&mut bytes);
-        read.map_err(|error| self.io(name, "reading", error))?;
+        read.map_err(|error| self.io(name, "read", error))?;
         if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > bytes_max {
-            return Err(self.damaged(name, "larger than such a file can be"));
+            return Err(self.damaged(name, "too large for a file of a log"));
         }
         Ok(Some(bytes))
     }
@@ -129,11 +130,11 @@ impl Disk {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.root, draft, flags, Mode::from_raw_mode(0o644))
-            .map_err(|error| self.io(draft, "making", error))?;
+            .map_err(|error| self.io(draft, "create", error))?;
         let mut file = File::from(fd);
-        file.write_all(bytes).map_err(|error| self.io(draft, "writing", error))?;
+        file.write_all(bytes).map_err(|error| self.io(draft, "write", error))?;
         if durable == Durable::All {
-            file.sync_data().map_err(|error| self.io(draft, "syncing", error))?;
+            file.sync_data().map_err(|error| self.io(draft, "sync", error))?;
         }
         Ok(())
     }
@@ -143,21 +144,21 @@ impl Disk {
         match rename() {
             Ok(()) => return Ok(()),
             Err(Errno::NOENT) => self.make_directories(parent(name), durable)?,
-            Err(error) => return Err(self.io(name, "naming", error)),
+            Err(error) => return Err(self.io(name, "rename", error)),
         }
-        rename().map_err(|error| self.io(name, "naming", error))
+        rename().map_err(|error| self.io(name, "rename", error))
     }
 
     /// Renames a file, unsynced.
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), LogError> {
         let renamed = rustix::fs::renameat(&self.root, from, &self.root, to);
-        renamed.map_err(|error| self.io(to, "naming", error))
+        renamed.map_err(|error| self.io(to, "rename", error))
     }
 
     /// Removes a file, unsynced.
     pub(crate) fn remove(&self, name: &str) -> Result<(), LogError> {
         let removed = rustix::fs::unlinkat(&self.root, name, AtFlags::empty());
-        removed.map_err(|error| self.io(name, "removing", error))
+        removed.map_err(|error| self.io(name, "remove", error))
     }
 
     /// Creates the missing directories of a path.
@@ -168,7 +169,7 @@ impl Disk {
                 Ok(()) if durable == Durable::Nothing => {}
                 Ok(()) => self.sync_directory(parent(directory))?,
                 Err(Errno::EXIST) => {}
-                Err(error) => return Err(self.io(directory, "making", error)),
+                Err(error) => return Err(self.io(directory, "create", error)),
             }
         }
         Ok(())
@@ -182,12 +183,12 @@ impl Disk {
 
     pub(crate) fn sync_directory(&self, name: &str) -> Result<(), LogError> {
         let synced = self.open_directory(name).and_then(rustix::fs::fsync);
-        synced.map_err(|error| self.io(name, "syncing", error))
+        synced.map_err(|error| self.io(name, "sync", error))
     }
 
     /// Makes the whole file system of the directory durable.
     pub(crate) fn sync_all(&self) -> Result<(), LogError> {
-        rustix::fs::syncfs(&self.root).map_err(|error| self.io("", "syncing", error))
+        rustix::fs::syncfs(&self.root).map_err(|error| self.io("", "sync", error))
     }
 
     /// Returns whether a directory of this name exists.
@@ -195,7 +196,7 @@ impl Disk {
         match self.open_directory(name) {
             Ok(_) => Ok(true),
             Err(Errno::NOENT) => Ok(false),
-            Err(error) => Err(self.io(name, "opening", error)),
+            Err(error) => Err(self.io(name, "open", error)),
         }
     }
 
@@ -204,16 +205,16 @@ impl Disk {
         match rustix::fs::statat(&self.root, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile),
             Err(Errno::NOENT) => Ok(false),
-            Err(error) => Err(self.io(name, "looking at", error)),
+            Err(error) => Err(self.io(name, "read the metadata", error)),
         }
     }
 
     /// Returns the UTF-8 names in a directory; none if it does not exist.
     pub(crate) fn names_in(&self, name: &str) -> Result<Vec<String>, LogError> {
-        let listing = |error| self.io(name, "listing", error);
+        let listing = |error| self.io(name, "list", error);
         let directory = match self.open_directory(name) {
             Err(Errno::NOENT) => return Ok(Vec::new()),
-            opened => opened.map_err(|error| self.io(name, "opening", error))?,
+            opened => opened.map_err(|error| self.io(name, "open", error))?,
         };
         let mut names = Vec::new();
         for entry in Dir::read_from(&directory).map_err(listing)? {
@@ -228,19 +229,19 @@ impl Disk {
         let directory = match self.open_directory(name) {
             Ok(directory) => directory,
             Err(Errno::NOENT) => return Ok(()),
-            Err(error) => return Err(self.io(name, "opening", error)),
+            Err(error) => return Err(self.io(name, "open", error)),
         };
         let entries =
-            Dir::read_from(&directory).map_err(|error| self.io(name, "listing", error))?;
+            Dir::read_from(&directory).map_err(|error| self.io(name, "list", error))?;
         for entry in entries {
-            let entry = entry.map_err(|error| self.io(name, "listing", error))?;
+            let entry = entry.map_err(|error| self.io(name, "list", error))?;
             if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
                 rustix::fs::unlinkat(&directory, entry.file_name(), AtFlags::empty())
-                    .map_err(|error| self.io(name, "emptying", error))?;
+                    .map_err(|error| self.io(name, "empty", error))?;
             }
         }
         rustix::fs::unlinkat(&self.root, name, AtFlags::REMOVEDIR)
-            .map_err(|error| self.io(name, "removing", error))
+            .map_err(|error| self.io(name, "remove", error))
     }
 }
 

@@ -130,7 +130,7 @@ impl Edge {
             let roots = (items - items % WIDTH..items).map(|item| {
                 let below = Tile { kind: Kind::Hashes(level - 1), number: item, width: WIDTH };
                 let root = perfect_root(&read_hashes(disk, below)?);
-                root.ok_or_else(|| disk.damaged(&below.path(), "not a whole tile"))
+                root.ok_or_else(|| disk.damaged(&below.path(), "not a complete tile"))
             });
             edge.tiles.push(roots.collect::<Result<_, _>>()?);
             level += 1;
@@ -139,7 +139,7 @@ impl Edge {
             hashes.iter().for_each(|hash| edge.peaks.push(level * HEIGHT, *hash));
         }
         if (edge.size(), edge.peaks.root()) != (size, head.root()) {
-            return Err(disk.damaged(CHECKPOINT, "its root is not that of the files"));
+            return Err(disk.damaged(CHECKPOINT, "its root does not match the files"));
         }
         Ok(edge)
     }

@@ -77,9 +77,9 @@ pub enum Lost {
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nothing => f.write_str("is gone"),
-            Self::Shorter { entries } => write!(f, "has {entries} now"),
-            Self::Another => f.write_str("does not begin with them now"),
+            Self::Nothing => f.write_str("is missing"),
+            Self::Shorter { entries } => write!(f, "now has {entries}"),
+            Self::Another => f.write_str("does not begin with them"),
         }
     }
 }
@@ -98,33 +98,38 @@ impl LogError {
 impl fmt::Display for LogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io { path, act, source } => write!(f, "{}: {act}: {source}", path.display()),
-            Self::Locked { path } => {
-                write!(f, "{}: another process appends to this log", path.display())
+            Self::Io { path, act, source } => {
+                write!(f, "{}: cannot {act}: {source}", path.display())
             }
+            Self::Locked { path } => write!(
+                f,
+                "{}: another process appends to this log; help: wait for it, or stop the daemon",
+                path.display()
+            ),
             Self::Missing { path } => write!(f, "{}: missing from the log", path.display()),
             Self::Damaged { path, what } => write!(f, "{}: {what}", path.display()),
             Self::Checkpoint { path, fault } => write!(f, "{}: {fault}", path.display()),
             Self::Lost { log, head, entries, found } => write!(
                 f,
-                "{}: this log had {entries} entries, and {found}; a daemon's log is named by --spool \
-                 and --log-key; put it back as it was, or, if it is lost, remove {} to begin another \
-                 one, which whoever knows this one will take for a forgery",
+                "{}: this log had {entries} entries and {found}; help: restore it, or name a \
+                 daemon's log with --spool and --log-key; if the log is lost, remove {} to start a \
+                 new one, which verifiers of this log will reject as a forgery",
                 log.display(),
                 head.display()
             ),
             Self::NoSuchEntry { index, size } => {
-                write!(f, "entry {index}: the log has {size} entries")
+                write!(f, "entry {index}: not in the log, which has {size} entries")
             }
             Self::TooLarge { bytes } => {
-                write!(f, "an entry of {bytes} bytes: at most {ENTRY_BYTES_MAX} can be logged")
+                write!(f, "log entry: {bytes} bytes; at most {ENTRY_BYTES_MAX} bytes are allowed")
             }
             Self::TooMany { entries } => {
-                write!(f, "{entries} entries at once: at most {BATCH_MAX} can be logged")
+                write!(f, "log batch: {entries} entries; at most {BATCH_MAX} are allowed")
             }
-            Self::Sign(error) => write!(f, "the checkpoint: signing: {error}"),
+            Self::Sign(error) => write!(f, "checkpoint: cannot sign: {error}"),
             Self::Stopped => f.write_str(
-                "the log: writing failed before, or was not finished; it must be opened again",
+                "the log: an earlier write failed or was not finished; help: restart the program \
+                 to reopen the log",
             ),
         }
     }

@@ -58,13 +58,13 @@ impl fmt::Display for ExportError {
             Self::Log(error) => error.fmt(f),
             Self::Fork { size, there, here } => write!(
                 f,
-                "the copy is of another history: at {size} entries its root is {there}, and that \
-                 of this log {here}"
+                "the copy has another history: at {size} entries its root is {there}, the root of \
+                 this log is {here}; help: keep both, and compare them with a saved checkpoint"
             ),
             Self::Ahead { there, here } => write!(
                 f,
-                "the copy has {there} entries and this log {here}: the log was cut back, or is an \
-                 older copy itself"
+                "the copy has {there} entries and this log {here}: the log was truncated or is an \
+                 older copy; help: restore the log"
             ),
         }
     }
@@ -94,7 +94,7 @@ impl LogView {
     /// [`ExportError`]. The copy then keeps its checkpoint.
     pub fn export(&self, target: &Path, keys: &[PublicLogKey]) -> Result<Exported, ExportError> {
         let made = DirBuilder::new().recursive(true).mode(0o755).create(target);
-        let failed = |source| LogError::Io { path: target.to_owned(), act: "making", source };
+        let failed = |source| LogError::Io { path: target.to_owned(), act: "create", source };
         made.map_err(failed)?;
         let there = Disk::open(target)?;
         let _lock = there.lock()?;
@@ -117,7 +117,7 @@ impl LogView {
         let mut copy = Copy { there: &there, edge, files: 0, bytes: 0 };
         copy.grow(self, from)?;
         if copy.edge.peaks.root() != head.root() {
-            let what = "not the entries that the checkpoint was signed for";
+            let what = "its entries do not match the checkpoint";
             return Err(self.disk.damaged("tile/entries", what).into());
         }
         for (tile, bytes) in copy.edge.partials(from) {

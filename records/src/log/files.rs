@@ -26,7 +26,7 @@ pub(super) fn files_below(disk: &Disk) -> Vec<Result<Found, LogError>> {
     let mut directories = vec![(String::new(), 0)];
     while let Some((path, depth)) = directories.pop() {
         if let Err(error) = list(disk, &path, depth, &mut found, &mut directories) {
-            found.push(Err(disk.io(&path, "listing", error)));
+            found.push(Err(disk.io(&path, "list", error)));
         }
     }
     found

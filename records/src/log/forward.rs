@@ -14,7 +14,8 @@ use crate::log::{LogError, PublicLogKey};
 /// Two names, used in turn. Until the rename of one draft to the checkpoint is durable, the next
 /// draft must not take its name: a file system that reorders renames could lose it.
 pub(crate) const DRAFTS: [&str; 2] = ["checkpoint.next", "checkpoint.next2"];
-const CONTRADICTS: &str = "signed by this log's key, and the log did not grow out of it: one of the two is not its history";
+const CONTRADICTS: &str =
+    "signed by this log's key, but the log does not extend it: the two have different histories";
 
 /// Returns the head to continue from, and its edge. No draft is left afterwards.
 pub(crate) fn settle(

@@ -31,12 +31,12 @@ impl fmt::Display for FsckFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(error) => error.fmt(f),
-            Self::Tile { path } => write!(f, "{path}: not what the log's entries give"),
+            Self::Tile { path } => write!(f, "{path}: does not match the entries of the log"),
             Self::Root { computed, signed } => {
-                write!(f, "checkpoint: the root of the entries is {computed}, signed is {signed}")
+                write!(f, "checkpoint: its root is {signed}, the root of the entries is {computed}")
             }
             Self::Duplicate { first, second } => {
-                write!(f, "entry {second}: the same as entry {first}")
+                write!(f, "entry {second}: duplicate of entry {first}")
             }
         }
     }
@@ -78,7 +78,7 @@ pub fn fsck(directory: &std::path::Path, log: &PublicLogKey) -> Result<Fsck, Log
     let mut found = Fsck { checked: 1, ..Fsck::default() };
     found.not_checked.extend((0..view.head().signatures_of_others()).map(|_| NotChecked {
         path: CHECKPOINT.to_owned(),
-        why: "a signature that is not the log's",
+        why: "a signature by another key than the log's",
     }));
     let leaves = leaves(&view, &mut found.faults);
     if u64::try_from(leaves.len()).unwrap_or(u64::MAX) != view.head().size() {
@@ -155,9 +155,9 @@ fn every_file(view: &LogView, rows: &[Vec<Sha256>], found: &mut Fsck) -> BTreeSe
                 seen.insert(path);
                 continue;
             }
-            Some((_, None)) => "of entries beyond the checkpoint",
+            Some((_, None)) => "holds entries beyond the checkpoint",
             None if path == CHECKPOINT => continue,
-            None => "not a file that the checkpoint speaks of",
+            None => "not covered by the checkpoint",
         };
         if bytes > 0 {
             found.not_checked.push(NotChecked { path, why });

@@ -106,7 +106,7 @@ impl Kept {
             None => return Ok(None),
         };
         let head = String::from_utf8(bytes).ok().and_then(|note| head_in(&note));
-        let wrong = || self.disk.damaged(&self.name, "not the head of a log");
+        let wrong = || self.disk.damaged(&self.name, "not a saved head of a log");
         head.map(|(size, root)| Some(Head { size, root })).ok_or_else(wrong)
     }
 

@@ -32,7 +32,9 @@ pub struct NotAnOrigin;
 
 impl fmt::Display for NotAnOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a log is named by a host name in lower case, without scheme, port or path")
+        f.write_str(
+            "not a log name; help: use a host name in lower case, without scheme, port or path",
+        )
     }
 }
 

@@ -49,11 +49,11 @@ impl Disk {
     fn locked(&self, operation: FlockOperation) -> Result<Lock, LogError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.root, LOCK, flags, Mode::from_raw_mode(0o600))
-            .map_err(|error| self.io(LOCK, "opening", error))?;
+            .map_err(|error| self.io(LOCK, "open", error))?;
         match rustix::fs::flock(&fd, operation) {
             Ok(()) => Ok(Lock { file: fd }),
             Err(Errno::WOULDBLOCK) => Err(LogError::Locked { path: self.path(LOCK) }),
-            Err(error) => Err(self.io(LOCK, "locking", error)),
+            Err(error) => Err(self.io(LOCK, "lock", error)),
         }
     }
 }

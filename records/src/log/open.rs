@@ -95,7 +95,7 @@ impl Log {
             kept.refuse_loss(directory)?;
         }
         let made = DirBuilder::new().recursive(true).mode(0o755).create(directory);
-        let failed = |source| LogError::Io { path: directory.to_owned(), act: "making", source };
+        let failed = |source| LogError::Io { path: directory.to_owned(), act: "create", source };
         made.map_err(failed)?;
         let disk = Disk::open(directory)?;
         let lock = lock(&disk)?;

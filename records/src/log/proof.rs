@@ -37,9 +37,11 @@ pub enum ProofFault {
 impl fmt::Display for ProofFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Form => f.write_str("not the form of a proof of inclusion"),
+            Self::Form => f.write_str("not a proof of inclusion"),
             Self::Checkpoint(fault) => write!(f, "its checkpoint: {fault}"),
-            Self::NotIncluded => f.write_str("does not lead from the entry to the checkpoint"),
+            Self::NotIncluded => {
+                f.write_str("the proof does not lead from the entry to the checkpoint")
+            }
         }
     }
 }

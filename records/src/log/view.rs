@@ -19,7 +19,7 @@ use crate::log::tile::{
     BUNDLE_BYTES_MAX, HASH_BYTES, HEIGHT, Kind, TILE_BYTES, Tile, WIDTH, entries, hashes,
 };
 
-const NOT_THE_TREE: &str = "not the tree of the checkpoint";
+const NOT_THE_TREE: &str = "does not match the checkpoint";
 
 /// A log at one of its sizes. Reading needs no lock, because files that a checkpoint covers never
 /// change.
@@ -87,7 +87,7 @@ impl LogView {
         let bundle = read_bundle(&self.disk, tile)?;
         let all = entries(&bundle).unwrap_or_default();
         let at = usize::try_from(index % WIDTH).unwrap_or(usize::MAX);
-        let short = || self.disk.damaged(&tile.path(), "shorter than its name says");
+        let short = || self.disk.damaged(&tile.path(), "shorter than its name states");
         all.get(at).map(|entry| entry.to_vec()).ok_or_else(short)
     }
 }

@@ -74,8 +74,8 @@ pub enum AnswerFault {
 impl fmt::Display for AnswerFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Form => "not the signature lines that a witness answers with",
-            Self::Unsigned => "no cosignature of this checkpoint by the witness' key",
+            Self::Form => "not the signature lines of a witness",
+            Self::Unsigned => "no cosignature of this checkpoint by the witness key",
         })
     }
 }

@@ -72,7 +72,8 @@ pub fn takeovers(
         let rotation = Rotation::open(source, old.role())?;
         if old.is_in_agent() != matches!(source, KeySource::Agent { .. }) {
             return Err(RotationError::Source(
-                "keys: move between files and an agent while the daemon is stopped",
+                "keys: cannot move between files and an agent at run time; help: stop the daemon \
+                 first",
             ));
         }
         rotation.is_in_force(&old.public())?;
@@ -224,7 +225,7 @@ fn of_agent(
 ) -> Result<(KeySource, Successor), RotationError> {
     let [old, new] = change.fingerprints().map(|text| text.parse::<KeyFingerprint>());
     let (Ok(old), Ok(new)) = (old, new) else {
-        return Err(RotationError::Source("the change of keys: its keys have no fingerprint"));
+        return Err(RotationError::Source("key rotation: its keys have no fingerprint"));
     };
     let mut before = source.clone();
     if let KeySource::Agent { result, log, .. } = &mut before {

@@ -42,30 +42,33 @@ impl fmt::Display for RotationError {
         match self {
             Self::Key(error) => error.fmt(f),
             Self::Log(error) => error.fmt(f),
-            Self::Signing(error) => write!(f, "the change of keys: signing: {error}"),
+            Self::Signing(error) => write!(f, "key rotation: cannot sign: {error}"),
             Self::Change(path, fault) => write!(f, "{}: {fault}", path.display()),
             Self::Strange(path) => {
-                write!(f, "{}: is of another key than the one that is used", path.display())
+                write!(f, "{}: belongs to another key than the active one", path.display())
             }
-            Self::Returns(key) => write!(f, "{key}: was retired before, and cannot come back"),
+            Self::Returns(key) => {
+                write!(f, "{key}: retired before; help: rotate to a key that was never active")
+            }
             Self::Another(role) => write!(
                 f,
-                "the {role} key: its change was interrupted; finish that first, with: toolexec keys \
-                 rotate --key {role} (--state or --config of these keys)"
+                "{role} key: its rotation was interrupted; help: finish it first with `toolexec \
+                 keys rotate --key {role}` and the --state or --config of these keys"
             ),
             Self::Clock(last) => write!(
                 f,
-                "the clock is behind the last change of this key, at {last}; set it right first"
+                "the clock is behind the last rotation of this key at {last}; help: set the clock"
             ),
             Self::Source(why) => f.write_str(why),
             Self::Two(path) => write!(
                 f,
-                "{}: two new keys wait, this one and the one beside it; help: remove one of them",
+                "{}: a second new key, next to the one in the active key's place; help: remove one \
+                 of them",
                 path.display()
             ),
             Self::Lent => f.write_str(
-                "systemd lends other keys than at the start; help: change them where they are made \
-                 (docs/keys.md), then restart the daemon",
+                "systemd credentials: the keys changed since the start; help: rotate keys in their \
+                 source (docs/keys.md), then restart the daemon",
             ),
         }
     }

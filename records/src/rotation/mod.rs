@@ -103,8 +103,8 @@ impl<'a> Rotation<'a> {
     fn open(source: &'a KeySource, role: KeyRole) -> Result<Self, RotationError> {
         if matches!(source, KeySource::Credentials { .. }) {
             return Err(RotationError::Source(
-                "credentials are not made by who reads them: change the key in a directory, and \
-                 encrypt that again",
+                "systemd credentials: keys cannot be rotated in place; help: rotate the key in a \
+                 directory, then encrypt it again (docs/keys.md)",
             ));
         }
         let keys = KeyDirectory::open(source.public(), Custody::Ours)?;
@@ -163,11 +163,14 @@ impl<'a> Rotation<'a> {
             }
             (KeySource::Agent { .. }, Successor::Made, _) => {
                 return Err(RotationError::Source(
-                    "an agent holds this key: give it the new one with ssh-add, and name that",
+                    "an agent holds this key; help: add the new key with `ssh-add` and pass its \
+                     fingerprint",
                 ));
             }
             (_, Successor::InAgent(_), _) => {
-                return Err(RotationError::Source("no agent holds this key: the new one is made"));
+                return Err(RotationError::Source(
+                    "no agent holds this key; help: omit the fingerprint to generate a new key",
+                ));
             }
             (_, Successor::Made, role) => return self.made(role, key),
         };

@@ -10,6 +10,9 @@ use ssh_key::{Algorithm, EcdsaCurve, PublicKey, SshSig};
 
 use crate::keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL};
 
+const NO_KEY: &str = "no key; help: write PRINCIPALS [OPTIONS] KEY-TYPE KEY";
+const OPTIONS_HELP: &str = "help: use namespaces, valid-after or valid-before";
+
 /// A key with its principals, its namespaces and its validity.
 #[derive(Debug)]
 pub(super) struct Signer {
@@ -60,9 +63,9 @@ impl StatementKey {
 
 impl Signer {
     pub(super) fn parse(line: &str) -> Result<Self, String> {
-        let (principals, rest) = line.split_once([' ', '\t']).ok_or("no key")?;
+        let (principals, rest) = line.split_once([' ', '\t']).ok_or(NO_KEY)?;
         if principals.contains('"') {
-            return Err("quotes around the principals are not read here".to_owned());
+            return Err("quoted principals are not supported".to_owned());
         }
         let rest = rest.trim_start();
         let mut signer = Self {
@@ -106,9 +109,9 @@ impl Signer {
             let shown = model::escape_line(name.split(',').next().unwrap_or(name));
             let name = name.to_ascii_lowercase();
             if !["namespaces", "valid-after", "valid-before"].contains(&name.as_str()) {
-                return Err(format!("option `{shown}` is not read here"));
+                return Err(format!("option `{shown}` is not supported; {OPTIONS_HELP}"));
             }
-            let (value, after) = value.ok_or(format!("option `{shown}`: no quoted value"))?;
+            let (value, after) = value.ok_or(format!("option `{shown}`: its value is not quoted"))?;
             let doubled = match name.as_str() {
                 "namespaces" => self.namespaces.replace(value.to_owned()).is_some(),
                 "valid-after" => self.valid_after.replace(read_time(value)?).is_some(),
@@ -118,10 +121,10 @@ impl Signer {
                 return Err(format!("option `{shown}` is given twice"));
             }
             rest = match after.strip_prefix(',') {
-                Some("") => return Err("a comma ends the options".to_owned()),
+                Some("") => return Err("the options end with a comma".to_owned()),
                 Some(next) => next,
                 None if after.is_empty() => "",
-                None => return Err(format!("option `{shown}`: something follows its value")),
+                None => return Err(format!("option `{shown}`: text follows its value")),
             };
         }
         Ok(())
@@ -161,27 +164,27 @@ fn split_options(text: &str) -> Result<(&str, &str), String> {
     for (at, c) in text.char_indices() {
         match c {
             '"' => within = !within,
-            '\\' if within => return Err("a backslash in an option is not read here".to_owned()),
+            '\\' if within => return Err("a backslash in an option is not supported".to_owned()),
             ' ' | '\t' if !within => return Ok((&text[..at], text[at..].trim_start())),
             _ => {}
         }
     }
-    Err(if within { "a quote is not closed" } else { "no key" }.to_owned())
+    Err(if within { "a quote is not closed" } else { NO_KEY }.to_owned())
 }
 
 fn read_key(text: &str) -> Result<PublicKey, String> {
     if !is_key_type(text) {
-        return Err("no key type where one is expected".to_owned());
+        return Err("expected a key type before the key".to_owned());
     }
-    let key = PublicKey::from_openssh(text).map_err(|error| format!("the key: {error}"))?;
+    let key = PublicKey::from_openssh(text).map_err(|error| format!("invalid key: {error}"))?;
     match (key.algorithm(), key.key_data()) {
         (Algorithm::Ecdsa { curve: EcdsaCurve::NistP256 }, _) => Ok(key),
         (Algorithm::Ed25519, KeyData::Ed25519(point)) if is_low_order(&point.0) => {
-            Err("the key: a point of low order, for which anybody can sign".to_owned())
+            Err("invalid key: a point of low order, for which anyone can sign".to_owned())
         }
         (Algorithm::Ed25519, _) => Ok(key),
         (other, _) => Err(format!(
-            "the key: {other} is not accepted, only ecdsa-sha2-nistp256 and ssh-ed25519 are"
+            "key type `{other}` is not accepted; help: use ecdsa-sha2-nistp256 or ssh-ed25519"
         )),
     }
 }
@@ -189,7 +192,8 @@ fn read_key(text: &str) -> Result<PublicKey, String> {
 /// Parses `YYYYMMDD[HHMM[SS]]Z`. A time without the Z would be local time, which a verifier years
 /// later cannot know.
 fn read_time(text: &str) -> Result<UtcTime, String> {
-    let wrong = || format!("time `{}`: write YYYYMMDDHHMMSSZ", model::escape_line(text));
+    let shown = model::escape_line(text);
+    let wrong = || format!("time `{shown}` is invalid; help: write YYYYMMDDHHMMSSZ");
     let digits = text.strip_suffix(['Z', 'z']).ok_or_else(wrong)?;
     if ![8, 12, 14].contains(&digits.len()) || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Err(wrong());
@@ -295,12 +299,12 @@ mod tests {
         refused(&format!("tool-exec namespaces=\"a\"x {KEY}"), "follows");
         refused(&format!("tool-exec namespaces=\"a {KEY}"), "closed");
         refused("tool-exec", "no key");
-        refused("tool-exec ssh-ed25519 AAAA", "the key");
+        refused("tool-exec ssh-ed25519 AAAA", "invalid key");
         let p384 = "tool-exec ecdsa-sha2-nistp384 AAAAE2VjZHNhLXNoYTItbmlzdHAzODQAAAAIbmlzd\
                     HAzODQAAABhBPyG40vjh+vjKKx6XZ2UL9/L3LNBF\
                     MkstBeQwzfYrL+ASHflIuumWDVQkNuWHFTG/1dpE1\
                     7E7pUsinw9t36A98vNjk6Z7W1kup2KFeQuJHxCCrzf98hLqi8mjOaivG9LDg==";
-        refused(p384, "only ecdsa-sha2-nistp256");
+        refused(p384, "use ecdsa-sha2-nistp256");
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub(super) fn check(
 pub(super) fn read(facts: &Value, bytes: Vec<u8>) -> Result<Recalled, ApprovalProblem> {
     let unfit = |what: String| ApprovalProblem::Request(what);
     let made = facts["created_utc"].as_str().and_then(|text| text.parse::<UtcTime>().ok());
-    let made = made.ok_or_else(|| unfit("created_utc: no time".to_owned()))?;
+    let made = made.ok_or_else(|| unfit("created_utc: not a time".to_owned()))?;
     let name = facts["request_file"].as_str().unwrap_or_default();
     let draft = Draft::new(bytes, name, OwnerUid::new(0)).map_err(|e| unfit(e.to_string()))?;
     draft.recall(made).map_err(unfit)

@@ -81,12 +81,12 @@ fn limits(facts: &Value, request: &Request) -> Vec<String> {
         };
         let stated = [number(&row["asked"]), number(&row["in_force"])];
         if stated[0].is_some_and(|stated| stated != *asked) {
-            told.push(format!("{name} was asked as {} and the request asks {asked}", row["asked"]));
+            told.push(format!("{name}: asked is {} and the request asks {asked}", row["asked"]));
         }
         // Without a cgroup, cores are whole, so more than the requested fraction may be active.
         if *name != "cpu_milli" && stated[1].is_some_and(|stated| stated > *asked) {
             told.push(format!(
-                "{name} in force is {} and the request asks {asked}",
+                "{name}: in_force is {} and the request asks {asked}",
                 row["in_force"]
             ));
         }

@@ -47,7 +47,7 @@ impl Attested {
         let attested = attested.map_err(|problem| faults.push(unfit(problem))).ok()?;
         let made = attested.signed().facts()["created_utc"].as_str();
         let Some(made) = made.and_then(|text| text.parse::<UtcTime>().ok()) else {
-            faults.push(unfit(BundleFault::Statement("created_utc: no time".to_owned())));
+            faults.push(unfit(BundleFault::Statement("created_utc: not a time".to_owned())));
             return None;
         };
         if !trust.holds(&attested.key, made) {

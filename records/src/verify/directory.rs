@@ -26,11 +26,11 @@ pub fn verify(dir: &Path, trust: &Trust) -> Result<Verified, Vec<Fault>> {
         vec![Fault::Directory { path: dir.to_string_lossy().into_owned(), problem }]
     };
     // `.` and `x/..` have no usable name of their own.
-    let real = dir.canonicalize().map_err(|error| unusable(format!("opening: {error}")))?;
+    let real = dir.canonicalize().map_err(|error| unusable(format!("cannot open: {error}")))?;
     let name = real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let root = rustix::fs::open(&real, flags, Mode::empty())
-        .map_err(|error| unusable(format!("opening: {error}")))?;
+        .map_err(|error| unusable(format!("cannot open: {error}")))?;
     let mut tree = Tree::walk(root.as_fd());
     let mut faults = std::mem::take(&mut tree.faults);
     let Some(record) = record_id(&name, &tree) else {
@@ -88,7 +88,7 @@ pub fn verify_bundle_alone(
             Ok(Verified::new(id, says, fingerprint).with_log(attested.place()).leaving(not_checked))
         }
         (None, true) => {
-            let problem = "result_id: no result id".to_owned();
+            let problem = "result_id: not a result id".to_owned();
             Err(vec![Fault::Record { file: file.to_owned(), problem }])
         }
         _ => Err(faults),

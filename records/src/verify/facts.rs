@@ -50,9 +50,9 @@ impl Facts {
     pub(super) fn read(front: &Value, record: &str) -> Result<Self, String> {
         let keys = Keys::deserialize(front).map_err(|error| format!("front matter: {error}"))?;
         if keys.result_id != record {
-            return Err(format!("names itself {}", keys.result_id));
+            return Err(format!("result_id is {}", keys.result_id));
         }
-        let created = keys.created_utc.parse().map_err(|_| "created_utc: no time")?;
+        let created = keys.created_utc.parse().map_err(|_| "created_utc: not a time")?;
         let request: Vec<String> = keys.files.iter().map(|file| file.path.clone()).collect();
         let mut stated = BTreeMap::new();
         let streams = [("stdout", keys.stdout_sha256), ("stderr", keys.stderr_sha256)];
@@ -62,9 +62,9 @@ impl Facts {
         let files = keys.files.into_iter().map(|file| (file.path, file.sha256));
         for (path, sha256) in streams.into_iter().chain(artifacts).chain(files) {
             if is_own(&path) {
-                return Err(format!("{path}: no record can name it"));
+                return Err(format!("{path}: a record cannot name its own files"));
             }
-            let digest = sha256.parse().map_err(|_| format!("{path}: no sha256"))?;
+            let digest = sha256.parse().map_err(|_| format!("{path}: not a sha256"))?;
             if stated.insert(path.clone(), digest).is_some() {
                 return Err(format!("{path}: named twice"));
             }

@@ -34,15 +34,15 @@ pub enum HistoryError {
 impl fmt::Display for HistoryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Origin => f.write_str("its checkpoint is of another log than the one given"),
+            Self::Origin => f.write_str("its checkpoint belongs to another log than the one given"),
             Self::Smaller { was, is } => write!(
                 f,
-                "the log has {is} entries and had {was}: it was cut back, or its copy is old"
+                "the log has {is} entries but had {was}: it was truncated, or this is an old copy"
             ),
             Self::Rewritten { was, is } => write!(
                 f,
                 "the log of {is} entries does not begin with the {was} that it had: it was \
-                 written anew"
+                 rewritten"
             ),
             Self::Unreadable(problem) => f.write_str(problem),
         }

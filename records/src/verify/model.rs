@@ -25,16 +25,16 @@ pub enum ApprovalProblem {
 impl fmt::Display for ApprovalProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Request(problem) => write!(f, "the request cannot be read: {problem}"),
-            Self::NoSignature => f.write_str("no file under request/ is this signature"),
+            Self::Request(problem) => write!(f, "cannot read the request: {problem}"),
+            Self::NoSignature => f.write_str("no file in request/ has this signature"),
             Self::Signature(problem) => f.write_str(problem),
             Self::NotEntitled(why, at) => match why {
                 NotEntitled::Revoked => f.write_str("the key is revoked"),
-                NotEntitled::Unknown => f.write_str("no approver has this key by this name"),
-                NotEntitled::Namespace => f.write_str("the key may not approve"),
+                NotEntitled::Unknown => f.write_str("no approver has this name and key"),
+                NotEntitled::Namespace => f.write_str("the key is not allowed to approve"),
                 NotEntitled::Time => write!(f, "the key was not valid at approved_utc {at}"),
             },
-            Self::Rejected => f.write_str("the request was rejected, and ran"),
+            Self::Rejected => f.write_str("the request was rejected but ran"),
         }
     }
 }
@@ -60,14 +60,12 @@ impl fmt::Display for Clash {
     /// Ends with a word before the path of the other record, which the caller appends.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ResultId => f.write_str("a second record with this result id; the other is"),
-            Self::Request => f.write_str("its request had run already: see"),
+            Self::ResultId => f.write_str("its result id is also that of"),
+            Self::Request => f.write_str("its request also ran in"),
             Self::LogIndex(index) => write!(f, "log entry {index} is also that of"),
             Self::LogLeaf => f.write_str("its log entry is also that of"),
-            Self::Replay => f.write_str("it replays another record or request than"),
-            Self::LogFork(size) => {
-                write!(f, "the log has another root at {size} entries than it showed to")
-            }
+            Self::Replay => f.write_str("it differs from the record that it replays:"),
+            Self::LogFork(size) => write!(f, "the log has another root at {size} entries than in"),
         }
     }
 }

@@ -46,10 +46,10 @@ fn differs(found: &[&str], expected: &[String]) -> Option<String> {
     let expected_line = expected.iter().zip(found).find(|(a, b)| a != b).map(|(a, _)| a);
     let first = expected_line.or_else(|| expected.get(found.len()));
     match first {
-        Some(line) => Some(format!("its text does not say `{line}`, as its facts do")),
+        Some(line) => Some(format!("its text does not have `{line}`, which its facts state")),
         None => {
             let more = found.get(expected.len())?;
-            Some(format!("its text says `{more}`, and its facts do not"))
+            Some(format!("its text has `{more}`, which its facts do not state"))
         }
     }
 }
@@ -98,7 +98,7 @@ fn output_line(lines: &[&str], facts: &Value) -> Option<String> {
             let sha256 = row["sha256"].as_str().unwrap_or_default();
             line.ends_with(&format!("  sha256: {sha256}"))
         });
-    (!same).then(|| "its text does not name the artifacts that its facts name".to_owned())
+    (!same).then(|| "its text and its facts name different artifacts".to_owned())
 }
 
 fn stream_line(lines: &[&str], name: &str, facts: &Value) -> Option<String> {

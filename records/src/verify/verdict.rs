@@ -89,16 +89,16 @@ pub enum NotChecked {
 impl fmt::Display for NotChecked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Record => "the record and its SSH signature (a bundle alone)",
-            Self::Files => "the files (a bundle alone)",
+            Self::Record => "the record and its SSH signature (only a bundle given)",
+            Self::Files => "the files (only a bundle given)",
             Self::Statement => "the statement (the record has no bundle)",
             Self::Log => "the log (no log key given)",
             Self::History => "that the log only grew (no saved checkpoint given)",
             Self::Approvals => "the approvals (no approvers given)",
-            Self::Request => "what the request asks for (not readable as one today)",
-            Self::NoApproval => "any approval (no approval is stated)",
-            Self::ReplayedRecord => "the record that it replays (not here)",
-            Self::ApprovalsOfBundle => "the approvals (a bundle alone)",
+            Self::Request => "what the request asks for (this version cannot read it)",
+            Self::NoApproval => "the approvals (the record states none)",
+            Self::ReplayedRecord => "the record that it replays (not given)",
+            Self::ApprovalsOfBundle => "the approvals (only a bundle given)",
         })
     }
 }

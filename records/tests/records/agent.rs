@@ -180,11 +180,11 @@ fn a_key_that_the_agent_lacks_or_of_another_kind_is_refused() {
     let public = scratch.path().join("keys");
     let nobodys = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     let error = open(&source(&agent.socket, nobodys, &log, &public)).unwrap_err();
-    assert!(error.to_string().contains(&format!("has no key {nobodys}")), "{error}");
+    assert!(error.to_string().contains(&format!("does not hold key {nobodys}")), "{error}");
     let error = open(&source(&agent.socket, &log, &log, &public)).unwrap_err();
-    assert!(error.to_string().contains("no ECDSA P-256 key"), "{error}");
+    assert!(error.to_string().contains("not an ECDSA P-256 key"), "{error}");
     let error = open(&source(&agent.socket, &result, &result, &public)).unwrap_err();
-    assert!(error.to_string().contains("no Ed25519 key"), "{error}");
+    assert!(error.to_string().contains("not an Ed25519 key"), "{error}");
     assert!(!public.join("result.pub").exists() && !public.join("log.pub").exists());
     for text in ["", "SHA256:", "MD5:00:11", "SHA256:AAAA", &nobodys[7..]] {
         assert!(text.parse::<KeyFingerprint>().is_err(), "{text}");
@@ -240,18 +240,18 @@ fn an_agent_that_lies_has_nothing_signed() {
         open(&source(&socket, &fingerprint, &fingerprint, &public)).unwrap_err().to_string()
     };
     for (answer, why) in [
-        (vec![], "half a message"),
-        (vec![0, 0, 0], "half a message"),
-        (vec![0, 0, 0, 9, 12], "half a message"),
-        (vec![0, 0, 0, 0], "a length that none has"),
-        (vec![255, 255, 255, 255, 12], "a length that none has"),
-        (field(&[13]), "another kind"),
-        (field(&[12]), "torn list"),
-        (field(&[12, 0, 0, 0, 1]), "torn list"),
-        (field(&[12, 255, 255, 255, 255]), "torn list"),
-        (field(&[12, 0, 0, 0, 1, 255, 255, 255, 255]), "torn list"),
-        (list(&[blob(&other)]), "has no key"),
-        (field(&[5]), "has no key"),
+        (vec![], "a truncated message"),
+        (vec![0, 0, 0], "a truncated message"),
+        (vec![0, 0, 0, 9, 12], "a truncated message"),
+        (vec![0, 0, 0, 0], "of invalid length"),
+        (vec![255, 255, 255, 255, 12], "of invalid length"),
+        (field(&[13]), "another message type"),
+        (field(&[12]), "a truncated list"),
+        (field(&[12, 0, 0, 0, 1]), "a truncated list"),
+        (field(&[12, 255, 255, 255, 255]), "a truncated list"),
+        (field(&[12, 0, 0, 0, 1, 255, 255, 255, 255]), "a truncated list"),
+        (list(&[blob(&other)]), "does not hold key"),
+        (field(&[5]), "does not hold key"),
     ] {
         let error = said(vec![answer.clone()]);
         assert!(error.starts_with("agent /") && error.contains(why), "{answer:?}: {error}");
@@ -272,7 +272,7 @@ fn an_agent_that_lies_has_nothing_signed() {
         (field(&[5]), "refuses to sign"),
         (field(&[14]), "no signature"),
         (field(&[&[14][..], &field(b"junk")].concat()), "no signature"),
-        (field(&[&[14][..], &field(&forged)].concat()), "is none of"),
+        (field(&[&[14][..], &field(&forged)].concat()), "does not verify with"),
         (field(&[&[14][..], &field(&forged), b"more"].concat()), "no signature"),
     ] {
         let ed25519 = scratch.path().join("ed25519");
@@ -310,7 +310,7 @@ fn an_agent_that_says_nothing_is_given_up() {
     let begun = Instant::now();
     let error = open(&source(&socket, nobodys, nobodys, &scratch.path().join("keys")));
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("no answer within"), "{error}");
+    assert!(error.contains("no reply within"), "{error}");
     assert!(begun.elapsed() < Duration::from_secs(25), "{:?}", begun.elapsed());
     dribbling.join().unwrap();
 }

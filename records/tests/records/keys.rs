@@ -121,7 +121,7 @@ fn a_lost_or_foreign_half_is_told() {
     assert!(matches!(error, KeyError::Orphan { .. }), "{error}");
     assert!(!dir.join("result").exists());
     let error = ResultKey::open(&dir).unwrap_err();
-    assert!(error.to_string().contains("keys/result: opening"), "{error}");
+    assert!(error.to_string().contains("keys/result: cannot open"), "{error}");
     put(&scratch.path().join("other/result"), b"not a key");
     let file = scratch.path().join("other/result");
     fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();

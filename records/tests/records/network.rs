@@ -53,9 +53,9 @@ fn a_network_is_told_with_what_it_reached() {
 fn a_network_that_nobody_knows_is_never_none() {
     let granted = vec!["data.example.org".to_owned()];
     for (why, words) in [
-        (Unaccounted::ProxyLost, "the record of the proxy was lost"),
-        (Unaccounted::ReportUnfit, "the report of the proxy cannot be this run's"),
-        (Unaccounted::NeverAsked, "the proxy was never asked for its record"),
+        (Unaccounted::ProxyLost, "the report of the proxy was lost"),
+        (Unaccounted::ReportUnfit, "the report of the proxy does not fit this run"),
+        (Unaccounted::NeverAsked, "the proxy was not asked for its report"),
     ] {
         let case = Case::plain();
         let network = NetworkUse::Unknown { granted: granted.clone(), why };
@@ -64,8 +64,8 @@ fn a_network_that_nobody_knows_is_never_none() {
             "network_used: \"allowlist\"",
             "network_destinations: [\"data.example.org\"]",
             "\nnetwork: unknown\n",
-            &format!("Network confirmation: unknown, {words}; allowed were data.example.org"),
-            &format!("Unexpected behavior: {words}; what was refused is unknown"),
+            &format!("Network confirmation: unknown, {words}; allowed hosts: data.example.org"),
+            &format!("Unexpected behavior: {words}; refused requests are unknown"),
         ] {
             assert!(text.contains(told), "{told} is not in {text}");
         }
@@ -80,7 +80,7 @@ fn hosts_that_nobody_knows_are_not_no_hosts() {
     for told in [
         "network_used: \"allowlist\"",
         "\nnetwork: unknown\n",
-        "for its record; which hosts were allowed is unknown too",
+        "for its report; the allowed hosts are unknown too",
     ] {
         assert!(text.contains(told), "{told} is not in {text}");
     }

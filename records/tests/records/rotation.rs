@@ -258,7 +258,7 @@ fn an_interrupted_change_keeps_both_keys_from_signing() {
     let host = Host::new();
     put(&host.dir().join("result.change"), b"{}");
     let error = host.open().unwrap_err();
-    assert!(error.to_string().contains("finish it with: toolexec keys rotate"), "{error}");
+    assert!(error.to_string().contains("finish it with `toolexec keys rotate"), "{error}");
     let error = host.rotate(KeyRole::Log, FIRST).unwrap_err();
     assert!(matches!(error, RotationError::Another(KeyRole::Result)), "{error}");
     let error = host.rotate(KeyRole::Result, FIRST).unwrap_err();

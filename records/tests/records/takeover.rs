@@ -104,7 +104,7 @@ fn a_key_that_cannot_be_used_is_refused_before_anything_is_written() {
     refused("result.new: not an ECDSA P-256 key");
     put(&host, KeyRole::Result, "result.new");
     fs::set_permissions(&new, Permissions::from_mode(0o644)).unwrap();
-    refused("mode 0644 lets others at the private key");
+    refused("private key has mode 0644");
     // Two different new keys, and no key at all.
     let own = fs::read(host.dir().join("result")).unwrap();
     fs::set_permissions(&new, Permissions::from_mode(0o600)).unwrap();

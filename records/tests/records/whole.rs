@@ -318,10 +318,10 @@ fn approvals_are_verified_again() {
     let valid = format!("alice valid-before=\"20261121120500Z\" {line}");
     assert_eq!(approved.verify(&valid, ""), Ok(1));
     let refusals = [
-        (format!("bob {line}"), "no approver has this key by this name"),
-        (String::new(), "no approver has this key by this name"),
+        (format!("bob {line}"), "no approver has this name and key"),
+        (String::new(), "no approver has this name and key"),
         (format!("alice valid-before=\"20261121120459Z\" {line}"), "was not valid at approved_utc"),
-        (format!("alice namespaces=\"reject.*\" {line}"), "may not approve"),
+        (format!("alice namespaces=\"reject.*\" {line}"), "not allowed to approve"),
     ];
     for (approvers, expected) in &refusals {
         let said = approved.refused(approvers, "");
@@ -334,7 +334,7 @@ fn approvals_are_verified_again() {
 fn a_signature_for_another_use_backs_no_approval() {
     let Some(approved) = Approved::new("file") else { return };
     let said = approved.refused(&format!("alice {}", approved.line), "");
-    assert_eq!(said, "no file under request/ is this signature");
+    assert_eq!(said, "no file in request/ has this signature");
     let Some(rejected) = Approved::new("reject.tool-exec@threegate") else { return };
     let rejected = Approved { case: rejected.case.approved(vec![], vec![]), ..rejected };
     // The daemon decided without approvals and without a rejection.
@@ -382,5 +382,5 @@ fn a_run_whose_request_was_rejected_is_no_good_run() {
     files.push((format!("{REQUEST_ID}.md.bob.sig"), rejection));
     let lines = format!("alice {}\nbob {}", first.line, second.line);
     let both = Approved { case: Case::plain().approved(approvals, files), ..first };
-    assert_eq!(both.refused(&lines, ""), "the request was rejected, and ran");
+    assert_eq!(both.refused(&lines, ""), "the request was rejected but ran");
 }

@@ -122,7 +122,7 @@ fn a_key_that_cannot_be_used_refuses_the_reload_and_the_old_one_goes_on() {
             put(name, &fs::read(others.join(other)).unwrap(), 0o600);
             refused(&format!("keys/{name}: "));
             put(name, &key, 0o644);
-            refused("mode 0644 lets others at the private key");
+            refused("private key has mode 0644");
             match name == role {
                 true => put(role, &own, 0o600),
                 false => fs::remove_file(place(&new)).unwrap(),

@@ -27,7 +27,7 @@ fn without_its_log_nothing_is_run_and_nothing_used_up() {
     let before = list(&bench.results());
     let said = bench.run(&request);
     said.assert_code(3);
-    said.assert_says(&["this log had 1 entries, and is gone", "log.head"]);
+    said.assert_says(&["this log had 1 entries and is missing", "log.head"]);
     assert_eq!(list(&bench.results()), before, "something was told");
     assert!(!log.exists(), "another log was begun");
     fs::rename(&aside, &log).unwrap();
@@ -78,7 +78,7 @@ fn a_daemon_does_not_begin_another_log_in_place_of_one_that_is_gone() {
     fs::rename(&log, &aside).unwrap();
     let said = Said::of(&mut service.command());
     said.assert_code(3);
-    said.assert_says(&["and is gone", "log.head"]);
+    said.assert_says(&["and is missing", "log.head"]);
     fs::rename(&aside, &log).unwrap();
     service.spawn();
     service.verify().assert_code(0);

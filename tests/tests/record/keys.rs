@@ -264,7 +264,7 @@ fn an_agent_signs_for_the_daemon_until_it_is_gone(bench: &Bench) {
     let request = bench.save(&good());
     service.promote_saved(&request).assert_code(0);
     assert_eq!(service.wait(), Some(3), "{}", service.log());
-    let gone = format!("agent {}: connecting", socket.display());
+    let gone = format!("agent {}: cannot connect", socket.display());
     assert!(service.log().contains(&gone), "{}", service.log());
     assert!(service.log().contains("nothing more is admitted"), "{}", service.log());
     assert!(service.records_of(&request.id).is_empty(), "nothing is published unsigned");

@@ -28,7 +28,7 @@ pub struct NotABootId;
 
 impl fmt::Display for NotABootId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a boot id is a UUID in lower case")
+        f.write_str("not a boot id: expected a UUID in lower case")
     }
 }
 

@@ -110,10 +110,10 @@ pub enum KeyChangeFault {
 impl fmt::Display for KeyChangeFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Form => "not the form of a change of keys",
-            Self::Key => "its keys are not two of the kind that it changes",
-            Self::Old => "the old key did not sign it",
-            Self::New => "the new key did not sign it",
+            Self::Form => "not an entry of a key rotation",
+            Self::Key => "its keys are not of the kind that it rotates",
+            Self::Old => "not signed by the old key",
+            Self::New => "not signed by the new key",
         })
     }
 }

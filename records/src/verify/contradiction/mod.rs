@@ -218,7 +218,7 @@ fn ran_although_refused(says: &Says<'_>) -> Option<String> {
     let said_no = |rule: &&Value| rule["verdict"] == "refuse";
     let rule = says.rows("rules").iter().find(said_no)?;
     let rule = rule["rule"].as_str().unwrap_or_default();
-    (says.ran() == Some(true)).then(|| format!("rule {rule} refused, and a run is stated"))
+    (says.ran() == Some(true)).then(|| format!("rule {rule} refused, but a run is stated"))
 }
 
 /// Also compares the gate's whole answer with its parts.
@@ -234,13 +234,13 @@ fn ran_although_gated(says: &Says<'_>) -> Option<String> {
         }
     }
     let enforced = gate["mode"] == "enforce";
-    let told = || format!("it ran, and the gate's decision was {decision}");
+    let told = || format!("it ran, but the gate's decision was {decision}");
     (enforced && decision != "pass" && says.ran()?).then(told)
 }
 
 fn ran_without_permission(says: &Says<'_>) -> Option<String> {
     let state = says.facts["permission"]["state"].as_str()?;
-    let told = || format!("it ran, and the permission was {state}");
+    let told = || format!("it ran, but the permission was {state}");
     (state != "APPROVED" && says.ran()?).then(told)
 }
 
@@ -255,7 +255,7 @@ fn answers_as_digested(says: &Says<'_>) -> Option<String> {
 
 fn ran_unbound(says: &Says<'_>) -> Option<String> {
     let verdict = says.facts["ais"]["verdict"].as_str()?;
-    let told = || "it ran, and the AIS guard refused it".to_owned();
+    let told = || "it ran, but the AIS guard refused it".to_owned();
     (verdict != "accept" && says.ran()?).then(told)
 }
 
@@ -263,7 +263,7 @@ fn refused_for_nothing(says: &Says<'_>) -> Option<String> {
     let said_no = says.rows("rules").iter().any(|rule| rule["verdict"] == "refuse");
     let found = !says.rows("violations").is_empty();
     let bare = says.outcome_is(&[Outcome::Refused]) && !said_no && !found && !says.has("reason");
-    bare.then(|| "outcome is refused and nothing says why".to_owned())
+    bare.then(|| "outcome is refused and no reason is stated".to_owned())
 }
 
 fn times_in_order(says: &Says<'_>) -> Option<String> {
@@ -335,7 +335,7 @@ fn people_for_the_approval(says: &Says<'_>) -> Option<String> {
     // After a crash the ledger has the kind of the approval, but not the signers.
     let forgotten = says.outcome_is(&[Outcome::Indeterminate]) && says.rows("rules").is_empty();
     (people > stated && !forgotten)
-        .then(|| format!("approval is of {people} and approvals are of {stated}"))
+        .then(|| format!("approval is by {people} people and approvals are by {stated}"))
 }
 
 fn replay_of_another(says: &Says<'_>) -> Option<String> {

@@ -108,7 +108,7 @@ fn honest_records_contradict_nothing() {
         { "path": "request/a.sig" }, { "path": "request/b.sig" }]);
     assert_eq!(said(&two, on_time), Vec::<String>::new());
     two["approval"] = "signed by 2 of 2".into();
-    assert_eq!(said(&two, on_time), ["approval is of 2 and approvals are of 1"]);
+    assert_eq!(said(&two, on_time), ["approval is by 2 people and approvals are by 1"]);
     // An approver's clock may be a little ahead of the host's.
     assert_eq!(said(&ran(), Some(times("12:10:00", "12:12:26"))), Vec::<String>::new());
     // Older versions state fewer facts.
@@ -126,7 +126,7 @@ fn contradictions() -> Vec<(Value, &'static str, Value, &'static str)> {
         (refused(), "/accounting", json!({}), "outcome is refused and accounting states"),
         (refused(), "/exit_code", 0.into(), "nothing ran and exit_code is 0"),
         (refused(), "/artifacts", json!([{}]), "nothing ran and 1 artifacts were kept"),
-        (refused(), "/reason", Value::Null, "nothing says why"),
+        (refused(), "/reason", Value::Null, "no reason is stated"),
         (ran(), "/exit_code", 1.into(), "outcome is ok and exit_code is 1"),
         (ran(), "/exit_code", 137.into(), "outcome is ok and exit_code is 137"),
         (ran(), "/outcome", "exit_nonzero".into(), "exit_nonzero and exit_code is 0"),
@@ -136,7 +136,7 @@ fn contradictions() -> Vec<(Value, &'static str, Value, &'static str)> {
         (ran(), "/denials/violation", "ptrace".into(), "the violation is ptrace"),
         (ran(), "/rejected_total", 2.into(), "outcome is ok and rejected_total is 2"),
         (ran(), "/collection_complete", false.into(), "collection_complete is false"),
-        (ran(), "/rules/0/verdict", "refuse".into(), "rule a refused, and a run is stated"),
+        (ran(), "/rules/0/verdict", "refuse".into(), "rule a refused, but a run is stated"),
         (
             ran(),
             "/ended_utc",
@@ -159,7 +159,7 @@ fn contradictions() -> Vec<(Value, &'static str, Value, &'static str)> {
         ),
         (ran(), "/files/0/sha256", "cd".repeat(32).into(), "request/a.md has cdcd"),
         (ran(), "/files/1/path", "request/a".into(), "1 approvals are stated and 0 sig"),
-        (ran(), "/approval", "signed by 2 of 2".into(), "approval is of 2 and approvals are of 1"),
+        (ran(), "/approval", "signed by 2 of 2".into(), "2 people and approvals are by 1"),
         (
             ran(),
             "/replay_of",

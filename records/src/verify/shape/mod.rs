@@ -139,7 +139,7 @@ impl Shape {
                         Some(field) => {
                             field.shape.check(value, &within(place, key), Age::Stated, told)
                         }
-                        None => told.push(format!("{}: no record has this", within(place, key))),
+                        None => told.push(format!("{}: unknown key", within(place, key))),
                     }
                 }
                 let needed = fields.iter().filter(|(_, it)| it.required && age == Age::Stated);
@@ -205,9 +205,9 @@ fn within(place: &str, part: &impl std::fmt::Display) -> String {
 
 fn unfit(place: &str, value: &Value) -> String {
     match value {
-        Value::Array(_) => format!("{place}: a list, which no record has there"),
-        Value::Object(_) => format!("{place}: an object, which no record has there"),
-        other => format!("{place}: {other}, which no record has there"),
+        Value::Array(_) => format!("{place}: unexpected list"),
+        Value::Object(_) => format!("{place}: unexpected object"),
+        other => format!("{place}: unexpected value {other}"),
     }
 }
 

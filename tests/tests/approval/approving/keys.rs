@@ -56,7 +56,7 @@ fn an_agent_signs_with_the_key_that_was_meant() {
     unknown.assert_code(2);
     let (malformed, _) = approve(&["--fingerprint", "SHA256:x"]);
     malformed.assert_code(3);
-    malformed.assert_says(&["not a fingerprint like SHA256:"]);
+    malformed.assert_says(&["not a fingerprint of the form SHA256:"]);
 }
 
 #[test]

@@ -32,8 +32,8 @@ pub(crate) fn a_lost_proxy_is_unknown_not_nothing(bench: &Bench) {
     // The host may have been reached before.
     assert_eq!(record.fact("network_destinations"), "[\"127.0.0.1\"]");
     for told in [
-        "Network confirmation: unknown, the record of the proxy was lost; allowed were",
-        "the record of the proxy was lost; what was refused is unknown",
+        "Network confirmation: unknown, the report of the proxy was lost; allowed hosts: ",
+        "the report of the proxy was lost; refused requests are unknown",
     ] {
         assert!(record.text.contains(told), "{told} is not in {}", record.text);
     }
@@ -82,7 +82,7 @@ pub(crate) fn a_report_that_cannot_be_true_is_not_signed(bench: &Bench) {
         }
         said.assert_says(&["the report of toolexec-egress cannot be this run's"]);
         assert_eq!(record.fact("network"), "unknown");
-        let told = "Network confirmation: unknown, the report of the proxy cannot be this run's";
+        let told = "Network confirmation: unknown, the report of the proxy does not fit this run";
         assert!(record.text.contains(told), "{}", record.text);
     }
 }
@@ -154,7 +154,7 @@ fn after_a_crash_what_may_have_been_reached_is_told() {
     assert_eq!(record.fact("network"), "unknown");
     assert_eq!(record.fact("network_used"), "allowlist");
     assert_eq!(record.fact("network_destinations"), "[\"data.test\"]");
-    let told = "the proxy was never asked for its record; allowed were data.test";
+    let told = "the proxy was not asked for its report; allowed hosts: data.test";
     assert!(record.text.contains(told), "{}", record.text);
 
     let record = told_after_a_crash(&mut service, python(), |ledger| ledger);
@@ -167,5 +167,5 @@ fn after_a_crash_what_may_have_been_reached_is_told() {
     });
     assert_eq!(record.fact("network"), "unknown");
     assert_eq!(record.fact("network_used"), "allowlist");
-    assert!(record.text.contains("which hosts were allowed is unknown too"), "{}", record.text);
+    assert!(record.text.contains("the allowed hosts are unknown too"), "{}", record.text);
 }
