@@ -28,7 +28,7 @@ fn odd_answers_stop_nobody() {
         fs::write(approved.join(&long), "none").unwrap();
         fs::write(approved.join("long.answer.json"), "{}").unwrap();
         host.service.wait_for("the answer to be looked at", |it| {
-            !approved.join("long.answer.json").exists() || it.log().contains("left alone")
+            !approved.join("long.answer.json").exists() || it.log().contains("ignored until")
         });
     }
     // Everything else goes on.
@@ -56,7 +56,7 @@ fn drafts_that_are_in_the_way_hold_the_request_and_no_link_is_followed() {
     symlink(&elsewhere, drafts.join("permissions")).unwrap();
     let request = host.submit(&of_agent("a", "wf-1"));
     host.assert_held(&request.id, HELD);
-    host.service.wait_for("the daemon to tell", |it| it.log().contains("nobody was asked"));
+    host.service.wait_for("the daemon to tell", |it| it.log().contains("request was not filed"));
     assert_eq!(list(&elsewhere), Vec::<String>::new());
     // A plain file is as much in the way; without it somebody is asked.
     fs::remove_file(drafts.join("permissions")).unwrap();
