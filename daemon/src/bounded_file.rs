@@ -22,5 +22,5 @@ pub(crate) fn read_bytes(path: &Path, bytes_max: usize) -> Result<Vec<u8>, Confi
 /// Decodes the bytes of a file as UTF-8.
 pub(crate) fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, ConfigError> {
     String::from_utf8(bytes)
-        .map_err(|_| ConfigError::Syntax(path.to_owned(), "is not UTF-8".to_owned()))
+        .map_err(|_| ConfigError::Syntax(path.to_owned(), "not valid UTF-8".to_owned()))
 }

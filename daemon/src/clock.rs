@@ -75,7 +75,11 @@ pub fn insist_on_clock(spool: &Spool, clock: Clock) -> Result<Floor, Halt> {
         Clock::MustFollow => Err(Halt::ClockBehind { now, last }),
         Clock::WasSetBack => {
             let (path, last) = (last.path.display(), last.at);
-            tracing::warn!(%now, %last, "{path}: the clock is behind it, and was set back on purpose");
+            tracing::warn!(
+                %now,
+                %last,
+                "{path}: later than the clock, which is accepted because of --clock-was-set-back"
+            );
             Ok(Floor::default())
         }
     }

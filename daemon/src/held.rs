@@ -103,7 +103,7 @@ pub(crate) fn standing(files: Option<&Sha256>, host: &[Sha256]) -> DecisionDiges
 
 /// Returns a digest that no decision has: a request held with it is decided again at each look.
 pub(crate) fn never() -> DecisionDigest {
-    Sha256::of(b"nobody was asked")
+    Sha256::of(b"undecided")
 }
 
 /// Returns the public entry of a held request.
@@ -122,7 +122,7 @@ pub(crate) fn told(since: UtcTime, until: UtcTime, violations: &[Violation]) -> 
 /// Logs a failure to update the public list. No decision depends on the list.
 pub(crate) fn told_or_warned(result: Result<(), SpoolError>) {
     if let Err(error) = result {
-        tracing::warn!("{error}; the list of what waits is not whole");
+        tracing::warn!("the list of held requests is incomplete: {error}");
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
         assert!(HoldDeadline::Until(at(5)).lasts(at(4)));
         assert!(
             !HoldDeadline::Until(at(5)).lasts(at(5)),
-            "no patience is none within the same second"
+            "the deadline ends at the beginning of its second"
         );
     }
 }

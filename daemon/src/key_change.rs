@@ -26,7 +26,7 @@ impl Host {
         };
         for one in &waiting {
             if let Err(error) = one.save() {
-                return Ok(Err(format!("the {} key: {error}", one.role())));
+                return Ok(Err(format!("{} key: {error}", one.role())));
             }
         }
         for one in waiting {
@@ -35,7 +35,7 @@ impl Host {
             match self.take_over_key(&one) {
                 Ok(done) => log_rotated(&done),
                 Err(TakeoverError::NotBegun(error)) => {
-                    return Ok(Err(format!("the {} key: {error}", one.role())));
+                    return Ok(Err(format!("{} key: {error}", one.role())));
                 }
                 Err(TakeoverError::Unfinished(error)) => return Err(Halt::KeyChange(error)),
             }
@@ -67,7 +67,7 @@ pub fn finish_key_changes(source: &KeySource, log: &LogPlace) -> Result<(), Rota
 
 fn log_rotated(done: &Rotated) {
     let Rotated { role, old, new, time } = done;
-    let why = format!("{role} key: {old} counts until {time}, and {new} from then on");
+    let why = format!("{role} key: {new} replaces {old} at {time}");
     let fields = Fields { reason: Some(&why), ..Fields::default() };
     transition::log(Transition::KeyChanged, &fields);
 }

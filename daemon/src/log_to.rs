@@ -26,7 +26,9 @@ pub fn level(named: Option<&str>) -> Result<LevelFilter, String> {
     match named {
         None | Some("" | "info") => Ok(LevelFilter::INFO),
         Some("debug") => Ok(LevelFilter::DEBUG),
-        Some(other) => Err(format!("TOOLEXEC_LOG: {other:?} is no level; write info or debug")),
+        Some(other) => {
+            Err(format!("TOOLEXEC_LOG: {other:?} is not a level; help: set it to info or debug"))
+        }
     }
 }
 

@@ -53,7 +53,7 @@ fn the_errors_say_what_they_said() {
         Metrics(SocketError::Taken(path())),
         WorkerDied,
         Together,
-        Wanting(Want::Room, "there is no room".to_owned()),
+        Wanting(Want::Room, "no space left".to_owned()),
         Proof(ProofFault::NotIncluded),
         Unverified { record: ID.parse().unwrap(), faults: faults },
         Unproved(BundleFault::Signature),

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use model::{ResultId, UtcTime};
 use policies::{PolicyError, RevokedError, SignersError};
 use records::log::{LogError, ProofFault};
-use records::{BundleFault, Fault, KeyError, RotationError, SignError};
+use records::{
+    BundleFault, Fault, KeyError, RotationError, SignError, reason_with_help, split_reason,
+};
 use spool::{LastKnown, SpoolError, StoreError, Want};
 
 use crate::metrics::model::SocketError;
@@ -38,7 +40,7 @@ impl fmt::Display for ConfigError {
         match self {
             Self::Read(path, error) => write!(f, "{}: {error}", path.display()),
             Self::TooLarge(path, most) => {
-                write!(f, "{}: is larger than {most} bytes", path.display())
+                write!(f, "{}: larger than {most} bytes", path.display())
             }
             Self::Syntax(path, what) | Self::Value(path, what) => {
                 write!(f, "{}: {what}", path.display())
@@ -122,44 +124,56 @@ impl fmt::Display for Halt {
         match self {
             Self::Spool(error) => error.fmt(f),
             Self::Key(error) => error.fmt(f),
-            Self::KeyChange(error) => write!(
-                f,
-                "a change of keys was interrupted: {error}; help: repair that, the next start \
-                 finishes the change"
-            ),
+            Self::KeyChange(error) => {
+                let what = "a key change was interrupted, and the next start finishes it";
+                let help = "fix this error, then start the daemon";
+                f.write_str(&with_help(&format!("{what}: {error}"), help))
+            }
             Self::Sign(error) => write!(f, "the record cannot be signed: {error}"),
             Self::OtherRequest(path) => {
-                write!(f, "{}: was changed since its record was verified", path.display())
+                let shown = path.display();
+                write!(f, "{shown}: changed after its record was verified; help: verify it again")
             }
             Self::Supply(error) => error.fmt(f),
             Self::Permissions(error) => write!(f, "permissions: {error}"),
             Self::Log(error) => write!(f, "the record cannot be logged: {error}"),
             Self::ClockBehind { now, last } => write!(
                 f,
-                "{}: is of {}, later than the clock's {now}: set the clock, or, if it was set back on \
-                 purpose, start once with --clock-was-set-back",
+                "{}: its time, {}, is later than the clock's {now}; help: set the clock; if it was \
+                 set back on purpose, start once with --clock-was-set-back",
                 last.path.display(),
                 last.at
             ),
             Self::NobodyHolds => {
-                f.write_str("the request waits for an answer, and nobody waits for it")
+                f.write_str("the request was held, and an embedded run cannot wait for an answer")
             }
             Self::Metrics(error) => error.fmt(f),
-            Self::WorkerDied => f.write_str("a worker died; its request is told by the next start"),
+            Self::WorkerDied => f.write_str(
+                "a worker thread ended without a result; help: restart the daemon, which records \
+                 the request",
+            ),
             Self::Wanting(_, why) => f.write_str(why),
-            Self::Together => f.write_str("the records that were published with it failed"),
+            Self::Together => f.write_str("another record of the same batch was not published"),
             Self::Unverified { record, faults } => {
                 write!(f, "{record}: the record does not verify and is not published")?;
                 faults.iter().take(FAULTS_SHOWN_MAX).try_for_each(|fault| write!(f, "; {fault}"))
             }
-            Self::Unproved(fault) => write!(f, "the statement does not verify in the log: {fault}"),
-            Self::Proof(fault) => write!(f, "the record cannot be proved to be logged: {fault}"),
+            Self::Unproved(fault) => write!(f, "the bundle of the record does not verify: {fault}"),
+            Self::Proof(fault) => write!(f, "the inclusion proof is not valid: {fault}"),
             Self::Kernel(what, error) => write!(f, "{what}: {error}"),
         }
     }
 }
 
 impl std::error::Error for Halt {}
+
+/// Adds a help to a text that has none.
+fn with_help(text: &str, help: &str) -> String {
+    match split_reason(text) {
+        (_, Some(_)) => text.to_owned(),
+        (what, None) => reason_with_help(what, help),
+    }
+}
 
 impl From<SpoolError> for Halt {
     fn from(error: SpoolError) -> Self {

@@ -74,7 +74,9 @@ impl Permissions {
         let number = register.number();
         if self.told != Some(number) {
             let told = spool.tell_permissions(&ToldPermissions::of(register, system::now()));
-            told.unwrap_or_else(|error| tracing::warn!("{error}; agents are not told what stands"));
+            told.unwrap_or_else(|error| {
+                tracing::warn!("the published permissions are out of date: {error}");
+            });
             self.told = Some(number);
         }
         Ok(())
@@ -99,13 +101,13 @@ impl Permissions {
             Ok(Filed::New(_, paths)) => {
                 for path in paths {
                     let (id, question) = (request.id(), path.display());
-                    tracing::info!(%question, "{id}: a permission is asked for");
+                    tracing::info!(%question, "{id}: permission requested");
                 }
                 PermissionFiled::Yes
             }
             Ok(Filed::Waiting(..)) => PermissionFiled::Yes,
             Err(error) => {
-                tracing::warn!("{}: nobody was asked for the permission: {error}", request.id());
+                tracing::warn!("{}: the permission request was not filed: {error}", request.id());
                 PermissionFiled::NotYet
             }
         }
@@ -136,7 +138,7 @@ impl Permissions {
         for change in &ended {
             let source = change.source().map(|it| escape_line(&it.to_string()));
             let source = source.unwrap_or_default();
-            tracing::info!("{source}: idle for {idle_sec} s; its permissions ended");
+            tracing::info!("{source}: idle for {idle_sec} s; its permissions have ended");
         }
         if ended.is_empty() { Ok(()) } else { self.tell(spool) }
     }
@@ -150,7 +152,7 @@ impl Permissions {
         }
         let cleaned = moment().and_then(|moment| self.store.cleanup(&source, &moment));
         if let Err(error) = cleaned {
-            tracing::warn!("{}: its permissions were not let go of: {error}", request.id());
+            tracing::warn!("{}: its permissions were not released: {error}", request.id());
         }
     }
 
@@ -172,13 +174,13 @@ impl Permissions {
                 Ok(()) => AnswerFate::TakenIn,
                 Err(AnswerError::TurnedDown(_)) if may_be_written(identity) => continue,
                 Err(AnswerError::TurnedDown(why)) => {
-                    tracing::warn!("{name}: not taken in: {}", escape_line(&why));
+                    tracing::warn!("{name}: answer not accepted: {}", escape_line(&why));
                     AnswerFate::TurnedDown
                 }
                 Err(AnswerError::Store(error)) => return Err(error),
             };
             if let Err(error) = spool.put_answer_away(dropbox, &name, fate) {
-                tracing::warn!("{error}; looked at, and left alone until it changes");
+                tracing::warn!("{name}: ignored until it changes: {error}");
                 self.left_alone.insert(name, identity);
             }
         }
@@ -207,7 +209,7 @@ impl Permissions {
         if let Change::Answered { granted, denied, .. } = &change {
             let by = escape_line(&accepted.by().to_string());
             let (granted, denied) = (granted.len(), denied.len());
-            tracing::info!(%by, granted, denied, "{name}: a permission was answered");
+            tracing::info!(%by, granted, denied, "{name}: permission answered");
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ pub(crate) struct OutOfRange(&'static str);
 
 impl std::fmt::Display for OutOfRange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "policy {}: larger than the launcher can be told", self.0)
+        write!(f, "policy {}: too large for the protocol of the launcher", self.0)
     }
 }
 

@@ -32,7 +32,7 @@ pub fn permission(request: &Request, store: &Path) -> Result<Permission, StoreEr
 /// # Errors
 /// A value of the policy that the launcher's protocol cannot represent.
 pub fn plan_of(grant: &Grant) -> Result<Plan, String> {
-    let id = SlotId::new(&"0".repeat(32)).ok_or("no such slot")?;
+    let id = SlotId::new(&"0".repeat(32)).ok_or("not a valid slot id")?;
     plan::of_grant(grant, Slot { id, device: 0, inode: 0 }).map_err(|error| error.to_string())
 }
 

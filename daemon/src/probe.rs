@@ -77,41 +77,41 @@ fn help(error: &BuildError, layer: Option<Layer>) -> &'static str {
     };
     match (layer, error) {
         (Some(Layer::Cgroup), _) if errno == Errno::ROFS.raw_os_error() => {
-            "mount the control groups read-write; in a container, give it a cgroup tree of its own"
+            "mount the control groups read-write; in a container, give it its own cgroup tree"
         }
         (Some(Layer::Cgroup), _) => {
-            "no cgroup can be written here: work as root or under the packaged units, or name the \
-             exception `cgroup` in the policy"
+            "start as root or from the packaged units, or list `cgroup` in layers.exceptions of \
+             the policy"
         }
         (Some(Layer::UserNamespace), _) => {
-            "this host forbids user namespaces to ordinary users: work as root, use the package (its \
-             AppArmor profile allows them), or see sysctl user.max_user_namespaces, \
-             kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns"
+            "start as root, use the package (its AppArmor profile allows user namespaces), or \
+             check the sysctls user.max_user_namespaces, kernel.unprivileged_userns_clone and \
+             kernel.apparmor_restrict_unprivileged_userns"
         }
-        (Some(Layer::Landlock), _) => "the kernel must have Landlock built in and listed in lsm=",
+        (Some(Layer::Landlock), _) => "boot a kernel with Landlock built in and listed in lsm=",
         (Some(Layer::Namespaces), _) if errno == Errno::NOSPC.raw_os_error() => {
-            "raise the limits on namespaces: sysctl user.max_user_namespaces and its neighbours"
+            "raise the limits on namespaces: sysctl user.max_user_namespaces and similar keys"
         }
         (Some(Layer::Namespaces | Layer::Mounts), _) => {
-            "inside a container these need CAP_SYS_ADMIN and an unmasked /proc"
+            "in a container, give it CAP_SYS_ADMIN and an unmasked /proc"
         }
         (Some(Layer::Seccomp | Layer::Capabilities), _) => {
-            "the kernel, or whatever confines the launcher, does not allow it"
+            "check the kernel, and the unit or the container of the launcher"
         }
         (None, BuildError::Unable(_)) if errno == Errno::NOSPC.raw_os_error() => {
-            "free space in /run, where the launcher keeps its locks: df /run"
+            "free space in /run, where the launcher keeps its locks (df /run)"
         }
         (None, BuildError::Launcher(..)) => {
-            "check that toolexec-launch is there and its socket listens: systemctl status \
-             toolexec-launch.socket"
+            "check that toolexec-launch is installed and its socket listens (systemctl status \
+             toolexec-launch.socket)"
         }
-        (None, BuildError::Unable(_)) => "`toolexec doctor` looks at this host as a whole",
+        (None, BuildError::Unable(_)) => "check this host with `toolexec doctor`",
         (None, BuildError::Stuck(_) | BuildError::GivenUp(_)) => {
             "look for a frozen control group or a mount that does not answer; the journal has the \
-             kernel stack of each process named here"
+             kernel stack of each process"
         }
         (None, BuildError::Lost(_) | BuildError::Unknown(_)) => {
-            "the launcher's own messages say more: journalctl -u toolexec-launch"
+            "see the messages of the launcher: journalctl -u toolexec-launch"
         }
     }
 }
@@ -180,7 +180,7 @@ struct EmptyDirectory(PathBuf);
 impl EmptyDirectory {
     fn make(staging: &Path) -> Result<(Self, Slot), String> {
         let name = system::new_claim_id().map_err(|halt| halt.to_string())?;
-        let id = SlotId::new(name.as_str()).ok_or("a claim id is no slot's")?;
+        let id = SlotId::new(name.as_str()).ok_or("the claim id is not a valid slot id")?;
         let path = staging.join(name.as_str());
         let said = |error: std::io::Error| format!("{}: {error}", path.display());
         DirBuilder::new().mode(0o755).create(&path).map_err(said)?;
@@ -195,7 +195,7 @@ impl EmptyDirectory {
 impl Drop for EmptyDirectory {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir(&self.0) {
-            tracing::warn!("{}: {error}; the next start removes it", self.0.display());
+            tracing::warn!("{}: not removed until the next start: {error}", self.0.display());
         }
     }
 }

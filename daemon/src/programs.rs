@@ -26,7 +26,7 @@ pub fn find_program(name: &str) -> Result<PathBuf, String> {
         Some(found) => Ok(found.clone()),
         None => {
             let looked: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
-            Err(format!("{name} is not there; looked at {}", looked.join(", ")))
+            Err(format!("{name}: not found at {}", looked.join(" or ")))
         }
     }
 }

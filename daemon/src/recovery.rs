@@ -14,7 +14,7 @@ use crate::model::Halt;
 use crate::pipeline::{Decided, Story};
 
 const REASON: &str =
-    "the host or the daemon stopped during the run; what the tool did is not known";
+    "the host or the daemon stopped during the run; the effects of the tool are unknown";
 
 const NEVER_STARTED: &str = "the tool could not be started, and the host or the daemon stopped before the record was written";
 
@@ -46,10 +46,10 @@ impl Host {
         })?;
         for one in &recovered.misplaced {
             let (claim, remedy) = (&one.claim, one.illegal.remedy());
-            tracing::error!(%claim, "work/{claim}: {}; left as it is: {remedy}", one.illegal);
+            tracing::error!(%claim, "work/{claim}: {}; not changed; help: {remedy}", one.illegal);
         }
         for result in &recovered.completed {
-            tracing::warn!(%result, "was durable and not yet published; published as it was");
+            tracing::warn!(%result, "the result was durable but not published; published now");
         }
         let mut settled = Settled { told: recovered.completed, left: recovered.left };
         for unfinished in recovered.unfinished {
@@ -65,7 +65,7 @@ impl Host {
     ) -> Result<(), Halt> {
         let id = unfinished.result_id().clone();
         let Some(result) = Spool::draft_result_in(unfinished.results(), &id)? else {
-            tracing::warn!(result = %id, "somebody else is telling this run");
+            tracing::warn!(result = %id, "another process is recording this run");
             return Ok(());
         };
         let (name, sha256) = unfinished.policy();
@@ -109,11 +109,11 @@ impl Host {
         };
         self.spool.cover(unfinished.results())?;
         let published = self.passage().tell(&story, result)?;
-        tracing::warn!(result = %id, "begun and not published: {reason}; recorded as {outcome}");
+        tracing::warn!(result = %id, "started but not published: {reason}; recorded as {outcome}");
         let file_name = unfinished.file_name().to_owned();
         let originals = self.spool.finish_unfinished(unfinished, &published.receipt)?;
         if let Originals::Left(error) = originals {
-            tracing::warn!("{error}; answered, and left alone until it changes");
+            tracing::warn!("recorded; its file is ignored until it changes: {error}");
             settled.left.push(file_name);
         }
         settled.told.push(id);

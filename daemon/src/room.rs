@@ -252,8 +252,8 @@ mod tests {
     fn a_large_one_does_not_keep_small_ones_waiting_that_fit() {
         with_a_large_one_waiting(|room, large_has_ended, first| {
             let small = at_once(room, 20);
-            assert!(small.is_some(), "there is room for it");
-            assert!(at_once(room, 30).is_none(), "there is no room for it");
+            assert!(small.is_some(), "its memory fits");
+            assert!(at_once(room, 30).is_none(), "its memory does not fit");
             assert!(!large_has_ended());
             drop((small, first));
         });
@@ -281,7 +281,7 @@ mod tests {
         let room = Room::new(RoomMax { cells: 1, memory_bytes: 100 });
         let first = room.ticket().take(60, &mut always);
         let second = room.ticket();
-        assert!(at_once(&room, 1).is_none(), "there is no cell");
+        assert!(at_once(&room, 1).is_none(), "no sandbox is free");
         drop(first);
         assert!(at_once(&room, 1).is_none(), "passed one that may fit");
         assert!(second.take(100, &mut || false).is_ok());

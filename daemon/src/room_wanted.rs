@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use records::split_reason;
 use spool::Want;
 
 /// The interval between two tries during a shortage.
@@ -75,5 +76,7 @@ impl RoomWanted {
 
 /// Returns the reason why nothing is admitted, with the fix.
 pub(crate) fn told(want: Want, why: &dyn std::fmt::Display) -> String {
-    format!("{why}; nothing is admitted until {want}; help: {}", want.remedy())
+    let why = why.to_string();
+    let (what, _) = split_reason(&why);
+    format!("{what}; nothing is admitted until {want}; help: {}", want.remedy())
 }

@@ -183,19 +183,19 @@ pub(crate) fn insist_on_ours(path: &Path) -> Result<(), ConfigError> {
     let found = fs::metadata(path).map_err(|error| ConfigError::Read(path.to_owned(), error))?;
     let wrong = |what: String| ConfigError::Value(path.to_owned(), what);
     if !found.is_file() {
-        let error = io::Error::new(io::ErrorKind::InvalidInput, "is no regular file");
+        let error = io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
         return Err(ConfigError::Read(path.to_owned(), error));
     }
     let ours = rustix::process::geteuid().as_raw();
     if found.uid() != 0 && found.uid() != ours {
         return Err(wrong(format!(
-            "belongs to user {}, who could change it; let it be root's, or user {ours}'s",
+            "owned by uid {}, who can change it; help: chown it to root or to uid {ours}",
             found.uid()
         )));
     }
     if found.mode() & 0o022 != 0 {
         let mode = found.mode() & 0o7777;
-        return Err(wrong(format!("mode {mode:04o} lets others change it; chmod go-w")));
+        return Err(wrong(format!("mode {mode:04o} lets other users change it; help: chmod go-w")));
     }
     Ok(())
 }

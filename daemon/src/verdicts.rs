@@ -10,11 +10,11 @@ use validator::{Code, Request, Severity, Violation};
 pub(crate) fn replayed(request: &Request, seen: &Seen) -> Violation {
     let (code, hint) = match seen {
         Seen::SameBytes { .. } => {
-            (Code::SpoolReplayed, "a request runs once; draft a new one with a new id")
+            (Code::SpoolReplayed, "draft a new request with a new id; a request runs only once")
         }
-        Seen::SameId { .. } => (Code::SpoolIdReused, "give the request an id of its own"),
+        Seen::SameId { .. } => (Code::SpoolIdReused, "give the request a new id"),
         Seen::SameNonce { .. } => {
-            (Code::Ais("ibe-replay"), "mint another envelope with `toolexec ais envelope`")
+            (Code::Ais("ibe-replay"), "create a new envelope with `toolexec ais envelope`")
         }
     };
     Violation::error(code, format!("{}: {seen}", request.id())).hint(hint)
@@ -23,9 +23,9 @@ pub(crate) fn replayed(request: &Request, seen: &Seen) -> Violation {
 /// Returns the violation of a request with hosts on a host without the egress proxy: it is never
 /// run without them.
 pub(crate) fn no_egress(request: &Request) -> Violation {
-    let what = "hosts are named, and toolexec-egress, which alone may reach them, is not here";
+    let what = "the request names hosts, but the proxy toolexec-egress is not installed";
     Violation::error(Code::NetworkNotPermitted, format!("{}: {what}", request.id()))
-        .hint("install it beside toolexec, or name its socket in toolexecd.yaml under egress")
+        .hint("install it beside toolexec, or set egress.socket in toolexecd.yaml")
 }
 
 /// Returns the outcome of a run. With `outputs: strict`, a missing or undeclared output changes

@@ -196,7 +196,7 @@ fn the_file_is_written_when_something_changed_and_not_too_often() {
     file.keep(&metrics).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), metrics.render());
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o644);
-    assert_eq!(file.due(&metrics), None, "nothing changed: nobody has to wake");
+    assert_eq!(file.due(&metrics), None, "nothing changed: no wake-up is due");
 
     metrics.log_entries(42);
     assert_eq!(file.due(&metrics), None, "set to what it was");
@@ -260,7 +260,7 @@ fn whoever_connects_gets_the_text_and_nobody_holds_the_next_up() {
         Err(error) => skip::skip("metrics by curl", &error.to_string()),
     }
 
-    assert!(MetricsSocket::listen(&path, Arc::clone(&metrics)).is_err(), "somebody answers there");
+    assert!(MetricsSocket::listen(&path, Arc::clone(&metrics)).is_err(), "the path is in use");
     drop(socket);
     assert!(!path.exists());
 }

@@ -25,21 +25,23 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use spool::{Dropbox, Places, Spool, check_ledger};
 
 const USAGE: &str = "\
-usage: toolexecd --config FILE [--check | --clock-was-set-back]
+Usage: toolexecd --config FILE [--check | --clock-was-set-back]
        toolexecd --help | --version
 
-Runs the requests that are dropped into the spool's approved/ directory, until SIGTERM.
+Run the requests that are submitted to the approved/ directory of the spool, until SIGTERM.
 
-  --config FILE   the configuration, usually /etc/toolexec/toolexecd.yaml
-  --check         read the configuration and every file it names, look for the spool's approved/,
-                  check the ledger, say what is wrong, and exit: 0 it is good, 2 it is not
+  --config FILE   read the configuration from FILE, usually /etc/toolexec/toolexecd.yaml
+  --check         check the configuration, every file that it names, the spool and the ledger, and
+                  exit
   --clock-was-set-back
-                  start although the clock is behind what was begun or told last; without it such a
-                  start is refused, because times in requests and approvals would mean others
-  --help          print this
+                  start although the clock is earlier than the last recorded time; without this
+                  option the start is refused, because requests and approvals depend on the time
+  --help          print this help
   --version       print the version
 
-example: toolexecd --config /etc/toolexec/toolexecd.yaml --check
+Exit status: 0 success; 2 --check found a problem; 3 usage error or fatal error.
+
+Example: toolexecd --config /etc/toolexec/toolexecd.yaml --check
 ";
 
 /// The interval between two starts during a shortage.
@@ -57,7 +59,7 @@ enum Args {
 fn main() -> ExitCode {
     let asked = match asked(std::env::args_os().skip(1)) {
         Ok(asked) => asked,
-        Err(wrong) => return complain(&format!("{wrong}; see toolexecd --help"), 3),
+        Err(wrong) => return complain(&format!("{wrong}; help: run `toolexecd --help`"), 3),
     };
     let (path, clock) = match asked {
         Args::Run(path, clock) => (path, Some(clock)),
@@ -86,7 +88,7 @@ fn main() -> ExitCode {
     match serve(config, path, clock) {
         Ok(()) => ExitCode::SUCCESS,
         Err(halt) => {
-            tracing::error!("{halt}; nothing more is admitted");
+            tracing::error!("the daemon stops: {halt}");
             ExitCode::from(3)
         }
     }
@@ -120,16 +122,13 @@ fn asked(mut words: impl Iterator<Item = OsString>) -> Result<Args, String> {
             Some("--config") => name_config(&mut config, words.next().unwrap_or_default())?,
             _ => match word.as_bytes().strip_prefix(b"--config=") {
                 Some(file) => name_config(&mut config, OsStr::from_bytes(file).to_owned())?,
-                None => return Err(format!("{}: unknown", word.to_string_lossy())),
+                None => return Err(format!("{}: unknown argument", word.to_string_lossy())),
             },
         }
     }
     let config = config.ok_or("--config: missing")?;
     match (check, clock) {
-        (true, Clock::WasSetBack) => {
-            Err("--check: starts nothing, whatever the clock; leave --clock-was-set-back out"
-                .into())
-        }
+        (true, Clock::WasSetBack) => Err("--clock-was-set-back: not allowed with --check".into()),
         (true, Clock::MustFollow) => Ok(Args::Check(config)),
         (false, clock) => Ok(Args::Run(config, clock)),
     }
@@ -137,11 +136,11 @@ fn asked(mut words: impl Iterator<Item = OsString>) -> Result<Args, String> {
 
 fn name_config(config: &mut Option<PathBuf>, file: OsString) -> Result<(), String> {
     if file.is_empty() {
-        return Err("--config: needs a file".to_owned());
+        return Err("--config: needs a value".to_owned());
     }
     match config.replace(PathBuf::from(file)) {
         None => Ok(()),
-        Some(_) => Err("--config: name one file".to_owned()),
+        Some(_) => Err("--config: given more than once".to_owned()),
     }
 }
 
@@ -192,7 +191,7 @@ fn open_when_there_is_room(config: &Config, clock: Clock) -> Result<OpenedDaemon
             opened => return opened,
         };
         if !said {
-            tracing::error!("{halt}; waiting for room before the start");
+            tracing::error!("the start waits: {halt}");
             said = true;
         }
         manager.waiting(&halt.to_string(), ROOM_INTERVAL);
@@ -205,7 +204,7 @@ fn serve(config: Config, path: PathBuf, clock: Clock) -> Result<(), Halt> {
     let mut files = getrlimit(Resource::Nofile);
     files.current = files.maximum;
     setrlimit(Resource::Nofile, files)
-        .map_err(|errno| Halt::Kernel("the limit of open files", errno.into()))?;
+        .map_err(|errno| Halt::Kernel("raise the limit of open files", errno.into()))?;
     let OpenedDaemon { dropbox, spool, floor, result_key, log, permissions } =
         open_when_there_is_room(&config, clock)?;
     let host = Host::new(HostParts {

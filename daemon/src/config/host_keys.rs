@@ -32,19 +32,21 @@ pub(crate) fn source(form: Option<KeysForm>, state: &Path) -> Result<KeySource, 
         });
     };
     let fingerprint = |key: &str, text: Option<String>| {
-        let text = text.ok_or(format!("keys.{key}: name the agent's key by its fingerprint"))?;
+        let text = text.ok_or(format!("keys.{key}: missing; help: set the key's fingerprint"))?;
         text.parse().map_err(|error| format!("keys.{key}: {error}"))
     };
     match (directory, agent) {
         (Some(directory), None) if result.is_none() && log.is_none() => {
             Ok(KeySource::Directory(directory))
         }
-        (Some(_), None) => Err("keys: result and log are keys of an agent".to_owned()),
+        (Some(_), None) => {
+            Err("keys.result, keys.log: only used with keys.agent; help: remove them".to_owned())
+        }
         (None, Some(socket)) => {
             let (result, log) = (fingerprint("result", result)?, fingerprint("log", log)?);
             Ok(KeySource::Agent { socket, result, log, public })
         }
-        _ => Err("keys: name a directory or an agent".to_owned()),
+        _ => Err("keys: needs one of directory and agent; help: set one of them".to_owned()),
     }
 }
 

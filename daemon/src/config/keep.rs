@@ -35,7 +35,9 @@ fn of_kind(kind: &str, form: Option<BoundsForm>) -> Result<Bounds, String> {
     let Some(BoundsForm { days, count, bytes }) = form else { return Ok(Bounds::default()) };
     let bounds = Bounds { days, count, bytes };
     if bounds.is_boundless() {
-        return Err(format!("keep.{kind}: name days, count or bytes, or leave it out"));
+        return Err(format!(
+            "keep.{kind}: no limit is set; help: set days, count or bytes, or remove the key"
+        ));
     }
     Ok(bounds)
 }

@@ -74,16 +74,17 @@ impl Settings {
 fn check_version(form: &Form) -> Result<(), String> {
     match form.config_version {
         1 => Ok(()),
-        other => Err(format!("config_version: {other} is not known; write 1")),
+        other => Err(format!("config_version: {other} is not supported; help: set it to 1")),
     }
 }
 
 fn check_numbers(form: &Form) -> Result<(), String> {
     if form.rescan_sec == 0 {
-        return Err("rescan_sec: write 1 or more".to_owned());
+        return Err("rescan_sec: 0 is not allowed; help: set it to 1 second or more".to_owned());
     }
     if form.ready_cells > READY_CELLS_MAX {
-        return Err(format!("ready_cells: write {READY_CELLS_MAX} or less; 0 keeps none"));
+        let (found, most) = (form.ready_cells, READY_CELLS_MAX);
+        return Err(format!("ready_cells: {found} is more than {most}; help: set 0 to {most}"));
     }
     Ok(())
 }
@@ -122,7 +123,10 @@ fn check_paths(form: &Form) -> Result<(), String> {
     ];
     for (key, path) in paths.into_iter().chain(of_egress) {
         if let Some(path) = path.filter(|path| !path.is_absolute()) {
-            return Err(format!("{key}: {} is no absolute path", path.display()));
+            let shown = path.display();
+            return Err(format!(
+                "{key}: \"{shown}\" is not an absolute path; help: begin it with /"
+            ));
         }
     }
     Ok(())
@@ -134,10 +138,10 @@ fn check_spool(spool: &Path) -> Result<(), String> {
     let approved = spool.join("approved");
     let why = match fs::metadata(&approved) {
         Ok(found) if found.is_dir() => return Ok(()),
-        Ok(_) => "is no directory".to_owned(),
+        Ok(_) => "not a directory".to_owned(),
         Err(error) => error.to_string(),
     };
-    Err(format!("spool: {}: {why}; make it, or name another spool", approved.display()))
+    Err(format!("spool: {}: {why}; help: create it, or set another spool", approved.display()))
 }
 
 /// Returns the egress proxy. `hosts_file` is for hosts without DNS, and for a spawned proxy only.
@@ -146,13 +150,19 @@ fn egress(form: Option<EgressForm>) -> Result<Option<Egress>, String> {
         return Ok(find_egress());
     };
     let program = match (socket, program) {
-        (Some(_), Some(_)) => return Err("egress: name a socket or a program, not both".into()),
+        (Some(_), Some(_)) => {
+            return Err("egress: socket and program are both set; help: remove one".into());
+        }
         (Some(_), None) if hosts_file.is_some() => {
-            return Err("egress.hosts_file: is for egress.program; a service has its unit".into());
+            let why = "egress.hosts_file: not used with egress.socket";
+            return Err(format!("{why}; help: pass --hosts-file in the unit of the proxy"));
         }
         (Some(socket), None) => return Ok(Some(Egress::socket(&socket))),
         (None, Some(program)) if !program.is_file() => {
-            return Err(format!("egress.program: {} is not there", program.display()));
+            let shown = program.display();
+            return Err(format!(
+                "egress.program: \"{shown}\" is not a file; help: set the path of toolexec-egress"
+            ));
         }
         (None, Some(program)) => program,
         (None, None) => find_program("toolexec-egress")?,
@@ -170,10 +180,10 @@ fn room(form: &Form) -> Result<RoomMax, String> {
     let memory = found.totalram.saturating_mul(u64::from(found.mem_unit));
     let memory_bytes = form.memory_bytes_max.unwrap_or(memory / 5 * 4);
     if cells == 0 || cells > RUNS_MAX {
-        return Err(format!("runs_max: write 1 to {RUNS_MAX}"));
+        return Err(format!("runs_max: {cells} is out of range; help: set it to 1 to {RUNS_MAX}"));
     }
     if memory_bytes == 0 {
-        return Err("memory_bytes_max: write 1 or more".to_owned());
+        return Err("memory_bytes_max: 0 is not allowed; help: set it to 1 byte or more".to_owned());
     }
     Ok(RoomMax { cells, memory_bytes })
 }
@@ -181,10 +191,15 @@ fn room(form: &Form) -> Result<RoomMax, String> {
 fn launcher(form: Option<LauncherForm>, state: &Path, seats: usize) -> Result<Reach, String> {
     let form = form.unwrap_or(LauncherForm { socket: None, program: None });
     let program = match (form.socket, form.program) {
-        (Some(_), Some(_)) => return Err("launcher: name a socket or a program, not both".into()),
+        (Some(_), Some(_)) => {
+            return Err("launcher: socket and program are both set; help: remove one".into());
+        }
         (Some(socket), None) => return Ok(Reach::Socket(socket)),
         (None, Some(program)) if !program.is_file() => {
-            return Err(format!("launcher.program: {} is not there", program.display()));
+            let shown = program.display();
+            return Err(format!(
+                "launcher.program: \"{shown}\" is not a file; help: set the path of toolexec-launch"
+            ));
         }
         (None, Some(program)) => program,
         (None, None) => find_launcher()?,

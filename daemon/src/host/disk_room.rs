@@ -12,7 +12,7 @@ impl Host {
     /// recovery. Returns all other errors.
     pub(crate) fn left_without_room(&self, halt: Halt, claim: &ClaimId) -> Result<(), Halt> {
         let Some(want) = halt.want() else { return Err(halt) };
-        tracing::error!("{halt}; it goes on when {want}");
+        tracing::error!("the request waits until {want}: {halt}");
         self.room_wanted.note(want, &halt);
         match self.spool.give_up(claim) {
             Ok(true) => {}

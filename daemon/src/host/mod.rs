@@ -172,7 +172,7 @@ impl Host {
         if let Some(permissions) = &mut *self.permissions()
             && let Err(error) = permissions.clean_up_idle(&rules.policy, &self.spool)
         {
-            tracing::warn!("{error}; permissions of idle workflows were not ended");
+            tracing::warn!("permissions of idle workflows were not ended: {error}");
         }
     }
 

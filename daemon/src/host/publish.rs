@@ -83,7 +83,7 @@ impl Host {
             drop(log);
             letters.iter().try_for_each(take_proofs_back)?;
             if room.is_none() && halt.want() == Some(Want::Room) {
-                tracing::error!("{halt}; the reserve is used");
+                tracing::error!("using the emergency reserve: {halt}");
                 room = Some(self.spool.use_reserve());
             } else if !self.room_wanted.wait(halt.want(), &halt) {
                 return Err(halt);

@@ -19,7 +19,7 @@ impl fmt::Display for SocketError {
         match self {
             Self::Taken(path) => {
                 let shown = path.display();
-                write!(f, "{shown}: is taken; name another metrics.socket, or remove it")
+                write!(f, "{shown}: already in use; help: remove it, or set another metrics.socket")
             }
             Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
         }

@@ -38,17 +38,21 @@ impl MetricsForm {
     /// Checks the values and converts them to settings.
     pub(crate) fn settings(self) -> Result<MetricsSettings, String> {
         if self.file.is_none() && self.socket.is_none() {
-            return Err("metrics: name a file or a socket, or leave it out".to_owned());
+            return Err("metrics: neither file nor socket; help: set one of them".to_owned());
         }
         let interval = self.interval_sec.unwrap_or(INTERVAL_SEC);
         if !(1..=INTERVAL_SEC_MAX).contains(&interval) {
-            return Err(format!("metrics.interval_sec: write 1 to {INTERVAL_SEC_MAX}"));
+            return Err(format!(
+                "metrics.interval_sec: {interval} is out of range; help: set it to 1 to \
+                 {INTERVAL_SEC_MAX} seconds"
+            ));
         }
         if let Some(file) = &self.file {
             if file.extension().is_none_or(|extension| extension != "prom") {
                 let shown = file.display();
                 return Err(format!(
-                    "metrics.file: {shown} must end in .prom; no other is collected"
+                    "metrics.file: \"{shown}\" does not end in .prom; help: rename it, because \
+                     node_exporter reads only *.prom"
                 ));
             }
             in_a_directory("metrics.file", file)?;
@@ -62,11 +66,12 @@ impl MetricsForm {
 }
 
 fn in_a_directory(key: &str, path: &Path) -> Result<(), String> {
+    let shown = path.display();
     if !path.is_absolute() {
-        return Err(format!("{key}: {} is no absolute path", path.display()));
+        return Err(format!("{key}: \"{shown}\" is not an absolute path; help: begin it with /"));
     }
     match path.parent() {
         Some(parent) if parent.is_dir() && path.file_name().is_some() => Ok(()),
-        _ => Err(format!("{key}: {} is in no directory that is there", path.display())),
+        _ => Err(format!("{key}: the directory of \"{shown}\" does not exist; help: create it")),
     }
 }

@@ -108,7 +108,7 @@ fn question(stream: &mut UnixStream, until: Instant) -> io::Result<Vec<u8>> {
     let (mut question, mut part) = (Vec::new(), [0; 1024]);
     while !question.windows(4).any(|end| end == b"\r\n\r\n") {
         if question.len() >= QUESTION_BYTES_MAX {
-            return Err(io::Error::other("a question without an end"));
+            return Err(io::Error::other("the request is too long"));
         }
         stream.set_read_timeout(Some(time_left(until)?))?;
         match stream.read(&mut part)? {

@@ -33,7 +33,7 @@ impl OpenNetwork {
         time_sec: u64,
         cell: &mut ReadyCell,
     ) -> Result<Self, String> {
-        let listener = cell.take_proxy().ok_or("the cell has no socket for its proxy")?;
+        let listener = cell.take_proxy().ok_or("the sandbox has no socket for its proxy")?;
         let time_ms = time_sec.saturating_mul(1000).saturating_add(TIME_MS_SPARE);
         let rule = |(name, host): (&String, &GrantedHost)| HostRule {
             name: name.clone(),
@@ -59,12 +59,12 @@ impl OpenNetwork {
             Ok(report) => match report::believed(report, &granted, confinement) {
                 Ok(report) => return NetworkUse::Known(report),
                 Err(unfit) => {
-                    tracing::error!("the report of toolexec-egress cannot be this run's: {unfit}");
+                    tracing::error!("toolexec-egress: report not accepted: {unfit}");
                     Unaccounted::ReportUnfit
                 }
             },
             Err(error) => {
-                tracing::error!("{error}; what the run reached is unknown");
+                tracing::error!("the network use of the run is unknown: {error}");
                 Unaccounted::ProxyLost
             }
         };

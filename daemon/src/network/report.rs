@@ -24,10 +24,10 @@ pub(super) enum ReportFault {
 impl fmt::Display for ReportFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Hosts => "its hosts are not those that were granted",
-            Self::Addresses => "a host of it has more addresses than are ever kept",
-            Self::Bytes => "its bytes are not those of a run that was kept to its allowance",
-            Self::Refusals => "its refusals are more or longer than are ever listed",
+            Self::Hosts => "its hosts differ from the granted ones",
+            Self::Addresses => "one of its hosts has too many addresses",
+            Self::Bytes => "its byte counts exceed the limit or belong to no connection",
+            Self::Refusals => "its refusals are too many or too long",
         })
     }
 }

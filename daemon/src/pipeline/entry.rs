@@ -33,9 +33,9 @@ impl Passage<'_> {
         let violation = match ordered.order {
             Order::Release => return Ok(Step::Next((request, claimed))),
             Order::Hold => Violation::error(Code::SpoolHeld, format!("{id}: is held by {whose}"))
-                .hint(format!("toolexec release {id}")),
+                .hint(format!("release it with `toolexec release {id}`")),
             Order::Cancel => {
-                Violation::error(Code::SpoolCancelled, format!("{id}: was cancelled by {whose}"))
+                Violation::error(Code::SpoolCancelled, format!("{id}: cancelled by {whose}"))
             }
         };
         if ordered.order == Order::Hold && patience.lasts(now) {
@@ -65,11 +65,11 @@ impl Passage<'_> {
             Err(NoRoom::Never { memory_bytes_max }) => memory_bytes_max,
         };
         let message = format!(
-            "{}: {memory_bytes} bytes of memory are more than the {memory_bytes_max} that all runs of \
-             this host together may be promised; see memory_bytes_max of toolexecd.yaml",
+            "{}: {memory_bytes} bytes of memory exceed the {memory_bytes_max} bytes that all runs \
+             of this host share (memory_bytes_max of toolexecd.yaml)",
             approved.request().id()
         );
-        let hint = "ask for less, or have the host's budget raised";
+        let hint = "lower memory_limit_mb, or have memory_bytes_max raised";
         let mut all = warnings.to_vec();
         all.push(Violation::error(Code::LimitsOverPolicy, message).hint(hint));
         self.refuse(approved.request(), claimed, all, &Decided::by(&approved)).map(Step::end)

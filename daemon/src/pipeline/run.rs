@@ -181,8 +181,7 @@ impl Passage<'_> {
         let mut permissions = self.host.permissions();
         let Some(permissions) = &mut *permissions else {
             // A reload has closed the store, but the decision was made with it.
-            let message =
-                format!("{}: the store of permissions is closed", approved.request().id());
+            let message = format!("{}: the permission store is closed", approved.request().id());
             return Ok(Err(Violation::error(Code::PermissionRequestable, message)));
         };
         match permissions.spend(found, approved.request(), &self.rules.policy) {
@@ -200,7 +199,7 @@ impl Passage<'_> {
     fn give_back(&self, begun: &Begun) -> Result<(), Halt> {
         match self.host.spool.note_not_started(begun) {
             Err(error) if error.want().is_some() => {
-                tracing::error!("{error}; the request is used up")
+                tracing::error!("the request stays used up: {error}")
             }
             noted => noted?,
         }
@@ -229,7 +228,7 @@ impl Passage<'_> {
             RunNews::Used(usage) => self.journey.used(usage),
             RunNews::Stuck(state) => tracing::warn!(
                 request = id.as_str(),
-                "the launcher does not answer: {state}; the run ends at its time limit all the same"
+                "the launcher does not answer: {state}; the run still ends at its time limit"
             ),
         };
         match running.finish_told(|| wish() == Wish::End, news) {

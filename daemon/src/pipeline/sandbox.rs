@@ -122,7 +122,7 @@ impl Passage<'_> {
     ) -> Result<Option<OpenNetwork>, String> {
         let grant = staged.approved().grant();
         let Some(granted) = grant.network() else { return Ok(None) };
-        let egress = self.host.egress.as_ref().ok_or("toolexec-egress is not here")?;
+        let egress = self.host.egress.as_ref().ok_or("toolexec-egress is not installed")?;
         OpenNetwork::begin(egress, granted, grant.limits().time_sec, ready).map(Some)
     }
 
@@ -152,7 +152,7 @@ fn log_stacks(stands: &Standstill) {
     for process in stands.processes() {
         match process.stack() {
             Some(stack) => tracing::error!("{process}:\n{}", stack.trim_end()),
-            None => tracing::error!("{process}; its kernel stack cannot be read by this user"),
+            None => tracing::error!("{process}: this user cannot read its kernel stack"),
         }
     }
 }

@@ -24,7 +24,7 @@ const HEAD_BYTES: u64 = 64 * 1024 + 1;
 const READ_TRIES: u32 = 3;
 const READ_AGAIN_AFTER: Duration = Duration::from_millis(100);
 /// The reason in a record that replaces one that does not verify.
-const UNVERIFIED: &str = "its record did not verify, so this one says less";
+const UNVERIFIED: &str = "the full record did not verify; this one is reduced";
 /// The backend that this program implements.
 const BACKEND: &str = "confined";
 
@@ -74,8 +74,8 @@ impl Passage<'_> {
         let why = match &halt {
             Halt::Spool(error) if error.is_full() => "the disk was full",
             Halt::Unverified { .. } => UNVERIFIED,
-            Halt::Sign(_) if unfit && story.ran.is_some() => "what the run left cannot be stated",
-            Halt::Sign(_) if unfit => "why it did not run cannot be stated",
+            Halt::Sign(_) if unfit && story.ran.is_some() => "the output cannot be recorded",
+            Halt::Sign(_) if unfit => "the reason why it did not run cannot be recorded",
             _ => return Err(halt),
         };
         let lesser = match unfit && story.ran.is_none() {
@@ -87,11 +87,11 @@ impl Passage<'_> {
             Halt::Unverified { .. } => {
                 let (kept, result) = result.set_aside()?;
                 let kept = kept.display();
-                tracing::error!("{halt}; recording less, its files are kept in {kept}");
+                tracing::error!("recording less; the files are kept in {kept}: {halt}");
                 result
             }
             _ => {
-                tracing::error!("{halt}; telling less");
+                tracing::error!("recording less: {halt}");
                 result.clear()?;
                 result
             }
@@ -99,7 +99,7 @@ impl Passage<'_> {
         match self.write_in_time(&lesser, &result) {
             Ok(attested) => Ok((lesser, attested, result)),
             Err(halt @ Halt::Unverified { .. }) => {
-                tracing::error!("{halt}; recording nothing but how it ended");
+                tracing::error!("recording only the outcome: {halt}");
                 result.clear()?;
                 let last = least_story(&lesser, undecided, least);
                 Ok((last, self.write_in_time(&last, &result)?, result))

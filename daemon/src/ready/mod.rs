@@ -82,7 +82,7 @@ impl ReadyCells {
         match one.cell.prepared_within(&mut StartLimit::new(time_max, &mut |_| Wait::GoOn)) {
             Ok(cell) => Some((one.slot, MadeAhead { plan: one.plan, cell, time_max })),
             Err(error) => {
-                tracing::debug!("a cell made ahead was lost: {error}");
+                tracing::debug!("a prewarmed sandbox was lost: {error}");
                 spool.give_up_slot(one.slot);
                 None
             }
@@ -143,11 +143,11 @@ pub(crate) fn make(spool: &Spool, launcher: &Launcher, like: &CellPlan) -> Optio
     let slot = match system::new_claim_id().map(|id| spool.make_slot(id)) {
         Ok(Ok(slot)) => slot,
         Ok(Err(error)) => {
-            tracing::warn!("no cell is made ahead: {error}");
+            tracing::warn!("no sandbox is prewarmed: {error}");
             return None;
         }
         Err(error) => {
-            tracing::warn!("no cell is made ahead: {error}");
+            tracing::warn!("no sandbox is prewarmed: {error}");
             return None;
         }
     };
@@ -166,7 +166,7 @@ pub(crate) fn make(spool: &Spool, launcher: &Launcher, like: &CellPlan) -> Optio
 }
 
 fn log_lost(error: BuildError) {
-    tracing::warn!("no cell is made ahead: {error}");
+    tracing::warn!("no sandbox is prewarmed: {error}");
 }
 
 fn with_slot_of(plan: &CellPlan, other: &CellPlan) -> CellPlan {
@@ -201,7 +201,7 @@ impl MadeAhead {
         match self.cell.order_within(plan.order.clone(), &mut limit) {
             Ok(ready) => Some(ready),
             Err(error) => {
-                tracing::debug!("a cell made ahead was lost: {error}");
+                tracing::debug!("a prewarmed sandbox was lost: {error}");
                 None
             }
         }

@@ -138,7 +138,7 @@ fn caches_of(
     for cache in runtime.caches() {
         let (source, advice) = match &cache.source {
             CacheSource::Warm => {
-                let advice = format!("; run `toolexec doctor --warm {}`", runtime.name());
+                let advice = format!("; `toolexec doctor --warm {}` creates it", runtime.name());
                 (warm.join(runtime.name()), advice)
             }
             CacheSource::Path(path) => {
@@ -146,7 +146,7 @@ fn caches_of(
                 let is_ours = path.file_name().is_some_and(|name| name == runtime.name());
                 let advice = path.parent().filter(|_| is_ours).map(|parent| {
                     let (name, parent) = (runtime.name(), parent.display());
-                    format!("; run `toolexec doctor --warm {name} --to {parent}`")
+                    format!("; `toolexec doctor --warm {name} --to {parent}` creates it")
                 });
                 (path.clone(), advice.unwrap_or_default())
             }
@@ -160,7 +160,7 @@ fn caches_of(
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(Some(format!("{}: {error}", source.display())));
             }
-            _ => return Err(Some(format!("{} is not there{advice}", source.display()))),
+            _ => return Err(Some(format!("{} does not exist{advice}", source.display()))),
         }
     }
     Ok(caches)

@@ -23,9 +23,9 @@ pub(super) fn program_in(root: &Path, binary: &Path) -> Result<PathBuf, String> 
         .map_err(|errno| wrong(errno.to_string()))?;
     let real = fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd()))
         .map_err(|error| wrong(error.to_string()))?;
-    let within = real.strip_prefix(&root).map_err(|_| wrong("is not inside".to_owned()))?;
+    let within = real.strip_prefix(&root).map_err(|_| wrong("outside this root".to_owned()))?;
     if !is_elf(&real) {
-        return Err(wrong("is no program".to_owned()));
+        return Err(wrong("not an ELF program".to_owned()));
     }
     Ok(Path::new("/").join(within))
 }

@@ -48,17 +48,19 @@ impl Private {
         let real = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
         let shown = real.display();
         if real.parent().is_none() {
-            return Err(format!("{} is the whole host and is never shown", directory.display()));
+            let shown = directory.display();
+            return Err(format!("{shown} is the root directory, never mounted in a sandbox"));
         }
         if real.parent() == Some(Path::new("/home")) {
-            return Err(format!("{shown} is a home directory and is never shown to a run"));
+            return Err(format!("{shown} is a home directory, never mounted in a sandbox"));
         }
         match self.0.iter().find(|place| place.starts_with(&real)) {
             Some(place) if *place == real => {
-                Err(format!("{shown} is private and is never shown to a run"))
+                Err(format!("{shown} is private, never mounted in a sandbox"))
             }
             Some(place) => {
-                Err(format!("{shown} holds {} and is never shown to a run", place.display()))
+                let place = place.display();
+                Err(format!("{shown} contains {place}, so it is never mounted in a sandbox"))
             }
             None => Ok(()),
         }
@@ -69,10 +71,10 @@ impl Private {
         let shown = program.display();
         let bin = program.parent().filter(|bin| bin.ends_with("bin"));
         let Some(prefix) = bin.and_then(Path::parent) else {
-            return Err(format!("{shown} lies in no mount of the policy and in no bin/"));
+            return Err(format!("{shown} is in no mount of the policy and not in a bin/"));
         };
         if let Some(top) = TAKEN.iter().find(|top| prefix.starts_with(top)) {
-            return Err(format!("{shown} lies in {top}, which is the cell's own"));
+            return Err(format!("{shown} is in {top}, which the sandbox itself provides"));
         }
         self.refuse(prefix).map_err(|why| format!("{shown}: {why}"))?;
         Ok(prefix.to_owned())
@@ -94,13 +96,13 @@ mod tests {
         assert_eq!(prefix(&format!("{version}/bin/python3.12")), Ok(PathBuf::from(version)));
         assert_eq!(prefix("/opt/go/bin/go"), Ok(PathBuf::from("/opt/go")));
         for (path, why) in [
-            ("/bin/sh", "the whole host"),
+            ("/bin/sh", "the root directory"),
             ("/home/x/bin/node", "/home/x is a home directory"),
             ("/home/bin/node", "/home is private"),
             ("/root/bin/node", "/root is private"),
             ("/home/x/.ssh/bin/node", ".ssh is private"),
-            ("/tmp/x/bin/node", "lies in /tmp, which is the cell's own"),
-            ("/opt/node/node", "in no bin/"),
+            ("/tmp/x/bin/node", "is in /tmp, which the sandbox itself provides"),
+            ("/opt/node/node", "not in a bin/"),
         ] {
             let told = prefix(path).err().unwrap_or_default();
             assert!(told.contains(why) && told.contains(path), "{path}: {told}");
@@ -111,7 +113,7 @@ mod tests {
     fn a_directory_above_a_private_one_is_refused_too() {
         let private = Private(vec![PathBuf::from("/srv/people/x/.ssh")]);
         let why = private.refuse(Path::new("/srv/people")).err().unwrap_or_default();
-        assert!(why.contains("/srv/people holds /srv/people/x/.ssh"), "{why}");
+        assert!(why.contains("/srv/people contains /srv/people/x/.ssh"), "{why}");
         assert_eq!(private.refuse(Path::new("/srv/people/x/.pyenv")), Ok(()));
     }
 }

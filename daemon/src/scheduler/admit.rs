@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 
 use model::UtcTime;
+use records::split_reason;
 use spool::{Waiting, Want};
 
 use super::at_work::{AssignedRequest, AtWork};
@@ -63,14 +64,14 @@ impl<'env> AtWork<'_, 'env> {
             return Ok(Some(stopped));
         }
         if let Err(error) = self.renew_trust() {
-            let why = format!("{error}; nothing is admitted until it is mended");
+            let error = error.to_string();
+            let (what, help) = split_reason(&error);
+            let help = help.unwrap_or("fix the file; admission resumes by itself");
+            let why = format!("{what}; nothing is admitted until this is fixed; help: {help}");
             return Ok(Some((StoppedBy::Trust, why)));
         }
         if let Err(behind) = self.host.floor.check() {
-            return Ok(Some((
-                StoppedBy::Clock,
-                format!("{behind}; nothing is admitted until then"),
-            )));
+            return Ok(Some((StoppedBy::Clock, behind.to_string())));
         }
         match self.host.keep_room() {
             Ok(()) => Ok(None),
@@ -96,7 +97,7 @@ impl<'env> AtWork<'_, 'env> {
         let ordered = match self.dropbox.order(&name, &companions) {
             Ok(ordered) => ordered,
             Err(error) => {
-                tracing::warn!("{error}; the request is left where it is until that is mended");
+                tracing::warn!("the request waits until this is fixed: {error}");
                 return Ok(());
             }
         };
@@ -127,6 +128,6 @@ impl<'env> AtWork<'_, 'env> {
         let at_work = move || worker::work(host, &dropbox, orders, work, send);
         let spawned =
             thread::Builder::new().name("request".to_owned()).spawn_scoped(self.scope, at_work);
-        spawned.map(drop).map_err(|error| Halt::Kernel("a thread", error))
+        spawned.map(drop).map_err(|error| Halt::Kernel("start a thread", error))
     }
 }

@@ -86,7 +86,7 @@ impl AtWork<'_, '_> {
 
     /// Begins to drain after a fatal error. The first error is the result of the daemon.
     pub(super) fn halt(&mut self, halt: Halt) {
-        tracing::error!("{halt}; nothing more is admitted");
+        tracing::error!("nothing more is admitted: {halt}");
         if self.halted.is_none() {
             self.halted = Some(halt);
         }

@@ -23,7 +23,7 @@ impl AtWork<'_, '_> {
             Some(Ok(Pickup::Left(why))) => {
                 self.look_wanted = true;
                 if let ReleaseReason::Wanting(want) = why {
-                    self.host.room_wanted.note(want, &"a request could not go on");
+                    self.host.room_wanted.note(want, &"a request could not continue");
                 }
             }
             Some(Err(halt)) => self.halt(halt),
@@ -45,7 +45,7 @@ impl AtWork<'_, '_> {
             self.host.room_wanted.note(want, &error);
             self.host.room_wanted.unsettle();
         }
-        let why = format!("{error}; recorded, and left alone until it changes");
+        let why = format!("recorded; its file is ignored until it changes: {error}");
         let fields = Fields { request, reason: Some(&why), ..Fields::default() };
         transition::log(Transition::LeftAlone, &fields);
         self.left_alone.insert(name, in_flight.identity);

@@ -54,7 +54,7 @@ impl Fitness {
             Probed::Fit(_) => self.fault = None,
             Probed::Unfit(fault) => self.fault = Some(fault.reason()),
             // The previous result stays; each request gets its own record.
-            Probed::NotTried(why) => tracing::warn!("no sandbox was tried: {why}"),
+            Probed::NotTried(why) => tracing::warn!("the host was not probed: {why}"),
         }
         was_unfit
     }

@@ -155,12 +155,12 @@ impl AtWork<'_, '_> {
         let dropbox = match Dropbox::open(&path) {
             Ok(dropbox) => dropbox,
             Err(error) => {
-                tracing::error!("{error}; nothing can be dropped until it is back");
+                tracing::error!("nothing can be submitted until this directory is back: {error}");
                 return Ok(false);
             }
         };
         dropbox.insist_on_ours()?;
-        tracing::warn!("{}: is another directory by now; going on there", path.display());
+        tracing::warn!("{}: replaced by another directory, which is watched now", path.display());
         self.watcher = watch::watch(dropbox.path(), self.send.clone(), Arc::clone(&self.hinted));
         self.dropbox = Arc::new(dropbox);
         self.empty = None;

@@ -21,12 +21,12 @@ impl AtWork<'_, '_> {
         let (host, send) = (self.host, self.send.clone());
         let probe = move || {
             if send.send(LoopEvent::Probed(host.probe())).is_err() {
-                tracing::debug!("probed after the end");
+                tracing::debug!("a probe ended after the event loop");
             }
         };
         let spawned =
             thread::Builder::new().name("probe".to_owned()).spawn_scoped(self.scope, probe);
-        spawned.map_err(|error| Halt::Kernel("a thread", error))?;
+        spawned.map_err(|error| Halt::Kernel("start a thread", error))?;
         self.fitness.begun();
         Ok(())
     }

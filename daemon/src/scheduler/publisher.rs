@@ -50,7 +50,7 @@ impl StatusPublisher {
         let listen = |path: std::path::PathBuf| MetricsSocket::listen(&path, metrics.clone());
         let socket = match socket.map(listen).transpose() {
             Err(error) if error.want().is_some() => {
-                tracing::error!("{error}; nobody can ask for the numbers until a restart");
+                tracing::error!("metrics are not served until a restart: {error}");
                 None
             }
             socket => socket.map_err(Halt::Metrics)?,
@@ -80,7 +80,7 @@ impl StatusPublisher {
     pub(super) fn nameless(&mut self, approved: &Path, nameless: u64) {
         if nameless > 0 && nameless != self.nameless {
             let path = approved.display().to_string();
-            let why = format!("{nameless} names that are no text (UTF-8); rename them");
+            let why = format!("file names that are not valid UTF-8: {nameless}; help: rename them");
             let (path, reason) = (Some(path.as_str()), Some(why.as_str()));
             transition::log(Transition::LeftAlone, &Fields { path, reason, ..Fields::default() });
         }
@@ -100,7 +100,7 @@ impl StatusPublisher {
         if let Some(file) = &mut self.file
             && let Err(error) = file.write(&host.telling.metrics)
         {
-            tracing::warn!("{error}; the numbers are not those of the end");
+            tracing::warn!("the metrics file lacks the last changes: {error}");
         }
     }
 
@@ -172,7 +172,7 @@ impl StatusPublisher {
         metrics.log_entries(host.log.entries());
         self.file.as_mut().and_then(|file| {
             if let Err(error) = file.keep(metrics) {
-                tracing::warn!("{error}; the numbers are old");
+                tracing::warn!("the metrics file is out of date: {error}");
             }
             file.due(metrics)
         })

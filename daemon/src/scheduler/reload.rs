@@ -23,7 +23,8 @@ impl AtWork<'_, '_> {
             Err(error) => return refused(&error.to_string()),
         };
         if let Some(moved) = self.host.moved(&config) {
-            return refused(&format!("{}: is another one; that takes a restart", moved.display()));
+            let why = format!("{}: a reload cannot change this path", moved.display());
+            return refused(&format!("{why}; help: restart the daemon"));
         }
         if let Err(why) = self.host.take_over_keys(&config.keys)? {
             return refused(&why);
@@ -43,7 +44,7 @@ impl AtWork<'_, '_> {
 }
 
 fn refused(why: &str) -> Result<(), Halt> {
-    let reason = format!("{why}; the rules stay as they are");
+    let reason = format!("the previous rules stay in use: {why}");
     let fields = Fields { reason: Some(&reason), ..Fields::default() };
     transition::log(Transition::ReloadRefused, &fields);
     Ok(())

@@ -29,13 +29,13 @@ fn remove(host: &Host, orders: &Orders, keep: &Keep) {
     loop {
         let removal = match host.spool.retain(keep, system::now(), REMOVALS_MAX, &is_stopped) {
             Ok(removal) => removal,
-            Err(error) => return tracing::error!("{error}; nothing is removed that was kept"),
+            Err(error) => return tracing::error!("nothing expired is deleted: {error}"),
         };
         let mut removed = Vec::new();
         for (going, gone) in removal.gone {
             match gone {
                 Gone::Removed => removed.push(going),
-                Gone::Left(error) => tracing::warn!("{error}; left for the next time"),
+                Gone::Left(error) => tracing::warn!("not deleted, and tried again later: {error}"),
             }
         }
         for &kind in Kind::ALL {
@@ -52,6 +52,6 @@ fn tell(kind: Kind, removed: &[Going]) {
     let (count, bytes) =
         of_kind.fold((0_u64, 0), |(count, bytes), one| (count + 1, bytes + one.bytes));
     if count > 0 {
-        tracing::info!(removed = count, bytes, "{}/: was kept long enough", kind.as_str());
+        tracing::info!(removed = count, bytes, "{}/: expired and deleted", kind.as_str());
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn watch(
         }
         // The event loop has ended.
         if events.send(LoopEvent::Dropped).is_err() {
-            tracing::debug!("hint after the end");
+            tracing::debug!("an inotify event after the end of the event loop");
         }
     };
     let watched = notify::recommended_watcher(hint).and_then(|mut watcher| {
@@ -40,7 +40,7 @@ pub(super) fn watch(
     match watched {
         Ok(watcher) => Some(watcher),
         Err(error) => {
-            tracing::warn!(%error, "no hints from the kernel; looking every rescan_sec only");
+            tracing::warn!(%error, "inotify is not available; scanning only every rescan_sec");
             None
         }
     }
@@ -93,9 +93,9 @@ pub(super) fn listen(events: Sender<LoopEvent>) -> Result<(), Halt> {
 
 /// Ends this process with the default action of the signal. The next start recovers.
 fn end_by(signal: i32) {
-    tracing::error!("a thread does not end; ending by signal {signal}");
+    tracing::error!("a thread does not end; the process ends by signal {signal}");
     if let Err(error) = signal_hook::low_level::emulate_default_handler(signal) {
-        tracing::error!("ending by signal {signal}: {error}");
+        tracing::error!("cannot end by signal {signal}: {error}");
         std::process::abort();
     }
 }

@@ -45,7 +45,7 @@ impl Drop for LastWord {
     fn drop(&mut self) {
         let ended = WorkerEnd { name: std::mem::take(&mut self.name), taken: self.taken.take() };
         if self.events.send(LoopEvent::Ended(ended)).is_err() {
-            tracing::debug!("ended after the end");
+            tracing::debug!("a worker ended after the event loop");
         }
     }
 }
@@ -85,7 +85,7 @@ fn take<'env>(
         Waiting::Request(name) => name,
         Waiting::Odd(name) => {
             drop(ticket);
-            let message = format!("{name}: no request can have this name");
+            let message = format!("{name}: not a valid file name of a request");
             return refuse_object(host, dropbox, name, Code::SchemaFileName, message);
         }
     };
@@ -215,6 +215,7 @@ fn report(name: &str, told: &Told) {
     let how = if refused { Transition::Refused } else { Transition::Published };
     transition::log(how, &fields);
     if !told.degraded.is_empty() {
-        tracing::warn!(layers = told.degraded.join(" "), "{name}: ran without these, by exception");
+        let layers = told.degraded.join(" ");
+        tracing::warn!(layers, "{name}: ran without these layers, by an exception of the policy");
     }
 }

@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(heard(&socket), "WATCHDOG=1");
         drop(socket);
         manager.alive();
-        assert!(HostManager::at(path.as_os_str(), None).is_err(), "nobody is there");
+        assert!(HostManager::at(path.as_os_str(), None).is_err(), "no process listens there");
         assert!(HostManager::at(OsStr::new("relative"), None).is_err());
         std::fs::remove_dir_all(&directory).unwrap();
     }

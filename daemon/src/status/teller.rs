@@ -211,7 +211,7 @@ fn told_or_warned(told: Result<(), SpoolError>) -> bool {
     match &told {
         Ok(()) => FAILS.store(false, Ordering::Relaxed),
         Err(error) if !FAILS.swap(true, Ordering::Relaxed) => {
-            tracing::warn!("{error}; the files in public/ are not up to date");
+            tracing::warn!("the files in public/ are out of date: {error}");
         }
         Err(_) => {}
     }
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(told_status(&places.spool).unwrap().counts.waiting, 0);
         how.admission_stopped = Some("no room");
         assert_eq!(teller.tell(&spool, &how, now, before), None);
-        assert_eq!(told_status(&places.spool).unwrap().counts.waiting, 3, "told with the state");
+        assert_eq!(told_status(&places.spool).unwrap().counts.waiting, 3, "sent with the state");
         how.counts.waiting = 4;
         assert_eq!(teller.tell(&spool, &how, now, before + TELL_INTERVAL), None);
         assert_eq!(told_status(&places.spool).unwrap().counts.waiting, 4);
@@ -299,7 +299,7 @@ mod tests {
         let mut teller = StatusTeller::new(now);
         let begun = Instant::now();
         assert_eq!(teller.tell_waiting(&spool, || (waits(&[]), true), now, begun), None);
-        assert!(!places.spool.join("public/waiting.json").exists(), "nothing is no news");
+        assert!(!places.spool.join("public/waiting.json").exists(), "no file if empty");
         assert_eq!(teller.tell_waiting(&spool, || (waits(&["a", "b"]), true), now, begun), None);
         assert_eq!(told(), waits(&["a", "b"]));
         let due = begun + TELL_INTERVAL;
@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(teller.tell_in_flight(&spool, all(&running), due), Some(next));
         assert_eq!(teller.tell_in_flight(&spool, all(&running), next), None);
         assert_eq!(running_in(&places.spool)[id.as_str()].step, Step::Running);
-        assert!(StatusTeller::look_again(1).is_some(), "a worker wakes nobody");
+        assert!(StatusTeller::look_again(1).is_some(), "the progress of a worker wakes no thread");
         assert_eq!(StatusTeller::look_again(0), None);
         assert_eq!(teller.tell_in_flight(&spool, std::iter::empty(), next), None);
         assert!(running_in(&places.spool).is_empty());

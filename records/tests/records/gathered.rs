@@ -82,7 +82,7 @@ fn the_least_of_all_records_verifies() {
                 result_id,
                 subject: Subject::Unusable { file_name: &file_name, bytes: &bytes, request_id },
                 replay_of,
-                reason: Some("its record did not verify, so this one says less"),
+                reason: Some("the full record did not verify; this one is reduced"),
                 violations: &[],
                 grounds: Some(&grounds),
                 approval: "none",

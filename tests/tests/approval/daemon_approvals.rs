@@ -225,7 +225,7 @@ fn a_key_that_is_revoked_while_the_daemon_runs_approves_nothing_more() {
     fs::write(&revoked, "no key at all\n").unwrap();
     let waiting = promoted();
     service.wait_for("the list to be told of", |service| {
-        service.log().contains("nothing is admitted until it is mended")
+        service.log().contains("nothing is admitted until this is fixed")
     });
     assert!(service.records_of(&waiting.id).is_empty(), "admitted by a list that cannot be read");
     fs::write(&revoked, fs::read(key.with_extension("pub")).unwrap()).unwrap();
@@ -280,7 +280,7 @@ fn files_that_decide_are_nobody_elses() {
     fs::write(service.config(), fifo).unwrap();
     let said = check();
     said.assert_code(2);
-    said.assert_says(&["pipe", "no regular file"]);
+    said.assert_says(&["pipe", "not a regular file"]);
 }
 
 /// A valid rejection stops the run under any file name. A file that the daemon cannot read may be

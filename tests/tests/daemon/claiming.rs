@@ -189,7 +189,7 @@ fn what_is_not_ours_to_read_or_to_take_is_answered_once() {
     assert!(record.text.contains("Permission denied"), "{}", record.text);
     refusal_of(&service, &foreign).assert_violation("approval.principal");
     refusal_of(&service, "kept.md").assert_violation("spool.file-kind");
-    service.wait_for("the reason", |it| it.log().contains("left alone until it changes"));
+    service.wait_for("the reason", |it| it.log().contains("ignored until it changes"));
     // The claim stays as the only trace of the refusal. A valid request beside it still runs.
     let request = service.promote(&good());
     service.wait_for("a record", |it| !it.records_of(&request.id).is_empty());
@@ -244,7 +244,7 @@ fn names_that_are_not_ours_are_answered_or_left_alone() {
     let log = service.log();
     assert!(!log.contains('\u{7}') && !log.contains('\u{202e}'), "{log}");
     assert!(!log.lines().any(|line| line.starts_with("READY")), "{log}");
-    assert!(log.contains("2 names that are no text"), "{log}");
+    assert!(log.contains("file names that are not valid UTF-8: 2"), "{log}");
     assert_eq!(list(&approved).len(), left.len(), "{:?}", list(&approved));
     assert_eq!(service.records().len(), odd.len() + 1);
 }
@@ -548,7 +548,7 @@ fn orders_that_cannot_be_taken_away_stop_one_request_only() {
     let record = service.record_of(&cancelled.id);
     assert_eq!(record.outcome(), "refused", "{}", record.text);
     assert_stands(&service);
-    assert!(service.log().contains("left where it is until that is mended"), "{}", service.log());
+    assert!(service.log().contains("the request waits until this is fixed"), "{}", service.log());
     assert!(service.records_of(&held.id).is_empty());
     for end in ["hold", "release"] {
         fs::remove_dir(beside(&held, end)).unwrap();

@@ -57,7 +57,7 @@ fn a_result_of_a_time_to_come_keeps_a_daemon_from_starting() {
     daemon.kill().unwrap();
     daemon.wait().unwrap();
     let log = fs::read_to_string(log).unwrap();
-    assert!(log.contains("was set back on purpose") && log.contains("ready"), "{log}");
+    assert!(log.contains("is accepted because of") && log.contains("ready"), "{log}");
     // The confirmation is valid for one start only.
     refused(&service, &[id]);
 }

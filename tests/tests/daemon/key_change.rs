@@ -155,7 +155,7 @@ fn what_was_interrupted_is_finished_by_the_next_start() {
     fs::create_dir_all(public.join("in the way")).unwrap();
     service.signal("HUP");
     assert_eq!(service.wait(), Some(3), "{}", service.log());
-    assert!(service.log().contains("the next start finishes the change"), "{}", service.log());
+    assert!(service.log().contains("the next start finishes it"), "{}", service.log());
     fs::remove_dir_all(&public).unwrap();
     fs::write(&public, before).unwrap();
     service.spawn();

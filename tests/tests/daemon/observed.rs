@@ -481,10 +481,10 @@ fn the_check_says_what_is_wrong_with_metrics() {
     for (line, code, says) in [
         (format!("{{file: {}/toolexec.prom, interval_sec: 1}}", home.display()), 0, ""),
         (format!("{{socket: {}/metrics.sock}}", home.display()), 0, ""),
-        ("{interval_sec: 5}".to_owned(), 2, "name a file or a socket"),
-        (format!("{{file: {}/toolexec.txt}}", home.display()), 2, "must end in .prom"),
-        ("{file: toolexec.prom}".to_owned(), 2, "metrics.file: toolexec.prom is no absolute path"),
-        ("{socket: /no/where/x}".to_owned(), 2, "is in no directory that is there"),
+        ("{interval_sec: 5}".to_owned(), 2, "metrics: neither file nor socket"),
+        (format!("{{file: {}/toolexec.txt}}", home.display()), 2, "does not end in .prom"),
+        ("{file: toolexec.prom}".to_owned(), 2, "\"toolexec.prom\" is not an absolute path"),
+        ("{socket: /no/where/x}".to_owned(), 2, "the directory of \"/no/where/x\" does not exist"),
         (format!("{{socket: {}/x, interval_sec: 0}}", home.display()), 2, "interval_sec"),
         (format!("{{socket: {}/x, port: 9100}}", home.display()), 2, "port"),
     ] {

@@ -250,7 +250,7 @@ fn what_is_mistyped_removes_nothing() {
     for (line, why) in [
         ("keep: {results: {days: 0}}", "expected a nonzero u32"),
         ("keep: {results: {days: -1}}", "days: -1"),
-        ("keep: {results: {}}", "name days, count or bytes"),
+        ("keep: {results: {}}", "set days, count or bytes"),
         ("keep: {results: {day: 1}}", "unknown field `day`"),
         ("keep: {work: {days: 1}}", "unknown field `work`"),
         ("keep: {results: {bytes: 1 GiB}}", "bytes: 1 GiB"),

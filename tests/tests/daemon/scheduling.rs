@@ -221,7 +221,7 @@ fn rules_are_read_again_all_of_them_or_none() {
 
     for broken in ["surprise: 1\n", "[", ""] {
         fs::write(&policy, broken).unwrap();
-        reread(&service, "the rules stay as they are");
+        reread(&service, "the previous rules stay in use");
         let request = service.promote(&good());
         service.record_of(&request.id).assert_outcome("ok");
     }
@@ -314,7 +314,7 @@ fn a_directory_that_was_replaced_is_noticed() {
     let before = service.promote(&good());
     service.record_of(&before.id).assert_outcome("ok");
     fs::rename(service.at("approved"), service.at("approved.old")).unwrap();
-    service.wait_for("it to be told", |it| it.log().contains("nothing can be dropped"));
+    service.wait_for("it to be told", |it| it.log().contains("nothing can be submitted"));
     fs::create_dir(service.at("approved")).unwrap();
     chown(service.at("approved"), Some(bench.uid()), Some(bench.uid())).unwrap();
     let request = service.promote(&good());

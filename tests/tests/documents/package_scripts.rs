@@ -93,7 +93,7 @@ fn the_package_configures_and_purges_in_an_image_without_proc() {
     said.assert_code(0);
     // A systemd-tmpfiles that works without /proc has created them.
     if !image.root.join("var/spool/toolexec/approved").is_dir() {
-        said.assert_says(&["systemd-tmpfiles failed; the first boot makes up for it"]);
+        said.assert_says(&["systemd-tmpfiles failed; the first boot repeats it"]);
     }
     assert!(image.users().contains("\ntoolexec:"), "{}", image.users());
     assert!(!image.root.join("var/lib/toolexec/keys").exists(), "an image has no key");

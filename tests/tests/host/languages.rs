@@ -333,7 +333,7 @@ fn a_home_is_never_shown(bench: &Bench) {
     let said = run_under(bench, &policy, &place.path(), &place.0, &request());
     said.assert_code(2);
     let shown = place.0.to_str().unwrap();
-    said.assert_says(&["runtime.missing", shown, "is never shown to a run"]);
+    said.assert_says(&["runtime.missing", shown, "never mounted in a sandbox"]);
     Record::of(&said).assert_outcome("refused");
     // With the same directory and another home it runs.
     run_under(bench, &policy, &place.path(), &bench.home(), &request()).assert_code(0);

@@ -173,7 +173,7 @@ fn a_record_that_would_not_verify_is_not_published_and_nothing_is_lost() {
     said.assert_says(&["stray: not named by the record", "is not published", ".unverified-"]);
     let record = Record::of(&said);
     record.assert_outcome("indeterminate");
-    assert_eq!(record.fact("reason"), "its record did not verify, so this one says less");
+    assert_eq!(record.fact("reason"), "the full record did not verify; this one is reduced");
     bench.toolexec(["verify".as_ref(), record.path.as_os_str()]).assert_code(0);
     let kept = bench.results().join(format!(".unverified-{}", record.id()));
     assert_eq!(fs::read_to_string(kept.join("stdout")).unwrap(), "done\n");

@@ -176,7 +176,7 @@ fn an_answer_that_is_nobodys_changes_nothing() {
     let answer = host.write_answer(&question, &eve, &["--grant", TOOL]);
     let own = fs::read(&answer).unwrap();
     host.drop_file(&answer);
-    turned_down(1, "not taken in");
+    turned_down(1, "answer not accepted");
     host.drop_answer(&answer);
     turned_down(2, "is not in allowed_signers");
     unsign(&answer);

@@ -29,7 +29,7 @@ fn odd_answers_stop_nobody() {
         fs::write(approved.join(&long), "none").unwrap();
         fs::write(approved.join("long.answer.json"), "{}").unwrap();
         host.service.wait_for("the answer to be looked at", |it| {
-            !approved.join("long.answer.json").exists() || it.log().contains("left alone")
+            !approved.join("long.answer.json").exists() || it.log().contains("ignored until")
         });
     }
     // The daemon still works.
@@ -57,7 +57,7 @@ fn drafts_that_are_in_the_way_hold_the_request_and_no_link_is_followed() {
     symlink(&elsewhere, drafts.join("permissions")).unwrap();
     let request = host.submit(&of_agent("a", "wf-1"));
     host.assert_held(&request.id, HELD);
-    host.service.wait_for("the daemon to tell", |it| it.log().contains("nobody was asked"));
+    host.service.wait_for("the daemon to tell", |it| it.log().contains("request was not filed"));
     assert_eq!(list(&elsewhere), Vec::<String>::new());
     // A plain file blocks the directory too. Without it the permission is requested.
     fs::remove_file(drafts.join("permissions")).unwrap();

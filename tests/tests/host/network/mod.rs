@@ -300,7 +300,7 @@ fn without_the_proxys_program_nothing_runs(bench: &Bench) {
     let (said, record) = record_of(bench, &asking("print(1)", port), port);
     said.assert_code(2);
     record.assert_violation("network.not-permitted");
-    said.assert_says(&["toolexec-egress, which alone may reach them, is not here"]);
+    said.assert_says(&["the proxy toolexec-egress is not installed"]);
     assert_eq!(record.fact("network_used"), "none");
     bench.assert_nothing_left();
 }

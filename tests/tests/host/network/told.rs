@@ -80,7 +80,7 @@ pub(crate) fn a_report_that_cannot_be_true_is_not_signed(bench: &Bench) {
             assert_eq!(record.fact("connections"), "7");
             continue;
         }
-        said.assert_says(&["the report of toolexec-egress cannot be this run's"]);
+        said.assert_says(&["toolexec-egress: report not accepted"]);
         assert_eq!(record.fact("network"), "unknown");
         let told = "Network confirmation: unknown, the report of the proxy does not fit this run";
         assert!(record.text.contains(told), "{}", record.text);
