@@ -4,47 +4,51 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// A request, and the rules by which it is looked at.
+/// A request, and the rules to evaluate it with.
 #[derive(Args)]
 pub(crate) struct CaseOptions {
-    /// The request, a Markdown file with front matter
+    /// Read this request, a Markdown file with front matter
     #[arg(value_name = "REQUEST.md")]
     pub(crate) request: PathBuf,
-    /// Where its input files are [default: <stem>.inputs/ beside it]
+    /// Read input files from this directory [default: <stem>.inputs/ beside the request]
     #[arg(long, value_name = "DIR")]
     pub(crate) inputs: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) rules: RulesOptions,
 }
 
-/// The rules of a host, where they are not those that it keeps.
+/// Rules that replace those of the host.
 #[derive(Args, Clone)]
 pub(crate) struct RulesOptions {
-    /// The policy [default: /etc/toolexec/policy.yaml if it is there, else the shipped `standard`]
+    /// Use this policy
+    /// [default: /etc/toolexec/policy.yaml if it exists, else the built-in `standard`]
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
-    /// Keys whose signatures count [default: /etc/toolexec/allowed_signers if it is there]
+    /// Accept approvals signed by keys in this file
+    /// [default: /etc/toolexec/allowed_signers if it exists]
     #[arg(long, value_name = "FILE")]
     pub(crate) allowed_signers: Option<PathBuf>,
-    /// Keys that count no longer: a KRL (ssh-keygen -k), or public keys, one a line
-    /// [default: /etc/toolexec/revoked if it is there]
+    /// Reject the keys in this file: an OpenSSH KRL, or public keys, one per line
+    /// [default: /etc/toolexec/revoked if it exists]
     #[arg(long, value_name = "FILE")]
     pub(crate) revoked: Option<PathBuf>,
-    /// Keys of AIS artifacts [default: /etc/toolexec/ais_trust.yaml if it is there]
+    /// Trust the keys in this file for AIS artifacts
+    /// [default: /etc/toolexec/ais_trust.yaml if it exists]
     #[arg(long, value_name = "FILE")]
     pub(crate) ais_trust: Option<PathBuf>,
-    /// The store of permissions, read only [default: permissions/ of the state, if it is there]
+    /// Read permissions from this store without changing it
+    /// [default: permissions/ in the state directory if it exists]
     #[arg(long, value_name = "DIR")]
     pub(crate) permissions: Option<PathBuf>,
-    /// The name of the host that the request is for, which `x-audience` must be
+    /// Evaluate the request for the host with this name, which `x-audience` must match
     #[arg(long, value_name = "NAME")]
     pub(crate) origin: Option<String>,
 }
 
-/// Where a review is shown.
+/// The display of a review.
 #[derive(Args)]
 pub(crate) struct ShowOptions {
-    /// Print at once, without a pager [default: $PAGER, else `less -R`, on a terminal only]
+    /// Print without a pager [default: page with $PAGER or `less -R` on a terminal]
     #[arg(long)]
     pub(crate) no_pager: bool,
 }

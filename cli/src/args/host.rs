@@ -7,24 +7,25 @@ use clap::Args;
 use super::state::StateOption;
 use crate::failure::Failure;
 
-/// Where and by which rules something is run.
+/// The state, results and rules of an embedded run.
 #[derive(Args)]
 pub(crate) struct HostOptions {
-    /// Where the result goes; made if missing [default: results/ of the state]
+    /// Write results to this directory, creating it if missing
+    /// [default: results/ in the state directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) results: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) state: StateOption,
-    /// A policy file instead of the built-in `embedded`
+    /// Use this policy [default: the built-in `embedded`]
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
-    /// Keys whose signatures approve, where the policy asks for signatures
+    /// Accept approvals signed by keys in this file, if the policy requires signatures
     #[arg(long, value_name = "FILE")]
     pub(crate) allowed_signers: Option<PathBuf>,
-    /// Keys that count no longer: a KRL (ssh-keygen -k), or public keys, one a line
+    /// Reject the keys in this file: an OpenSSH KRL, or public keys, one per line
     #[arg(long, value_name = "FILE", requires = "allowed_signers")]
     pub(crate) revoked: Option<PathBuf>,
-    /// Keys of AIS artifacts, where the policy asks for a bundle (docs/ais.md)
+    /// Trust the keys in this file for AIS artifacts, if the policy requires a bundle (docs/ais.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) ais_trust: Option<PathBuf>,
 }

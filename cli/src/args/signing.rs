@@ -4,18 +4,19 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Who signs, and with what.
+/// The signer and the key.
 #[derive(Args, Clone)]
 pub(crate) struct SigningOptions {
-    /// Your name, as allowed_signers has it
+    /// Sign as this principal of allowed_signers
     #[arg(long = "as", value_name = "PRINCIPAL")]
     pub(crate) principal: String,
     #[command(flatten)]
     pub(crate) key: KeyOptions,
-    /// The agent's key with this fingerprint, where it holds several
+    /// Use the SSH agent's key with this fingerprint; required if the agent holds several
     #[arg(long, value_name = "SHA256:…", requires = "agent")]
     pub(crate) fingerprint: Option<records::KeyFingerprint>,
-    /// Write <file>.LABEL.sig; a label is only a label
+    /// Name the signature <file>.LABEL.sig; a label proves nothing
+    /// [default: <file>.sig, else the principal as label]
     #[arg(long, value_name = "LABEL")]
     pub(crate) label: Option<String>,
 }
@@ -23,10 +24,10 @@ pub(crate) struct SigningOptions {
 #[derive(Args, Clone)]
 #[group(required = true, multiple = false)]
 pub(crate) struct KeyOptions {
-    /// An OpenSSH private key: Ed25519, ECDSA P-256, or the file of a security key
+    /// Sign with this OpenSSH private key: Ed25519, ECDSA P-256, or the file of a security key
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Option<PathBuf>,
-    /// A key of the agent at $SSH_AUTH_SOCK
+    /// Sign with a key of the SSH agent at $SSH_AUTH_SOCK
     #[arg(long)]
     pub(crate) agent: bool,
 }

@@ -5,16 +5,16 @@ use policies::permissions::{AccessControl, AgentName, Source, Subject};
 
 use crate::failure::Failure;
 
-/// Whose permissions.
+/// An agent and its workflow.
 #[derive(Args, Clone)]
 pub(crate) struct SourceOptions {
-    /// The agent's name
+    /// Name the agent
     #[arg(long, value_name = "NAME", requires = "subject")]
     pub(crate) agent: Option<AgentName>,
-    /// The workflow execution that it works in
+    /// Name the agent's workflow execution
     #[arg(long, value_name = "NAME", requires = "agent")]
     pub(crate) subject: Option<Subject>,
-    /// Its access-control scope [default: none, which is a scope of its own]
+    /// Name the agent's access-control scope [default: none, which is a distinct scope]
     #[arg(long, value_name = "SCOPE", requires = "agent")]
     pub(crate) accesscontrol: Option<AccessControl>,
 }

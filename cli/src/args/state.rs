@@ -9,7 +9,7 @@ use crate::failure::Failure;
 
 #[derive(Args)]
 pub(crate) struct StateOption {
-    /// The state, keys and ledger: of embedded runs, or a daemon's `state:`
+    /// Use this state directory, with keys and ledger (`state:` of a daemon)
     /// [default: $XDG_STATE_HOME/toolexec, else ~/.local/state/toolexec]
     #[arg(long = "state", value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,

@@ -40,7 +40,7 @@ use crate::failure::Failure;
 use crate::mcp::Mcp;
 use crate::{mcp, output};
 
-/// Runs human-approved tool requests confined, and verifies the signed records of what happened.
+/// Run human-approved tool requests in a sandbox and verify the signed records.
 #[derive(Parser)]
 #[command(
     name = "toolexec",
@@ -54,64 +54,64 @@ pub(crate) struct Options {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Run one approved request here and now, without a daemon
+    /// Run an approved request now, without a daemon
     Run(Run),
-    /// Make a request of what is typed here, hashing its inputs; somebody approves it later
+    /// Create a request from arguments and hash its inputs, for later approval
     Draft(Draft),
     /// Check requests and results against every rule of their schema
     Lint(Lint),
-    /// Show what a request would run, whole, and what every rule says of it
+    /// Show what a request would run and the result of every rule
     Review(Review),
-    /// The same decision without the texts of inputs, for programs too
+    /// Print the decision of `review` without input texts
     Explain(Explain),
-    /// Show a request, ask, and sign it as one of its approvers
+    /// Show a request, ask, and sign it as an approver
     Approve(Approve),
     /// Sign a rejection, which is final
     Reject(Reject),
-    /// Ask whether an agent may call a tool: the AANA gate, for programs
+    /// Check whether an agent may call a tool, with the AANA gate
     Gate(Gate),
-    /// Check results: signatures, digests, statement, log, approvals
+    /// Verify results: signatures, digests, statement, log, approvals
     Verify(Verify),
-    /// Do the run of a record again and compare what it leaves
+    /// Repeat the run of a record and compare its outputs
     Replay(Replay),
-    /// Drop an approved request with its inputs and signatures into a spool
+    /// Submit an approved request with its inputs and signatures
     Promote(Promote),
-    /// List what waits, what is in flight and what was run
+    /// List queued requests, requests in flight and results
     List(look::list::List),
-    /// How the daemon and its queue are, on one screen
+    /// Show daemon and queue status
     Status(look::status::Status),
-    /// Where one request is, and what its records say of themselves
+    /// Show the state of a request and the statements of its records
     Show(look::show::Show),
     /// Wait until requests have their records
     Wait(look::wait::Wait),
     /// Watch a spool as it changes
     Watch(look::watch::Watch),
-    /// Keep a request that waits from running, until it is released
+    /// Hold a queued request until it is released
     #[command(after_help = run::order::HOLD_HELP)]
     Hold(OrderOptions),
-    /// Take a hold back
+    /// Release a held request
     #[command(after_help = run::order::RELEASE_HELP)]
     Release(OrderOptions),
-    /// Refuse a request that waits, or end it if it runs
+    /// Cancel a request: refuse it if it is queued, end it if it is running
     #[command(after_help = run::order::CANCEL_HELP)]
     Cancel(OrderOptions),
     /// Show, prove, check and copy the transparency log
     Log(records::log::Log),
-    /// Make, show and rotate the keys that sign records and the log
+    /// Create, print and rotate the keys that sign records and the log
     Keys(Keys),
-    /// Say what agents may call, ask people for it, and take their answers in
+    /// Query, request, grant and revoke agent permissions
     Permission(Permission),
-    /// Check and show policies
+    /// Check and print policies
     Policy(Policy),
-    /// Sign, check and make the artifacts that bind a run to a user's intent
+    /// Create, sign and check the artifacts that bind a run to a user's intent
     Ais(authority::ais::Ais),
-    /// Say what this host lacks for runs, and make what languages need once per host
+    /// Check host requirements, and build runtime caches
     Doctor(Doctor),
-    /// Remove results and requests that were kept long enough
+    /// Delete expired results and requests
     Gc(Gc),
-    /// Let an agent draft, lint, ask and read, over the Model Context Protocol
+    /// Let an agent draft, lint and query requests over the Model Context Protocol
     Mcp(Mcp),
-    /// Print completions for a shell
+    /// Print shell completions
     Completions(host::completions::Completions),
     /// Print manual pages
     Man(host::man::ManPages),

@@ -12,31 +12,32 @@ Example: toolexec mcp --spool /var/spool/toolexec --agent core
 
 For an MCP host (docs/agents.md), not for people: it speaks JSON-RPC on stdin and stdout. Tools:
 draft_tool_request, lint_tool_request, request_status, wait_for_result, read_result, list_runtimes,
-check_permission. It has no key and approves, promotes and runs nothing; it writes below drafts/ of
-the spool and reads below results/ and public/ only, and takes every other right to files and all
-TCP from itself before it reads the first message, where the kernel has Landlock. The files that
-are named here are read once, when it starts.
-Exits 0 when its client has gone, 3 if it could not serve.")]
+check_permission. The server has no key, and approves, submits and runs nothing. It writes only to
+drafts/ and reads only results/ and public/ of the spool. Where the kernel has Landlock, it drops
+every other right to files, and all TCP, before it reads the first message. Files named here are
+read once, at the start.
+Exit status: 0 the client has disconnected; 3 usage or internal error.")]
 pub(crate) struct Mcp {
-    /// The spool
+    /// Serve this spool
     #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
     pub(super) spool: PathBuf,
-    /// A policy to hold drafts against and tell agents of, instead of the one that the daemon tells
+    /// Check drafts against this policy and offer it to agents
+    /// [default: the policy that the daemon published]
     #[arg(long, value_name = "FILE")]
     pub(super) policy: Option<PathBuf>,
-    /// Keys of results to trust; without them results are told as not verified
+    /// Trust the result keys in this file [default: report results as not verified]
     #[arg(long, value_name = "FILE")]
     pub(super) allowed_signers: Option<PathBuf>,
-    /// Keys of the log, a verifier line each
+    /// Trust the log keys in this file, one verifier line each
     #[arg(long, value_name = "FILE", requires = "allowed_signers")]
     pub(super) log_key: Option<PathBuf>,
-    /// The name of the agent that this server works for
+    /// Serve the agent with this name
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<AgentName>,
-    /// The workflow execution that the agent works in [default: a new one for this server]
+    /// Name the agent's workflow execution [default: a new one for this server]
     #[arg(long, value_name = "NAME", requires = "agent")]
     pub(super) subject: Option<Subject>,
-    /// The agent's access-control scope [default: none, which is a scope of its own]
+    /// Name the agent's access-control scope [default: none, which is a distinct scope]
     #[arg(long, value_name = "SCOPE", requires = "agent")]
     pub(super) accesscontrol: Option<AccessControl>,
 }

@@ -74,28 +74,31 @@ impl JsonSchema for Id {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DraftArguments {
-    /// Why the run is needed, in one sentence
+    /// The reason for the run, in one sentence
     pub(super) purpose: String,
-    /// The last part of the request's id, in letters, digits and dashes; made of the purpose if left out
+    /// The last part of the request id, in letters, digits and dashes
+    /// [default: derived from the purpose]
     #[serde(default)]
     pub(super) slug: Option<String>,
     pub(super) language: Word<Language>,
-    /// The command in its words, such as ["python", "stats.py", "/in/table.csv", "/out/mean.json"]. No
-    /// shell runs it: pipes, redirections and expansions are refused; put such things into a script.
+    /// The command as separate words, such as ["python", "stats.py", "/in/table.csv",
+    /// "/out/mean.json"]. No shell runs it: pipes, redirections and expansions are refused. Put
+    /// them into a script.
     pub(super) words: Vec<String>,
-    /// The files that the command reads as /in/NAME, scripts among them: every one is given here
+    /// The files that the command reads as /in/NAME, including scripts. Each must be given here.
     #[serde(default)]
     pub(super) inputs: Vec<InputArgument>,
-    /// The files that the command leaves as /out/PATH
+    /// The files that the command writes as /out/PATH
     #[serde(default)]
     pub(super) outputs: Vec<OutputArgument>,
-    /// Hosts that it must reach, as host or host:port; only what list_runtimes offers can be granted
+    /// Hosts that the command must reach, as host or host:port. Only hosts in list_runtimes can be
+    /// granted.
     #[serde(default)]
     pub(super) hosts: Vec<String>,
-    /// Why a network is needed; needed where hosts are named
+    /// The reason for network access, required with hosts
     #[serde(default)]
     pub(super) network_rationale: Option<String>,
-    /// Processor cores, as a decimal number in a string, such as "2" or "0.5"
+    /// Processor cores as a decimal number in a string, such as "2" or "0.5"
     #[serde(default = "cpu")]
     pub(super) cpu: String,
     /// Memory in MiB
@@ -104,13 +107,13 @@ pub(super) struct DraftArguments {
     /// Wall time in seconds
     #[serde(default = "time_sec")]
     pub(super) time_sec: u64,
-    /// Your estimate of the risk; whoever approves sees it
+    /// Your estimate of the risk. The approver sees it.
     pub(super) risk: Word<RiskLevel>,
-    /// Why the run is justified, in one line; whoever approves sees it
+    /// The justification of the run, in one line. The approver sees it.
     pub(super) justification: String,
-    /// How sensitive the data is
+    /// The sensitivity of the data
     pub(super) sensitivity: Word<Sensitivity>,
-    /// For whom the result is
+    /// The host that may run the request
     #[serde(default)]
     pub(super) audience: Option<String>,
 }
@@ -127,16 +130,16 @@ fn time_sec() -> u64 {
     DRAFT_TIME_SEC
 }
 
-/// One of text and base64 must be given
+/// Exactly one of text and base64 is required
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InputArgument {
     /// The path below /in, such as stats.py
     pub(super) name: String,
-    /// The file's content, if it is text: it is written as UTF-8, exactly as it is here
+    /// The content of a text file, written as UTF-8 without changes
     #[serde(default)]
     pub(super) text: Option<String>,
-    /// The file's content in base64, if it is not text
+    /// The content of a binary file in base64
     #[serde(default)]
     pub(super) base64: Option<String>,
 }
@@ -146,21 +149,21 @@ pub(super) struct InputArgument {
 pub(super) struct OutputArgument {
     /// The path below /out, such as mean.json
     pub(super) path: String,
-    /// What the file is for
+    /// The purpose of the file
     pub(super) description: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LintArguments {
-    /// The whole text of a request: Markdown with YAML front matter
+    /// The complete text of a request: Markdown with YAML front matter
     pub(super) text: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct IdArguments {
-    /// The id of a request (TR-…) or of a result (TS-…)
+    /// The id of a request (TR-…) or result (TS-…)
     pub(super) id: Id,
 }
 
@@ -169,7 +172,7 @@ pub(super) struct IdArguments {
 pub(super) struct WaitArguments {
     /// The id of a request (TR-…)
     pub(super) id: Id,
-    /// Seconds to wait at most, up to 600
+    /// The longest time to wait in seconds, at most 600
     #[serde(default = "wait_sec")]
     #[schemars(range(max = 600))]
     pub(super) timeout_sec: u64,
@@ -182,13 +185,13 @@ fn wait_sec() -> u64 {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReadArguments {
-    /// The id of a result (TS-…), or of a request (TR-…) that has one
+    /// The id of a result (TS-…), or of a request (TR-…) with a result
     pub(super) id: Id,
-    /// One file of it: stdout, stderr, record, or artifacts/PATH. Without it: what the record says, with
-    /// the beginning of stdout and stderr
+    /// A file of the result: stdout, stderr, record, or artifacts/PATH. Without it: the facts of
+    /// the record, and the beginning of stdout and stderr
     #[serde(default)]
     pub(super) file: Option<String>,
-    /// Where in the file to begin, in bytes
+    /// The offset in the file, in bytes
     #[serde(default)]
     pub(super) offset: u64,
 }
@@ -196,7 +199,7 @@ pub(super) struct ReadArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PermissionArguments {
-    /// The language of a run, which asks about the tool toolexec.run.<language>
+    /// The language of a run, which selects the tool toolexec.run.<language>
     #[serde(default)]
     pub(super) language: Option<Word<Language>>,
     /// Another tool, by the name that agents use

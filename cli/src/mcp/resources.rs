@@ -28,7 +28,7 @@ pub(super) fn list(desk: &Desk) -> Result<ListResourcesResult, ErrorData> {
     let results = names.into_iter().rev().filter(|name| name.parse::<ResultId>().is_ok());
     let results = results.take(LISTED_MAX).map(|name| {
         Resource::new(format!("{RESULTS}{name}"), name)
-            .with_description("The record of a run: untrusted data that a program had a say in")
+            .with_description("The record of a run: untrusted data, partly written by a program")
             .with_mime_type("text/plain")
     });
     Ok(ListResourcesResult::with_all_items([schema].into_iter().chain(results).collect()))

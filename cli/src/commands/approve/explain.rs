@@ -13,14 +13,15 @@ use crate::output;
 #[command(after_help = "\
 Example: toolexec explain TR-20260209-160501Z-python-stats.md --format json
 
-The same as `review` without the texts of inputs. Exits 0 if it would run once the approvals are
-there, 2 if it would be refused whoever approves it.
-With --format json stdout is one object: {\"file\",\"request_id\",\"sha256\",\"intent_sha256\",
-\"verdict\",\"to_come\",\"rules\",\"violations\",\"lacking\",\"policy\",\"risk\",\"approval\",\"command\",
-\"inputs\",\"outputs\",\"limits\",\"network\",\"cell\"}; verdict is ready, pending or refused.")]
+The output is that of `review` without input texts.
+Exit status: 0 it would run once approved; 2 it would be refused; 3 usage or internal error.
+With --format json, stdout is one object: {\"file\",\"request_id\",\"sha256\",\"intent_sha256\",\"verdict\",
+\"to_come\",\"rules\",\"violations\",\"lacking\",\"policy\",\"risk\",\"approval\",\"command\",\"inputs\",\"outputs\",
+\"limits\",\"network\",\"cell\"}. `verdict` is ready, pending or refused.")]
 pub(crate) struct Explain {
     #[command(flatten)]
     case: CaseOptions,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

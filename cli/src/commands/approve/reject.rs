@@ -23,22 +23,24 @@ Example: toolexec reject TR-20260209-160501Z-python-stats.md --as bob --agent \\
     --reason 'reads too much'
 
 Signs the bytes as they are, in namespace reject.tool-exec@threegate, into
-<file>.<principal>.reject.sig; drop it beside the request with `toolexec promote`. One valid
-rejection is final for these bytes; a text that is changed, or filled in, is another text. The
-request need not be complete. The reason is for people: it is written to
-<file>.<principal>.reject.txt, which is not signed, not promoted and read by no program. Exits 0 if
-it is signed, 2 if the key is not one that may reject.
-With --format json the last line of stdout is one object: {\"request\",\"sha256\",\"signature\",
+<file>.<principal>.reject.sig. Submit it with `toolexec promote`. One valid rejection is final for
+these bytes; a changed or filled-in text is a different text. The request may be incomplete. The
+reason is for people: it is written to <file>.<principal>.reject.txt, which is not signed, not
+submitted, and read by no program.
+Exit status: 0 signed; 2 the key may not reject, or the file of the signature exists; 3 usage or
+internal error.
+With --format json, the last line of stdout is one object: {\"request\",\"sha256\",\"signature\",
 \"principal\",\"fingerprint\",\"reason\"}.")]
 pub(crate) struct Reject {
-    /// The request, a Markdown file
+    /// Reject this request, a Markdown file
     #[arg(value_name = "REQUEST.md")]
     pub(crate) request: PathBuf,
     #[command(flatten)]
     pub(crate) signing: SigningOptions,
-    /// Why, for whoever asked
+    /// Give this reason to the submitter
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: String,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
 }

@@ -20,12 +20,12 @@ pub(crate) struct Policy {
 
 #[derive(Subcommand)]
 pub(crate) enum PolicyAct {
-    /// Check a policy file: every problem at once
+    /// Check a policy file and report every problem
     Check(PolicyCheck),
-    /// Print a policy that comes with the program: embedded, standard or strict
+    /// Print a built-in policy: embedded, standard or strict
     #[command(after_help = "Example: toolexec policy show embedded > my-policy.yaml")]
     Show {
-        /// embedded, standard or strict
+        /// Print this policy: embedded, standard or strict
         name: String,
     },
 }
@@ -34,12 +34,14 @@ pub(crate) enum PolicyAct {
 #[command(after_help = "\
 Example: toolexec policy check my-policy.yaml
 
-Exits 0 if it is good, 2 if not, 3 if it cannot be read. With --format json stdout is one object:
-{\"file\",\"good\",\"name\",\"sha256\",\"problems\":[{\"line\",\"key\",\"problem\"}]}.")]
+Exit status: 0 valid; 2 invalid; 3 the file cannot be read, or a usage error.
+With --format json, stdout is one object: {\"file\",\"good\",\"name\",\"sha256\",\"problems\":[{\"line\",\"key\",
+\"problem\"}]}.")]
 pub(crate) struct PolicyCheck {
-    /// The policy, a YAML file
+    /// Check this policy, a YAML file
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

@@ -7,12 +7,12 @@ use clap::Command;
 
 /// Every command is in exactly one group.
 const GROUPS: [(&str, &[&str]); 7] = [
-    ("Write a request", &["draft", "lint", "mcp"]),
-    ("Approve", &["review", "explain", "approve", "reject"]),
-    ("Run", &["run", "promote", "hold", "release", "cancel"]),
-    ("Look", &["status", "list", "show", "wait", "watch"]),
+    ("Requests", &["draft", "lint", "mcp"]),
+    ("Approval", &["review", "explain", "approve", "reject"]),
+    ("Runs", &["run", "promote", "hold", "release", "cancel"]),
+    ("Inspection", &["status", "list", "show", "wait", "watch"]),
     ("Records", &["verify", "replay", "log"]),
-    ("Authorities", &["policy", "permission", "gate", "ais"]),
+    ("Authorization", &["policy", "permission", "gate", "ais"]),
     ("Host", &["keys", "doctor", "gc", "completions", "man"]),
 ];
 
@@ -33,8 +33,8 @@ Examples:
   toolexec promote TR-20260209-160501Z-python-stats.md --spool /var/spool/toolexec
   toolexec status --spool /var/spool/toolexec
 
-Each command has an example of its own: toolexec COMMAND --help
-Exit codes: 0 fine; 1 the tool or a check said no; 2 invalid or refused; 3 usage or internal error";
+Each command has its own example: toolexec COMMAND --help
+Exit status: 0 success; 1 a tool or check failed; 2 invalid or refused; 3 usage or internal error.";
 
 /// Returns the command with a help text that lists its subcommands by group.
 pub(super) fn grouped(command: Command) -> Command {

@@ -14,9 +14,9 @@ Example: toolexec completions bash > ~/.local/share/bash-completion/completions/
          toolexec completions zsh > ~/.zfunc/_toolexec
          toolexec completions fish > ~/.config/fish/completions/toolexec.fish
 
-The Debian package brings them; this is for a program that was installed without it.")]
+The Debian package installs these files. Use this command for other installations.")]
 pub(crate) struct Completions {
-    /// The shell that is to complete
+    /// Select the shell
     #[arg(value_enum)]
     shell: Shell,
 }

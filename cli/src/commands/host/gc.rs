@@ -26,38 +26,40 @@ const GIVEN_BY_CONFIG: [&str; 5] =
 Example: toolexec gc --dry-run --config /etc/toolexec/toolexecd.yaml
          toolexec gc --keep-results days=365,count=100000 --keep-archive bytes=1000000000
 
-Removes results, archived and refused requests beyond what is kept: by the age of the time in their
-names, their number, or the bytes in their files; the oldest go first. BOUNDS is one or more of
-days=N, count=N and bytes=N. What has no bound is kept for ever; so is whatever is unsigned, not in
-the log, still in work or younger than an hour, and every ledger entry, log entry and key. What was
-run stays known: nothing runs again.
+Deletes results, archived and refused requests beyond the given bounds: by the age of the time in
+their names, their number, or the bytes in their files, oldest first. BOUNDS is one or more of
+days=N, count=N and bytes=N. Data without bounds is kept forever. So are results that are unsigned,
+not in the log, still in progress or younger than an hour, and every ledger entry, log entry and
+key. Deleted runs remain known: no request runs again.
 
-A daemon does the same by itself; nobody may be at work meanwhile, so stop it first and type this
-as its user. With --dry-run nothing is changed, and a daemon may be at work.
-Exits 0 if all of it went, 3 if not. With --format json stdout is one object:
-{\"dry_run\",\"going\":[{\"kind\",\"path\",\"result_id\",\"at\",\"bytes\",\"why\",\"left\"}],\"totals\":{\"results\":
-{\"count\",\"bytes\"},\"archive\":…,\"quarantine\":…}}; \"left\" says why one is still there.")]
+A daemon does this by itself. No other process may use the spool meanwhile: stop the daemon first,
+and run this as its user. With --dry-run nothing is changed, and the daemon may run.
+Exit status: 0 everything was deleted; 3 otherwise.
+With --format json, stdout is one object: {\"dry_run\",\"going\":[{\"kind\",\"path\",\"result_id\",\"at\",
+\"bytes\",\"why\",\"left\"}],\"totals\":{\"results\":{\"count\",\"bytes\"},\"archive\":…,\"quarantine\":…}}. \"left\"
+states why an item still exists.")]
 pub(crate) struct Gc {
-    /// Say what would go, and remove nothing
+    /// List what would be deleted, without deleting it
     #[arg(long)]
     dry_run: bool,
-    /// The configuration of a daemon, for its spool and its `keep`
+    /// Use the spool and retention of this daemon configuration
     #[arg(long, value_name = "FILE", conflicts_with_all = GIVEN_BY_CONFIG)]
     config: Option<PathBuf>,
-    /// The spool of that state, if it is a daemon's
+    /// Clean up the spool that belongs to the state directory [default: the state directory itself]
     #[arg(long, value_name = "DIR", requires = "dir")]
     spool: Option<PathBuf>,
     #[command(flatten)]
     state: StateOption,
-    /// How much of results/ is kept
+    /// Limit results/ to these bounds [default: unlimited]
     #[arg(long, value_name = "BOUNDS")]
     keep_results: Option<TypedBounds>,
-    /// How much of archive/ is kept
+    /// Limit archive/ to these bounds [default: unlimited]
     #[arg(long, value_name = "BOUNDS")]
     keep_archive: Option<TypedBounds>,
-    /// How much of quarantine/ is kept
+    /// Limit quarantine/ to these bounds [default: unlimited]
     #[arg(long, value_name = "BOUNDS")]
     keep_quarantine: Option<TypedBounds>,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

@@ -32,20 +32,20 @@ pub(crate) struct Keys {
 
 #[derive(Subcommand)]
 pub(crate) enum KeysAct {
-    /// Make the keys of records and log if there are none
+    /// Create the keys of records and log if they do not exist
     Init(KeysInit),
-    /// Print public keys and nothing else
+    /// Print public keys
     Show(KeysShow),
-    /// Let a new key take the place of one, by an entry of the log that both sign
+    /// Replace a key with a new one, by a log entry that both sign
     Rotate(KeysRotate),
 }
 
-/// Whose keys: those of one user's embedded runs, or of a daemon.
+/// The keys of embedded runs, or of a daemon.
 #[derive(Args)]
 pub(crate) struct KeysOf {
     #[command(flatten)]
     state: StateOption,
-    /// The configuration of a daemon, for its keys
+    /// Use the keys of this daemon configuration
     #[arg(long, value_name = "FILE", conflicts_with = "dir")]
     config: Option<PathBuf>,
 }
@@ -54,46 +54,48 @@ pub(crate) struct KeysOf {
 #[command(after_help = "\
 Example: toolexec keys init --state ./state
 
-With --format json stdout is one object: {\"result\",\"log\"}, each {\"path\",\"fingerprint\"}; the log
-has its \"verifier\" line as well.")]
+With --format json, stdout is one object: {\"result\",\"log\"}, each {\"path\",\"fingerprint\"}. The log
+also has its \"verifier\" line.")]
 pub(crate) struct KeysInit {
-    /// The name of the log [default: the one it has, else the host's]
+    /// Set the name of the log [default: its present name, else the host's]
     #[arg(long, value_name = "NAME")]
     origin: Option<LogOrigin>,
     #[command(flatten)]
     of: KeysOf,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KeyFormat {
-    /// For openssl: the key in force
+    /// The active key in PEM, for openssl
     Pem,
-    /// As SSH has it: the key in force
+    /// The active key in OpenSSH format
     Openssh,
-    /// For ssh-keygen -Y verify: each key with the time for which it counts
+    /// Every key with its period of validity, for ssh-keygen -Y verify
     AllowedSigners,
-    /// For Sigstore's verifiers: each key that the log had
+    /// Every key that the log ever had, for Sigstore's verifiers
     TrustedRoot,
-    /// For C2SP's tools: a line for each key that the log had, the one in force first
+    /// A line for each key that the log ever had, active first, for C2SP's tools
     Verifier,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KeyName {
-    /// It signs records
+    /// The key that signs records
     Result,
-    /// It signs the log's checkpoints
+    /// The key that signs the log's checkpoints
     Log,
 }
 
 #[derive(Args)]
 #[command(after_help = "Example: toolexec keys show --format allowed-signers > signers")]
 pub(crate) struct KeysShow {
+    /// Print in this format
     #[arg(long, value_enum, default_value = "allowed-signers")]
     format: KeyFormat,
-    /// Which key [default: result; log for trusted-root and verifier, which have no other]
+    /// Select the key [default: log for trusted-root and verifier, else result]
     #[arg(long, value_enum)]
     key: Option<KeyName>,
     #[command(flatten)]
@@ -104,18 +106,20 @@ pub(crate) struct KeysShow {
 #[command(after_help = "\
 Example: toolexec keys rotate --key result
 
-Nothing may be at work meanwhile: stop the daemon first, and type this as its user. What was
-interrupted is finished by typing it again. Old records verify as before; give whoever verifies the
-new ones what `toolexec keys show` prints afterwards.
-With --format json stdout is one object: {\"key\",\"old\",\"new\",\"time\"}.")]
+No other process may use the keys meanwhile: stop the daemon first, and run this as its user.
+Repeat the command to finish an interrupted rotation. Old records verify as before. Verifiers of
+new records need the output of `toolexec keys show` after the rotation.
+With --format json, stdout is one object: {\"key\",\"old\",\"new\",\"time\"}.")]
 pub(crate) struct KeysRotate {
+    /// Rotate this key
     #[arg(long, value_enum)]
     key: KeyName,
-    /// The new key, where an agent holds the old one: what ssh-add -l prints of it
+    /// Replace a key of the SSH agent by this one, with the fingerprint that ssh-add -l prints
     #[arg(long, value_name = "SHA256:…")]
     to: Option<KeyFingerprint>,
     #[command(flatten)]
     of: KeysOf,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

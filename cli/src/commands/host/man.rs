@@ -17,10 +17,11 @@ use crate::output::{self, write_out};
 Example: toolexec man | man -l -
          toolexec man --dir ./man1
 
-Without --dir the page of toolexec itself is printed. With it a page of each command is written
-there, as toolexec-run.1; what lies there under such a name is replaced.")]
+Without --dir the page of toolexec itself is printed. With --dir a page for each command is
+written, such as toolexec-run.1, replacing existing files of these names.")]
 pub(crate) struct ManPages {
-    /// Write a page for each command into this directory; made if missing
+    /// Write a page for each command to this directory, creating it if missing
+    /// [default: print the page of toolexec]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }

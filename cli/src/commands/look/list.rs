@@ -17,17 +17,18 @@ use crate::output;
 #[command(after_help = "\
 Example: toolexec list --spool /var/spool/toolexec --waiting
 
-States: waiting, held (for somebody's answer), claimed, staging, running, publishing (by the
-daemon's word), interrupted (in flight when the daemon died: its next start tells the end),
-recorded (there is a record, and the request has not left approved/ yet, or was dropped again),
-else the outcome of the record. What results say of themselves is not verified here.
-Lists a spool, or the embedded state if none is named and /var/spool/toolexec is not there.")]
+States: waiting; held (for approval or permission); claimed, staging, running, publishing (reported
+by the daemon); interrupted (in flight when the daemon died; its next start records the outcome);
+recorded (a record exists, but the request has not left approved/ or was submitted again);
+otherwise the outcome of the record. The statements of results are not verified here. Lists a
+spool, or the embedded state if no spool is named and /var/spool/toolexec does not exist.")]
 pub(crate) struct List {
-    /// Only what has no record yet
+    /// List only requests without a record
     #[arg(long)]
     waiting: bool,
     #[command(flatten)]
     place: PlaceOptions,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

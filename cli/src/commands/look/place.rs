@@ -8,10 +8,10 @@ use clap::Args;
 use crate::args::StateOption;
 use crate::failure::Failure;
 
-/// Which directories are looked at.
+/// The spool or state to inspect.
 #[derive(Args)]
 pub(crate) struct PlaceOptions {
-    /// The spool [default: /var/spool/toolexec, or the embedded state where that is not there]
+    /// Inspect this spool [default: /var/spool/toolexec if it exists, else the embedded state]
     #[arg(long, value_name = "DIR", conflicts_with = "dir")]
     spool: Option<PathBuf>,
     #[command(flatten)]

@@ -21,13 +21,15 @@ use crate::{clock, output};
 #[command(after_help = "\
 Example: toolexec status --spool /var/spool/toolexec
 
-Whether the daemon lives is seen from the lock that it holds, not from what it wrote; then what
-waits, what runs and how long it may, the last outcomes and the room that is left. Exits 0 if the
-daemon serves and admits, 1 if not (or that cannot be seen), 3 if there is no spool.")]
+Shows whether the daemon is alive, by its lock rather than its status file; then queued requests,
+requests in flight with their time limits, the latest outcomes and the free space.
+Exit status: 0 the daemon serves and admits requests; 1 it does not, or that cannot be determined;
+3 not a spool, or a usage error.")]
 pub(crate) struct Status {
-    /// The spool
+    /// Show this spool
     #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
     spool: PathBuf,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

@@ -29,25 +29,25 @@ use crate::output::live::{self, Followed, Live, Pen};
 #[command(after_help = "\
 Example: toolexec wait TR-20260209-160501Z-python-stats --timeout 600
 
-Waits until each request has its record. One that has several (it was dropped again, and refused)
-has the record of its run. Prints a line for each, in the order of their ends, and exits as `run`
-would: 0 if every outcome is ok, 1 if a tool ended otherwise, 2 if one was refused or there is no
-such request (any more), 3 if one had no cell or an end that nobody knows, or the time is over. The
-highest of these counts. Nothing is verified here.
-Where stderr is a terminal it shows meanwhile how far the requests are. --follow adds what the tool
-of the one request that is named writes to stdout, on stderr, each line escaped and behind `| `.")]
+Waits until each request has its record. If a request has several records (it was submitted again
+and refused), the record of its run counts. Prints a line for each request as it ends. Nothing is
+verified. If stderr is a terminal, it shows the progress. --follow adds the stdout of the named
+request's tool, on stderr, each line escaped and prefixed with `| `.
+Exit status, the highest of all requests: 0 the outcome is ok; 1 the tool failed; 2 refused, or no
+such request; 3 sandbox setup failed, the outcome is unknown, or the time is over.")]
 pub(crate) struct Wait {
-    /// Requests; part of an id will do where no other has it
+    /// Wait for these requests, by id or a unique part of it
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
-    /// Show what the tool writes to stdout while it runs, for one request
+    /// Show the tool's stdout while it runs, for one request
     #[arg(long)]
     follow: bool,
-    /// How long to wait at most [default: without end]
+    /// Stop waiting after this number of seconds [default: unlimited]
     #[arg(long, value_name = "SEC")]
     timeout: Option<u64>,
     #[command(flatten)]
     place: PlaceOptions,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

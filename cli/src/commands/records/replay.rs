@@ -26,23 +26,25 @@ use crate::output;
 Example: toolexec replay results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats \\
            --inputs TR-20260209-160501Z-python-stats.inputs
 
-Does the run once more, under the same policy and judged by the time of that run, and compares what
-it left byte by byte. The record must verify first. The replay uses nothing up, and its own record
-says of which record it is a replay.
-Exits 0 if it left the same, 1 if it did not or a record does not verify, 2 if it was refused, 3 if
-there was no cell or nobody knows the end.")]
+Repeats the run under the same policy, evaluated at the time of the original run, and compares the
+outputs byte by byte. The record must verify first. A replay uses up no approval, and its record
+names the original.
+Exit status: 0 the outputs are equal; 1 they differ, or a record does not verify; 2 request
+refused; 3 sandbox setup failed or the outcome is unknown.")]
 pub(crate) struct Replay {
-    /// The result directory
+    /// Replay the record in this result directory
     #[arg(value_name = "RESULT_DIR")]
     result: PathBuf,
-    /// Where the input files of its request are; needed if it has any
+    /// Read input files from this directory, required if the request has any
     #[arg(long, value_name = "DIR")]
     inputs: Option<PathBuf>,
-    /// Keys of results to trust, in OpenSSH's format [default: the key of the state]
+    /// Trust the result keys in this file, in allowed_signers format
+    /// [default: the key of the state directory]
     #[arg(long, value_name = "FILE")]
     trust: Option<PathBuf>,
     #[command(flatten)]
     host: HostOptions,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

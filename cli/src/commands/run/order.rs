@@ -18,40 +18,42 @@ use crate::output::{self, human, refused};
 pub(in crate::commands) const HOLD_HELP: &str = "\
 Example: toolexec hold TR-20260209-160501Z-python-stats
 
-The request stays in approved/ until `toolexec release`, also over a restart of the daemon; after
-held_sec_max of the policy it is refused. One that runs already runs on: `toolexec cancel` ends it.
-Drops the empty file <file>.hold beside the request; who may promote may do that.
-Exits 0 if it lies there, 2 if no such request waits or it is to be cancelled, 3 if several
-begin so.
-With --format json the last line of stdout is one object:
-{\"request_id\",\"order\",\"path\",\"was_there\"}; `path` is null where nothing had to be dropped.";
+The request stays in approved/ until `toolexec release`, even across a restart of the daemon. After
+the policy's held_sec_max it is refused. A running request continues; `toolexec cancel` ends it.
+Writes the empty file <file>.hold beside the request; any user who may submit requests may do this.
+Exit status: 0 held; 2 no such request is queued, or it is being cancelled; 3 the prefix is
+ambiguous, usage or internal error.
+With --format json, the last line of stdout is one object: {\"request_id\",\"order\",\"path\",
+\"was_there\"}. `path` is null if no file was needed.";
 
 pub(in crate::commands) const RELEASE_HELP: &str = "\
 Example: toolexec release TR-20260209-160501Z-python-stats
 
-Takes a hold back, and nothing else: what else the request waits for, it waits for. The daemon
-decides it anew from the beginning and takes <file>.hold and <file>.release away.
-Exits 0 if nothing of an operator holds it any longer, 2 if no such request waits or it is to be
-cancelled, 3 if several begin so.
-With --format json as `toolexec hold`.";
+Removes only an operator's hold; other conditions of the request remain. The daemon evaluates it
+again from the beginning and deletes <file>.hold and <file>.release.
+Exit status: 0 no operator holds it any longer; 2 no such request is queued, or it is being
+cancelled; 3 the prefix is ambiguous, usage or internal error.
+With --format json, the output is that of `toolexec hold`.";
 
 pub(in crate::commands) const CANCEL_HELP: &str = "\
 Example: toolexec cancel TR-20260209-160501Z-python-stats
 
-One that waits is refused (spool.cancelled); one that runs is ended, outcome cancelled. Either has
-its signed record. It cannot be taken back; what was refused may be promoted again, what ran may
-not. Drops the empty file <file>.cancel beside the request.
-Exits 0 if it lies there, 2 if no such request waits, 3 if several begin so.
-With --format json as `toolexec hold`.";
+A queued request is refused (spool.cancelled); a running one is ended with outcome cancelled.
+Either gets a signed record. This cannot be undone: a refused request may be submitted again, one
+that ran may not. Writes the empty file <file>.cancel beside the request.
+Exit status: 0 the cancellation is requested; 2 no such request is queued; 3 the prefix is
+ambiguous, usage or internal error.
+With --format json, the output is that of `toolexec hold`.";
 
 #[derive(Args)]
 pub(crate) struct OrderOptions {
-    /// A request that waits: its id, its file's name, or a beginning that only it has
+    /// Select the queued request by id, file name, or a unique prefix
     #[arg(value_name = "REQUEST")]
     request: String,
-    /// The spool with the approved/ directory
+    /// Use this spool, which contains approved/
     #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
     spool: PathBuf,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

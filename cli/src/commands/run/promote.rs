@@ -23,19 +23,21 @@ use crate::output::{self, human};
 #[command(after_help = "\
 Example: toolexec promote TR-20260209-160501Z-python-stats.md --spool /var/spool/toolexec
 
-The request is checked first; what could not be accepted is not dropped (exit code 2). Inputs go
-first, then signatures, and the request last. Where the same request waits already, only signatures
-and the AIS bundle that it lacks are added.")]
+The request is checked first. Inputs are written first, then signatures, and the request last. If
+the same request is already queued, only its missing signatures and AIS bundle are added.
+Exit status: 0 submitted; 2 the request would be refused, and nothing is submitted; 3 usage or
+internal error.")]
 pub(crate) struct Promote {
-    /// The approved request; its signatures beside it go along
+    /// Submit this approved request with the signatures beside it
     #[arg(value_name = "REQUEST.md")]
     pub(crate) request: PathBuf,
-    /// Where its input files are [default: <stem>.inputs/ beside it]
+    /// Read input files from this directory [default: <stem>.inputs/ beside the request]
     #[arg(long, value_name = "DIR")]
     pub(crate) inputs: Option<PathBuf>,
-    /// The spool with the approved/ directory
+    /// Submit to this spool, which contains approved/
     #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
     pub(crate) spool: PathBuf,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
 }

@@ -25,25 +25,26 @@ use crate::output::{self, human};
 #[command(after_help = "\
 Example: toolexec run TR-20260209-160501Z-python-stats.md --results ./results
 
-You are the approver: read the request first. Exits 0 if the tool ended well, 1 if it ended
-otherwise or its record does not verify, 2 if the request was refused, 3 if there was no cell or
-nobody knows the end.
-Where stderr is a terminal it shows meanwhile what is hashed, and time, CPU and memory against
-their limits. --follow adds the tool's stdout, on stderr, each line escaped and behind `| `. With
---format json the last line of stdout is one object:
-{\"result_id\",\"outcome\",\"exit_code\",\"record\",\"verified\"}.")]
+You are the approver: read the request first. If stderr is a terminal, it shows the progress of
+hashing, and time, CPU and memory beside their limits. --follow adds the tool's stdout, on stderr,
+each line escaped and prefixed with `| `.
+Exit status: 0 success; 1 the tool failed or its record does not verify; 2 request refused; 3
+sandbox setup failed or the outcome is unknown.
+With --format json, the last line of stdout is one object: {\"result_id\",\"outcome\",\"exit_code\",
+\"record\",\"verified\"}.")]
 pub(crate) struct Run {
-    /// The request, a Markdown file with front matter
+    /// Run this request, a Markdown file with front matter
     #[arg(value_name = "REQUEST.md")]
     request: PathBuf,
-    /// Where its input files are [default: <stem>.inputs/ beside it]
+    /// Read input files from this directory [default: <stem>.inputs/ beside the request]
     #[arg(long, value_name = "DIR")]
     inputs: Option<PathBuf>,
     #[command(flatten)]
     host: HostOptions,
-    /// Show what the tool writes to stdout while it runs
+    /// Show the tool's stdout while it runs
     #[arg(long)]
     follow: bool,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

@@ -16,7 +16,7 @@ fn an_agent_mends_its_draft_until_it_is_written() {
     let mut agent =
         Agent::start(&python, &bench, &spool, &["--agent", "core", "--subject", "wf-1"]);
     let said = agent.hello["instructions"].as_str().unwrap();
-    assert!(said.contains("You cannot approve, promote or run"), "{said}");
+    assert!(said.contains("You cannot approve, submit or run"), "{said}");
     let mut bad = good();
     bad["inputs"] = json!([{"name": "table.csv", "base64": "YSxiCjEsMgo="}]);
     let refused = agent.call("draft_tool_request", bad);

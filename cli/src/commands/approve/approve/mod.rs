@@ -27,18 +27,18 @@ use crate::output::{self, human, pager};
 #[command(after_help = "\
 Example: toolexec approve TR-20260209-160501Z-python-stats.md --as alice --key ~/.ssh/id_ed25519
 
-Shows the review, asks, fills in approved_by and approved_utc where they are empty (no other byte
-changes), and signs exactly the bytes that were shown, in namespace approve.tool-exec@threegate.
-Every line of every input text is shown. What cannot be shown (no text, or more than 16 MiB) is
-named, and you are asked once more.
-The signature is <file>.sig, or <file>.<principal>.sig if that is there; nothing is overwritten.
-With a security key /usr/bin/ssh-keygen makes the signature; `ssh-keygen -Y sign` makes the very
-same one. Exits 0 if it is signed, 1 if you said no, 2 if the request would be refused, was
-changed meanwhile, or your signature would not count by the allowed_signers that are known; nothing
-is written then. With --format json (and --yes) the last line of stdout is one object: {\"request\",
-\"request_id\",\"sha256\",\"filled\",\"signature\",\"principal\",\"fingerprint\",\"counts\",\"signers\",
-\"signatures_min\",\"lacking\"}; `counts` is null where no allowed_signers are known, else true. What
-is refused is {\"request\",\"refused\",\"violations\"}.")]
+Shows the review, asks, fills in approved_by and approved_utc if they are empty, and signs exactly
+the bytes that were shown, in namespace approve.tool-exec@threegate. No other byte changes. Every
+line of every input text is shown. Content that cannot be shown (binary, or beyond 16 MiB) is named
+and needs a second confirmation.
+The signature is <file>.sig, or <file>.<principal>.sig if that exists; nothing is overwritten. With
+a security key /usr/bin/ssh-keygen signs; `ssh-keygen -Y sign` makes the same signature.
+Exit status: 0 signed; 1 you declined; 2 the request would be refused, it changed meanwhile, or the
+signature would not count; 3 usage or internal error. With status 1 or 2 nothing is written.
+With --format json (and --yes), the last line of stdout is one object: {\"request\",\"request_id\",
+\"sha256\",\"filled\",\"signature\",\"principal\",\"fingerprint\",\"counts\",\"signers\",\"signatures_min\",
+\"lacking\"}. `counts` is null if no allowed_signers are known, otherwise true. A refusal is
+{\"request\",\"refused\",\"violations\"}.")]
 pub(crate) struct Approve {
     #[command(flatten)]
     pub(crate) case: CaseOptions,
@@ -46,9 +46,10 @@ pub(crate) struct Approve {
     pub(crate) signing: SigningOptions,
     #[command(flatten)]
     pub(crate) show: ShowOptions,
-    /// Do not ask: whoever calls this has read the request
+    /// Sign without asking; use only after reviewing the request
     #[arg(long)]
     pub(crate) yes: bool,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
 }

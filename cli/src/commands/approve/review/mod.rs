@@ -34,20 +34,21 @@ pub(crate) use rules::{HostRules, host_policy};
 Example: toolexec review TR-20260209-160501Z-python-stats.md \\
            --allowed-signers /etc/toolexec/allowed_signers
 
-Shows what will run as the daemon will see it: the command word by word, inputs, limits, hosts, the
-cell, what every rule of the policy says, and the text of every input, with characters that are not
-what they seem as \\u{…}, secrets masked, and installations marked. What waits for signatures is
-`pending`. Only the ledger of the host knows whether a request was started before.
-Exits 0 if it would run once the approvals are there, 2 if it would be refused whoever approves it.
-With --format json stdout is one object, that of `toolexec explain` with the lines of the inputs.")]
+Shows the run as the daemon will see it: the command word by word, inputs, limits, hosts, the
+sandbox, the result of every policy rule, and the text of every input. Deceptive characters are
+shown as \\u{…}, secrets are masked, and installations are marked. A request that lacks signatures
+is `pending`. Only the host's ledger knows whether a request was started before.
+Exit status: 0 it would run once approved; 2 it would be refused; 3 usage or internal error.
+With --format json, stdout is the object of `toolexec explain` with the lines of the inputs.")]
 pub(crate) struct Review {
     #[command(flatten)]
     case: CaseOptions,
-    /// Show input texts whole; otherwise of each the first 400 lines
+    /// Show input texts in full [default: the first 400 lines of each]
     #[arg(long)]
     full: bool,
     #[command(flatten)]
     show: ShowOptions,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

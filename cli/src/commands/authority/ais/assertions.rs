@@ -27,21 +27,21 @@ Example: toolexec ais tca --policy policy.yaml --operator did:web:host1.example 
 
 Prints the signed assertion: one operation toolexec.run.<language> for each language of the policy.")]
 pub(crate) struct Tca {
-    /// The policy [default: the built-in `embedded`]
+    /// Read the languages from this policy [default: the built-in `embedded`]
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// Who operates this host, by the identifier in trust stores
+    /// Name the operator of this host by its identifier in trust stores
     #[arg(long, value_name = "ID")]
     operator: String,
-    /// The version of the assertion
+    /// Set the version of the assertion
     #[arg(long, default_value = "1")]
     tca_version: String,
-    /// A class of data that runs may touch; may be given again
+    /// Add a class of data that runs may use; can be repeated
     #[arg(long = "data-class", value_name = "CLASS")]
     data_classes: Vec<String>,
     #[command(flatten)]
     key: KeyFile,
-    /// The name of the key
+    /// Set the key id (`kid`) in the signature's header
     #[arg(long, value_name = "K")]
     kid: Option<String>,
 }
@@ -51,19 +51,19 @@ pub(crate) struct Tca {
 Example: toolexec ais sca --policy policy.yaml --model planner@1=sha256:9f2c… \\
     --key-file host.pem --kid host1
 
-Prints the signed assertion: `policy` has the policy file and the seccomp text, `guard` our
-programs, `x-runtimes` the binaries of the policy's runtimes that are here, each by the SHA-256 of
-its bytes.")]
+Prints the signed assertion. `policy` contains the policy file and the seccomp text, `guard` the
+programs of TOOL-EXEC, and `x-runtimes` the installed binaries of the policy's runtimes, each by
+the SHA-256 of its bytes.")]
 pub(crate) struct Sca {
-    /// The policy [default: the built-in `embedded`]
+    /// Use this policy [default: the built-in `embedded`]
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// A model whose plans are accepted here; may be given again
+    /// Accept plans of this model; can be repeated
     #[arg(long = "model", value_name = "NAME@VERSION=HASH")]
     models: Vec<String>,
     #[command(flatten)]
     key: KeyFile,
-    /// The name of the key
+    /// Set the key id (`kid`) in the signature's header
     #[arg(long, value_name = "K")]
     kid: Option<String>,
 }
@@ -73,18 +73,18 @@ pub(crate) struct Sca {
 Example: toolexec ais crl --revoke UIA=urn:uuid:6f0c…=user-revoked --seconds 600 \\
     --key-file crl.pem --kid crl
 
-Prints the signed list, which holds from now on for so many seconds. An empty list says that
-nothing is revoked, which a guard wants to know.")]
+Prints the signed list, which is valid from now for the given time. An empty list states that
+nothing is revoked, which a guard needs to know.")]
 pub(crate) struct Crl {
-    /// What counts no longer, and why; may be given again
+    /// Revoke this artifact, with an optional reason; can be repeated
     #[arg(long = "revoke", value_name = "UIA|APA=ID[=REASON]")]
     revoke: Vec<String>,
-    /// For how long the list holds
+    /// Set the validity of the list in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
     #[command(flatten)]
     key: KeyFile,
-    /// The name of the key
+    /// Set the key id (`kid`) in the signature's header
     #[arg(long, value_name = "K")]
     kid: Option<String>,
 }

@@ -15,11 +15,12 @@ use crate::output;
 #[command(after_help = "\
 Example: toolexec ais canonical uia.json | sha256sum
 
-Names of objects in the order of their code points, no blanks, numbers in their shortest form, `<`,
-`>`, `&`, U+2028 and U+2029 escaped. No line end is added. Refused (exit 2): what is no JSON, a
-name twice in an object, a whole number of 2^53 or more.")]
+Object names are sorted by code point, without blanks, numbers in their shortest form, `<`, `>`,
+`&`, U+2028 and U+2029 escaped. No line end is added.
+Exit status: 0 printed; 2 invalid JSON, a repeated object name, or a whole number of 2^53 or more;
+3 usage or internal error.")]
 pub(crate) struct Canonical {
-    /// The document
+    /// Read this document; `-` is stdin
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }

@@ -14,13 +14,13 @@ use super::print::print;
 #[command(after_help = "\
 Example: toolexec ais entail uia.json apa.json
 
-Prints {\"coverage\",\"risk\",\"scores\"}, what a verifier writes into an APr. Signatures are not
-looked at.")]
+Prints {\"coverage\",\"risk\",\"scores\"}, which a verifier writes into an APr. Signatures are not
+checked.")]
 pub(crate) struct Entail {
-    /// The intent
+    /// Read this intent
     #[arg(value_name = "UIA")]
     uia: PathBuf,
-    /// The plan
+    /// Read this plan
     #[arg(value_name = "APA")]
     apa: PathBuf,
 }

@@ -24,40 +24,41 @@ use crate::{clock, output};
 Example: toolexec ais envelope TR-….md --uia uia.json --apa apa.json --apr apr.json \\
     --tca tca.json --crl crl.json --key-file envelope.pem --kid envelope-2026
 
-To be done after the request is approved: writes <stem>.ais.json beside it, with a fresh nonce, and
-prints {\"bundle\",\"id\",\"step\",\"nonce\",\"exp\"}. The step must be the one that does what the request
-does. Nothing is overwritten. Signatures are not checked here: `ais verify` does that.")]
+Run this after the request is approved. Writes <stem>.ais.json beside it, with a new nonce, and
+prints {\"bundle\",\"id\",\"step\",\"nonce\",\"exp\"}. The plan must contain exactly one step that does what
+the request does. Nothing is overwritten. Signatures are not checked here; `ais verify` checks
+them.")]
 pub(crate) struct Envelope {
-    /// The request, approved
+    /// Bind this approved request
     #[arg(value_name = "REQUEST.md")]
     request: PathBuf,
-    /// The intent, signed
+    /// Include this signed intent
     #[arg(long, value_name = "FILE")]
     uia: PathBuf,
-    /// The plan, signed
+    /// Include this signed plan
     #[arg(long, value_name = "FILE")]
     apa: PathBuf,
-    /// The proof, signed
+    /// Include this signed proof
     #[arg(long, value_name = "FILE")]
     apr: PathBuf,
-    /// The tool's assertion, signed
+    /// Include this signed tool assertion
     #[arg(long, value_name = "FILE")]
     tca: PathBuf,
-    /// A revocation list to staple
+    /// Include this revocation list
     #[arg(long, value_name = "FILE")]
     crl: Option<PathBuf>,
-    /// A supply chain assertion to staple
+    /// Include this supply chain assertion
     #[arg(long, value_name = "FILE")]
     sca: Option<PathBuf>,
-    /// For how long the envelope is good
+    /// Set the validity of the envelope in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
-    /// Where to write instead
+    /// Write the bundle to this file [default: <stem>.ais.json beside the request]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
     key: KeyFile,
-    /// The name of the key
+    /// Set the key id (`kid`) in the signature's header
     #[arg(long, value_name = "K")]
     kid: Option<String>,
 }

@@ -20,14 +20,15 @@ pub(crate) enum Alg {
     Hs256,
 }
 
-/// What signs.
+/// The signing key.
 #[derive(Args)]
 #[group(id = "key", required = true, multiple = false)]
 pub(crate) struct KeyFile {
-    /// A private key, Ed25519 or P-256: PKCS#8 in PEM, or as ssh-keygen writes it
+    /// Sign with this private key, Ed25519 or P-256, in PKCS#8 PEM or OpenSSH format
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// A shared secret, for demonstrations: the file's bytes less one line end at the end
+    /// Sign with this shared secret, the bytes of the file without a final line end; for
+    /// demonstrations only
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
 }

@@ -38,10 +38,10 @@ use verify::VerifyBundle;
 Example: toolexec ais verify TR-….ais.json --trust trust.yaml --request TR-….md
 
 The artifacts of Agentic Intent Security: UIA (a user's intent), APA (a plan), APr (the proof that
-the plan serves the intent), TCA (what a tool does), IBE (what binds one call to all of them), SCA
-(what a host is made of), CRL (what was revoked). docs/ais.md says how they belong together. Every
-document is JSON; `-` is stdin. Answers are JSON.
-Exit codes: 0 fine; 1 the guard refused; 2 a document is invalid; 3 usage or internal error")]
+the plan serves the intent), TCA (a tool's assertion), IBE (the envelope that binds one call to all
+of them), SCA (the supply chain of a host), CRL (revocations). docs/ais.md describes their
+relations. Every document is JSON; `-` is stdin. Answers are JSON.
+Exit status: 0 success; 1 the guard refused; 2 invalid document; 3 usage or internal error.")]
 pub(crate) struct Ais {
     #[command(subcommand)]
     pub(crate) act: AisAct,
@@ -49,23 +49,23 @@ pub(crate) struct Ais {
 
 #[derive(Subcommand)]
 pub(crate) enum AisAct {
-    /// Print the canonical bytes of any JSON document
+    /// Print the canonical bytes of a JSON document
     Canonical(Canonical),
-    /// Sign any JSON document, exactly as it is given
+    /// Sign a JSON document exactly as given
     Sign(Sign),
-    /// Say what every rule of the guard says of a bundle
+    /// Check a bundle against every rule of the guard
     Verify(VerifyBundle),
     /// Compute the evidence of a plan under an intent (semantic-entailment-v1)
     Entail(Entail),
     /// Print the plan's step that does what a request does
     Step(Step),
-    /// Make this host's tool assertion from its policy
+    /// Create this host's tool assertion from its policy
     Tca(Tca),
-    /// Make this host's supply chain assertion from real digests
+    /// Create this host's supply chain assertion from measured digests
     Sca(Sca),
-    /// Make a revocation list
+    /// Create a revocation list
     Crl(Crl),
-    /// Bind an approved request to its artifacts: mint the envelope, write the bundle
+    /// Create the envelope of an approved request and write its bundle
     Envelope(Envelope),
     /// Print the JSON Schema of an artifact
     Schema(Schema),

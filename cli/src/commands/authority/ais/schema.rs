@@ -12,7 +12,7 @@ use crate::output;
 #[derive(Args)]
 #[command(after_help = "Example: toolexec ais schema UIA > uia.schema.json")]
 pub(crate) struct Schema {
-    /// UIA, APA, APr, TCA, IBE, SCA or CRL
+    /// Select the artifact: UIA, APA, APr, TCA, IBE, SCA or CRL
     #[arg(value_name = "ARTIFACT")]
     artifact: String,
 }

@@ -18,22 +18,22 @@ use crate::output;
 Example: toolexec ais sign --alg EdDSA --key-file alice.pem --kid alice-2026 --embed \\
     uia.json > signed.json
 
-Prints a compact JWS over the canonical bytes of the document as it stands: nothing is added,
-blanked or dropped, so write \"proof\": {} (an envelope: \"sig\": \"\", or none) yourself, or use
---embed. The header is {\"alg\":…,\"typ\":\"JWT\"}, with \"kid\" only if --kid is given. No policy is read.")]
+Prints a compact JWS over the canonical bytes of the document as given: nothing is added, cleared
+or dropped. Write \"proof\": {} (in an envelope \"sig\": \"\", or omit it) yourself, or use --embed. The
+header is {\"alg\":…,\"typ\":\"JWT\"}, with \"kid\" only if --kid is given. No policy is read.")]
 pub(crate) struct Sign {
-    /// How to sign; the key must be of that kind
+    /// Sign with this algorithm, which must match the key
     #[arg(long, value_enum)]
     alg: Alg,
     #[command(flatten)]
     key: KeyFile,
-    /// The name of the key, for the header
+    /// Set the key id (`kid`) in the signature's header
     #[arg(long, value_name = "K")]
     kid: Option<String>,
-    /// Blank the artifact's `proof` (or `sig`), sign, and print the artifact with the signature in it
+    /// Clear the artifact's `proof` (or `sig`), sign, and print the artifact with the signature
     #[arg(long)]
     embed: bool,
-    /// The document
+    /// Sign this document; `-` is stdin
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }

@@ -14,10 +14,10 @@ use super::print::print;
 #[command(after_help = "\
 Example: toolexec ais step TR-20260209-160501Z-python-stats.md
 
-Prints {\"tool\",\"args\"} as a step of the plan must have them to be bound to this request. A draft
-will do: approving it does not change them.")]
+Prints {\"tool\",\"args\"} as a step of the plan must have them to be bound to this request. A draft is
+sufficient: approving it does not change them.")]
 pub(crate) struct Step {
-    /// The request
+    /// Read this request or draft
     #[arg(value_name = "REQUEST.md")]
     request: PathBuf,
 }

@@ -23,30 +23,31 @@ use crate::clock;
 #[command(after_help = "\
 Example: toolexec ais verify TR-….ais.json --trust trust.yaml --rules rules.yaml --request TR-….md
 
-Prints {\"verdict\",\"code\",\"message\",\"details\",\"bundle\",\"checks\"}: `accept`; `refuse` with the code
-of the first rule that refuses; `unbound` if nothing refuses and no request was given. No nonce is
-used up.
-Exits 0 if no rule refuses, 1 if one does, 2 if the bundle is none.")]
+Prints {\"verdict\",\"code\",\"message\",\"details\",\"bundle\",\"checks\"}. The verdict is `accept`; `refuse`
+with the code of the first rule that refuses; or `unbound` if no rule refuses and no request was
+given. No nonce is used up.
+Exit status: 0 no rule refuses; 1 a rule refuses; 2 invalid bundle; 3 usage or internal error.")]
 pub(crate) struct VerifyBundle {
-    /// The bundle: {uia, apa, apr, tca, ibe, crl?, sca?}
+    /// Check this bundle: {uia, apa, apr, tca, ibe, crl?, sca?}
     #[arg(value_name = "BUNDLE")]
     bundle: PathBuf,
-    /// Whose keys may sign what, JSON or YAML
+    /// Trust the keys in this file, JSON or YAML
     #[arg(long, value_name = "FILE")]
     trust: PathBuf,
-    /// The rules of the host, JSON or YAML: profiles, coverage, ceilings… [default: as shipped]
+    /// Apply the host rules in this file, JSON or YAML: profiles, coverage, ceilings…
+    /// [default: the built-in rules]
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
-    /// The request that the bundle is to be bound to
+    /// Check that the bundle is bound to this request
     #[arg(long, value_name = "REQUEST.md")]
     request: Option<PathBuf>,
-    /// A policy: compare its digest, and those of programs and runtimes here, with the SCA
+    /// Compare the digests of this policy, and of this host's programs and runtimes, with the SCA
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// A nonce that was used before; may be given again
+    /// Treat this nonce as already used; can be repeated
     #[arg(long = "seen", value_name = "NONCE")]
     seen: Vec<String>,
-    /// Judge as of then, such as 2026-02-09T16:05:01Z [default: now]
+    /// Evaluate at this time, such as 2026-02-09T16:05:01Z [default: now]
     #[arg(long, value_name = "TIME")]
     at: Option<UtcTime>,
 }

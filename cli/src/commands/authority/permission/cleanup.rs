@@ -16,8 +16,8 @@ use crate::output;
 #[command(after_help = "\
 Example: toolexec permission cleanup --agent core --subject wf-1
 
-Nothing of exactly this agent, workflow and scope is kept; to do it twice is no mistake. With
---format json stdout is one object: {\"source\",\"cleaned\",\"traceparent\"}.")]
+Removes all permissions of exactly this agent, workflow and scope. Repeating it is safe.
+With --format json, stdout is one object: {\"source\",\"cleaned\",\"traceparent\"}.")]
 pub(crate) struct PermissionCleanup {
     #[command(flatten)]
     source: SourceOptions,

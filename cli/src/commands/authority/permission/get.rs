@@ -20,14 +20,16 @@ Example: toolexec permission get --agent core --subject wf-1 toolexec.run.python
          toolexec permission get --from question.json --spend
 
 question.json is {\"source\": {\"name\": \"core\", \"subject\": \"wf-1\", \"accesscontrol\": null}, \"tools\":
-{\"toolexec.run.python\": {\"requests\": [{\"input\": {\"argv\": [\"python\", \"a.py\"]}}]}}}. It reads and
-uses nothing up, but for --spend. Exits 0 if every tool is APPROVED, 1 if one is not, 2 if the
-question is none. With --format json stdout is one object: {\"source\",\"states\",\"reasons\",\"spent\",
-\"traceparent\"}; `states` is the map of tools to states.")]
+{\"toolexec.run.python\": {\"requests\": [{\"input\": {\"argv\": [\"python\", \"a.py\"]}}]}}}. The command is
+read-only and uses up nothing, except with --spend.
+Exit status: 0 every tool is APPROVED; 1 at least one is not; 2 invalid question; 3 the store
+cannot be read, or a usage error.
+With --format json, stdout is one object: {\"source\",\"states\",\"reasons\",\"spent\",\"traceparent\"}.
+`states` maps tools to states.")]
 pub(crate) struct PermissionGet {
     #[command(flatten)]
     question: QuestionOptions,
-    /// The calls begin now: use up what is good for a number of calls only, all or nothing
+    /// Use up limited grants, all or none, because the calls begin now
     #[arg(long)]
     spend: bool,
     #[command(flatten)]

@@ -19,12 +19,12 @@ use crate::{clock, output};
 #[command(after_help = "\
 Example: toolexec permission list --agent core --subject wf-1
 
-With --format json each line of stdout is one object: {\"source\",\"tool\",\"state\",\"denied\",\"grants\"}
-or {\"waiting\",\"source\",\"tools\",\"expires_utc\"}; with --trail, the entries of the trail.")]
+With --format json, each line of stdout is one object: {\"source\",\"tool\",\"state\",\"denied\",\"grants\"}
+or {\"waiting\",\"source\",\"tools\",\"expires_utc\"}; with --trail, an entry of the trail.")]
 pub(crate) struct PermissionList {
     #[command(flatten)]
     source: SourceOptions,
-    /// Every change in place of what stands: when, in which trace, by whom, what
+    /// Print every change instead of the current state: time, trace, author, change
     #[arg(long, conflicts_with = "agent")]
     trail: bool,
     #[command(flatten)]

@@ -29,10 +29,10 @@ use crate::output::refused;
 #[command(after_help = "\
 Example: toolexec permission get --agent core --subject wf-1 toolexec.run.python
 
-An agent asks (`request`), a person answers a file, `set` takes the answer in, and `get` says from
-then on what may be called. docs/permissions.md tells of the files.
-Exit codes: 0 fine; 1 not permitted; 2 refused, or no such thing; 3 usage, or a store that cannot
-be read: nothing is permitted then.")]
+An agent requests permission (`request`), a person answers in a file, `set` records the answer, and
+`get` then reports which tools may be called. docs/permissions.md describes the files.
+Exit status: 0 success; 1 not permitted; 2 refused, or the object does not exist; 3 the store
+cannot be read (nothing is permitted then), or a usage error.")]
 pub(crate) struct Permission {
     #[command(subcommand)]
     act: PermissionAct,
@@ -40,17 +40,17 @@ pub(crate) struct Permission {
 
 #[derive(Subcommand)]
 pub(crate) enum PermissionAct {
-    /// Say of each tool whether it may be called: APPROVED, DENIED or REQUESTABLE
+    /// Print whether each tool may be called: APPROVED, DENIED or REQUESTABLE
     Get(PermissionGet),
-    /// Ask a person for tools that are not approved, in a file that they answer
+    /// File a request for tools that are not approved, to be answered by a person
     Request(PermissionRequest),
-    /// Take a person's answer in; or write, sign and take in an answer that is typed here
+    /// Record a person's answer, from a file or from options
     Set(Box<PermissionSet>),
-    /// List what is granted and denied, and what waits for an answer
+    /// List grants, denials and open requests
     List(PermissionList),
-    /// Take grants back, or a denial
+    /// Revoke grants, or lift a denial
     Revoke(PermissionRevoke),
-    /// Let go of everything of a workflow that has ended
+    /// Remove all permissions of a workflow that has ended
     Cleanup(PermissionCleanup),
 }
 

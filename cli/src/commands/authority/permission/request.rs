@@ -19,21 +19,23 @@ use crate::output::{self, human};
 Example: toolexec permission request --agent core --subject wf-1 toolexec.run.python \\
            --drafts ./drafts
 
-Writes <drafts>/permissions/[<domain>/]PR-<now>-<random>.json. What is approved is left out, what
-is denied is never asked for again, and what is asked already is not asked twice. Exits 0 if it is
-asked, 2 if nothing can be asked. With --format json stdout is one object:
-{\"id\",\"sha256\",\"files\",\"new\",\"data\", \"traceparent\"}; `data` is the contract's, null where the same
-waits already.")]
+Writes <drafts>/permissions/[<domain>/]PR-<now>-<random>.json. Approved tools are omitted, denied
+tools are never requested again, and an open request is not repeated.
+Exit status: 0 the request is filed or already open; 2 nothing can be requested; 3 usage or
+internal error.
+With --format json, stdout is one object: {\"id\",\"sha256\",\"files\",\"new\",\"data\",\"traceparent\"}.
+`data` is that of the contract, null if the same request is already open.")]
 pub(crate) struct PermissionRequest {
     #[command(flatten)]
     question: QuestionOptions,
-    /// Where drafts are [default: drafts/ of the state]
+    /// Write the request to permissions/ in this drafts directory
+    /// [default: drafts/ in the state directory]
     #[arg(long, value_name = "DIR")]
     drafts: Option<PathBuf>,
-    /// File it for these people; may be repeated [default: permissions/ itself]
+    /// File the request for this domain; can be repeated [default: permissions/ itself]
     #[arg(long = "domain", value_name = "NAME")]
     domains: Vec<String>,
-    /// Leave the inputs of calls out of the file
+    /// Omit the inputs of the calls from the file
     #[arg(long)]
     withhold_inputs: bool,
     #[command(flatten)]

@@ -19,20 +19,20 @@ use crate::output;
 Example: toolexec permission revoke --agent core --subject wf-1 toolexec.run.python
          toolexec permission revoke --grant G12.0
 
-The tool is REQUESTABLE from then on, and answers to what was asked about it before count no more.
-A denial stays, but for --denial, which takes it back: the tool may be asked for again, and no
-older grant comes back. Exits 0 if something was taken back, 2 if there is no such thing. With
---format json stdout is one object: {\"source\",\"tool\",\"grants\",\"lifted\",\"traceparent\"}.")]
+The tool becomes REQUESTABLE, and answers to earlier requests no longer count. A denial remains
+unless --denial lifts it: the tool can then be requested again, and no older grant returns.
+Exit status: 0 something was revoked or lifted; 2 it does not exist; 3 usage or internal error.
+With --format json, stdout is one object: {\"source\",\"tool\",\"grants\",\"lifted\",\"traceparent\"}.")]
 pub(crate) struct PermissionRevoke {
     #[command(flatten)]
     source: SourceOptions,
-    /// The tool
+    /// Revoke the grants of this tool
     #[arg(value_name = "TOOL", required_unless_present = "grant", requires = "agent")]
     tool: Option<ToolName>,
-    /// This grant alone, by its name
+    /// Revoke only this grant
     #[arg(long, value_name = "G….…", conflicts_with = "denial")]
     grant: Option<GrantId>,
-    /// The denial of the tool
+    /// Lift the denial of the tool
     #[arg(long, requires = "tool")]
     denial: bool,
     #[command(flatten)]

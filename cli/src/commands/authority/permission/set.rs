@@ -43,53 +43,57 @@ Example: toolexec permission set --request drafts/permissions/PR-….json \\
          toolexec permission set PR-….json.answer.json \\
            --allowed-signers /etc/toolexec/allowed_signers
 
-With --request it writes <request>.answer.json, signs it with --key into <answer>.sig, and takes it
-in. An answer counts if <answer>.sig (or --signature) is a signature of its bytes in namespace
-permission.tool-exec@threegate by somebody of --allowed-signers, or if its file belongs to a --uid
-and nobody else may write it. Where neither is given your own files count. A tool that was asked
-for and is not granted is denied. Exits 0 if it counts, 2 if not. With --format json stdout is one
-object: {\"request\",\"granted\",\"denied\",\"by\",\"answer\",\"traceparent\"}.")]
+With --request it writes <request>.answer.json, signs it with --key into <answer>.sig, and records
+it. An answer is accepted if <answer>.sig (or --signature) is a signature of its bytes in namespace
+permission.tool-exec@threegate by a key of --allowed-signers, or if its file belongs to a --uid and
+no other user may write it. Without either option your own files are accepted. A requested tool
+that is not granted is denied.
+Exit status: 0 accepted; 2 not accepted; 3 usage or internal error.
+With --format json, stdout is one object: {\"request\",\"granted\",\"denied\",\"by\",\"answer\",
+\"traceparent\"}.")]
 pub(crate) struct PermissionSet {
-    /// An answer that lies ready
+    /// Record the answer in this file
     #[arg(value_name = "ANSWER.json", required_unless_present = "request")]
     answer: Option<PathBuf>,
-    /// The request that is answered here
+    /// Answer this request
     #[arg(long, value_name = "REQUEST.json", conflicts_with = "answer")]
     request: Option<PathBuf>,
-    /// Grant this tool; may be repeated
+    /// Grant this tool; can be repeated
     #[arg(long, value_name = "TOOL", requires = "request")]
     grant: Vec<ToolName>,
-    /// Deny this tool; may be repeated
+    /// Deny this tool; can be repeated
     #[arg(long, value_name = "TOOL", requires = "request")]
     deny: Vec<ToolName>,
-    /// Words for whoever reads the trail
+    /// Add a comment for readers of the trail
     #[arg(long, value_name = "TEXT", requires = "request")]
     commentary: Option<String>,
-    /// Each grant is good for so many calls [default: any number]
+    /// Limit each grant to this number of calls [default: unlimited]
     #[arg(long, value_name = "N", requires = "grant")]
     uses: Option<std::num::NonZeroU32>,
-    /// Each grant ends then, YYYY-MM-DDTHH:MM:SSZ [default: when the workflow is cleaned up]
+    /// End each grant at this time, YYYY-MM-DDTHH:MM:SSZ [default: when the workflow is cleaned up]
     #[arg(long, value_name = "UTC", requires = "grant")]
     expires: Option<UtcTime>,
-    /// For which inputs each grant is
+    /// Select the inputs that each grant covers
     #[arg(long, value_enum, default_value = "any", requires = "grant")]
     arguments: TypedArguments,
-    /// Sign the answer with this OpenSSH private key
+    /// Sign the answer with this OpenSSH private key [default: unsigned]
     #[arg(long, value_name = "FILE", requires = "request")]
     key: Option<PathBuf>,
-    /// Write (and sign) the answer only: somebody else takes it in
+    /// Write and sign the answer without recording it
     #[arg(long, requires = "request")]
     no_set: bool,
-    /// Signatures of the answer [default: <answer>.sig if it is there]
+    /// Read signatures of the answer from this file; can be repeated
+    /// [default: <answer>.sig if it exists]
     #[arg(long, value_name = "FILE")]
     signature: Vec<PathBuf>,
-    /// Keys whose signatures count
+    /// Accept answers signed by keys in this file
     #[arg(long, value_name = "FILE")]
     allowed_signers: Option<PathBuf>,
-    /// Keys that count no longer: a KRL (ssh-keygen -k), or public keys, one a line
+    /// Reject the keys in this file: an OpenSSH KRL, or public keys, one per line
     #[arg(long, value_name = "FILE", requires = "allowed_signers")]
     revoked: Option<PathBuf>,
-    /// A user of this host whose own files count unsigned; may be repeated
+    /// Accept unsigned answers in files of this user; can be repeated
+    /// [default: the current user, unless --allowed-signers is given]
     #[arg(long = "uid", value_name = "UID")]
     uids: Vec<u32>,
     #[command(flatten)]

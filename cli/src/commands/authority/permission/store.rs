@@ -18,33 +18,34 @@ use crate::clock;
 use crate::failure::Failure;
 use crate::output::human;
 
-/// Which permissions, and in whose trace.
+/// A permission store and a trace.
 #[derive(Args)]
 pub(crate) struct StoreOptions {
-    /// Where permissions are kept [default: permissions/ of the state]
+    /// Use this permission store [default: permissions/ in the state directory]
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
     #[command(flatten)]
     pub(super) state: StateOption,
-    /// The trace that this belongs to, as W3C has it [default: a new one]
+    /// Join this trace, in W3C format [default: a new one]
     #[arg(long, value_name = "00-…")]
     traceparent: Option<Traceparent>,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     pub(super) format: Format,
 }
 
-/// Which tools are asked about.
+/// The tools in question.
 #[derive(Args)]
 pub(crate) struct QuestionOptions {
     #[command(flatten)]
     source: SourceOptions,
-    /// The tools, by the names that agents use
+    /// Select these tools, by the names that agents use
     #[arg(value_name = "TOOL", required_unless_present_any = ["from", "tool_request"])]
     tools: Vec<ToolName>,
-    /// Read source and tools, with the inputs of calls, from JSON; - is stdin
+    /// Read source, tools and inputs of calls from this JSON file; `-` is stdin
     #[arg(long, value_name = "FILE.json", conflicts_with_all = ["tools", "agent", "tool_request"])]
     from: Option<PathBuf>,
-    /// Ask about the run of this tool request, for the agent that it names
+    /// Select the tool and the agent of this tool request
     #[arg(long, value_name = "REQUEST.md", conflicts_with_all = ["tools", "agent"])]
     tool_request: Option<PathBuf>,
 }

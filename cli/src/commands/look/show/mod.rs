@@ -27,28 +27,30 @@ use crate::output;
 #[command(after_help = "\
 Example: toolexec show TR-20260209-160501Z-python-stats
 
-Where a request is now, what is known of it so far, and what its records say of themselves, which
-is not verified here (`toolexec verify` does). Part of an id will do where no other has it. Exits
-0, 2 if there is no such request, 3 if several are meant or nothing can be read.
+Prints the state of a request, its history so far, and the statements of its records, which are not
+verified here (`toolexec verify` does that). A unique part of an id is sufficient.
+Exit status: 0 shown; 2 no such request; 3 the id is ambiguous, or nothing can be read.
 
---html makes one page of a record, of a request's last one: it loads nothing, runs nothing, and
-shows what others wrote as text only. Such a page says whether the record verifies; the page itself
-proves nothing. It goes to stdout, or to a new FILE; one that exists is never replaced. Then the
-exit code is 0 if the record verified or no key is known, 1 if it did not verify (the page is
-written all the same), 2 and 3 as above.
+--html renders one page for the record of a request, the last one if there are several. The page
+loads nothing, runs nothing, and shows untrusted data only as text. It states whether the record
+verifies; the page itself proves nothing. It is written to stdout or to a new FILE; an existing
+file is never replaced. Exit status: 0 verified, or no key is known; 1 not verified (the page is
+still written); 2 and 3 as above.
   toolexec show results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats --html record.html")]
 pub(crate) struct Show {
-    /// A request, a result, or the directory of a result
+    /// Show this request, result, or result directory
     #[arg(value_name = "ID|RESULT_DIR")]
     id: String,
-    /// Write one HTML page of the record, to a new FILE or to stdout
+    /// Write the record as one HTML page to a new FILE, or to stdout
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     html: Option<PathBuf>,
-    /// Keys of results to trust, for the page [default: the key of the state]
+    /// Verify the record of the page with the result keys in this file
+    /// [default: the key of the state directory]
     #[arg(long, value_name = "FILE", requires = "html")]
     allowed_signers: Option<PathBuf>,
     #[command(flatten)]
     place: PlaceOptions,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human", conflicts_with = "html")]
     format: Format,
 }

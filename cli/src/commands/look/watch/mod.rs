@@ -19,27 +19,30 @@ use crate::tui::{self, Hand};
 #[command(after_help = "\
 Example: toolexec watch --spool /var/spool/toolexec
 
-On a terminal of at least 80 columns and 20 rows: what waits, what runs and what it uses, and how
-the last ones ended; `?` shows the keys, q ends it. `r` shows the review of a request, and with
---as and --key (or --agent) `a` approves one and `x` rejects it, just as those commands do.
-Elsewhere: a line for each change of a request or of the daemon, until it is ended or nobody reads.
-With --format json each line is an object {\"at_utc\",\"request_id\",\"from\",\"to\",\"result_id\"}, or
-{\"at_utc\",\"daemon\"}; what is there at the beginning comes first, from null.")]
+On a terminal of at least 80 columns and 20 rows: queued requests, requests in flight with their
+usage, and the latest outcomes. `?` shows the keys, q quits. `r` shows the review of a request;
+with --as and --key (or --agent) `a` approves one and `x` rejects it, like the commands of these
+names.
+Elsewhere: a line for each change of a request or of the daemon, until the command is ended or its
+output is closed.
+With --format json, each line is one object: {\"at_utc\",\"request_id\",\"from\",\"to\",\"result_id\"}, or
+{\"at_utc\",\"daemon\"}. The initial state comes first, with `from` null.")]
 pub(crate) struct Watch {
-    /// The spool
+    /// Watch this spool
     #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
     spool: PathBuf,
-    /// Your name, as allowed_signers has it, to approve and reject from the keyboard
+    /// Approve and reject from the keyboard as this principal of allowed_signers
     #[arg(long = "as", value_name = "PRINCIPAL")]
     principal: Option<String>,
-    /// An OpenSSH private key, as `toolexec approve` takes it
+    /// Sign with this OpenSSH private key, as `toolexec approve` does
     #[arg(long, value_name = "FILE", requires = "principal", conflicts_with = "agent")]
     key: Option<PathBuf>,
-    /// A key of the agent at $SSH_AUTH_SOCK
+    /// Sign with a key of the SSH agent at $SSH_AUTH_SOCK
     #[arg(long, requires = "principal")]
     agent: bool,
     #[command(flatten)]
     rules: RulesOptions,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

@@ -18,18 +18,20 @@ use crate::output;
 #[command(after_help = "\
 Example: toolexec log consistency last-seen
 
-A and B are numbers of entries or files with checkpoints that were saved (write ./12 for a file of
-that name). Prints the proof, one hash a line. Exits 1 if B's log does not begin with A's: somebody
-wrote the log anew, or cut it back.")]
+A and B are numbers of entries, or files with saved checkpoints (write ./12 for a file of that
+name). Prints the proof, one hash per line.
+Exit status: 0 consistent; 1 B's log does not begin with A's: the log was rewritten or cut back; 3
+usage or internal error.")]
 pub(crate) struct Consistency {
-    /// The older one
+    /// Select the older log: a number of entries, or a file with a saved checkpoint
     #[arg(value_name = "A")]
     old: PathBuf,
-    /// The newer one [default: the newest checkpoint of the log]
+    /// Select the newer log [default: the newest checkpoint of the log]
     #[arg(value_name = "B")]
     new: Option<PathBuf>,
     #[command(flatten)]
     place: LogOptions,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     pub(super) format: Format,
 }

@@ -16,14 +16,17 @@ use crate::output;
 #[command(after_help = "\
 Example: toolexec log export /media/stick/host1-log
 
-Copies entries, tiles and the checkpoint, the checkpoint last; what the copy has already is not
-written again. Exits 1, and changes nothing, if the log does not begin with what the copy has.")]
+Copies entries, tiles and the checkpoint, the checkpoint last. Existing data of the copy is not
+written again.
+Exit status: 0 copied; 1 the log does not begin with the entries of the copy, and nothing was
+changed; 3 usage or internal error.")]
 pub(crate) struct Export {
-    /// The directory of the copy; made if missing
+    /// Write the copy to this directory, creating it if missing
     #[arg(value_name = "TARGET")]
     target: PathBuf,
     #[command(flatten)]
     place: LogOptions,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     pub(super) format: Format,
 }

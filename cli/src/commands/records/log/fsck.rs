@@ -24,21 +24,23 @@ use crate::output;
 #[command(after_help = "\
 Example: toolexec log fsck --results ~/.local/state/toolexec/results
 
-Reads every entry and tile and computes the tree anew. With --results: every record there has to be
-in the log under its number, and every record of the log there. A run that ends in the meantime may
-be told as missing; look again. Signatures of records are checked by `toolexec verify`.
-Records that were kept long enough are counted apart: retention has marked them in `removed` of the
-state, which is looked at for the log of --state, or named with --removed.
-Exits 1 if anything is wrong or missing.")]
+Reads every entry and tile and recomputes the tree. With --results: every record there must be in
+the log at its index, and every record of the log must be there. A run that ends meanwhile may be
+reported as missing; repeat the check. `toolexec verify` checks the signatures of records. Records
+deleted by retention are counted separately: they are marked in `removed` of the state directory,
+which is read for the log of --state, or named with --removed.
+Exit status: 0 no problems; 1 something is wrong or missing; 3 usage or internal error.")]
 pub(crate) struct Fsck {
     #[command(flatten)]
     place: LogOptions,
-    /// A directory of results; may be repeated
+    /// Compare the log with the results in this directory; can be repeated
     #[arg(long, value_name = "TREE")]
     results: Vec<PathBuf>,
-    /// What retention says that it removed [default: `removed` of the log's own state]
+    /// Read the deletions by retention from this file
+    /// [default: `removed` in the log's own state directory]
     #[arg(long, value_name = "FILE")]
     removed: Option<PathBuf>,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     pub(super) format: Format,
 }

@@ -16,9 +16,10 @@ Example: toolexec log head --spool /var/spool/toolexec --log-key host1.vkey")]
 pub(crate) struct Head {
     #[command(flatten)]
     place: LogOptions,
-    /// Print the signed checkpoint verbatim, to be saved
+    /// Print the signed checkpoint verbatim, for saving
     #[arg(long, conflicts_with = "format")]
     note: bool,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     pub(super) format: Format,
 }

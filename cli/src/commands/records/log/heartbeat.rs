@@ -18,11 +18,12 @@ use crate::output;
 #[command(after_help = "\
 Example: toolexec log heartbeat --state ./state
 
-For the embedded state, whose log nobody keeps alive; from a timer, say. Whoever knows how often
-there has to be a heartbeat sees that the end of the log is missing.")]
+For the embedded state, whose log receives no heartbeats otherwise; run it from a timer. A verifier
+who knows the interval detects that the end of the log is missing.")]
 pub(crate) struct Heartbeat {
     #[command(flatten)]
     state: StateOption,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     pub(super) format: Format,
 }

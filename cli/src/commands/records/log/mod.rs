@@ -33,10 +33,10 @@ use witness::Witness;
 #[command(after_help = "\
 Example: toolexec log head --note > last-seen
 
-The log is C2SP tlog-tiles: a directory of plain files that anybody may read and copy. What a
-command tells of it was checked against the log's key. Keep checkpoints that you have seen, away
-from the host: only they tell that a log was cut back or written anew by somebody with its key.
-Exit codes: 0 fine; 1 a check said no; 3 usage or internal error")]
+The log is C2SP tlog-tiles: a directory of plain files that anyone may read and copy. All output is
+verified with the log's key. Save the checkpoints that you have seen, on another host: only they
+reveal that the log was cut back or rewritten by a holder of its key.
+Exit status: 0 success; 1 a check failed; 3 usage or internal error.")]
 pub(crate) struct Log {
     #[command(subcommand)]
     act: LogAct,
@@ -48,15 +48,15 @@ pub(crate) enum LogAct {
     Head(Head),
     /// Print the proof that an entry is in the log
     Prove(Prove),
-    /// Check that the log of one checkpoint is the beginning of that of another
+    /// Check that one checkpoint's log is a prefix of another's
     Consistency(Consistency),
-    /// Check every file of the log, and that it and the records account for each other
+    /// Check every file of the log, and compare the log with records
     Fsck(Fsck),
-    /// Bring a copy of the log in another directory up to date
+    /// Update a copy of the log in another directory
     Export(Export),
-    /// Show the newest checkpoint to a witness, and keep its cosignature
+    /// Send the newest checkpoint to a witness and store its cosignature
     Witness(Witness),
-    /// Append an entry that says that the log was alive
+    /// Append a heartbeat entry
     Heartbeat(Heartbeat),
 }
 

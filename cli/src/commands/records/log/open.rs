@@ -12,18 +12,19 @@ use crate::args::StateOption;
 use crate::args::files::read_file;
 use crate::failure::Failure;
 
-/// Which log, and what checks it.
+/// The log and its key.
 #[derive(Args)]
 pub(crate) struct LogOptions {
-    /// The log's directory
+    /// Read the log in this directory
     #[arg(long, value_name = "DIR", conflicts_with_all = ["spool", "dir"])]
     pub(super) log: Option<PathBuf>,
-    /// The spool whose daemon keeps the log
+    /// Read the log of this spool's daemon
     #[arg(long, value_name = "DIR", conflicts_with = "dir")]
     pub(super) spool: Option<PathBuf>,
     #[command(flatten)]
     pub(super) state: StateOption,
-    /// The log's public key, `log.pub` of its host [default: that of the state]
+    /// Verify the log with this public key, `log.pub` of its host
+    /// [default: that of the state directory]
     #[arg(long, value_name = "FILE")]
     pub(super) log_key: Option<PathBuf>,
 }

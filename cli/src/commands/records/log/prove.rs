@@ -18,15 +18,16 @@ use crate::output;
 Example: toolexec log prove results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats \\
            --out newest.tlog-proof
 
-Prints a C2SP tlog-proof against the newest checkpoint; it was checked before. Exits 1 if the log
-has another entry where the record says that its own is.")]
+Prints a verified C2SP tlog-proof against the newest checkpoint.
+Exit status: 0 printed; 1 the log has another entry at the record's index; 3 usage or internal
+error.")]
 pub(crate) struct Prove {
-    /// The entry's number, from 0, or the record whose entry it is: its directory or its bundle
+    /// Select the entry: its number from 0, a result directory, or a bundle
     #[arg(value_name = "INDEX|RESULT_DIR|BUNDLE")]
     what: PathBuf,
     #[command(flatten)]
     place: LogOptions,
-    /// Write it into this file, in the place of what is there
+    /// Write the proof to this file, replacing an older proof [default: stdout]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }

@@ -10,40 +10,42 @@ use crate::args::{Format, StateOption};
 #[command(after_help = "\
 Example: toolexec verify results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats
 
-Checks signatures, the statement in the bundle, its place in the log and the proof of it, re-hashes
-every file that the record names and refuses any that it does not name, and refuses what a record
-says of itself that cannot be. Across a tree: no request that ran twice, no id or log entry that is
-used twice, no log with two faces. What was not checked is said.
-Exits 0 if everything verified, 1 if something did not, 3 if it cannot be checked.
-With the checkpoint that you saved last time, also that the log only grew:
+Checks signatures, the statement in the bundle, its entry in the log and the proof of it; re-hashes
+every file that the record names and refuses any other; and refuses impossible statements. Across a
+tree: no request ran twice, no id or log entry is used twice, and no log has two histories. Parts
+that were not checked are listed.
+Exit status: 0 everything verified; 1 something did not verify; 3 usage or internal error.
+With a checkpoint that you saved earlier, it also checks that the log only grew:
   toolexec verify results --checkpoint saved --log /var/spool/toolexec/log
 The same signature with stock tools (more in docs/verifying.md):
   toolexec keys show --format allowed-signers > signers
   ssh-keygen -Y verify -f signers -I tool-exec -n result.tool-exec@threegate -s X.md.sig < X.md")]
 pub(crate) struct Verify {
-    /// A result directory, its record, a bundle alone, or a tree with results below it
+    /// Verify this result directory, record, bundle, or tree of results
     #[arg(value_name = "RESULT_DIR|FILE|TREE")]
     pub(super) path: PathBuf,
-    /// Keys of results to trust [default: the key of the state]
+    /// Trust the result keys in this file [default: the key of the state directory]
     #[arg(long, value_name = "FILE")]
     pub(super) allowed_signers: Option<PathBuf>,
-    /// Keys of the log, a verifier line each [default: with the state's key, the state's log.pub]
+    /// Trust the log keys in this file, one verifier line each
+    /// [default: log.pub of the state directory, unless --allowed-signers is given]
     #[arg(long, value_name = "FILE")]
     pub(super) log_key: Option<PathBuf>,
-    /// Whose approvals count: have them verified again
+    /// Verify approvals again with the keys in this file [default: not verified]
     #[arg(long, value_name = "FILE")]
     pub(super) approvers: Option<PathBuf>,
-    /// Keys that count no longer: a KRL (ssh-keygen -k), or public keys, one a line
+    /// Reject the keys in this file: an OpenSSH KRL, or public keys, one per line
     #[arg(long, value_name = "FILE", requires = "approvers")]
     pub(super) revoked: Option<PathBuf>,
-    /// A checkpoint of the log that you saved earlier
+    /// Check that the log contains this saved checkpoint
     #[arg(long, value_name = "FILE", requires = "log")]
     pub(super) checkpoint: Option<PathBuf>,
-    /// The log as it is now: every record's checkpoint must be one that it grew from
+    /// Check that the checkpoint of every record is a prefix of this log
     #[arg(long, value_name = "DIR")]
     pub(super) log: Option<PathBuf>,
     #[command(flatten)]
     pub(super) state: StateOption,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     pub(super) format: Format,
 }

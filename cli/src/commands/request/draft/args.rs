@@ -19,78 +19,78 @@ Example: toolexec draft --purpose 'Mean of one column' --language python --input
            --sensitivity public --justification 'reads one table' -- \\
            python stats.py --in /in/table.csv --out /out/mean.json
 
-Writes TR-<now>-<slug>.md and copies of the inputs into TR-<now>-<slug>.inputs/, where `run` and
-`promote` look for them. The approval stays empty: whoever approves fills in its two lines. What
-`toolexec lint --draft` would refuse is told and not written.
-Exits 0 if the draft is written, 2 if it would be refused, 3 if it could not be made.
-With --format json the last line of stdout is one object:
-{\"request\",\"request_id\",\"sha256\",\"intent_sha256\",\"inputs\",\"violations\"}; nothing is
-written where `request` is null."
+Writes TR-<now>-<slug>.md, and copies of the inputs to TR-<now>-<slug>.inputs/, where `run` and
+`promote` find them. The approval remains empty: the approver fills in its two lines. A draft that
+`toolexec lint --draft` would refuse is reported and not written.
+Exit status: 0 written; 2 it would be refused; 3 usage or internal error.
+With --format json, the last line of stdout is one object: {\"request\",\"request_id\",\"sha256\",
+\"intent_sha256\",\"inputs\",\"violations\"}. `request` is null if nothing was written."
 )]
 pub(crate) struct Draft {
-    /// Why the run is needed, in one sentence
+    /// State why the run is needed, in one sentence
     #[arg(long, value_name = "SENTENCE")]
     pub(crate) purpose: String,
-    /// The last part of the request's name [default: made of the purpose]
+    /// Set the last part of the request id [default: derived from the purpose]
     #[arg(long)]
     pub(crate) slug: Option<String>,
-    /// The language of the tool
+    /// Select the language of the tool
     #[arg(long, value_parser = word_of::<Language>())]
     pub(crate) language: Language,
-    /// The command in its words; they are quoted where need be
+    /// Set the command as separate words, which are quoted if necessary
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) words: Vec<String>,
-    /// The command as one line, quoted as for a shell (none runs it)
+    /// Set the command as one line with shell quoting; no shell runs it
     #[arg(long, value_name = "LINE")]
     pub(crate) command: Option<String>,
-    /// A file that the tool reads as /in/NAME [default name: the file's own]
+    /// Add an input file, readable as /in/NAME; can be repeated [default name: the file's own]
     #[arg(long = "input", value_name = "[NAME=]FILE")]
     pub(crate) inputs: Vec<OsString>,
-    /// A file that the tool leaves as /out/PATH, and what it is for
+    /// Add an expected output file, written as /out/PATH, with its purpose; can be repeated
     #[arg(long = "output", value_name = "PATH[=DESCRIPTION]")]
     pub(crate) outputs: Vec<String>,
-    /// A host that the tool must reach [default port: 443]
+    /// Add a host that the tool must reach; can be repeated [default port: 443]
     #[arg(long = "host", value_name = "HOST[:PORT]", requires = "network_rationale")]
     pub(crate) hosts: Vec<String>,
-    /// Why a network is needed
+    /// State why the tool needs a network
     #[arg(long, value_name = "TEXT", requires = "hosts")]
     pub(crate) network_rationale: Option<String>,
-    /// Processor cores, such as 2 or 0.5
+    /// Request this number of processor cores, such as 2 or 0.5
     #[arg(long, value_name = "CORES", default_value = DRAFT_CPU, allow_negative_numbers = true)]
     pub(crate) cpu: String,
-    /// Memory in MiB
+    /// Request this amount of memory in MiB
     #[arg(long, value_name = "MIB", default_value_t = DRAFT_MEMORY_MB, allow_negative_numbers = true)]
     pub(crate) memory_mb: u64,
-    /// Wall time in seconds
+    /// Request this wall time in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = DRAFT_TIME_SEC, allow_negative_numbers = true)]
     pub(crate) time_sec: u64,
-    /// Your estimate of the risk
+    /// State your estimate of the risk
     #[arg(long, value_parser = word_of::<RiskLevel>())]
     pub(crate) risk: RiskLevel,
-    /// Why the run is justified
+    /// State why the run is justified
     #[arg(long, value_name = "TEXT")]
     pub(crate) justification: String,
-    /// How sensitive the data is
+    /// State the sensitivity of the data
     #[arg(long, value_parser = word_of::<Sensitivity>())]
     pub(crate) sensitivity: Sensitivity,
-    /// Who writes the request
+    /// State the author of the request
     #[arg(
         long,
         default_value = "human",
         value_parser = word_of::<RequestedBy>()
     )]
     pub(crate) requested_by: RequestedBy,
-    /// Who asks, for `x-requester`
+    /// Set `x-requester`, the person who asks for the run
     #[arg(long, value_name = "NAME")]
     pub(crate) requester: Option<String>,
-    /// For whom the result is, for `x-audience`
+    /// Set `x-audience`, the host that may run the request
     #[arg(long, value_name = "NAME")]
     pub(crate) audience: Option<String>,
     #[command(flatten)]
     pub(crate) source: SourceOptions,
-    /// Where to write; an existing directory
+    /// Write to this existing directory
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
 }

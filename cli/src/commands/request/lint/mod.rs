@@ -22,7 +22,7 @@ pub(crate) use rules::{LintRules, as_approved};
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LintFormat {
     Human,
-    /// One object a line, one line a file
+    /// One object per line and file
     Json,
     /// One SARIF 2.1.0 log of all files, for code review
     Sarif,
@@ -32,22 +32,25 @@ pub(crate) enum LintFormat {
 #[command(after_help = "\
 Example: toolexec lint --draft TR-20260209-160501Z-python-stats.md
 
-Exits 0 if every file is valid, 2 if one is not, 3 if one cannot be read.
-For people it shows where and what to do, the first 100 of a file; the other formats have all.")]
+The human format shows place and fix of the first 100 violations of a file; the other formats
+contain all.
+Exit status: 0 every file is valid; 2 at least one is invalid; 3 at least one cannot be read, or a
+usage error.")]
 pub(crate) struct Lint {
-    /// Requests (TR-….md) and results (TS-….md)
+    /// Check these requests (TR-….md) and results (TS-….md)
     #[arg(value_name = "FILE", required_unless_present = "explain")]
     files: Vec<PathBuf>,
-    /// The approval is still to come: its absence is a warning
+    /// Accept a missing approval with a warning
     #[arg(long)]
     draft: bool,
-    /// The policy that it is for: what is beyond its languages, ceilings, hosts and constraints is told
-    /// too [default: only the ceilings of the built-in `embedded`]
+    /// Report violations of this policy's languages, ceilings, hosts and constraints too
+    /// [default: only the ceilings of the built-in `embedded`]
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// Say what a code means, and exit
+    /// Explain a code and exit
     #[arg(long, value_name = "CODE")]
     explain: Option<String>,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: LintFormat,
 }

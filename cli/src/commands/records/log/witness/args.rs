@@ -15,27 +15,32 @@ Without a network:
          (carry `request` to the witness, its answer back)
          toolexec log witness --at request --answer answer --witness-key witness.vkey
 
-C2SP tlog-witness: the body of add-checkpoint goes to the file or the URL. The cosigned checkpoint
-is kept, by the witness' name, and is where the next proof begins. Without --witness-key nobody
-checks who cosigned. Exits 1 if the witness refuses or its cosignature does not fit.")]
+C2SP tlog-witness: writes the body of add-checkpoint to the file or posts it to the URL. The
+cosigned checkpoint is stored under the witness' name; the next proof begins there. Without
+--witness-key the cosignature is not verified.
+Exit status: 0 cosigned, or the request was written; 1 the witness refused or its cosignature is
+invalid; 3 usage or internal error.")]
 pub(crate) struct Witness {
-    /// A file to write, or the witness' http:// or https:// address
+    /// Write the request to this file, or send it to the witness at this http:// or https://
+    /// address
     #[arg(long, value_name = "FILE|URL")]
     pub(super) at: String,
-    /// What the witness has seen [default: the checkpoint that is kept of it, else nothing]
+    /// Start the proof at this checkpoint, which the witness has seen
+    /// [default: the stored checkpoint of the witness, else none]
     #[arg(long, value_name = "CHECKPOINT", conflicts_with = "answer")]
     pub(super) from: Option<PathBuf>,
-    /// The witness' public key, a C2SP verifier line
+    /// Verify the cosignature with this public key, a C2SP verifier line [default: not verified]
     #[arg(long, value_name = "FILE")]
     pub(super) witness_key: Option<PathBuf>,
-    /// What the witness answered to the file that was written before
+    /// Read the witness' answer to the written request from this file
     #[arg(long, value_name = "FILE")]
     pub(super) answer: Option<PathBuf>,
-    /// Where cosigned checkpoints are kept [default: witness/ in the log]
+    /// Store cosigned checkpoints in this directory [default: witness/ in the log]
     #[arg(long, value_name = "DIR")]
     pub(super) keep: Option<PathBuf>,
     #[command(flatten)]
     pub(super) place: LogOptions,
+    /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
 }
