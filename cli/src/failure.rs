@@ -24,7 +24,7 @@ impl fmt::Display for Failure {
         match self {
             Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
             Self::TooLarge(path, most) => {
-                write!(f, "{}: is larger than {most} bytes", path.display())
+                write!(f, "{}: larger than the limit of {most} bytes", path.display())
             }
             Self::Said(message) => f.write_str(message),
         }
