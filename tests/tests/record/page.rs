@@ -293,7 +293,7 @@ fn the_page_says_of_a_record_what_verify_says() {
     let verified = bench.toolexec(["verify", record.path.to_str().unwrap(), "--format", "json"]);
     let verified = verified.json();
     let text = parsed(&bench, &page)["text"].as_str().unwrap().to_owned();
-    let files = format!("{} files hashed again", verified["files"]);
+    let files = format!("{} files re-hashed", verified["files"]);
     for words in [
         "Verified",
         verified["signer"].as_str().unwrap(),
@@ -316,7 +316,7 @@ fn the_page_says_of_a_record_what_verify_says() {
         let digest = words == record.fact("stdout_sha256");
         assert!(digest || text.contains(words), "{words:?} is not in {text}");
     }
-    assert!(!text.contains("NOT VERIFIED") && !text.contains("other bytes"));
+    assert!(!text.contains("NOT VERIFIED") && !text.contains("do not match"));
 
     // Keys of others: what is not trusted is not told as verified.
     let signers = bench
@@ -340,7 +340,7 @@ fn the_page_says_of_a_record_what_verify_says() {
     let page = page_of(&bench, &record.path, 1);
     assert_only_ours(&parsed(&bench, &page));
     assert!(page.contains("<h2>NOT VERIFIED</h2>"));
-    assert!(page.contains("These are other bytes than those that the record names"));
+    assert!(page.contains("These bytes do not match the digest in the record"));
     assert!(!page.contains("<h2>Verified"));
 }
 
@@ -375,7 +375,7 @@ fn records_without_a_run_have_a_page_too() {
     let parsed_page = parsed(&bench, &page);
     assert_only_ours(&parsed_page);
     let text = parsed_page["text"].as_str().unwrap();
-    for words in ["refused", "Nothing ran.", "There was no cell", "limits.memory"] {
+    for words in ["refused", "Nothing ran.", "There was no sandbox", "limits.memory"] {
         assert!(text.contains(words), "{words:?} is not in {text}");
     }
     // What nobody signed and hardly is a record: whatever it holds, a page of it is safe or there is none.
