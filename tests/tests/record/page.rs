@@ -418,7 +418,7 @@ fn a_page_goes_where_it_is_told_and_replaces_nothing() {
     assert!(page.contains("<h2>Verified</h2>") && page.ends_with("</html>\n"));
     let again = show(&bench, &words);
     again.assert_code(3);
-    again.assert_says(&["exists already", "page.html"]);
+    again.assert_says(&["already exists", "page.html"]);
     assert_eq!(fs::read_to_string(&to).unwrap(), page);
     // By its request, to stdout.
     let said = show(&bench, &[id, "--html", "--spool", spool[1]]);
