@@ -223,12 +223,12 @@ fn what_is_mistyped_removes_nothing() {
         (&["--keep-results", "days=0"], "1 or more"),
         (&["--keep-results", "days=-1"], "1 or more"),
         (&["--keep-results", "days=1.5"], "1 or more"),
-        (&["--keep-results", "days=1,days=2"], "write it once"),
-        (&["--keep-results", "weeks=3"], "knows days, count and bytes"),
+        (&["--keep-results", "days=1,days=2"], "given twice"),
+        (&["--keep-results", "weeks=3"], "is not one of days, count and bytes"),
         (&["--keep-results", "bytes=99999999999999999999"], "1 or more"),
         (&["--keep-archive", ""], "days=N"),
         (&["--keep-work", "days=1"], "--keep-work"),
-        (&[], "says nothing of what is kept"),
+        (&[], "no bounds"),
         (&["--config", "/etc/x.yaml"], "cannot be used with"),
     ] {
         let said = gc(&bench, &service, words);
