@@ -175,7 +175,7 @@ fn what_was_removed_runs_no_second_time() {
     let removed = service.state().join("removed");
     let said = fsck(&bench, &service, &["--removed".as_ref(), removed.as_os_str()]);
     said.assert_code(0);
-    assert!(said.stdout.contains("removed    2, which were kept long enough"), "{said:#?}");
+    assert!(said.stdout.contains("removed    2 by retention"), "{said:#?}");
     service.spawn();
     service.promote_saved(&request).assert_code(0);
     let again = service.record_of(&request.id);
