@@ -375,7 +375,7 @@ fn records_without_a_run_have_a_page_too() {
     let parsed_page = parsed(&bench, &page);
     assert_only_ours(&parsed_page);
     let text = parsed_page["text"].as_str().unwrap();
-    for words in ["refused", "Nothing ran.", "There was no sandbox", "limits.memory"] {
+    for words in ["refused", "Nothing ran.", "No sandbox was built", "limits.memory"] {
         assert!(text.contains(words), "{words:?} is not in {text}");
     }
     // What nobody signed and hardly is a record: whatever it holds, a page of it is safe or there is none.

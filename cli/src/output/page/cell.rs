@@ -14,7 +14,7 @@ pub(super) fn section(page: &mut Html, facts: &Facts) {
     if cell.is_object() {
         layers(page, cell);
     } else {
-        page.note(literal("There was no sandbox, or its layers are unknown."));
+        page.note(literal("No sandbox was built, or its layers are unknown."));
     }
     denials(page, facts.at("denials"));
     page.end();

@@ -95,16 +95,16 @@ impl Opened {
     pub(crate) fn saved(&self, path: &Path) -> Result<Checkpoint, Halt> {
         let bytes = read_file(path, NOTE_BYTES_MAX)?;
         self.checkpoint(&String::from_utf8_lossy(&bytes)).map_err(|fault| {
-            let told = format!("{}: {fault}", path.display());
+            let problem = format!("{}: {fault}", path.display());
             match fault {
                 CheckpointFault::Form => {
                     let help = "name a file that `toolexec log head --note` wrote";
-                    Halt::from(format!("{told}; help: {help}"))
+                    Halt::from(format!("{problem}; help: {help}"))
                 }
                 CheckpointFault::Origin => {
-                    Halt::from(format!("{told}; this log is {}", self.key.origin()))
+                    Halt::from(format!("{problem}; this log is {}", self.key.origin()))
                 }
-                _ => Halt::No(told),
+                _ => Halt::No(problem),
             }
         })
     }

@@ -314,7 +314,7 @@ fn programs_and_interpreters_that_lack_are_told() {
             verdict: Failure, object: "toolexecd", words: &[], remedy: "install" },
         Case { what: "mute", host: good_host, harm: |it| it.programs[3].version = Err("others can change /opt".into()),
             verdict: NotLookedAt, object: "toolexec-egress", words: &["/opt"], remedy: "--version" },
-        Case { what: "nobody listens", host: good_service, harm: |it| it.sockets[0].is_there = Ok(false),
+        Case { what: "no listener", host: good_service, harm: |it| it.sockets[0].is_there = Ok(false),
             verdict: Failure, object: "toolexec-launch.socket", words: &["launch.sock"], remedy: "systemctl enable --now" },
         Case { what: "one interpreter", host: good_host, harm: |it| it.runtimes.push(RuntimeSeen {
                 name: "ts".into(), found: Err(Some("no loader".into())), version: Err(String::new()) }),
