@@ -142,9 +142,9 @@ fn told_size(url: &str, answer: &WitnessAnswer, sent: u64) -> Result<u64, Halt> 
     }
 }
 
-fn cut_back(url: &str, opened: &Opened, told: u64) -> Halt {
+fn cut_back(url: &str, opened: &Opened, size: u64) -> Halt {
     Halt::No(format!(
-        "{url}: the witness has seen {told} entries, but the log has {}: the log was truncated, \
+        "{url}: the witness has seen {size} entries, but the log has {}: the log was truncated, \
          or is an older copy",
         opened.view.head().size()
     ))
