@@ -17,6 +17,14 @@ impl Failure {
         let path = path.to_owned();
         move |error| Self::Io(path, error)
     }
+
+    /// Adds help to a problem that has none of its own.
+    pub(crate) fn with_help(problem: &str, help: &str) -> Self {
+        Self::Said(match records::split_reason(problem) {
+            (_, Some(_)) => problem.to_owned(),
+            (_, None) => records::reason_with_help(problem, help),
+        })
+    }
 }
 
 impl fmt::Display for Failure {

@@ -48,7 +48,9 @@ pub(super) fn examine(spool: &Path, asked: &Doctor) -> Result<ExitCode, Failure>
 fn tell(places: &Places, survey: &Survey) -> Result<(), Failure> {
     for finding in &survey.findings {
         let (path, trouble) = (finding.path.display().to_string(), &finding.trouble);
-        let line = format!("{path}: {}: {trouble}; help: {}", trouble.code(), trouble.remedy());
+        let problem = format!("{path}: {}: {trouble}", trouble.code());
+        let problem = records::split_reason(&problem).0;
+        let line = records::reason_with_help(problem, &trouble.remedy());
         output::line(escape_line(&line))?;
     }
     let daemon = match survey.daemon {

@@ -42,10 +42,9 @@ pub(super) fn signers(
         return Ok((named(file)?, Vec::new()));
     }
     let keys = PublicKeys::open(&state.path()?.join("keys")).map_err(|error| {
-        Failure::Said(format!(
-            "no trusted key: {error}; help: name the signer's keys with --allowed-signers (replay: \
-             --trust), or its state with --state"
-        ))
+        let help = "name the signer's keys with --allowed-signers (replay: --trust), or its state \
+                    with --state";
+        Failure::with_help(&format!("no trusted key: {error}"), help)
     })?;
     let trust = Trust::from_allowed_signers(&keys.allowed_signers())?;
     Ok((trust, keys.logs().iter().map(|log| log.key().clone()).collect()))

@@ -18,8 +18,8 @@ use crate::args::files::open_document;
 use crate::failure::Failure;
 
 const SLUG_BYTES: usize = 40;
-const INPUT_FORM: &str = "help: write --input FILE or --input NAME=FILE";
-const OUTPUT_FORM: &str = "help: write --output PATH or --output PATH=DESCRIPTION";
+const INPUT_FORM: &str = "write --input FILE or --input NAME=FILE";
+const OUTPUT_FORM: &str = "write --output PATH or --output PATH=DESCRIPTION";
 
 /// An opened input file.
 pub(crate) struct DraftInput {
@@ -49,14 +49,14 @@ fn open_input(typed: &OsStr) -> Result<DraftInput, Failure> {
     };
     let shown = typed.to_string_lossy();
     if path.is_empty() {
-        return Err(Failure::Said(format!("{shown}: no file; {INPUT_FORM}")));
+        return Err(Failure::Said(format!("{shown}: no file; help: {INPUT_FORM}")));
     }
     let name = name
         .to_str()
-        .ok_or_else(|| Failure::Said(format!("{shown}: not a UTF-8 name; {INPUT_FORM}")))?;
+        .ok_or_else(|| Failure::Said(format!("{shown}: not a UTF-8 name; help: {INPUT_FORM}")))?;
     let file = open_document(Path::new(path)).map_err(|failure| {
         let other = equals.is_none() && bytes.contains(&b':');
-        if other { Failure::Said(format!("{failure}; {INPUT_FORM}")) } else { failure }
+        if other { Failure::with_help(&failure.to_string(), INPUT_FORM) } else { failure }
     })?;
     Ok(DraftInput { name: name.to_owned(), file })
 }
@@ -125,7 +125,7 @@ fn output(typed: &str) -> Result<ComposedOutput, Failure> {
     // The path of an output never contains a colon.
     if path.contains(':') {
         return Err(Failure::Said(format!(
-            "--output {typed}: `{path}` is not a path; {OUTPUT_FORM}"
+            "--output {typed}: `{path}` is not a path; help: {OUTPUT_FORM}"
         )));
     }
     Ok(ComposedOutput { path: line("--output", path)?, description: description.to_owned() })
