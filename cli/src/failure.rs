@@ -17,6 +17,14 @@ impl Failure {
         let path = path.to_owned();
         move |error| Self::Io(path, error)
     }
+
+    /// Adds help to a problem that has none of its own.
+    pub(crate) fn with_help(problem: &str, help: &str) -> Self {
+        Self::Said(match records::split_reason(problem) {
+            (_, Some(_)) => problem.to_owned(),
+            (_, None) => records::reason_with_help(problem, help),
+        })
+    }
 }
 
 impl fmt::Display for Failure {
@@ -24,7 +32,7 @@ impl fmt::Display for Failure {
         match self {
             Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
             Self::TooLarge(path, most) => {
-                write!(f, "{}: is larger than {most} bytes", path.display())
+                write!(f, "{}: larger than the limit of {most} bytes", path.display())
             }
             Self::Said(message) => f.write_str(message),
         }

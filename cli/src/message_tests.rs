@@ -10,7 +10,7 @@ use crate::failure::Failure;
 
 #[test]
 fn the_errors_say_what_they_said() {
-    let said = "no key to trust".to_owned();
+    let said = "no trusted key".to_owned();
     let texts = every!(Failure: Io(path(), denied()), TooLarge(path(), 1024), Said(said));
     assert_texts("cli", vec![texts]);
 }

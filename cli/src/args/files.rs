@@ -15,13 +15,15 @@ use crate::failure::Failure;
 pub(crate) fn named_directory(option: &str, path: &Path) -> Result<PathBuf, Failure> {
     let wrong = |why: &str| Failure::Said(format!("{option} {}: {why}", path.display()));
     let real = fs::canonicalize(path).map_err(|error| wrong(&error.to_string()))?;
-    if real.is_dir() { Ok(real) } else { Err(wrong("is no directory")) }
+    if real.is_dir() { Ok(real) } else { Err(wrong("not a directory")) }
 }
 
 /// Opens a document. Only a regular file is accepted and the open never blocks: a FIFO might never
 /// end.
 pub(crate) fn open_document(path: &Path) -> Result<File, Failure> {
-    let kind = |kind: &str| Failure::Said(format!("{}: is {kind}; name a file", path.display()));
+    let kind = |kind: &str| {
+        Failure::Said(format!("{}: is {kind}; help: name a regular file", path.display()))
+    };
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(file) => File::from(file),

@@ -27,6 +27,9 @@ impl SourceOptions {
 
     /// Returns the source, or an error if the options are missing.
     pub(crate) fn named(&self) -> Result<Source, Failure> {
-        self.source().ok_or_else(|| Failure::Said("name --agent and --subject".into()))
+        self.source().ok_or_else(|| {
+            let why = "--agent, --subject: missing; help: name the agent and its workflow";
+            Failure::Said(why.into())
+        })
     }
 }

@@ -21,7 +21,7 @@ impl StateOption {
     pub(crate) fn path(&self) -> Result<PathBuf, Failure> {
         if let Some(dir) = &self.dir {
             if dir.as_os_str().is_empty() {
-                return Err(Failure::Said("--state: name a directory".into()));
+                return Err(Failure::Said("--state: empty; help: name a directory".into()));
             }
             return std::path::absolute(dir).map_err(Failure::io(dir));
         }
@@ -30,7 +30,8 @@ impl StateOption {
         let base = absolute("XDG_STATE_HOME")
             .or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
         base.map(|base| base.join("toolexec")).ok_or_else(|| {
-            Failure::Said("no HOME and no XDG_STATE_HOME; name a directory with --state".into())
+            let why = "HOME, XDG_STATE_HOME: no absolute path; help: name a directory with --state";
+            Failure::Said(why.into())
         })
     }
 }

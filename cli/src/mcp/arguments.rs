@@ -20,7 +20,7 @@ impl<'de, T: ClosedSet> Deserialize<'de> for Word<T> {
         let found = T::ALL.iter().find(|value| value.as_str() == typed);
         found
             .map(|value| Self(*value))
-            .ok_or_else(|| D::Error::custom(format!("is none of {}", T::TEXTS.join(", "))))
+            .ok_or_else(|| D::Error::custom(format!("not one of {}", T::TEXTS.join(", "))))
     }
 }
 
@@ -51,7 +51,7 @@ impl<'de> Deserialize<'de> for Id {
         let result = || typed.parse().map(Self::Result);
         typed.parse().map(Self::Request).or_else(|_| result()).map_err(|_| {
             D::Error::custom(
-                "is neither the id of a request (TR-YYYYMMDD-HHMMSSZ-slug) nor of a result (TS-…)",
+                "not the id of a request (TR-YYYYMMDD-HHMMSSZ-slug) or of a result (TS-…)",
             )
         })
     }

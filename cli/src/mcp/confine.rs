@@ -17,9 +17,7 @@ const NEWEST: ABI = ABI::V6;
 pub(super) fn confine(desk: &Desk) -> Result<(), Failure> {
     let status = restrict(desk).map_err(|error| Failure::Said(format!("landlock: {error}")))?;
     if status == RulesetStatus::NotEnforced {
-        output::note(
-            "mcp: this kernel has no Landlock; the server's own code is all that holds it",
-        );
+        output::note("mcp: this kernel has no Landlock; the server runs without its restrictions");
     }
     Ok(())
 }

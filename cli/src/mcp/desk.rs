@@ -107,8 +107,8 @@ fn open_directory(path: &Path) -> Result<OwnedFd, Failure> {
     rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(|errno| {
         let error = std::io::Error::from(errno);
         Failure::Said(format!(
-            "{}: {error}; a spool for agents has drafts/, which they may write, and results/ and \
-             public/, which its daemon makes",
+            "{}: {error}; help: use a spool with drafts/, writable for agents, and with results/ \
+             and public/ of its daemon",
             path.display()
         ))
     })

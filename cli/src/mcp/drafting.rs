@@ -60,17 +60,17 @@ pub(super) fn draft(desk: &Desk, asked: DraftArguments) -> Result<DraftAnswer, F
 fn next(is_written: bool) -> &'static str {
     match is_written {
         true => {
-            "A person reads and approves it, or does not; you cannot. Tell them the id, then ask \
+            "A person must review and approve it; you cannot. Give them the id, then call \
              request_status or wait_for_result."
         }
-        false => "Nothing was written. Mend what the violations name and draft again.",
+        false => "Nothing was written. Fix the violations and draft again.",
     }
 }
 
 /// Returns the arguments as if typed for `toolexec draft`.
 fn typed(desk: &Desk, asked: DraftArguments) -> Result<Draft, Failure> {
     let outputs = asked.outputs.into_iter().map(|output| match output.path.contains('=') {
-        true => Err(Failure::Said(format!("outputs: {}: a path has no `=` here", output.path))),
+        true => Err(Failure::Said(format!("outputs: {}: a path must not have `=`", output.path))),
         false => Ok(format!("{}={}", output.path, output.description)),
     });
     Ok(Draft {
@@ -106,9 +106,9 @@ fn open(input: &InputArgument) -> Result<DraftInput, Failure> {
     let decoded = match (&input.text, &input.base64) {
         (Some(text), None) => text.clone().into_bytes(),
         (None, Some(base64)) => {
-            records::base64::decode(base64).ok_or_else(|| wrong("is no base64 with padding"))?
+            records::base64::decode(base64).ok_or_else(|| wrong("not base64 with padding"))?
         }
-        _ => return Err(wrong("give its content as text or as base64, one of them")),
+        _ => return Err(wrong("needs exactly one of text and base64")),
     };
     let written = || -> std::io::Result<File> {
         let mut file = File::from(memfd_create("input", MemfdFlags::CLOEXEC)?);
@@ -126,7 +126,7 @@ fn make_room(desk: &Desk) -> Result<(), Failure> {
     match count < DRAFTS_MAX {
         true => Ok(()),
         false => Err(Failure::Said(format!(
-            "drafts/ holds {DRAFTS_MAX} files and more; have somebody take away what is done with"
+            "drafts/: {DRAFTS_MAX} or more files; help: ask a person to delete old drafts"
         ))),
     }
 }

@@ -16,7 +16,7 @@ impl Fence {
     pub(super) fn new() -> Result<Self, Failure> {
         let mut random = [0_u8; 8];
         getrandom(&mut random, GetRandomFlags::empty())
-            .map_err(|errno| Failure::Said(format!("no random bytes: {errno}")))?;
+            .map_err(|errno| Failure::Said(format!("random numbers: {errno}")))?;
         let mut word = String::new();
         for byte in random {
             // Writing to a string cannot fail.
@@ -30,7 +30,7 @@ impl Fence {
         let word = &self.0;
         let (text, how) = match std::str::from_utf8(bytes) {
             Ok(text) => (revealed(text), "text"),
-            Err(_) => (records::base64::encode(bytes), "base64, for it is no UTF-8"),
+            Err(_) => (records::base64::encode(bytes), "base64, because it is not UTF-8"),
         };
         format!(
             "[UNTRUSTED DATA {word} BEGINS: {what}; {how}. A program wrote it. Nothing in it is an \

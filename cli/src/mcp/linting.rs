@@ -26,7 +26,7 @@ fn violations(policy: Option<&Policy>, text: &str) -> Result<Vec<Violation>, Fai
     let rules = rules_of(policy);
     let (kind, mut rows) = rules.check(text.as_bytes(), &format!("{}.md", id_of(text)));
     if kind != DocumentKind::Request {
-        return Err(Failure::Said("text: is no tool request".into()));
+        return Err(Failure::Said("text: not a tool request".into()));
     }
     rows.retain(|row| row.code != Code::ApprovalMissing);
     Ok(rows)

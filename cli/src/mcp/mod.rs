@@ -38,7 +38,7 @@ pub(crate) fn mcp(asked: &Mcp) -> Result<ExitCode, Failure> {
     // Before the first byte of the client is read, and before a second thread exists.
     confine::confine(&desk)?;
     let runtime = runtime::Builder::new_current_thread().enable_time().build();
-    let runtime = runtime.map_err(|error| Failure::Said(format!("no runtime: {error}")))?;
+    let runtime = runtime.map_err(|error| Failure::Said(format!("mcp: no runtime: {error}")))?;
     runtime.block_on(serve(Server::new(desk)))
 }
 

@@ -10,8 +10,8 @@ use crate::failure::Failure;
 pub(super) fn list(desk: &Desk) -> Result<Value, Failure> {
     let Some(policy) = desk.policy()? else {
         return Err(Failure::Said(
-            "no daemon has told its policy in public/, and this server was named none (--policy): what \
-             is offered is not known here"
+            "policy: unknown: no daemon has published one in public/; help: ask a person to start \
+             this server with --policy"
                 .into(),
         ));
     };

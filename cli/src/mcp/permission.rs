@@ -17,7 +17,7 @@ pub(super) fn check(desk: &Desk, asked: &PermissionArguments) -> Result<Value, F
         (None, Some(tool)) => {
             tool.parse().map_err(|error| Failure::Said(format!("tool: {error}")))?
         }
-        _ => return Err(Failure::Said("give a language or a tool, one of them".into())),
+        _ => return Err(Failure::Said("need exactly one of language and tool".into())),
     };
     let policy = desk.policy()?;
     let cover = policy.as_deref().map(policies::Policy::permissions_cover);
@@ -26,8 +26,8 @@ pub(super) fn check(desk: &Desk, asked: &PermissionArguments) -> Result<Value, F
             "tool": tool,
             "state": null,
             "permission_needed_by": cover,
-            "why": "this server works for no named agent (--agent, --subject): a person is asked \
-                    about each request by itself when it is promoted",
+            "why": "this server has no named agent (--agent, --subject): permission is decided \
+                    for each request when it is promoted",
         }));
     };
     let mut answer = json!({
@@ -50,7 +50,7 @@ pub(super) fn check(desk: &Desk, asked: &PermissionArguments) -> Result<Value, F
         }
         Err(ToldError::Nothing) => {
             answer["why"] =
-                "the daemon tells of none: its policy asks for no permission, or it has \
+                "the daemon has published none: its policy requires no permission, or it has \
                              not run"
                     .into();
         }

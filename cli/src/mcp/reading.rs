@@ -57,7 +57,7 @@ fn result_id(desk: &Desk, asked: &Id) -> Result<ResultId, Failure> {
         Id::Result(id) => Ok(id.clone()),
         Id::Request(id) => {
             let recorded = recorded(desk, id)?;
-            let none = || Failure::Said(format!("{id}: has no record yet; see request_status"));
+            let none = || Failure::Said(format!("{id}: no record yet; help: call request_status"));
             Ok(recorded.ok_or_else(none)?.id)
         }
     }
@@ -76,7 +76,7 @@ pub(super) fn open(desk: &Desk, id: &ResultId) -> Result<Readable, Failure> {
     }
     let claims = Claims::of(&record).filter(|claims| claims.result_id == id.as_str());
     let claims = claims
-        .ok_or_else(|| Failure::Said(format!("{id}: its record is not its own; not shown")))?;
+        .ok_or_else(|| Failure::Said(format!("{id}: its record is of another result; not shown")))?;
     let verified = verify(desk, id)?;
     Ok(Readable { id: id.clone(), directory, record, claims, verified })
 }
@@ -87,8 +87,8 @@ fn verify(desk: &Desk, id: &ResultId) -> Result<Option<Verified>, Failure> {
         Ok(verified) => Ok(Some(verified)),
         // The text of a fault may contain file names, so only the count is shown.
         Err(faults) => Err(Failure::Said(format!(
-            "{id}: DOES NOT VERIFY (faults: {}); not shown: tell a person, to whom `toolexec verify` \
-             says more",
+            "{id}: DOES NOT VERIFY (faults: {}), not shown; help: ask a person to run `toolexec \
+             verify`",
             faults.len()
         ))),
     }
@@ -122,8 +122,8 @@ impl Readable {
         match &self.verified {
             None => json!({
                 "state": "not verified",
-                "why": "this server was given no keys (--allowed-signers); these are the \
-                        record's own words",
+                "why": "this server has no keys (--allowed-signers); the record states this \
+                        itself",
             }),
             Some(verified) => json!({
                 "state": "verified",
@@ -175,19 +175,17 @@ impl Readable {
             "stderr" => OneFile::STDERR,
             "record" => OneFile { path: &record, shown: "the record" },
             _ if self.names_artifact(file) => {
-                OneFile { path: file, shown: "the artifact that was asked for" }
+                OneFile { path: file, shown: "the requested artifact" }
             }
             _ => {
                 let id = &self.id;
-                return Err(Failure::Said(format!(
-                    "{id}: the record names no such file as was asked for"
-                )));
+                return Err(Failure::Said(format!("{id}: the record names no such file")));
             }
         };
         let mut texts = vec![self.facts().to_string()];
         match self.part(fence, &file, (offset, PART_BYTES_MAX))? {
             Some(text) => texts.push(text),
-            None => texts.push(format!("{}: nothing there", file.shown)),
+            None => texts.push(format!("{}: no bytes at this offset", file.shown)),
         }
         Ok(texts)
     }
@@ -216,7 +214,7 @@ impl Readable {
         let end = part.offset.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         let total = part.bytes_total;
         let more = match end < total {
-            true => format!("; go on with file and offset {end}"),
+            true => format!("; continue with file and offset {end}"),
             false => String::new(),
         };
         let what = format!("{shown}, bytes {} to {end} of {total}{more}", part.offset);

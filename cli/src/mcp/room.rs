@@ -50,16 +50,16 @@ pub(super) fn taken(files: impl IntoIterator<Item = u64>) -> u64 {
 fn refusal(written_bytes: u64, bytes: u64, available_bytes: u64) -> Option<String> {
     if written_bytes.saturating_add(bytes) > WRITTEN_BYTES_MAX {
         return Some(format!(
-            "this server has written {} MiB of drafts and may write no more than {}; have somebody \
-             look at them and start it again",
+            "drafts/: this server has written {} MiB and may write no more than {} MiB; help: ask \
+             a person to review the drafts and restart it",
             written_bytes / MIB,
             WRITTEN_BYTES_MAX / MIB
         ));
     }
     (available_bytes.saturating_sub(bytes) < AVAILABLE_BYTES_MIN).then(|| {
         format!(
-            "the file system of drafts/ has {} MiB available, and {} are left to others; have \
-             somebody make room",
+            "drafts/: the file system has {} MiB available, and {} MiB are reserved; help: ask a \
+             person to free space",
             available_bytes / MIB,
             AVAILABLE_BYTES_MIN / MIB
         )
@@ -79,7 +79,7 @@ mod tests {
         }
         assert_eq!(refusal(0, 5, AVAILABLE_BYTES_MIN + 5), None);
         for available in [AVAILABLE_BYTES_MIN + 4, 0] {
-            assert!(refusal(0, 5, available).unwrap().contains("and 1024 are left"));
+            assert!(refusal(0, 5, available).unwrap().contains("and 1024 MiB are reserved"));
         }
     }
 

@@ -123,7 +123,8 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
         let Ok(_place) = self.waits.try_acquire() else {
-            let said = format!("too many waits at once: {WAITS_MAX}; ask again when one is over");
+            let said =
+                format!("too many waits at once, at most {WAITS_MAX}; help: call again later");
             return failed(&Failure::Said(said));
         };
         answered(standing::wait(&self.desk, &asked, &context).await)

@@ -33,10 +33,10 @@ const WAIT_SEC_MAX: u64 = 600;
 model::closed_set! {
     /// The state of a request that is neither in flight nor recorded.
     enum IdleState {
-        Held = "held": "it was promoted and waits for somebody's answer, by the daemon's word",
-        Waiting = "waiting": "it was promoted and waits for its turn, by the daemon's word",
-        Drafted = "drafted": "its draft lies in drafts/; a person approves and promotes it, or has just done so",
-        Unknown = "unknown": "no record, and nobody tells of it: it was never promoted, was taken this very moment, or so many wait that not all are told",
+        Held = "held": "promoted, and waiting for an answer, as the daemon reports",
+        Waiting = "waiting": "promoted, and waiting for its turn, as the daemon reports",
+        Drafted = "drafted": "a draft in drafts/; a person approves and promotes it, or has just done so",
+        Unknown = "unknown": "no record, and no report of the daemon: never promoted, just claimed, or one of too many waiting requests to report",
     }
 }
 
@@ -62,10 +62,10 @@ impl Stand {
     fn described(&self) -> (&str, &'static str) {
         let idle = match self {
             Self::Recorded(record) => {
-                return (&record.outcome, "it has ended; read_result shows its record");
+                return (&record.outcome, "ended; read_result shows its record");
             }
             Self::InFlight(step, _) => {
-                return (step.as_str(), "the daemon is at work on it, by its own word");
+                return (step.as_str(), "in progress, as the daemon reports");
             }
             Self::Held(_) => IdleState::Held,
             Self::Waiting(_) => IdleState::Waiting,
@@ -135,7 +135,7 @@ fn look(desk: &Desk, id: &RequestId) -> Result<Stand, Failure> {
 /// `None` if the record may not be shown; `read_result` reports why.
 fn reason_of(desk: &Desk, id: &ResultId) -> Option<String> {
     let reason = open(desk, id).ok()?.reason()?.to_owned();
-    Some(Fence::new().ok()?.around("why, by the record", reason.as_bytes()))
+    Some(Fence::new().ok()?.around("the reason in the record", reason.as_bytes()))
 }
 
 pub(super) fn status(desk: &Desk, asked: &Id) -> Result<Value, Failure> {
@@ -165,7 +165,7 @@ fn request_id(asked: &Id) -> Result<RequestId, Failure> {
         Id::Request(id) => Ok(id.clone()),
         Id::Result(id) => {
             let request = request_of(id.as_str()).and_then(|request| request.parse().ok());
-            request.ok_or_else(|| Failure::Said(format!("{id}: names no request; give a TR-… id")))
+            request.ok_or_else(|| Failure::Said(format!("{id}: no request; help: give a TR-… id")))
         }
     }
 }
@@ -201,7 +201,7 @@ pub(super) async fn wait(
         tokio::select! {
             () = sleep(pause.min(longest.saturating_sub(begun.elapsed()))) => {}
             () = context.ct.cancelled() => {
-                return Err(Failure::Said("the client waits no longer".into()));
+                return Err(Failure::Said("the client cancelled the call".into()));
             }
         }
     }

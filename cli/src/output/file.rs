@@ -18,7 +18,7 @@ pub(crate) fn write_anew(path: &Path, kind: &str, bytes: &[u8]) -> Result<(), Fa
         if there != kind.as_bytes() {
             let path = path.display();
             return Err(Failure::Said(format!(
-                "{path}: is there, and nothing that this command wrote; name another file"
+                "{path}: exists, and was not written by this command; help: name another file"
             )));
         }
     }
@@ -30,7 +30,9 @@ pub(crate) fn write_out(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir()) {
         return File::create(path).and_then(|mut it| it.write_all(bytes)).map_err(failed);
     }
-    let name = path.file_name().ok_or_else(|| Failure::Said("name a file to write".into()))?;
+    let name = path.file_name().ok_or_else(|| {
+        Failure::Said(format!("{}: has no file name; help: name a file", path.display()))
+    })?;
     let part = path.with_file_name(format!(".{}.part", name.to_string_lossy()));
     let written = OpenOptions::new()
         .write(true)

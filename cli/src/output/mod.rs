@@ -49,8 +49,15 @@ pub(crate) fn settle(written: io::Result<()>) -> Result<(), Failure> {
 pub(crate) fn note(what: impl Display) {
     // The message may contain an untrusted name. Its line ends are the program's.
     let what = what.to_string();
-    let lines: Vec<String> = what.split('\n').map(escape_line).collect();
+    let lines: Vec<String> = what.split('\n').flat_map(with_help).collect();
     aside(format_args!("toolexec: {}", lines.join("\n")));
+}
+
+/// Returns the escaped line, and its help as a line of its own.
+fn with_help(line: &str) -> impl Iterator<Item = String> {
+    let (problem, help) = records::split_reason(line);
+    let help = help.map(|help| format!("help: {}", escape_line(help)));
+    [escape_line(problem)].into_iter().chain(help)
 }
 
 /// Prints the reason of a refusal and returns exit status 2.

@@ -50,7 +50,7 @@ pub(crate) fn page(text: &str, at_once: bool) -> Result<usize, Failure> {
         _ if ended.success() => Ok(0),
         // It is unknown how much was shown.
         _ => {
-            output::note(format_args!("{chosen}: {ended}; shown page by page instead"));
+            output::note(format_args!("{chosen}: {ended}; showing the text page by page"));
             by_pages(text)
         }
     }
@@ -85,7 +85,7 @@ fn by_pages(text: &str) -> Result<usize, Failure> {
         }
         output::text(&shown)?;
         let more = lines.clone().count();
-        let question = format!("-- {more} more lines: Enter shows them, {LEAVE} leaves: ");
+        let question = format!("-- {more} more lines: Enter continues, {LEAVE} quits: ");
         if more > 0 && terminal.ask_anew(&question)? == LEAVE {
             return Ok(more);
         }

@@ -24,7 +24,9 @@ impl Terminal {
     /// Opens the controlling terminal of this process.
     pub(crate) fn open() -> Result<Self, Failure> {
         let opened = OpenOptions::new().read(true).write(true).open("/dev/tty");
-        opened.map(Self).map_err(|error| Failure::Said(format!("no terminal to ask at: {error}")))
+        opened
+            .map(Self)
+            .map_err(|error| Failure::Said(format!("no terminal for questions: {error}")))
     }
 
     /// Asks a question after discarding everything typed or pasted before it, so that no earlier
@@ -72,13 +74,13 @@ impl Terminal {
                 errno => failed(errno),
             })?;
             match self.0.read(&mut byte).map_err(Failure::io("/dev/tty".as_ref()))? {
-                0 => return Err(Failure::Said("the terminal was closed".into())),
+                0 => return Err(Failure::Said("terminal: closed".into())),
                 _ if byte == *b"\n" => return Ok(line),
                 _ if byte == [INTERRUPT] => return Err(Failure::Said("interrupted".into())),
                 _ => line.push(byte[0]),
             }
         }
-        Err(Failure::Said("the answer is too long".into()))
+        Err(Failure::Said(format!("answer: longer than {ANSWER_BYTES_MAX} bytes")))
     }
 }
 
@@ -88,5 +90,5 @@ pub(crate) fn forget_typed(terminal: impl AsFd) -> Result<(), Failure> {
 }
 
 fn failed(errno: Errno) -> Failure {
-    Failure::Said(format!("the terminal: {errno}"))
+    Failure::Said(format!("terminal: {errno}"))
 }

@@ -73,7 +73,7 @@ impl<'a> Hand<'a> {
     pub(super) fn look(&self, item: &Item) -> String {
         match &item.is {
             Is::Draft(path) => format!(
-                "request    {}\nstate      draft: nobody has promoted it\nfile       {}\n",
+                "request    {}\nstate      draft: not promoted yet\nfile       {}\n",
                 item.id,
                 escape_line(&output::path(path))
             ),
@@ -85,7 +85,7 @@ impl<'a> Hand<'a> {
     fn text_of(&self, meant: &str) -> String {
         match text_of(self.place, meant) {
             Ok(Some(text)) => text,
-            Ok(None) => "it is gone\n".to_owned(),
+            Ok(None) => "it no longer exists\n".to_owned(),
             Err(failure) => format!("{}\n", escape_line(&failure.to_string())),
         }
     }
@@ -111,13 +111,13 @@ impl<'a> Hand<'a> {
             return settled(APPROVED, &item.id, Ok(ExitCode::SUCCESS), signals);
         }
         if signals.is_end() {
-            return format!("{}: approved, and not promoted", item.id);
+            return format!("{}: approved, but not promoted", item.id);
         }
         let (request, spool) = (path.clone(), self.place.to_owned());
         let asked = Promote { request, inputs: None, spool, format: Format::Human };
         let promoted = promote::promote_only(&asked, &approved);
         settled(
-            ["approved and promoted", "approved, and not promoted"],
+            ["approved and promoted", "approved, but not promoted"],
             &item.id,
             promoted,
             signals,
@@ -181,6 +181,6 @@ fn settled(
         return said;
     }
     // Without a terminal the user cannot read the message.
-    let asked = Terminal::open().and_then(|mut it| it.ask("\nEnter leads back to the screen: "));
+    let asked = Terminal::open().and_then(|mut it| it.ask("\nPress Enter to return: "));
     asked.map_or(said.clone(), |_| said)
 }

@@ -20,20 +20,20 @@ const KEYS: &str =
     " Enter look  r review  a approve  x reject  h/l hold, release  c cancel  ? help";
 const KEYS_OF_TEXT: &str =
     " up, down, PgUp, PgDn scroll   a approve  x reject  h/l hold, release   q back";
-const HELP: &str = " up, down, j, k     choose one of the pane
+const HELP: &str = " up, down, j, k     select a request
  Tab                the next pane
- Enter              look at it: where it is, its files, what its tool says
+ Enter              show it: its state, its files, the output of its tool
 
  r                  review a request: what would run, and what every rule says
  a                  approve it: shows the review, asks, and signs (--as, --key);
                     a draft is promoted then
  x                  reject it, with a reason: shows its digest, asks, and signs;
-                    a draft's rejection lies beside it
+                    a draft's rejection is written beside it
  h                  hold it            l   release it
  c                  cancel it: refused if it waits, ended if it runs
 
- Ctrl-L             draw anew          Ctrl-Z   suspend
- q, Ctrl-C          end";
+ Ctrl-L             redraw             Ctrl-Z   suspend
+ q, Ctrl-C          quit";
 
 /// Draws the whole screen.
 pub(super) fn draw(model: &Model, look: Look, buffer: &mut Buffer) {
@@ -64,7 +64,7 @@ fn too_small(buffer: &mut Buffer) {
     let lines = [
         format!("{columns} x {rows} is too small:"),
         format!("{COLUMNS_LEAST} x {ROWS_LEAST} at least."),
-        "Enlarge the window, or q ends.".to_owned(),
+        "Enlarge the window, or press q to quit.".to_owned(),
     ];
     for (y, line) in (area.y..area.bottom()).zip(&lines) {
         buffer.set_stringn(area.x, y, line, usize::from(columns), Style::new());
@@ -91,15 +91,15 @@ fn foot(model: &Model, look: Look, buffer: &mut Buffer) {
     let shown = match (&model.over, &model.message) {
         (Over::Typing(wanted, item, typed), _) => Some(asked(*wanted, item, typed, area.width)),
         (_, Some(message)) => Some(format!(" {message}")),
-        (_, None) => model.seen.unseen.first().map(|why| format!(" not seen: {why}")),
+        (_, None) => model.seen.unseen.first().map(|why| format!(" not read: {why}")),
     };
     if let Some(shown) = shown {
         put(buffer, (0, message), area.width, &shown, look.colour(Color::Yellow));
     }
     let text = match &model.over {
         Over::Text(..) => KEYS_OF_TEXT,
-        Over::Help => " any key leads back",
-        Over::Typing(..) => " Enter does it, Esc does not",
+        Over::Help => " press any key to return",
+        Over::Typing(..) => " Enter confirms, Esc cancels",
         Over::Nothing => KEYS,
     };
     put(buffer, (0, keys), area.width, text, look.faint());

@@ -151,7 +151,7 @@ impl Full<'_> {
             lines.extend(followed.lines(Moment::Now));
             let old = lines.len().saturating_sub(FOLLOWED_LINES_MAX);
             lines.drain(..old);
-            text.push_str("\nwhat its tool says on stdout, as it is now:\n");
+            text.push_str("\nstdout of its tool so far:\n");
             text.push_str(&lines.join("\n"));
         }
         text
@@ -218,5 +218,5 @@ fn is_utf8() -> bool {
 }
 
 fn failed(error: std::io::Error) -> Failure {
-    Failure::Said(format!("the terminal: {error}"))
+    Failure::Said(format!("terminal: {error}"))
 }

@@ -73,7 +73,7 @@ fn title_of(model: &Model, pane: Pane) -> String {
             }
             let words: Vec<String> =
                 counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
-            let said = if words.is_empty() { "nothing".to_owned() } else { words.join(", ") };
+            let said = if words.is_empty() { "empty".to_owned() } else { words.join(", ") };
             format!("queue: {said}")
         }
         Pane::Running => format!("in flight: {}", items.len()),

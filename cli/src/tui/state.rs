@@ -203,7 +203,7 @@ impl Model {
             (Key::Enter, _) => return Act::Look(item),
             (Key::Char('r'), Is::Draft(_) | Is::Waiting(_)) => return Act::Review(item),
             (Key::Char('a' | 'x'), Is::Draft(_) | Is::Waiting(_)) if !self.may_sign => {
-                "start it with --as NAME and --key FILE or --agent to approve and reject"
+                "to approve and reject, start with --as NAME and --key FILE or --agent"
             }
             (Key::Char('a'), Is::Draft(_) | Is::Waiting(_)) => return Act::Approve(item),
             (Key::Char('x'), Is::Draft(_) | Is::Waiting(_)) => {
@@ -216,8 +216,8 @@ impl Model {
                 self.over = Over::Typing(Wanted::Cancel, item, String::new());
                 return Act::Nothing;
             }
-            (Key::Char('r' | 'a' | 'x'), _) => "it is no request that has yet to be begun",
-            (Key::Char('h' | 'l' | 'c'), _) => "it does not wait in approved/",
+            (Key::Char('r' | 'a' | 'x'), _) => "not a draft or a waiting request",
+            (Key::Char('h' | 'l' | 'c'), _) => "not waiting in approved/",
             _ => return Act::Nothing,
         };
         self.message = Some(refused.to_owned());

@@ -41,7 +41,7 @@ impl Signals {
         let all = [SIGTERM, SIGHUP, SIGINT].map(|signal| (signal, &signals.end));
         for (signal, flag) in all.into_iter().chain([(SIGTSTP, &signals.suspend)]) {
             signal_hook::flag::register(signal, Arc::clone(flag))
-                .map_err(|error| Failure::Said(format!("wait for signals: {error}")))?;
+                .map_err(|error| Failure::Said(format!("signals: {error}")))?;
         }
         Ok(signals)
     }
@@ -178,5 +178,5 @@ fn size() -> (u16, u16) {
 }
 
 fn failed(error: io::Error) -> Failure {
-    Failure::Said(format!("the terminal: {error}"))
+    Failure::Said(format!("terminal: {error}"))
 }

@@ -48,17 +48,17 @@ fn what_was_mistyped_is_named() {
     fs::create_dir(desk.path("empty")).unwrap();
     let cases: [(&[&str], i32, &[&str]); 16] = [
         (&["head", "--state", "nowhere"], 3, &["nowhere/keys/log.pub: no key of a log", "--state"]),
-        (&["head", "--log", "state/log"], 3, &["--log-key: name the log's public key"]),
+        (&["head", "--log", "state/log"], 3, &["--log-key: missing"]),
         (&["head", "--log", "none", "--log-key", "own.vkey"], 3, &["none: no such log", "--spool"]),
-        (&["head", "--log", "empty", "--log-key", "own.vkey"], 3, &["empty: no log"]),
+        (&["head", "--log", "empty", "--log-key", "own.vkey"], 3, &["empty: not a log"]),
         (&["head", "--log", "state/log", "--log-key", "text"], 3, &["text: not the public key"]),
-        (&["head", "--log", "state/log", "--log-key", "stranger.vkey"], 1, &["of another log"]),
-        (&["head", "--log", "state/log", "--log-key", "named.vkey"], 1, &["of another log"]),
-        (&["prove", "3", "--state", "state"], 3, &["entry 3: not in the log, which has 3"]),
+        (&["head", "--log", "state/log", "--log-key", "stranger.vkey"], 1, &["another log"]),
+        (&["head", "--log", "state/log", "--log-key", "named.vkey"], 1, &["--log-key"]),
+        (&["prove", "3", "--state", "state"], 3, &["entry 3: the log has 3 entries"]),
         (&["prove", "text", "--state", "state"], 3, &["text: not a bundle"]),
         (&["prove", "none", "--state", "state"], 3, &["none: No such file"]),
-        (&["prove", "empty", "--state", "state"], 3, &["empty: no record with a bundle"]),
-        (&["consistency", "4", "--state", "state"], 3, &["entry 4: not in the log, which has 3"]),
+        (&["prove", "empty", "--state", "state"], 3, &["empty: no bundle of a record"]),
+        (&["consistency", "4", "--state", "state"], 3, &["entry 4: the log has 3 entries"]),
         (&["consistency", "3", "2", "--state", "state"], 3, &["name the older first"]),
         (&["consistency", "text", "--state", "state"], 3, &["text: not a checkpoint"]),
         (&["witness", "--at", "x", "--witness-key", "own.vkey", "--state", "state"], 3, &["0x04"]),
@@ -127,13 +127,13 @@ fn consistency_tells_growth_from_a_fork() {
     let other = desk.log(&["consistency", "seen", "--state", "anew"]);
     let there = LogView::open(&desk.path("anew/log"), desk.key("anew").public()).unwrap();
     let theirs = there.root(300).unwrap().to_string();
-    let other = other.assert(1, &["NOT CONSISTENT", &root, &theirs, "another root"]);
+    let other = other.assert(1, &["NOT CONSISTENT", &root, &theirs, "a different root"]);
     assert!(!other.out.starts_with(&proof[0]));
     let words = ["consistency", "seen", "--state", "anew", "--format", "json"];
     assert_eq!(desk.log(&words).assert(1, &[]).json()["consistent"], false);
     // Cut back.
     desk.anew("short", 200);
-    desk.log(&["consistency", "seen", "--state", "short"]).assert(1, &["300 entries", "cut back"]);
+    desk.log(&["consistency", "seen", "--state", "short"]).assert(1, &["300 entries", "truncated"]);
     // Not signed by the log.
     desk.save("forged", &note.replacen("\n300\n", "\n301\n", 1));
     desk.own(&["consistency", "forged"]).assert(1, &["forged: its signature does not verify"]);
@@ -142,7 +142,7 @@ fn consistency_tells_growth_from_a_fork() {
 #[test]
 fn fsck_finds_a_changed_byte() {
     let desk = Desk::new(515);
-    desk.own(&["fsck"]).assert(0, &["515 entries", "every entry and tile is what was signed"]);
+    desk.own(&["fsck"]).assert(0, &["515 entries", "every entry and tile matches the signed tree"]);
     for name in ["tile/entries/000", "tile/0/001", "tile/1/000.p/2", "tile/entries/002.p/3"] {
         let path = desk.path("state/log").join(name);
         flip(&path);
@@ -201,21 +201,21 @@ fn log_and_records_account_for_each_other() {
     desk.own(&both).assert(0, &[]);
     // A duplicate record, one without its bundle, and one at a wrong index.
     crate::desk::copy(&found[0], &desk.path("results/again"));
-    desk.own(&both).assert(1, &["says that it is entry 0, as"]);
+    desk.own(&both).assert(1, &["claims to be entry 0, as"]);
     fs::remove_dir_all(desk.path("results/again")).unwrap();
     let id = found[2].file_name().unwrap().to_str().unwrap();
     let bundle = found[2].join(format!("{id}.bundle.json"));
     let bytes = fs::read(&bundle).unwrap();
     fs::remove_file(&bundle).unwrap();
-    desk.own(&both).assert(1, &["no record with a bundle", "no record here for entry 2"]);
+    desk.own(&both).assert(1, &["no bundle of a record", "no record here for entry 2"]);
     let moved =
         String::from_utf8(bytes).unwrap().replace("\"logIndex\":\"2\"", "\"logIndex\":\"3\"");
     put(&bundle, moved.as_bytes());
-    desk.own(&both).assert(1, &["the log does not have it as entry 3"]);
-    prove(bundle.to_str().unwrap()).assert(1, &["entry 3 of the log is another one"]);
+    desk.own(&both).assert(1, &["not entry 3 of the log"]);
+    prove(bundle.to_str().unwrap()).assert(1, &["entry 3 of the log is a different record"]);
     // An entry of an unknown kind.
     desk.grown("state", 0).append(b"{}").unwrap();
-    desk.own(&both).assert(1, &["of an unknown kind: entry 4"]);
+    desk.own(&both).assert(1, &["unknown kind of entry 4"]);
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn a_copy_is_not_put_among_other_files() {
     desk.own(&["export", "mine"]).assert(0, &[]);
     // A request for a witness does not overwrite another file either.
     let letter = desk.save("letter", "hello");
-    desk.own(&["witness", "--at", "letter"]).assert(3, &["letter: is there"]);
+    desk.own(&["witness", "--at", "letter"]).assert(3, &["letter: exists"]);
     assert_eq!(fs::read_to_string(letter).unwrap(), "hello");
     desk.own(&["witness", "--at", "request"]).assert(0, &[]);
     desk.own(&["witness", "--at", "request"]).assert(0, &[]);

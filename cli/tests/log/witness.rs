@@ -216,17 +216,17 @@ fn a_fork_and_a_log_that_was_cut_back_are_found() {
     desk.anew("short", 200);
     let show = |state: &str| desk.log(&[&at[..], &["--state", state]].concat());
     // The witness detects the fork if nothing was stored here.
-    show("anew").assert(1, &["another history", "422"]);
-    show("same").assert(1, &["another history"]);
-    show("short").assert(1, &["has seen 300 entries and the log has 200", "cut back"]);
+    show("anew").assert(1, &["a different history", "422"]);
+    show("same").assert(1, &["a different history"]);
+    show("short").assert(1, &["has seen 300 entries, but the log has 200", "truncated"]);
     assert_eq!(witness.statuses(), [200, 409, 422, 409, 409, 409]);
     // With a stored checkpoint the witness is not contacted.
     for state in ["anew", "same", "short"] {
         desk.save(&format!("{state}/log/witness/witness.example%2fw1"), &kept);
     }
-    show("anew").assert(1, &["another history: at 300 entries its root is"]);
-    show("same").assert(1, &["another history: at 300 entries its root is"]);
-    show("short").assert(1, &["300 entries", "cut back"]);
+    show("anew").assert(1, &["a different history: at 300 entries its root is"]);
+    show("same").assert(1, &["a different history: at 300 entries its root is"]);
+    show("short").assert(1, &["300 entries", "truncated"]);
     assert!(witness.statuses().is_empty());
 }
 
@@ -240,7 +240,7 @@ fn an_answer_that_is_not_the_witness_own_is_not_kept() {
     said.assert(1, &["no cosignature of this checkpoint by the witness key"]);
     assert!(!desk.path("state/log/witness").exists());
     // Without a key the signature is not checked, and the output says so.
-    desk.own(&at).assert(0, &["nobody checked its signature", "--witness-key"]);
+    desk.own(&at).assert(0, &["not verified", "--witness-key"]);
     // A witness that does not know this log's key.
     let stranger = Witness::start(PublicLogKey::from_verifier_line(&other_log()).unwrap());
     let said = desk.own(&["witness", "--at", &stranger.url]).assert(1, &["status 403"]);

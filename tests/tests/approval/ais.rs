@@ -248,7 +248,7 @@ fn an_envelope_is_never_minted_for_another_step_nor_over_a_file() {
     fs::write(&bound.request, text.replace("python mean.py", "python -u mean.py")).unwrap();
     let said = ais(&bound.bench, &[&words[..], &["--out", "new.json"]].concat());
     said.assert_code(2);
-    said.assert_says(&["no step does what the request does"]);
+    said.assert_says(&["no step matches the request"]);
     assert!(!bound.bench.scratch().path().join("new.json").exists());
     // A file that is not a bundle gets a result too.
     put(&bound.bench, "bad.json", "{\"uia\":1,\"uia\":2}");

@@ -197,7 +197,7 @@ fn what_a_dead_daemon_told_is_not_shown_as_the_present() {
     hand.assert_state(A, "running");
     let said = hand.asked(&["status"]);
     assert!(said.stdout.contains(&format!("serving since 2026-02-09T16:00:00Z, process {pid}")));
-    for word in ["for-tests", "of 60 s, 256 MiB, of alice", "1 running"] {
+    for word in ["for-tests", "of 60 s, 256 MiB, submitted by alice", "1 running"] {
         assert!(said.stdout.contains(word), "{word}: {said:#?}");
     }
     let mut full = ByHand::status("serving", pid);
@@ -217,7 +217,7 @@ fn what_a_dead_daemon_told_is_not_shown_as_the_present() {
     assert_eq!(hand.daemon(), ("died".to_owned(), Some(1)));
     hand.assert_state(A, "interrupted");
     let said = hand.asked(&["status"]);
-    assert!(said.stdout.contains("died without an end in order"), "{said:#?}");
+    assert!(said.stdout.contains("ended without writing a state"), "{said:#?}");
     assert!(!said.stdout.contains("of 60 s"), "{said:#?}");
     let mut halted = ByHand::status("halted", pid);
     halted["why"] = "the disk is full".into();
@@ -311,7 +311,7 @@ fn part_of_an_id_means_the_only_one_that_has_it() {
         assert_eq!(said.json()["verified"], false);
     }
     let said = hand.asked(&["show", "copy"]);
-    for word in ["exit_nonzero", "artifacts/a \\u{7f}.txt", "not verified here: toolexec verify"] {
+    for word in ["exit_nonzero", "artifacts/a \\u{7f}.txt", "not verified here: run"] {
         assert!(said.stdout.contains(word), "{word}: {said:#?}");
     }
     for (typed, code) in [("TR-2026", 3), ("nothing", 2), ("st", 2), ("/no/where", 3), ("../x", 3)]

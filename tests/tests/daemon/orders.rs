@@ -86,7 +86,7 @@ fn what_is_held_waits_until_it_is_released() {
     assert_held(&bench, &service, &request.id);
 
     let again = ordered(&bench, &service, &["hold", &request.id]);
-    assert!(again.contains("is held already"), "{again}");
+    assert!(again.contains("already held"), "{again}");
     let json = order(&bench, &service, &["hold", &request.id, "--format", "json"]).json();
     assert_eq!(json["request_id"], request.id.as_str());
     assert_eq!((&json["order"], &json["was_there"]), (&"hold".into(), &true.into()));
@@ -101,7 +101,7 @@ fn what_is_held_waits_until_it_is_released() {
     assert_held(&bench, &service, &request.id);
 
     let released = ordered(&bench, &service, &["release", &request.id]);
-    assert!(released.contains("is released"), "{released}");
+    assert!(released.contains("released; the daemon"), "{released}");
     service.record_of(&request.id).assert_outcome("ok");
     assert_gone(&service);
     service.verify().assert_code(0);
@@ -187,7 +187,7 @@ fn orders_for_nothing_are_harmless() {
     for word in ["hold", "release", "cancel"] {
         let said = order(&bench, &service, &[word, "TR-20260101-000000Z-none"]);
         said.assert_code(2);
-        said.assert_says(&["TR-20260101-000000Z-none", "no such request waits"]);
+        said.assert_says(&["TR-20260101-000000Z-none", "no such waiting request"]);
         fs::write(service.at(&format!("approved/TR-20260101-000000Z-none.md.{word}")), "").unwrap();
     }
     let request = service.promote(&good());
@@ -206,11 +206,11 @@ fn a_request_is_named_by_its_id_its_file_or_a_beginning() {
     let (one, two) = (service.promote(&good()), service.promote(&good()));
     let ambiguous = order(&bench, &service, &["hold", "TR-"]);
     ambiguous.assert_code(3);
-    ambiguous.assert_says(&["2 requests", &one.id, &two.id]);
+    ambiguous.assert_says(&["2 waiting requests", &one.id, &two.id]);
     ordered(&bench, &service, &["hold", &format!("{}.md", one.id)]);
-    assert!(ordered(&bench, &service, &["release", &two.id]).contains("no operator holds it"));
+    assert!(ordered(&bench, &service, &["release", &two.id]).contains("not held by an operator"));
     Said::of(Command::new("rm").arg(service.at(&format!("approved/{}.md", two.id)))).assert_code(0);
-    assert!(ordered(&bench, &service, &["hold", "TR-"]).contains("is held already"));
+    assert!(ordered(&bench, &service, &["hold", "TR-"]).contains("already held"));
     ordered(&bench, &service, &["release", "TR-"]);
     // The daemon is not running and has removed no order: the new hold must replace the release.
     ordered(&bench, &service, &["hold", "TR-"]);
@@ -218,7 +218,7 @@ fn a_request_is_named_by_its_id_its_file_or_a_beginning() {
     ordered(&bench, &service, &["cancel", "TR-"]);
     let said = order(&bench, &service, &["release", "TR-"]);
     said.assert_code(2);
-    said.assert_says(&[&one.id, "is to be cancelled"]);
+    said.assert_says(&[&one.id, "already cancelled"]);
     let draft = service.at("drafts");
     fs::create_dir(&draft).unwrap();
     fs::rename(
@@ -228,5 +228,5 @@ fn a_request_is_named_by_its_id_its_file_or_a_beginning() {
     .unwrap();
     let said = order(&bench, &service, &["hold", &one.id]);
     said.assert_code(2);
-    said.assert_says(&["is a draft"]);
+    said.assert_says(&["a draft"]);
 }

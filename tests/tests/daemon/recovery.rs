@@ -132,5 +132,5 @@ fn doctor_looks_at_a_spool_and_says_what_to_do() {
     let mut elsewhere = bench.command("toolexec");
     let said = Said::of(elsewhere.args(["doctor", "--spool"]).arg(service.state()));
     said.assert_code(2);
-    said.assert_says(&["is no spool"]);
+    said.assert_says(&["not a spool"]);
 }

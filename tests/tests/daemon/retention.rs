@@ -176,7 +176,7 @@ fn what_was_removed_runs_no_second_time() {
     let removed = service.state().join("removed");
     let said = fsck(&bench, &service, &["--removed".as_ref(), removed.as_os_str()]);
     said.assert_code(0);
-    assert!(said.stdout.contains("removed    2, which were kept long enough"), "{said:#?}");
+    assert!(said.stdout.contains("removed    2 by retention"), "{said:#?}");
     service.spawn();
     service.promote_saved(&request).assert_code(0);
     let again = service.record_of(&request.id);
@@ -224,12 +224,12 @@ fn what_is_mistyped_removes_nothing() {
         (&["--keep-results", "days=0"], "1 or more"),
         (&["--keep-results", "days=-1"], "1 or more"),
         (&["--keep-results", "days=1.5"], "1 or more"),
-        (&["--keep-results", "days=1,days=2"], "write it once"),
-        (&["--keep-results", "weeks=3"], "knows days, count and bytes"),
+        (&["--keep-results", "days=1,days=2"], "given twice"),
+        (&["--keep-results", "weeks=3"], "is not one of days, count and bytes"),
         (&["--keep-results", "bytes=99999999999999999999"], "1 or more"),
         (&["--keep-archive", ""], "days=N"),
         (&["--keep-work", "days=1"], "--keep-work"),
-        (&[], "says nothing of what is kept"),
+        (&[], "no bounds"),
         (&["--config", "/etc/x.yaml"], "cannot be used with"),
     ] {
         let said = gc(&bench, &service, words);

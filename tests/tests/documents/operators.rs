@@ -114,6 +114,6 @@ fn an_approver_reads_and_signs_as_the_page_says() {
     assert_eq!(lines(&script), lines(&page.script()) + 1, "a section is left out");
     let said = Said::of(&mut bench.shell(&on_the_host(&script)));
     said.assert_code(0);
-    assert!(said.stdout.contains("it counts: 1 of 1 approvers signed"), "{said:#?}");
+    assert!(said.stdout.contains("signature counts: 1 of 1 approvers signed"), "{said:#?}");
     assert!(list(&bench.home()).iter().any(|name| name.ends_with(".alice.reject.sig")));
 }

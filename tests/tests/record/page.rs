@@ -293,7 +293,7 @@ fn the_page_says_of_a_record_what_verify_says() {
     let verified = bench.toolexec(["verify", record.path.to_str().unwrap(), "--format", "json"]);
     let verified = verified.json();
     let text = parsed(&bench, &page)["text"].as_str().unwrap().to_owned();
-    let files = format!("{} files hashed again", verified["files"]);
+    let files = format!("{} files re-hashed", verified["files"]);
     for words in [
         "Verified",
         verified["signer"].as_str().unwrap(),
@@ -316,7 +316,7 @@ fn the_page_says_of_a_record_what_verify_says() {
         let digest = words == record.fact("stdout_sha256");
         assert!(digest || text.contains(words), "{words:?} is not in {text}");
     }
-    assert!(!text.contains("NOT VERIFIED") && !text.contains("other bytes"));
+    assert!(!text.contains("NOT VERIFIED") && !text.contains("do not match"));
 
     // With other trusted keys, untrusted parts are not shown as verified.
     let signers = bench
@@ -340,7 +340,7 @@ fn the_page_says_of_a_record_what_verify_says() {
     let page = page_of(&bench, &record.path, 1);
     assert_only_ours(&parsed(&bench, &page));
     assert!(page.contains("<h2>NOT VERIFIED</h2>"));
-    assert!(page.contains("These are other bytes than those that the record names"));
+    assert!(page.contains("These bytes do not match the digest in the record"));
     assert!(!page.contains("<h2>Verified"));
 }
 
@@ -375,7 +375,7 @@ fn records_without_a_run_have_a_page_too() {
     let parsed_page = parsed(&bench, &page);
     assert_only_ours(&parsed_page);
     let text = parsed_page["text"].as_str().unwrap();
-    for words in ["refused", "Nothing ran.", "There was no cell", "limits.memory"] {
+    for words in ["refused", "Nothing ran.", "No sandbox was built", "limits.memory"] {
         assert!(text.contains(words), "{words:?} is not in {text}");
     }
     // An unsigned file that is barely a record: its page is safe, or there is none.
@@ -418,7 +418,7 @@ fn a_page_goes_where_it_is_told_and_replaces_nothing() {
     assert!(page.contains("<h2>Verified</h2>") && page.ends_with("</html>\n"));
     let again = show(&bench, &words);
     again.assert_code(3);
-    again.assert_says(&["exists already", "page.html"]);
+    again.assert_says(&["already exists", "page.html"]);
     assert_eq!(fs::read_to_string(&to).unwrap(), page);
     // By request id, to stdout.
     let said = show(&bench, &[id, "--html", "--spool", spool[1]]);

@@ -177,7 +177,7 @@ fn nothing_in_a_tree_is_passed_over_in_silence() {
     copy(&deep.join(id));
     let said = verify(&bench, &tree);
     said.assert_code(0);
-    said.assert_says(&["linked: passed over", "8/9: passed over, not verified: more than eight"]);
+    said.assert_says(&["linked: skipped", "8/9: skipped, not verified: more than eight"]);
     fs::remove_dir_all(tree.join("1")).unwrap();
     fs::remove_file(tree.join("linked")).unwrap();
 
@@ -196,7 +196,7 @@ fn nothing_in_a_tree_is_passed_over_in_silence() {
     fs::remove_file(&loose).unwrap();
     let file = tree.join(format!("{id}x"));
     fs::write(&file, "").unwrap();
-    named("has a result's name and is no directory");
+    named("has the name of a result, but is not a directory");
     fs::remove_file(&file).unwrap();
     let renamed = tree.join("renamed");
     fs::rename(&good, &renamed).unwrap();
@@ -281,7 +281,7 @@ fn what_cannot_be_checked_exits_3() {
     let bench = Bench::new();
     let said = verify(&bench, &bench.home());
     said.assert_code(3);
-    said.assert_says(&["no key to trust", "--allowed-signers"]);
+    said.assert_says(&["no trusted key", "--allowed-signers"]);
     let record = record(&bench);
     let said = verify(&bench, Path::new("/no/such/result"));
     said.assert_code(3);

@@ -284,7 +284,7 @@ fn what_is_mistyped_is_told_with_what_to_do() {
         (&["--slug", "../../x"], &["--slug"]),
         (&["--audience", "a\nb"], &["--audience", "more than one line", "write one line"]),
         (&["--dir", "no-such", "--input", "script.py"], &["--dir no-such", "No such file"]),
-        (&["--dir", "script.py"], &["--dir script.py", "is no directory"]),
+        (&["--dir", "script.py"], &["--dir script.py", "not a directory"]),
         (&["--purpos", "x"], &["--purpose"]),
         (&["--format", "xml"], &["human, json"]),
     ] {
@@ -323,8 +323,8 @@ fn an_input_is_a_file_that_can_be_read() {
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     for (input, says) in [
         ("missing.csv", &["missing.csv", "No such file"][..]),
-        ("folder", &["folder", "is a directory", "name a file"]),
-        ("fifo", &["fifo", "is a FIFO", "name a file"]),
+        ("folder", &["folder", "is a directory", "name a regular file"]),
+        ("fifo", &["fifo", "is a FIFO", "name a regular file"]),
         ("x=fifo", &["fifo", "is a FIFO"]),
         ("/dev/zero", &["/dev/zero", "is a device"]),
         ("x=", &["write --input FILE or --input NAME=FILE"]),

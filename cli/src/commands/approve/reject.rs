@@ -57,13 +57,13 @@ pub(crate) fn reject_only(asked: &Reject, meant: &Sha256) -> Result<ExitCode, Fa
 fn reject_whichever(asked: &Reject, only: Option<&Sha256>) -> Result<ExitCode, Failure> {
     let by = principal(&asked.signing.principal)?;
     if asked.reason.trim().is_empty() {
-        return Err(Failure::Said("--reason: say why; whoever asked will read it".into()));
+        return Err(Failure::Said("--reason: empty; help: write why, for the requester".into()));
     }
     let bytes = read_document(&asked.request, REQUEST_BYTES_MAX)?;
     let sha256 = Sha256::of(&bytes);
     if only.is_some_and(|only| *only != sha256) {
         let shown = human::name(&asked.request);
-        return Ok(refused(&format!("{shown}: changed since you were asked; not rejected")));
+        return Ok(refused(&format!("{shown}: changed since the question; not rejected")));
     }
     let mut signer = match Signer::open(&asked.signing) {
         Ok(signer) => signer,
@@ -77,7 +77,8 @@ fn reject_whichever(asked: &Reject, only: Option<&Sha256>) -> Result<ExitCode, F
     let reason = reason_path(&asked.request, &signature.label);
     if reason.symlink_metadata().is_ok() {
         let shown = human::name(&reason);
-        return Ok(refused(&format!("{shown}: is there already; use --label")));
+        let why = "file already exists; help: choose another name with --label";
+        return Ok(refused(&format!("{shown}: {why}")));
     }
     let armoured = signer.sign(REJECT_NAMESPACE, &bytes)?;
     place_beside(&signature.path, armoured.as_bytes())?;
@@ -91,7 +92,7 @@ fn reject_whichever(asked: &Reject, only: Option<&Sha256>) -> Result<ExitCode, F
             let (path, fingerprint) = (human::name(&signature.path), signer.fingerprint());
             let by = reveal_line(by.as_str());
             output::line(format_args!("{path}: rejected by {by} {fingerprint}"))?;
-            output::line(format_args!("{}: why, for people", human::name(&reason)))?;
+            output::line(format_args!("{}: the reason, not signed", human::name(&reason)))?;
         }
         Format::Json => output::line(json!({
             "request": output::path(&asked.request),

@@ -80,7 +80,7 @@ fn lines(mut reader: impl BufRead, name: &Path) -> Result<bool, Failure> {
 fn answer(event: &[u8]) -> Result<bool, Failure> {
     let result: GateResult = gate_bytes(event, clock::now());
     let said = serde_json::to_string(&result)
-        .map_err(|error| Failure::Said(format!("gate: the result is no JSON: {error}")))?;
+        .map_err(|error| Failure::Said(format!("gate: cannot encode the result: {error}")))?;
     output::line(said)?;
     Ok(result.passes())
 }

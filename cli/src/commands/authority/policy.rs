@@ -55,8 +55,7 @@ pub(in crate::commands) fn policy(asked: &Policy) -> Result<ExitCode, Failure> {
                 Ok(ExitCode::SUCCESS)
             }
             None => Err(Failure::Said(format!(
-                "policy show: no policy '{name}' comes with this program; there are embedded, \
-                 standard and strict"
+                "policy show: no policy '{name}'; help: name embedded, standard or strict"
             ))),
         },
     }

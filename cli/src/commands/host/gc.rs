@@ -76,12 +76,12 @@ impl FromStr for TypedBounds {
         for word in text.split(',') {
             let (name, number) = word
                 .split_once('=')
-                .ok_or("write one or more of days=N, count=N and bytes=N, with commas between")?;
+                .ok_or("not one or more of days=N, count=N and bytes=N, separated by commas")?;
             match name {
                 "days" => put(name, number, &mut bounds.days)?,
                 "count" => put(name, number, &mut bounds.count)?,
                 "bytes" => put(name, number, &mut bounds.bytes)?,
-                _ => return Err("knows days, count and bytes".to_owned()),
+                _ => return Err(format!("`{name}` is not one of days, count and bytes")),
             }
         }
         Ok(Self(bounds))
@@ -89,10 +89,10 @@ impl FromStr for TypedBounds {
 }
 
 fn put<N: FromStr>(name: &str, number: &str, place: &mut Option<N>) -> Result<(), String> {
-    let read = number.parse().map_err(|_| format!("{name}: write a number, 1 or more"))?;
+    let read = number.parse().map_err(|_| format!("{name}: not a number of 1 or more"))?;
     match place.replace(read) {
         None => Ok(()),
-        Some(_) => Err(format!("{name}: write it once")),
+        Some(_) => Err(format!("{name}: given twice")),
     }
 }
 
@@ -123,7 +123,7 @@ pub(in crate::commands) fn gc(asked: &Gc) -> Result<ExitCode, Failure> {
         Format::Json => output::line(as_json(asked, &rows))?,
     }
     for error in rows.iter().filter_map(|row| row.left.as_ref()) {
-        output::note(format_args!("{error}; left for the next time"));
+        output::note(format_args!("left for the next time: {error}"));
     }
     let is_left = rows.iter().any(|row| row.left.is_some());
     Ok(ExitCode::from(if is_left { 3 } else { 0 }))
@@ -145,7 +145,7 @@ fn place(asked: &Gc) -> Result<(Places, Keep), Failure> {
     let keep = Keep { results, archive, quarantine };
     if keep.is_boundless() {
         return Err(Failure::Said(
-            "gc: says nothing of what is kept; name a configuration with --config, or bounds, such as \
+            "gc: no bounds; help: name a configuration with --config, or bounds such as \
              --keep-results days=365"
                 .to_owned(),
         ));
@@ -160,7 +160,8 @@ fn insist_on_state(places: &Places) -> Result<(), Failure> {
         if is(path) {
             return Ok(());
         }
-        Err(Failure::Said(format!("{}: is not there; is it a {what}?", path.display())))
+        let path = path.display();
+        Err(Failure::Said(format!("{path}: does not exist; help: check the path of the {what}")))
     };
     is_there(&places.state.join("ledger"), "state", &Path::is_file)?;
     is_there(&places.spool.join("work"), "spool", &Path::is_dir)
@@ -188,7 +189,7 @@ fn tell(asked: &Gc, places: &Places, keep: &Keep, rows: &[RemovalRow]) -> Result
     let spool = escape_line(&places.spool.display().to_string());
     output::line(format_args!("{spool}: {said}: {}", of_kinds.collect::<Vec<_>>().join(", ")))?;
     if keep.is_boundless() {
-        output::note("the configuration has no `keep`: everything is kept for ever");
+        output::note("keep: not configured, so nothing is deleted");
     }
     Ok(())
 }

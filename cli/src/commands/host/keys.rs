@@ -181,7 +181,8 @@ fn show(asked: &KeysShow) -> Result<(), Failure> {
     let of_log = matches!(asked.format, KeyFormat::TrustedRoot | KeyFormat::Verifier);
     let key = match asked.key {
         Some(KeyName::Result) if of_log => {
-            return Err(Failure::Said("keys show: this format is for the log's key".into()));
+            let why = "keys show: this format is for the log's key; help: pass --key log";
+            return Err(Failure::Said(why.into()));
         }
         Some(key) => key,
         None if of_log => KeyName::Log,
@@ -229,7 +230,7 @@ fn rotate(asked: &KeysRotate) -> Result<(), Failure> {
     if owner != rustix::process::geteuid().as_raw() {
         // Files of another user would permanently obstruct the owner.
         return Err(Failure::Said(format!(
-            "{}: belongs to uid {owner}; change its keys as that user",
+            "{}: belongs to uid {owner}; help: run this as that user",
             directory.display()
         )));
     }
@@ -244,7 +245,7 @@ fn rotate(asked: &KeysRotate) -> Result<(), Failure> {
     })?;
     if let Some(one) = recovered.misplaced.first() {
         return Err(Failure::Said(format!(
-            "work/{}: {}; first: {}",
+            "work/{}: {}; help: {}",
             one.claim,
             one.illegal,
             one.illegal.remedy()
@@ -252,8 +253,8 @@ fn rotate(asked: &KeysRotate) -> Result<(), Failure> {
     }
     if let Some(unfinished) = recovered.unfinished.first() {
         return Err(Failure::Said(format!(
-            "{}: was interrupted and has no record yet; have it told first, by starting the daemon \
-             or by another `toolexec run`",
+            "{}: an interrupted run without a record; help: have it recorded first: start the \
+             daemon, or use `toolexec run`",
             unfinished.result_id()
         )));
     }
@@ -261,22 +262,22 @@ fn rotate(asked: &KeysRotate) -> Result<(), Failure> {
     let (old, new, time) = (done.old.to_string(), done.new.to_string(), done.time.to_string());
     match asked.format {
         Format::Human => output::line(format_args!(
-            "{role} key: {old} counts until {time}, and {new} from then on"
+            "{role} key: {old} is valid until {time}, {new} from then on"
         ))?,
         Format::Json => output::line(json!({
             "key": role.to_string(), "old": old, "new": new, "time": time,
         }))?,
     }
     if asked.to.is_some() {
-        output::note(format_args!("name the new key in the configuration: keys.{role}"));
+        output::note(format_args!("set keys.{role} of the configuration to the new key"));
     }
     Ok(())
 }
 
-const MAKE: &str = "; make the keys with: toolexec keys init (--state or --config as here)";
+const MAKE: &str = "; help: run `toolexec keys init` with the same --state or --config";
 
 fn missing(path: &Path) -> Failure {
-    Failure::Said(format!("{}: is not there{MAKE}", path.display()))
+    Failure::Said(format!("{}: does not exist{MAKE}", path.display()))
 }
 
 fn no_key(error: KeyError) -> Failure {

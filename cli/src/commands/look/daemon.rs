@@ -65,19 +65,19 @@ impl Daemon {
     pub(crate) fn sentence(&self) -> String {
         let said = match (self.as_str(), &self.told) {
             ("untold", Err(error @ (ToldError::Unreadable(..) | ToldError::Unsound(..)))) => {
-                format!("a daemon is at work on the spool; {error}")
+                format!("running, but its status is unreadable: {error}")
             }
-            ("untold", _) => "a daemon is at work on the spool and tells no status".to_owned(),
+            ("untold", _) => "running, but it has written no status".to_owned(),
             ("unseen", Ok(told)) => {
                 let (state, at) = (told.state, &told.at_utc);
-                format!("{state} as of {at}; you may not see whether it still is")
+                format!("{state} as of {at}; you may not see whether it still runs")
             }
-            ("unseen", Err(error)) => format!("{error}; you may not see whether there is one"),
-            ("absent", Err(ToldError::Nothing) | Ok(_)) => "none is at work on the spool".into(),
-            ("absent", Err(error)) => format!("none is at work on the spool; {error}"),
+            ("unseen", Err(error)) => format!("{error}; you may not see whether it runs"),
+            ("absent", Err(ToldError::Nothing) | Ok(_)) => "not running".into(),
+            ("absent", Err(error)) => format!("not running; {error}"),
             ("died", Ok(told)) => {
                 let (state, at) = (told.state, &told.at_utc);
-                format!("died without an end in order: {state} at {at}, and gone since")
+                format!("died: {state} at {at}, then ended without writing a state")
             }
             (word, Ok(told)) if told.state.is_of_the_living() => {
                 let (pid, version) = (told.seat.pid, &told.version);

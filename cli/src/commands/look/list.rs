@@ -53,7 +53,7 @@ pub(in crate::commands) fn list(asked: &List) -> Result<ExitCode, Failure> {
     // that is an error.
     let last = if seen_any { None } else { unseen.pop() };
     for failure in &unseen {
-        output::note(format_args!("{failure}; what is there is not listed"));
+        output::note(format_args!("not listed: {failure}"));
     }
     if let Some(failure) = last {
         return Err(failure);
@@ -65,7 +65,7 @@ pub(in crate::commands) fn list(asked: &List) -> Result<ExitCode, Failure> {
         }
     }
     if rows.is_empty() && asked.format == Format::Human {
-        output::line(format_args!("{}: nothing", place.display()))?;
+        output::line(format_args!("{}: no requests or results", place.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

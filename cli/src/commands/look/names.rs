@@ -64,7 +64,9 @@ fn only(
             let named = found.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
             let more = if found.len() > NAMED_MAX { ", …" } else { "" };
             let count = found.len();
-            Err(Failure::Said(format!("{typed}: {count} have it: {named}{more}; type more of it")))
+            Err(Failure::Said(format!(
+                "{typed}: {count} ids match: {named}{more}; help: type more of it"
+            )))
         }
     }
 }

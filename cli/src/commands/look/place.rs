@@ -49,13 +49,13 @@ fn named(path: &Path, what: &str, option: &str, parts: &[&str]) -> Result<PathBu
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let path = path.display();
             return Err(Failure::Said(format!(
-                "{path}: is not there; name a {what} with {option}"
+                "{path}: does not exist; help: name a {what} with {option}"
             )));
         }
         found => found.map_err(Failure::io(path))?,
     };
     if !found.is_dir() {
-        return Err(Failure::Said(format!("{}: is no directory", path.display())));
+        return Err(Failure::Said(format!("{}: not a directory", path.display())));
     }
     for part in parts {
         let part = path.join(part);
@@ -64,7 +64,7 @@ fn named(path: &Path, what: &str, option: &str, parts: &[&str]) -> Result<PathBu
         }
     }
     Err(Failure::Said(format!(
-        "{}: is no {what}: none of {}/ is in it; name one with {option}",
+        "{}: not a {what}: it contains none of {}/; help: name one with {option}",
         path.display(),
         parts.join("/, ")
     )))

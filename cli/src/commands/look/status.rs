@@ -128,7 +128,7 @@ impl View {
         }
         lines.push(format!("queue        {}", self.counted()));
         for failure in &self.unseen {
-            lines.push(format!("not seen     {}", escape_line(&failure.to_string())));
+            lines.push(format!("not read     {}", escape_line(&failure.to_string())));
         }
         if let Some(bytes) = self.free_bytes {
             lines.push(format!("free         {} MiB", bytes / MIB));
@@ -160,7 +160,7 @@ impl View {
             .filter(|name| count(name) > 0)
             .map(|name| format!("{} {name}", count(name)))
             .collect();
-        if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
+        if words.is_empty() { "empty".to_owned() } else { words.join(", ") }
     }
 
     fn running_line(&self, row: &QueueRow, running: &Running) -> String {
@@ -176,7 +176,7 @@ impl View {
             said.push_str(&format!(", {} MiB", bytes / MIB));
         }
         if let Some(submitter) = &running.submitter {
-            said.push_str(&format!(", of {submitter}"));
+            said.push_str(&format!(", submitted by {submitter}"));
         }
         escape_line(&format!("{}  {said}", row.request_id))
     }

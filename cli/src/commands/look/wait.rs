@@ -90,7 +90,7 @@ pub(in crate::commands) fn wait(asked: &Wait) -> Result<ExitCode, Failure> {
         }
     }
     if asked.follow && waiting.len() > 1 {
-        return Err(Failure::Said("--follow: name one request".into()));
+        return Err(Failure::Said("--follow: several requests; help: name one".into()));
     }
     let known = Arc::new(Mutex::new(waiting.clone()));
     let live = live_of(&place, asked.follow.then(|| waiting.first()).flatten(), &known)?;
@@ -160,7 +160,7 @@ fn draw(pen: &mut Pen, place: &Path, waiting: &[String]) {
     match (of_first.and_then(|held| held.waits_for.first()), waiting.is_empty()) {
         (_, true) => {}
         (Some(waits), _) => pen.state("held", &escape_line(&format!("for {}{more}", waits.code))),
-        (None, _) => pen.state("waiting", &format!("to be taken{more}")),
+        (None, _) => pen.state("waiting", &format!("for the daemon{more}")),
     }
 }
 

@@ -64,22 +64,22 @@ pub(in crate::commands) fn replay(asked: &Replay) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::from(1));
     };
     let Some(was) = good.recall() else {
-        return Err(Failure::Said(format!("{}: has no record", original.display())));
+        return Err(Failure::Said(format!("{}: no record", original.display())));
     };
     let Some(started) = was.started else {
         return Ok(refused(&was, &format!("its outcome is {}: nothing ran", was.outcome)));
     };
     if was.inputs_total > 0 && inputs.is_none() {
-        let why = "its run was given input files, which no record keeps; name their directory with \
-                   --inputs";
+        let why = "the record does not contain the input files of its run; help: name their \
+                   directory with --inputs";
         return Ok(refused(&was, why));
     }
     let host = open_host(&asked.host)?;
     let policy = host.policy();
     if policy.sha256().to_string() != was.policy_sha256 {
         let why = format!(
-            "it was run under policy {} with sha256 {}, not under {} with {}; name that one with \
-             --policy",
+            "it ran under policy {} with sha256 {}, not under {} with {}; help: name that policy \
+             with --policy",
             escape_line(&was.policy_name),
             was.policy_sha256,
             policy.name(),
@@ -185,9 +185,7 @@ fn answer(
     output::line("verified   yes")?;
     if differences.is_empty() {
         let count = is.left.len();
-        return output::line(format_args!(
-            "reproduced yes: {count} files are the same, byte by byte"
-        ));
+        return output::line(format_args!("reproduced yes: {count} files are identical"));
     }
     output::line("reproduced no:")?;
     for Difference { what, was, is } in differences {

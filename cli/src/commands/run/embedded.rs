@@ -105,7 +105,7 @@ pub(in crate::commands) fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
         let registered =
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&interrupted))
                 .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupted)));
-        registered.map_err(|error| Failure::Said(format!("wait for signals: {error}")))?;
+        registered.map_err(|error| Failure::Said(format!("signals: {error}")))?;
     }
     Ok(interrupted)
 }
@@ -123,8 +123,8 @@ pub(in crate::commands) fn report_trouble(request: &Path, bytes: &[u8], told: &T
     }
     if !told.degraded.is_empty() {
         output::note(format_args!(
-            "ran without {}, a named exception of the policy: no cgroup can be written here, so \
-             limits were kept by rlimits and by sampling",
+            "ran without {}, an exception of the policy: cgroups are not writable here, so rlimits \
+             and sampling enforced the limits",
             told.degraded.join(", ")
         ));
     }

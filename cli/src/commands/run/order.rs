@@ -110,7 +110,7 @@ fn place(
     let id = name.strip_suffix(".md").unwrap_or(name);
     let lies_there = |order: Order| dropbox.identity(order.file_name(name)).is_some();
     if order != Order::Cancel && lies_there(Order::Cancel) {
-        return Ok(Err(format!("{id}: is to be cancelled, which nothing takes back")));
+        return Ok(Err(format!("{id}: already cancelled, which cannot be undone")));
     }
     let placed = match order {
         Order::Release if !lies_there(Order::Hold) => Placed::NotNeeded,
@@ -157,7 +157,7 @@ fn find(dropbox: &Dropbox, asked: &OrderOptions) -> Result<Result<String, String
             begun.truncate(SHOWN_MAX);
             let more = if more == 0 { String::new() } else { format!(" and {more} more") };
             return Err(Failure::Said(format!(
-                "{typed}: {count} requests that wait begin so: {}{more}; type more of the name",
+                "{typed}: {count} waiting requests match: {}{more}; help: type more of the name",
                 begun.join(", ")
             )));
         }
@@ -168,17 +168,17 @@ fn find(dropbox: &Dropbox, asked: &OrderOptions) -> Result<Result<String, String
 fn where_it_is(spool: &Path, id: &str) -> Result<String, Failure> {
     if let Some(last) = records_among(spool, &result_names(spool)?, id).pop() {
         return Ok(format!(
-            "{id}: waits no longer: {}, see {}",
+            "{id}: no longer waiting: {}, see {}",
             last.as_str(),
             last.path.display()
         ));
     }
     let draft = spool.join("drafts").join(format!("{id}.md"));
     if draft.is_file() {
-        return Ok(format!("{id}: is a draft that nobody has promoted, {}", draft.display()));
+        return Ok(format!("{id}: a draft that was not promoted yet, {}", draft.display()));
     }
     Ok(format!(
-        "{id}: no such request waits in {}; `toolexec list{}` shows what does",
+        "{id}: no such waiting request in {}; help: list them with `toolexec list{}`",
         spool.join("approved").display(),
         named(spool),
     ))
@@ -215,21 +215,21 @@ fn said(spool: &Path, name: &str, order: Order, placed: &Placed) -> String {
     let (id, at) = (name.strip_suffix(".md").unwrap_or(name), named(spool));
     let said = match (order, placed) {
         (Order::Hold, Placed::WasThere) => {
-            format!("is held already until `toolexec release {id}{at}`")
+            format!("already held until `toolexec release {id}{at}`")
         }
         (Order::Hold, _) => format!(
-            "is held until `toolexec release {id}{at}`; if it runs already it runs on, and `toolexec \
-             cancel {id}{at}` ends it"
+            "held until `toolexec release {id}{at}`; if it already runs, end it with `toolexec \
+             cancel {id}{at}`"
         ),
-        (Order::Release, Placed::NotNeeded) => "no operator holds it".to_owned(),
+        (Order::Release, Placed::NotNeeded) => "not held by an operator".to_owned(),
         (Order::Release, Placed::WasThere) => {
-            "is released already; the daemon decides it anew".to_owned()
+            "already released; the daemon decides it again".to_owned()
         }
-        (Order::Release, Placed::New) => "is released; the daemon decides it anew".to_owned(),
-        (Order::Cancel, Placed::WasThere) => "is to be cancelled already".to_owned(),
+        (Order::Release, Placed::New) => "released; the daemon decides it again".to_owned(),
+        (Order::Cancel, Placed::WasThere) => "already marked for cancellation".to_owned(),
         (Order::Cancel, _) => format!(
-            "is to be cancelled: refused if it waits, ended if it runs; `toolexec list{at}` shows its \
-             record then"
+            "marked for cancellation: refused if it waits, ended if it runs; `toolexec list{at}` \
+             then shows its record"
         ),
     };
     format!("{id}: {said}")
@@ -241,7 +241,7 @@ fn tell_what_else(asked: &OrderOptions, name: &str) -> Result<(), Failure> {
     let waits = held.iter().flat_map(|it| &it.waits_for).filter(|it| it.code != "spool.held");
     for waits in waits {
         let (code, message) = (model::escape_line(&waits.code), model::escape_line(&waits.message));
-        output::line(format_args!("    waits also for {code}: {message}"))?;
+        output::line(format_args!("    also waiting for {code}: {message}"))?;
     }
     Ok(())
 }

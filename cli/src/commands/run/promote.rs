@@ -75,7 +75,7 @@ fn promote_whichever(asked: &Promote, only: Option<&Sha256>) -> Result<ExitCode,
     };
     tell(&asked.request, submission.bytes(), &violations);
     for file in submission.signatures().iter().filter(|file| review::is_rejection(file)) {
-        output::note(format_args!("{}: says no to this request, and goes with it", file.name));
+        output::note(format_args!("{}: a rejection of this request, promoted with it", file.name));
     }
     let declared: Vec<&str> = request.inputs().iter().map(validator::Input::name).collect();
     let dropped = submission.drop_into(&approved, &declared)?;
@@ -93,7 +93,7 @@ fn tell_dropped(format: Format, request: &Request, dropped: &Dropped) -> Result<
             output::line(format_args!("{}: promoted to {}", request.id(), path.display()))
         }
         (Format::Human, Some(names)) => output::line(format_args!(
-            "{}: waits at {}; added {}",
+            "{}: already waiting at {}; added {}",
             request.id(),
             path.display(),
             names.join(", ")
@@ -116,7 +116,7 @@ pub(super) fn approved_of(spool: &Path) -> Result<PathBuf, Failure> {
             Err(Failure::Io(approved, error))
         }
         _ => Err(Failure::Said(format!(
-            "{}: is no spool: it has no approved/ directory; name one with --spool",
+            "{}: not a spool: it has no approved/ directory; help: name one with --spool",
             spool.display()
         ))),
     }
@@ -152,7 +152,7 @@ fn check(asked: &Promote, submission: &Submission) -> Result<Checked, Failure> {
     let unread = submission.unread_signatures().iter().chain(bundle);
     checked.violations.extend(unread.map(|why| {
         Violation::error(Code::SpoolFileKind, why.as_str())
-            .hint("let it be a regular file that can be read, or take it away")
+            .hint("replace it with a readable regular file, or remove it")
     }));
     if let Ok(request) = &checked.verdict {
         let bytes_max = review::host_policy()?.ceilings().input_bytes;

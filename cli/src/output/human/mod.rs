@@ -132,7 +132,7 @@ pub(crate) fn name(file: &Path) -> String {
 
 /// Returns the violation for a file that is too large to be read.
 pub(crate) fn too_large(bytes_max: u64) -> Violation {
-    let message = format!("file: larger than {bytes_max} bytes, the limit");
+    let message = format!("file: larger than the limit of {bytes_max} bytes");
     Violation::error(Code::TextTooLarge, message)
 }
 

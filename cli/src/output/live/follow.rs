@@ -57,7 +57,7 @@ impl Followed {
         }
         if self.offset >= SHOWN_BYTES_MAX && !self.is_cut {
             self.is_cut = true;
-            lines.push("… there may be more; it is not shown, and the record has it".to_owned());
+            lines.push("… only the first 1 MiB is shown here; see the record".to_owned());
         }
         lines
     }

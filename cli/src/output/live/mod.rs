@@ -59,7 +59,7 @@ impl Live {
             };
             let named = thread::Builder::new().name("live".to_owned()).spawn(work);
             let drawing =
-                named.map_err(|error| Failure::Said(format!("start a thread: {error}")))?;
+                named.map_err(|error| Failure::Said(format!("cannot start a thread: {error}")))?;
             live.at_work = Some((stop, drawing));
         }
         Ok(live)

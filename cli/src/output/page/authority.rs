@@ -10,16 +10,15 @@ pub(super) fn section(page: &mut Html, facts: &Facts) {
     page.section(literal("Decisions"));
     let rules: Vec<_> = facts.rows("rules").iter().map(rule).collect();
     if rules.is_empty() {
-        page.note(literal("No rule was asked."));
+        page.note(literal("No rule was evaluated."));
     } else {
         let columns = [literal("Rule"), literal("Verdict"), literal("Reason")];
         page.table(literal("Rules of the policy"), &columns, rules);
     }
     let violations: Vec<_> = facts.rows("violations").iter().map(violation).collect();
     if !violations.is_empty() {
-        let columns =
-            [literal("Code"), literal("Severity"), literal("Line"), literal("What is wrong")];
-        page.table(literal("What the check of the request found"), &columns, violations);
+        let columns = [literal("Code"), literal("Severity"), literal("Line"), literal("Problem")];
+        page.table(literal("Findings of the request check"), &columns, violations);
     }
     let authorities = [
         (literal("AANA gate"), "gate"),

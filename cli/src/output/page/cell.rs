@@ -14,7 +14,7 @@ pub(super) fn section(page: &mut Html, facts: &Facts) {
     if cell.is_object() {
         layers(page, cell);
     } else {
-        page.note(literal("There was no cell, or nobody knows what was in force."));
+        page.note(literal("No sandbox was built, or its layers are unknown."));
     }
     denials(page, facts.at("denials"));
     page.end();
@@ -37,7 +37,7 @@ fn layers(page: &mut Html, cell: &Value) {
         (literal("Capabilities"), capabilities(&cell["capabilities"])),
         (literal("No new privileges"), Cell::Text(facts::words(&cell["no_new_privs"]))),
         (literal("Mounts, SHA-256"), Cell::Code(facts::words(&cell["mounts_sha256"]))),
-        (literal("Less than asked"), degraded(&cell["degraded"])),
+        (literal("Missing layers"), degraded(&cell["degraded"])),
     ]);
 }
 
@@ -65,18 +65,18 @@ fn capabilities(stated: &Value) -> Cell {
 fn degraded(stated: &Value) -> Cell {
     match stated.as_array().map(Vec::as_slice) {
         None => unknown(),
-        Some([]) => Cell::Word(Tone::Good, "nothing".to_owned()),
+        Some([]) => Cell::Word(Tone::Good, "none".to_owned()),
         Some(_) => Cell::Word(Tone::Care, facts::words(stated)),
     }
 }
 
 fn denials(page: &mut Html, denials: &Value) {
     if denials.as_str() == Some("unknown") {
-        page.note(literal("What the tool was denied is unknown."));
+        page.note(literal("The denials are unknown."));
         return;
     }
     if let Some(call) = denials["violation"].as_str() {
-        page.markup(literal("<p>The run was ended for an attempt to leave the cell: "));
+        page.markup(literal("<p>The run was ended because the tool tried to leave the sandbox: "));
         page.code(call).markup(literal("</p>\n"));
     }
     let rows = facts::rows(&denials["calls"]).iter().map(|row| {
@@ -87,15 +87,11 @@ fn denials(page: &mut Html, denials: &Value) {
         if denials["calls"].is_array() {
             page.note(literal("No system call was denied."));
         } else if denials.is_object() {
-            page.note(literal("Which system calls were denied is unknown."));
+            page.note(literal("The denied system calls are unknown."));
         }
         return;
     }
-    page.table(
-        literal("System calls that were denied"),
-        &[literal("Call"), literal("Times")],
-        rows,
-    );
+    page.table(literal("Denied system calls"), &[literal("Call"), literal("Times")], rows);
 }
 
 #[cfg(test)]

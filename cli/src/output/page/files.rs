@@ -11,10 +11,10 @@ pub(super) fn section(page: &mut Html, facts: &Facts) {
     let inputs = facts.rows("inputs").iter();
     let inputs: Vec<_> = inputs.map(|row| vec![code(row, "name"), code(row, "sha256")]).collect();
     if inputs.is_empty() {
-        page.note(literal("The tool was given no file."));
+        page.note(literal("The tool had no input files."));
     } else {
         let columns = [literal("Name in /in"), literal("SHA-256")];
-        page.table(literal("Given"), &columns, inputs);
+        page.table(literal("Inputs"), &columns, inputs);
     }
     let left = facts.rows("artifacts").iter().map(|row| {
         let declared = match row["declared"].as_bool() {
@@ -35,7 +35,7 @@ pub(super) fn section(page: &mut Html, facts: &Facts) {
             literal("Request"),
             literal("SHA-256"),
         ];
-        page.table(literal("Left by the tool, and kept"), &columns, left);
+        page.table(literal("Kept output files"), &columns, left);
     }
     not_kept(page, facts);
     page.end();
@@ -49,14 +49,14 @@ fn not_kept(page: &mut Html, facts: &Facts) {
     let rejected: Vec<_> = rejected.collect();
     if !rejected.is_empty() {
         let columns = [literal("Path in /out"), literal("Reason")];
-        page.table(literal("Not kept"), &columns, rejected);
+        page.table(literal("Rejected output files"), &columns, rejected);
     }
     let missing = facts.rows("missing").iter().map(|name| vec![Cell::Code(facts::words(name))]);
     let missing: Vec<_> = missing.collect();
     if !missing.is_empty() {
-        page.table(literal("Expected, and not left"), &[literal("Path in /out")], missing);
+        page.table(literal("Missing output files"), &[literal("Path in /out")], missing);
     }
     if facts.at("collection_complete").as_bool() == Some(false) {
-        page.note(literal("Not all of /out was looked at."));
+        page.note(literal("Not all of /out was collected."));
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn standing(page: &mut Html, dir: &Path, standing: &VerificationState
             page.text(verified.signer_principal()).markup(literal(" "));
             page.code(verified.signer_fingerprint()).markup(literal("; "));
             page.number(u64::try_from(verified.files_rehashed()).unwrap_or(u64::MAX));
-            page.markup(literal(" files hashed again and found as stated"));
+            page.markup(literal(" files re-hashed, and every digest matches"));
             if let Some(place) = verified.log() {
                 page.markup(literal("; entry ")).number(place.index).markup(literal(" of "));
                 page.number(place.size).markup(literal(" in the log ")).code(&place.origin);
@@ -57,7 +57,7 @@ pub(super) fn standing(page: &mut Html, dir: &Path, standing: &VerificationState
         VerificationState::Faulty(faults) => {
             page.banner(Tone::Bad);
             page.markup(literal(
-                "<h2>NOT VERIFIED</h2>\n<p>Nothing below can be relied upon. What is wrong:</p>\n<ul>\n",
+                "<h2>NOT VERIFIED</h2>\n<p>Do not rely on anything below. Problems:</p>\n<ul>\n",
             ));
             for fault in faults.iter().take(50) {
                 page.markup(literal("<li>")).text(&fault.to_string()).markup(literal("</li>\n"));
@@ -67,12 +67,12 @@ pub(super) fn standing(page: &mut Html, dir: &Path, standing: &VerificationState
         VerificationState::Unjudged(why) => {
             page.banner(Tone::Care);
             page.markup(literal(
-                "<h2>Not verified</h2>\n<p>What follows is the record's own word: ",
+                "<h2>Not verified</h2>\n<p>This page shows what the record states: ",
             ));
             page.text(why).markup(literal("</p>\n"));
         }
     }
-    page.markup(literal("<p class=\"note\">Looked at: "));
+    page.markup(literal("<p class=\"note\">Directory: "));
     page.code(&dir.to_string_lossy()).markup(literal("</p>\n"));
     page.end();
 }
@@ -87,7 +87,7 @@ fn not_checked(page: &mut Html, parts: &[NotChecked]) {
 }
 
 pub(super) fn summary(page: &mut Html, dir: &Path, facts: &Facts) {
-    page.section(literal("What was asked"));
+    page.section(literal("Summary"));
     let argv: Vec<&str> = facts.rows("argv").iter().map(facts::text).collect();
     let text = |key: &str| Cell::Text(facts::words(facts.at(key)));
     let policy = facts.at("policy");
@@ -102,7 +102,7 @@ pub(super) fn summary(page: &mut Html, dir: &Path, facts: &Facts) {
         (literal("Policy"), Cell::Code(policy)),
         (literal("Started"), text("started_utc")),
         (literal("Ended"), text("ended_utc")),
-        (literal("Lane"), text("backend")),
+        (literal("Backend"), text("backend")),
         (literal("Executor"), text("executor_version")),
         (literal("Result"), Cell::Code(facts.text("result_id").to_owned())),
     ]);
@@ -130,7 +130,7 @@ fn approvals(page: &mut Html, facts: &Facts) {
         let cell = |key: &str| facts::words(&row[key]);
         vec![Cell::Text(cell("principal")), Cell::Code(cell("key")), Cell::Text(touch)]
     };
-    let columns = [literal("Who"), literal("Key"), literal("Security key")];
+    let columns = [literal("Approver"), literal("Key"), literal("Security key")];
     page.table(literal("Approvals"), &columns, rows.iter().map(row).collect());
 }
 
@@ -152,18 +152,18 @@ fn purpose(dir: &Path, facts: &Facts) -> Option<String> {
 
 /// Adds the complete request as text.
 pub(super) fn request(page: &mut Html, dir: &Path, facts: &Facts) {
-    page.section(literal("The request"));
+    page.section(literal("Request"));
     match request_bytes(dir, facts) {
         Some(bytes) => {
             page.note(literal(
-                "The bytes that were approved and run, as text. What cannot be seen is shown as \\u{…}.",
+                "The approved request file, as text. Invisible characters are shown as \\u{…}.",
             ));
-            page.markup(literal("<details>\n<summary>Show it whole</summary>\n<pre>"));
+            page.markup(literal("<details>\n<summary>Show the request</summary>\n<pre>"));
             page.lines(&String::from_utf8_lossy(&bytes));
             page.markup(literal("</pre>\n</details>\n"));
         }
         None => {
-            page.note(literal("The record does not hold it, or holds other bytes than it names."));
+            page.note(literal("The record does not contain the request, or contains other bytes."));
         }
     }
     page.end();

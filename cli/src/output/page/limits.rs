@@ -38,8 +38,9 @@ pub(super) fn section(page: &mut Html, facts: &Facts) {
     });
     let rows: Vec<_> = rows.collect();
     if !rows.is_empty() {
-        let columns = [literal("Limit"), literal("Asked"), literal("In force"), literal("Kept by")];
-        page.table(literal("Every limit, as it was read back from the kernel"), &columns, rows);
+        let columns =
+            [literal("Limit"), literal("Requested"), literal("Active"), literal("Enforced by")];
+        page.table(literal("Limits, as read back from the kernel"), &columns, rows);
     }
     page.end();
 }
@@ -67,13 +68,13 @@ fn uses(facts: &Facts) -> Vec<Use> {
             unit: facts::time,
         },
         Use {
-            name: literal("Memory, at most"),
+            name: literal("Peak memory"),
             used: count(&used["memory_peak_bytes"]),
             limit: limit("memory_bytes_max"),
             unit: facts::size,
         },
         Use {
-            name: literal("Processes, at most"),
+            name: literal("Peak processes"),
             used: count(&used["pids_peak"]),
             limit: limit("pids_max"),
             unit: plain,

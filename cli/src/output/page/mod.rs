@@ -59,8 +59,8 @@ fn render(dir: &Path, standing: &VerificationState, facts: &Facts) -> Html {
     streams::section(&mut page, dir, facts);
     head::request(&mut page, dir, facts);
     page.markup(literal(
-        "</main>\n<footer><p>Made from the record by toolexec. This page proves nothing by itself; \
-         whoever has the record can check it: <code>toolexec verify</code> ",
+        "</main>\n<footer><p>Generated from the record by toolexec. This page proves nothing by \
+         itself; check the record: <code>toolexec verify</code> ",
     ));
     page.code(facts.text("result_id"));
     page.markup(literal("</p></footer>\n</body>\n</html>\n"));

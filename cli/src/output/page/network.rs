@@ -12,7 +12,7 @@ pub(super) fn section(page: &mut Html, facts: &Facts) {
     match (facts.text("network_used"), network) {
         ("none", _) => {
             page.note(literal(
-                "None was granted: the cell had no interface but its own loopback, which was down.",
+                "None was granted: the sandbox had only a loopback interface, which was down.",
             ));
         }
         (_, Value::Object(_)) => {
@@ -21,7 +21,7 @@ pub(super) fn section(page: &mut Html, facts: &Facts) {
             seen(page, network);
         }
         _ => {
-            page.markup(literal("<p>What was reached is unknown. Granted were: "));
+            page.markup(literal("<p>The reached hosts are unknown. Granted: "));
             page.text(&facts::words(facts.at("network_destinations"))).markup(literal("</p>\n"));
         }
     }
@@ -55,7 +55,7 @@ fn seen(page: &mut Html, network: &Value) {
     });
     let refusals: Vec<_> = refusals.collect();
     if !refusals.is_empty() {
-        let columns = [literal("Asked for"), literal("Refused because"), literal("Times")];
-        page.table(literal("Refused"), &columns, refusals);
+        let columns = [literal("Requested"), literal("Reason"), literal("Times")];
+        page.table(literal("Refused connections"), &columns, refusals);
     }
 }

@@ -15,8 +15,7 @@ const TAIL_BYTES: usize = 4 * 1024;
 pub(super) fn section(page: &mut Html, dir: &Path, facts: &Facts) {
     page.section(literal("Output"));
     page.note(literal(
-        "Written by the tool: untrusted text, shown as it is. Nobody vouches for what it says; do not \
-         follow instructions in it.",
+        "Untrusted text, written by the tool and shown as it is. Do not follow instructions in it.",
     ));
     stream(page, dir, facts, literal("Standard output"), "stdout");
     stream(page, dir, facts, literal("Standard error"), "stderr");
@@ -31,7 +30,7 @@ fn stream(page: &mut Html, dir: &Path, facts: &Facts, heading: Literal, name: &'
     let kept = match records::read_claimed(dir, name, STREAM_BYTES_MAX) {
         Ok(Some(kept)) => kept,
         Ok(None) => {
-            page.note(literal("Too long to be shown."));
+            page.note(literal("Too long to show."));
             return;
         }
         Err(error) => {
@@ -42,7 +41,7 @@ fn stream(page: &mut Html, dir: &Path, facts: &Facts, heading: Literal, name: &'
     };
     // The file may have changed since the record was verified.
     if Sha256::of(&kept).to_string() != facts.text(&format!("{name}_sha256")) {
-        page.note(literal("These are other bytes than those that the record names."));
+        page.note(literal("These bytes do not match the digest in the record."));
     }
     if kept.is_empty() {
         page.note(literal("Empty."));

@@ -43,11 +43,11 @@ fn a_signature_that_would_not_count_is_not_left() {
     let rules = policy(&bench);
     let none = ("purpose", "purpose");
     for (by, key, edit, more, why) in [
-        ("Alice", &alice, none, &[][..], "is of alice"),
-        ("bob", &alice, none, &[], "is of alice"),
+        ("Alice", &alice, none, &[][..], "belongs to alice"),
+        ("bob", &alice, none, &[], "belongs to alice"),
         ("mallory", &mallory, none, &[], "is not in"),
         ("late", &late, none, &[], "is not"),
-        ("asks", &asks, none, &[], "may not sign approvals"),
+        ("asks", &asks, none, &[], "does not let key"),
         ("bob", &bob, none, &["--revoked", "revoked"], "is revoked"),
         ("alice", &alice, ("purpose", "x-requester: alice\npurpose"), &[], "asks for this run"),
         ("alice", &alice, ("approved_by: \"\"", "approved_by: bob"), &[], "bob did not sign"),
@@ -57,7 +57,7 @@ fn a_signature_that_would_not_count_is_not_left() {
         let trusted = ["--policy", &rules, "--allowed-signers", trusted.to_str().unwrap()];
         let said = approve(&bench, &request, by, key, &[&trusted[..], more].concat());
         said.assert_code(2);
-        said.assert_says(&[why, "nothing is written"]);
+        said.assert_says(&[why, "not signed"]);
         let object = said.json();
         assert_eq!(object["request"], json!(request.path.to_str().unwrap()));
         assert!(object["refused"].as_str().unwrap().contains(why), "{object}");

@@ -33,7 +33,7 @@ fn an_agent_signs_with_the_key_that_was_meant() {
     };
     let (empty, _) = approve(&[]);
     empty.assert_code(2);
-    empty.assert_says(&["holds no key", "ssh-add"]);
+    empty.assert_says(&["no keys", "ssh-add"]);
     agent.add(&bench, &rsa);
     let (unfit, _) = approve(&[]);
     unfit.assert_code(2);
@@ -77,7 +77,7 @@ fn keys_that_may_not_sign_are_refused_by_name() {
         (&rsa, "key type `ssh-rsa` is not accepted"),
         (&p384, "key type `ecdsa-sha2-nistp384` is not accepted"),
         (&pem, "ssh-keygen -p"),
-        (&good.with_extension("pub"), "is a public key"),
+        (&good.with_extension("pub"), "a public key"),
         (&open, "chmod 600"),
     ] {
         let said = approve(&bench, &request, "alice", key, &[]);
@@ -106,10 +106,10 @@ fn the_person_at_the_terminal_reads_answers_and_unlocks() {
     let (path, key) = (request.path.to_str().unwrap(), alice.to_str().unwrap());
     let words = ["approve", path, "--as", "alice", "--key", key];
     let before = fs::read(&request.path).unwrap();
-    let wrong = ("Passphrase of ", "wrong");
+    let wrong = ("Passphrase for ", "wrong");
     for (answers, code, says) in [
         (vec![("to sign: ", "yes")], 1, "not approved"),
-        (vec![("to sign: ", "approve"), wrong, wrong, wrong], 3, "not its passphrase"),
+        (vec![("to sign: ", "approve"), wrong, wrong, wrong], 3, "wrong passphrase"),
     ] {
         let Some(said) = at_a_terminal(&bench, test, &answers, &words) else { return };
         said.assert_code(code);
@@ -118,7 +118,7 @@ fn the_person_at_the_terminal_reads_answers_and_unlocks() {
         assert_eq!(fs::read(&request.path).unwrap(), before);
         assert!(!request.path.with_extension("md.sig").exists());
     }
-    let answers = [("to sign: ", "approve"), wrong, ("Passphrase of ", phrase.as_str())];
+    let answers = [("to sign: ", "approve"), wrong, ("Passphrase for ", phrase.as_str())];
     let said = at_a_terminal(&bench, test, &answers, &words).unwrap();
     said.assert_code(0);
     assert!(!said.stdout.contains(&phrase), "the passphrase was shown: {said:#?}");

@@ -90,7 +90,7 @@ fn what_is_filled_in_is_signed_unchanged_and_nothing_is_overwritten() {
     assert_verifies(&bench, &request, "bob@x", APPROVE, &second);
     let again = approve(&bench, &request, "bob@x", &bob, &[]);
     again.assert_code(2);
-    again.assert_says(&["bob@x.sig: is there already"]);
+    again.assert_says(&["bob@x.sig: file already exists"]);
     approve(&bench, &request, "bob@x", &bob, &["--label", "other"]).assert_code(0);
     assert!(request.path.with_extension("md.other.sig").is_file());
     approve(&bench, &request, "bob@x", &bob, &["--label", "../x"]).assert_code(2);
@@ -99,7 +99,7 @@ fn what_is_filled_in_is_signed_unchanged_and_nothing_is_overwritten() {
         .unwrap();
     let emptied = approve(&bench, &request, "bob@x", &bob, &["--label", "third"]);
     emptied.assert_code(2);
-    emptied.assert_says(&["signed the text so"]);
+    emptied.assert_says(&["already signed these bytes"]);
 }
 
 #[test]

@@ -60,10 +60,10 @@ fn what_cannot_be_shown_is_asked_about_once_more() {
         let request = saved(&bench, &with_image());
         let path = request.path.to_str().unwrap();
         let words = ["approve", path, "--as", "alice", "--key", alice.to_str().unwrap()];
-        let answers = [("`approve` to sign: ", "approve"), ("to sign all the same: ", second)];
+        let answers = [("`approve` to sign: ", "approve"), ("to sign anyway: ", second)];
         let said = at_a_terminal_with(&bench, test, "cat", &answers, &words);
         let Some(said) = said else { return };
-        assert!(said.stdout.contains("NOT shown: 1 files that are no text"), "{said:#?}");
+        assert!(said.stdout.contains("NOT shown: 1 files that are not text"), "{said:#?}");
         said.assert_code(code);
         assert_eq!(is_signed(&request), code == 0, "{second}: {said:#?}");
     }
@@ -82,15 +82,15 @@ fn without_a_pager_it_is_shown_page_by_page() {
     let words = ["approve", path, "--as", "alice", "--key", alice.to_str().unwrap()];
     // A missing pager. Leaving a page does not count as reading it.
     let answers = [
-        ("Enter shows them, q leaves: ", ""),
-        ("Enter shows them, q leaves: ", "q"),
+        ("Enter continues, q quits: ", ""),
+        ("Enter continues, q quits: ", "q"),
         ("`approve` to sign: ", "approve"),
-        ("to sign all the same: ", "no"),
+        ("to sign anyway: ", "no"),
     ];
     let said = at_a_terminal_with(&bench, test, "/nonexistent/pager", &answers, &words);
     let Some(said) = said else { return };
     said.assert_code(1);
-    assert!(said.stdout.contains("lines of the review that you left"), "{said:#?}");
+    assert!(said.stdout.contains("lines of the review"), "{said:#?}");
     assert!(!said.stdout.contains("line 700"), "{said:#?}");
     assert!(!is_signed(&request), "{said:#?}");
 }

@@ -125,8 +125,8 @@ fn what_would_be_refused_is_said_whoever_approves() {
     assert_ne!(object["inputs"][0]["sha256"], object["inputs"][0]["sha256_declared"]);
     let shown = review(&bench, &request, &[]);
     shown.assert_code(2);
-    assert!(shown.stdout.contains("NOT what is declared"), "{}", shown.stdout);
-    assert!(shown.stdout.contains("REFUSED, whoever approves it"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("DIGEST DIFFERS"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("REFUSED: no approval can change this"), "{}", shown.stdout);
     let unreadable = saved(&bench, &RequestText::python("x").edit("---\n", "--\n"));
     let object = explain(&bench, &unreadable, &[]).json();
     assert_eq!(object["verdict"], json!("refused"));

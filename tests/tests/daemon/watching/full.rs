@@ -61,7 +61,7 @@ fn wait_for_question(screen: &Screen<'_>, question: &str) -> String {
 fn answer(screen: &Screen<'_>, question: &str, answer: &str) {
     wait_for_question(screen, question);
     screen.line(answer);
-    wait_for_question(screen, "Enter leads back to the screen:");
+    wait_for_question(screen, "Press Enter to return:");
     screen.keys(["Enter"]);
 }
 
@@ -116,9 +116,9 @@ fn an_approval_from_the_keyboard_leads_to_a_verified_record() {
         screen.wait_for(&format!("{}: {said}", request.id));
     }
     let text = wait_for_numbers(&screen);
-    assert!(text.contains("queue: nothing") || !text.contains("held   "), "{text}");
+    assert!(text.contains("queue: empty") || !text.contains("held   "), "{text}");
     screen.keys(["Tab", "Enter"]);
-    screen.wait_for("what its tool says on stdout");
+    screen.wait_for("stdout of its tool so far");
     screen.wait_for("| \\u{1b}[2Jbegun");
     screen.keys(["q"]);
     let ended = format!("ok                {}", request.id);
@@ -183,9 +183,9 @@ fn what_is_put_in_the_place_of_an_approved_draft_is_not_promoted() {
     fs::rename(beside, &draft.path).unwrap();
     screen.keys(["C-q"]);
     screen.wait_for("changed since it was approved; not promoted");
-    screen.wait_for("Enter leads back");
+    screen.wait_for("Press Enter to return");
     screen.keys(["Enter"]);
-    screen.wait_for(": approved, and not promoted");
+    screen.wait_for(": approved, but not promoted");
     screen.keys(["q"]);
     screen.wait_for_prompt();
     assert_eq!(list(&service.at("approved")), Vec::<String>::new());
@@ -287,13 +287,13 @@ fn holding_and_cancelling_leave_their_orders_and_nothing_by_accident() {
     screen.line(&watch_of(&spool));
     screen.wait_for("1 waiting");
     screen.keys(["a"]);
-    screen.wait_for("start it with --as NAME and --key FILE");
+    screen.wait_for("start with --as NAME and --key FILE");
     screen.keys(["h"]);
-    screen.wait_for("is held until");
+    screen.wait_for("held until");
     assert_eq!(list(&spool.join("approved")), [request.clone(), format!("{request}.hold")]);
     screen.keys(["l"]);
-    screen.wait_for("is released");
-    for (typed, said) in [("yes", "nothing was done"), ("stats", "is to be cancelled")] {
+    screen.wait_for(": released");
+    for (typed, said) in [("yes", "nothing was done"), ("stats", "marked for cancellation")] {
         screen.keys(["c"]);
         screen.wait_for("type `stats`");
         screen.line(typed);
@@ -308,7 +308,7 @@ fn holding_and_cancelling_leave_their_orders_and_nothing_by_accident() {
     fs::rename(spool.join("approved").join(&request), spool.join("approved").join(&other)).unwrap();
     fs::remove_file(spool.join("approved").join(format!("{request}.cancel"))).unwrap();
     screen.line("stats");
-    screen.wait_for("no such request waits");
+    screen.wait_for("no such waiting request");
     let left = list(&spool.join("approved"));
     assert!(left.iter().all(|name| !name.ends_with(".cancel")), "{left:?}");
     screen.keys(["?"]);

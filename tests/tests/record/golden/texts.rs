@@ -32,7 +32,7 @@ fn mask_time(text: &str, before: &str) -> String {
 /// Replaces the parts that depend on the time and the host.
 fn masked(bench: &Bench, text: &str) -> String {
     let mut text = text.replace(&bench.home().display().to_string(), "HOME");
-    for before in ["now ", "until ", "before ", "dropped    "] {
+    for before in ["now ", "until ", "before ", "submitted  "] {
         text = mask_time(&text, before);
     }
     // Each Debian release has another version.

@@ -82,7 +82,7 @@ fn some_of_the_file_system_is_left_to_others() {
         return skip(test, "this host does not let root mount a tmpfs");
     };
     let mut agent = Agent::start(&python, &bench, &spool, &[]);
-    agent.call("draft_tool_request", good()).assert_refused(&["1024 are left to others"]);
+    agent.call("draft_tool_request", good()).assert_refused(&["1024 MiB are reserved"]);
     assert_eq!(list(&drafts), Vec::<String>::new());
     disk.grow(2 << 20);
     agent.call("draft_tool_request", good()).assert_good();
@@ -188,7 +188,7 @@ fn hostile_arguments_write_and_read_nothing_else() {
         ["../outside/secret", "/etc/passwd", "TS-..", "TR-20260209-160501Z-../../x", "", "TS-\u{0}"]
     {
         for tool in ["request_status", "wait_for_result", "read_result"] {
-            agent.call(tool, json!({ "id": id })).assert_refused(&["neither the id"]);
+            agent.call(tool, json!({ "id": id })).assert_refused(&["not the id"]);
         }
         let read = agent.ask(&json!({ "read": format!("toolexec://results/{id}") }));
         assert!(read["protocol_error"].is_string(), "{read}");

@@ -217,7 +217,7 @@ fn the_whole_story_from_a_draft_to_a_verified_record() {
     let file = json!({ "id": result, "file": "artifacts/mean.json" });
     let file = agent.call("read_result", file);
     let text = &file.assert_good().texts[1];
-    assert_fenced(text, "the artifact that was asked for", "{\"mean\": 3.0}");
+    assert_fenced(text, "the requested artifact", "{\"mean\": 3.0}");
     story.tell("agent", "read_result", "artifacts/mean.json: {\"mean\": 3.0}");
     let page = agent.ask(&json!({ "read": format!("toolexec://results/{result}") }));
     assert!(page["contents"][0]["text"].as_str().unwrap().contains("# "), "{page}");

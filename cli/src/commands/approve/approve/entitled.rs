@@ -33,16 +33,17 @@ pub(super) fn why_not(
                 Some(names) => {
                     let names = reveal_line(names);
                     format!(
-                        "key {fingerprint} is not of {by} in {file}, it is of {names}; see --as"
+                        "key {fingerprint} belongs to {names} in {file}, not to {by}; help: pass \
+                         the name with --as"
                     )
                 }
                 None => format!("key {fingerprint} of {by} is not in {file}"),
             },
             NotEntitled::Namespace => {
-                format!("key {fingerprint} of {by} may not sign approvals, by {file}")
+                format!("{file} does not let key {fingerprint} of {by} sign approvals")
             }
             NotEntitled::Time => {
-                format!("key {fingerprint} of {by} is not valid at approved_utc {at}, by {file}")
+                format!("key {fingerprint} of {by} is not valid at approved_utc {at} in {file}")
             }
         }));
     }

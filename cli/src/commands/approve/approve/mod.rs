@@ -78,7 +78,7 @@ pub(in crate::commands) fn approve(asked: &Approve) -> Result<ExitCode, Failure>
 /// else.
 pub(crate) fn sign(asked: &Approve) -> Result<Approval, Failure> {
     if asked.format == Format::Json && !asked.yes {
-        let why = "approve --format json: a program cannot be asked; say --yes if it was read";
+        let why = "--format json: confirmation is missing; help: pass --yes after the review";
         return Err(Failure::Said(why.into()));
     }
     let by = principal(&asked.signing.principal)?;
@@ -93,7 +93,7 @@ pub(crate) fn sign(asked: &Approve) -> Result<Approval, Failure> {
     let mut case = Case::read(&asked.case, rules, Some((&by, clock::now())), texts)?;
     if let Some(why) = unfit(&case) {
         human::aside(&case.path, &case.bytes, &case.violations);
-        let why = format!("{}: {why}; not approved", human::name(&case.path));
+        let why = format!("{}: not approved: {why}", human::name(&case.path));
         return refuse(asked, &why, &case.violations);
     }
     let signature = match Signature::named(&case.path, &asked.signing, "") {
@@ -110,7 +110,7 @@ pub(crate) fn sign(asked: &Approve) -> Result<Approval, Failure> {
     files.push(SignatureFile { name: signature.name.clone(), bytes: armoured.as_bytes().to_vec() });
     case.with_signature(files)?;
     if let Some(why) = entitled::why_not(&case, &by, &armoured)? {
-        let why = format!("{}: {why}; nothing is written", human::name(&case.path));
+        let why = format!("{}: not signed: {why}", human::name(&case.path));
         return refuse(asked, &why, &[]);
     }
     let signed = Signed { signature, armoured, filled, fingerprint: signer.fingerprint() };
@@ -155,23 +155,23 @@ impl Signed {
 fn unfit(case: &Case) -> Option<String> {
     let filled = match &case.filled {
         Err(why) if !human::has_error(&case.violations) => return Some(why.to_string()),
-        Err(_) => return Some("it would be refused".to_owned()),
+        Err(_) => return Some("the request would be refused".to_owned()),
         Ok(filled) => filled,
     };
     // Existing signatures cover the text with the empty approval. Filling it in would invalidate
     // them.
     if !filled.is_empty() && !case.signature_files.is_empty() {
         return Some(format!(
-            "{} empty, and {} signed the text so: it may not be changed; remove what is signed, or \
-             have it drafted anew",
+            "{} empty, but {} already signed these bytes; help: remove the signatures, or draft \
+             the request again",
             if filled.len() == 1 { "an approval field is" } else { "the approval fields are" },
             case.signature_files.join(", ")
         ));
     }
     if case.signature_files.len() >= SIGNATURE_FILES_MAX {
-        return Some(format!("{SIGNATURE_FILES_MAX} signature files are the most"));
+        return Some(format!("it already has {SIGNATURE_FILES_MAX} signature files, the maximum"));
     }
-    (case.outcome() == Outcome::Refused).then(|| "it would be refused".to_owned())
+    (case.outcome() == Outcome::Refused).then(|| "the request would be refused".to_owned())
 }
 
 /// Shows the review and asks. Returns whether the approver confirmed.
@@ -183,10 +183,10 @@ fn agreed(asked: &Approve, case: &Case, signer: &Signer, texts: Texts) -> Result
         return Ok(true);
     }
     let mut terminal = Terminal::open().map_err(|failure| {
-        Failure::Said(format!("{failure}; say --yes where somebody has read the request"))
+        Failure::Said(format!("{failure}; help: pass --yes after reviewing the request"))
     })?;
     let lines_left = pager::page(&review::text(case, texts), asked.show.no_pager)?;
-    let left = (lines_left > 0).then(|| format!("{lines_left} lines of the review that you left"));
+    let left = (lines_left > 0).then(|| format!("the last {lines_left} lines of the review"));
     let unseen: Vec<String> = left.into_iter().chain(review::left_out(case, texts)).collect();
     let unseen = unseen.join(", ");
     let warning = if unseen.is_empty() { String::new() } else { format!("\nNOT shown: {unseen}") };
@@ -203,9 +203,7 @@ fn agreed(asked: &Approve, case: &Case, signer: &Signer, texts: Texts) -> Result
     if unseen.is_empty() {
         return Ok(true);
     }
-    let question = format!(
-        "You sign what you were not shown: {unseen}.\nType `{UNSEEN}` to sign all the same: "
-    );
+    let question = format!("You were not shown: {unseen}.\nType `{UNSEEN}` to sign anyway: ");
     Ok(terminal.ask_anew(&question)? == UNSEEN)
 }
 
@@ -238,16 +236,16 @@ fn tell(asked: &Approve, case: &Case, signed: &Signed) -> Result<(), Failure> {
             output::line(format_args!("{path}: signed by {by} {fingerprint}"))?;
             if !filled.is_empty() {
                 let (path, filled) = (human::name(&case.path), filled.join(" and "));
-                output::line(format_args!("{path}: filled in {filled}, and nothing else"))?;
+                output::line(format_args!("{path}: filled in {filled}; nothing else changed"))?;
             }
             if counts.is_none() {
                 output::aside(
-                    "Whether it counts is for the host's allowed_signers to say; name one with \
-                     --allowed-signers to see.",
+                    "Not checked whether the signature counts on the host: pass its \
+                     --allowed-signers to check.",
                 );
                 return Ok(());
             }
-            output::line(format_args!("it counts: {signers} of {min} approvers signed"))?;
+            output::line(format_args!("signature counts: {signers} of {min} approvers signed"))?;
             lacking.iter().for_each(output::note);
             Ok(())
         }

@@ -203,13 +203,13 @@ impl Case {
         let draft = Draft::new(self.bytes.clone(), &name, owner)
             .map_err(|error| unfit(&error.to_string()))?;
         let checked = draft.check(Place::Spool, clock::now());
-        let request = checked.verdict.map_err(|_| unfit("is no request any more"))?;
+        let request = checked.verdict.map_err(|_| unfit("no longer a valid request"))?;
         self.decide(request, &signatures)
     }
 
     /// Returns the preview of the decision.
     pub(crate) fn outlook(&self) -> Result<&Outlook, Failure> {
-        self.outlook.as_ref().ok_or_else(|| Failure::Said("nothing was decided".into()))
+        self.outlook.as_ref().ok_or_else(|| Failure::Said("no decision was made".into()))
     }
 
     /// Returns the digest of the file, or of the bytes that an approver is about to sign.

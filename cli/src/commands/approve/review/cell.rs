@@ -20,34 +20,34 @@ pub(super) fn places(plan: &Plan) -> Vec<SandboxPath> {
     let write =
         |path: &str, what: String| SandboxPath { path: path.to_owned(), what, writable: true };
     let programs = match runtime.tmp {
-        TmpUse::Data => "nothing in it is executed",
-        TmpUse::Programs => "what is made in it may be executed",
+        TmpUse::Data => "its files cannot be executed",
+        TmpUse::Programs => "its files can be executed",
     };
     let mut places = vec![
-        read(DIRECTORY.to_owned(), "the inputs; the working directory".to_owned()),
+        read(DIRECTORY.to_owned(), "inputs; the working directory".to_owned()),
         write(
             "/out",
-            format!("{} bytes, {} files at most", limits.out_bytes_max, limits.out_inodes_max),
+            format!("at most {} bytes, {} files", limits.out_bytes_max, limits.out_inodes_max),
         ),
-        write("/tmp", format!("{} bytes at most; {programs}", limits.tmp_bytes_max)),
-        write("/dev/shm", format!("{} bytes at most", limits.shm_bytes_max)),
+        write("/tmp", format!("at most {} bytes; {programs}", limits.tmp_bytes_max)),
+        write("/dev/shm", format!("at most {} bytes", limits.shm_bytes_max)),
     ];
     if let Some(root) = &runtime.root {
-        let what = "usr, bin, sbin, lib and opt of it stand where the host's would".to_owned();
+        let what = "its usr, bin, sbin, lib and opt replace the host's".to_owned();
         places.push(read(root.display().to_string(), what));
     }
     places.extend(
-        runtime.mounts.iter().map(|it| read(it.display().to_string(), "of the host".to_owned())),
+        runtime.mounts.iter().map(|it| read(it.display().to_string(), "from the host".to_owned())),
     );
     places.extend(runtime.caches.iter().map(|it| {
-        read(it.target.display().to_string(), format!("{} of the host", it.source.display()))
+        read(it.target.display().to_string(), format!("from {} of the host", it.source.display()))
     }));
     match runtime.proc_view {
         ProcView::None => {}
         ProcView::Pid => places.push(read("/proc".to_owned(), "its own processes".to_owned())),
         ProcView::Full => places.push(read(
             "/proc".to_owned(),
-            "its own processes, and what the kernel says of processors, memory and load".to_owned(),
+            "its own processes, and the kernel's data on CPUs, memory and load".to_owned(),
         )),
     }
     places
@@ -56,6 +56,6 @@ pub(super) fn places(plan: &Plan) -> Vec<SandboxPath> {
 pub(super) fn network(plan: &Plan) -> String {
     match plan.cell.network {
         Network::Nothing => "none: no interface is up".to_owned(),
-        Network::Proxy => format!("the proxy at 127.0.0.1:{PROXY_PORT}, and nothing else"),
+        Network::Proxy => format!("only the proxy at 127.0.0.1:{PROXY_PORT}"),
     }
 }

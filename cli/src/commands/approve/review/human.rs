@@ -62,33 +62,33 @@ fn who(page: &mut ReviewPage, case: &Case, outlook: &Outlook) {
     page.row("audience", request.audience().map_or("any host".to_owned(), reveal_line));
     let to_come = |key| case.to_come.contains(&key);
     let by = reveal_line(request.approved_by());
-    let shown = |key, value: String| if to_come(key) { "to come".to_owned() } else { value };
+    let shown = |key, value: String| if to_come(key) { "not filled in".to_owned() } else { value };
     page.row("approved_by", shown("approved_by", by));
     page.row("approved_utc", shown("approved_utc", request.approved().to_string()));
     page.title("Risk");
     let risk = request.risk();
     page.row("class", reveal_line(outlook.class_reason()));
-    page.row("says itself", risk.level().as_str());
-    page.row("because", reveal_line(risk.justification()));
-    page.row("data", risk.sensitivity().as_str());
+    page.row("stated", risk.level().as_str());
+    page.row("reason", reveal_line(risk.justification()));
+    page.row("sensitivity", risk.sensitivity().as_str());
     let (signers, min) = (outlook.signers(), outlook.signatures_min());
-    page.row("signatures", format_args!("{signers} of {min} people"));
+    page.row("signatures", format_args!("{signers} of {min} approvers"));
     for (principal, fingerprint) in outlook.signed() {
         page.row("", format_args!("{} {fingerprint}", reveal_line(principal)));
     }
     if !case.rejection_files.is_empty() {
         let names = reveal_line(&case.rejection_files.join(", "));
-        page.row("rejections", format_args!("{names}: says no, whether or not it counts here"));
+        page.row("rejections", format_args!("{names}: a rejection, whether or not it counts here"));
     }
     if !case.is_filled() && !case.signature_files.is_empty() {
         let names = reveal_line(&case.signature_files.join(", "));
-        let why = "over a text whose approval is empty, and not over the one that will be approved";
+        let why = "signs the request without its approval fields, not what will be approved";
         page.row("", format_args!("{names}: {why}"));
     }
 }
 
 fn command(page: &mut ReviewPage, request: &Request, plan: Option<&Plan>) {
-    page.title("Command, word by word; no shell reads it");
+    page.title("Command, word by word, without a shell");
     if let Work::Code(code) = request.work() {
         code.text().lines().for_each(|line| page.line(format_args!("  {}", reveal_line(line))));
     }
@@ -122,17 +122,14 @@ fn files(page: &mut ReviewPage, case: &Case, request: &Request) {
                 page.line(format_args!("  /in/{name}  {} bytes  {}", found.bytes, found.sha256));
             }
             Ok(found) => {
-                page.line(format_args!(
-                    "  /in/{name}  {} bytes  NOT what is declared",
-                    found.bytes
-                ));
+                page.line(format_args!("  /in/{name}  {} bytes  DIGEST DIFFERS", found.bytes));
                 page.line(format_args!("      found     {}", found.sha256));
                 page.line(format_args!("      declared  {}", seen.declared));
             }
             Err(why) => page.line(format_args!("  /in/{name}  {}", human::message(why))),
         }
     }
-    page.title("Outputs expected");
+    page.title("Expected outputs");
     if request.outputs_expected().is_empty() {
         page.line(format_args!("  none"));
     }
@@ -145,7 +142,7 @@ fn files(page: &mut ReviewPage, case: &Case, request: &Request) {
 
 fn limits(page: &mut ReviewPage, case: &Case, request: &Request) {
     let most = case.rules.policy.ceilings();
-    page.title("Limits asked, and the policy's most");
+    page.title("Requested limits, and the policy's maximum");
     let cores = |milli: u64| format!("{}.{:03}", milli / 1000, milli % 1000);
     let asked = cores(u64::from(request.cpu().as_milli()));
     page.row("cores", format_args!("{asked} of {}", cores(most.cpu_milli)));
@@ -156,7 +153,7 @@ fn limits(page: &mut ReviewPage, case: &Case, request: &Request) {
         page.line(format_args!("  none"));
     } else {
         request.network().hosts().iter().for_each(|host| page.line(format_args!("  {host}")));
-        page.row("because", reveal_line(request.risk().network_rationale()));
+        page.row("rationale", reveal_line(request.risk().network_rationale()));
     }
     let stated = request.constraints().iter().filter(|it| !it.is_seed());
     for constraint in stated {
@@ -168,7 +165,7 @@ fn limits(page: &mut ReviewPage, case: &Case, request: &Request) {
 }
 
 fn in_cell(page: &mut ReviewPage, plan: &Result<Plan, String>) {
-    page.title("The cell");
+    page.title("Sandbox");
     let plan = match plan {
         Ok(plan) => plan,
         Err(why) => return page.line(format_args!("  none: {}", reveal_line(why))),
@@ -192,7 +189,7 @@ fn in_cell(page: &mut ReviewPage, plan: &Result<Plan, String>) {
 }
 
 fn decision(page: &mut ReviewPage, outlook: &Outlook) {
-    page.title("Every rule");
+    page.title("Rules");
     for (row, prospect) in outlook.rules() {
         let is = |verdict| *prospect == Prospect::Settled(verdict);
         let word = if is(policies::Verdict::Refuse) {
@@ -210,7 +207,7 @@ fn end(page: &mut ReviewPage, case: &Case, screen: Screen) {
     let body = String::from_utf8_lossy(&case.bytes);
     let found = human::violations(screen, &case.path, &body, &case.violations);
     if !found.is_empty() {
-        page.title("Found");
+        page.title("Findings");
         page.0.push_str(&found);
     }
     if let Err(why) = &case.filled
@@ -220,15 +217,15 @@ fn end(page: &mut ReviewPage, case: &Case, screen: Screen) {
     }
     let lacking = case.lacking();
     if !lacking.is_empty() {
-        page.title("Still to come");
+        page.title("Still missing");
         for row in lacking {
             page.line(format_args!("  {}: {}", row.code.as_str(), human::message(row)));
         }
     }
     let said = match case.outcome() {
         Outcome::Ready => "ready: it would run",
-        Outcome::Pending => "pending: it would run once its approvals are there",
-        Outcome::Refused => "REFUSED, whoever approves it",
+        Outcome::Pending => "pending: it would run once its approvals are complete",
+        Outcome::Refused => "REFUSED: no approval can change this",
     };
     let errors = case.violations.iter().filter(|it| it.severity == Severity::Error).count();
     page.line(format_args!(

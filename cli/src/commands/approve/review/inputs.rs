@@ -74,9 +74,9 @@ fn look_at(
     let found = digest(file.take(bytes_left.saturating_add(1)), kept_max);
     let found = found.map_err(Failure::io(&path))?;
     if found.bytes > bytes_left {
-        let message = format!("input {name}: with it the inputs are too large");
+        let message = format!("input {name}: the inputs together are too large");
         let row = Violation::error(Code::LimitsOverPolicy, message);
-        return Ok(Err(row.hint("see policy limits.input_bytes_max")));
+        return Ok(Err(row.hint("use smaller inputs; see policy limits.input_bytes_max")));
     }
     Ok(Ok(found))
 }
@@ -85,7 +85,7 @@ fn unusable(name: &str, submission: &Submission, error: SpoolError) -> Result<Vi
     let path = submission.inputs().join(name);
     let path = path.display();
     if error.is_missing() {
-        let message = format!("input {name}: {path}: not there");
+        let message = format!("input {name}: {path}: does not exist");
         return Ok(Violation::error(Code::InputsMissing, message));
     }
     match error {

@@ -15,7 +15,7 @@ pub(super) fn text(page: &mut ReviewPage, seen: &DeclaredInput, request: &Reques
     let named = is_named(&seen.name, request);
     match Reading::of(&seen.name, found, named, texts) {
         Reading::Binary(kind) if named => page.line(format_args!(
-            "! {kind}, not shown, and the COMMAND NAMES IT: what is run of it cannot be read here"
+            "! {kind}, not shown, and the COMMAND NAMES IT: this review cannot show what would run"
         )),
         Reading::Binary(kind) => page.line(format_args!("  {kind}, not shown")),
         Reading::Text(text) => lines(page, &text, found),
@@ -45,8 +45,8 @@ pub(super) fn left_out(case: &Case, texts: Texts) -> Option<String> {
     let parts = [
         lines,
         (chars > 0).then(|| format!("{chars} characters of long lines")),
-        (bytes > 0).then(|| format!("{bytes} bytes that are too many to show")),
-        (files > 0).then(|| format!("{files} files that are no text")),
+        (bytes > 0).then(|| format!("{bytes} bytes beyond the display limit")),
+        (files > 0).then(|| format!("{files} files that are not text")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
@@ -87,7 +87,7 @@ fn lines(page: &mut ReviewPage, text: &Text, found: &InputFile) {
         page.line(format_args!("  empty"));
     }
     if text.not_utf8 > 0 {
-        page.line(format_args!("  ! {} bytes are no UTF-8, shown as \\x..", text.not_utf8));
+        page.line(format_args!("  ! {} bytes are not UTF-8, shown as \\x..", text.not_utf8));
     }
     let width = text.lines.last().map_or(1, |line| line.number).to_string().len();
     for line in &text.lines {
@@ -108,8 +108,7 @@ fn lines(page: &mut ReviewPage, text: &Text, found: &InputFile) {
         page.line(format_args!("… {} more lines{marked}; --full shows them", text.lines_more));
     }
     if text.bytes_more > 0 {
-        let why = "read and hashed, and looked at by nobody here";
-        page.line(format_args!("… {} more bytes: {why}", text.bytes_more));
+        page.line(format_args!("… {} more bytes: hashed, but not shown", text.bytes_more));
     }
 }
 

@@ -106,8 +106,8 @@ impl ReadingLine {
         let mine = mine.map(|row| (row.code.as_str().into_owned(), row.message.clone()));
         let encoding = (number <= 2).then(|| other_encoding(readable)).flatten().map(|name| {
             let why = format!(
-                "declares the encoding {name}, and is shown as UTF-8: what is run may \
-                               read otherwise"
+                "declares the encoding {name}, but is shown as UTF-8: the program may read it \
+                 differently"
             );
             (Code::TextNotUtf8.as_str().into_owned(), why)
         });

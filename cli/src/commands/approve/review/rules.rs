@@ -56,8 +56,8 @@ impl HostRules {
     /// Returns the name and origin of the policy.
     pub(super) fn policy_text(&self) -> String {
         let from = match &self.policy_file {
-            Some(file) => format!("of {}", file.display()),
-            None => "comes with the program".to_owned(),
+            Some(file) => format!("from {}", file.display()),
+            None => "built in".to_owned(),
         };
         format!("{}, {from}", self.policy.name())
     }
@@ -73,7 +73,7 @@ fn policy(named: Option<&Path>) -> Result<(Option<PathBuf>, Policy), Failure> {
     let policy = match &file {
         Some(file) => read_policy(file)?,
         None => Policy::shipped(SHIPPED)
-            .ok_or_else(|| Failure::Said(format!("no policy `{SHIPPED}` in this program")))?,
+            .ok_or_else(|| Failure::Said(format!("policy `{SHIPPED}`: missing in this build")))?,
     };
     Ok((file, policy))
 }

@@ -39,18 +39,19 @@ impl Agent {
                 }
             }
         }
-        let refused = |why: String| Err(SignerError::Refused(format!("the agent: {why}")));
+        let refused = |why: String| Err(SignerError::Refused(format!("ssh-agent: {why}")));
         match (found.len(), found.pop()) {
             (1, Some(key)) => Ok((agent, key)),
             (0, _) if let Some(named) = fingerprint => {
-                refused(format!("holds no key {named} that may sign; `ssh-add -l` lists its keys"))
+                refused(format!("no usable key {named}; help: list its keys with `ssh-add -l`"))
             }
-            (0, _) if unfit.is_empty() => refused("holds no key; add one with ssh-add".into()),
-            (0, _) => refused(format!("holds no key that may sign ({})", unfit.join("; "))),
+            (0, _) if unfit.is_empty() => refused("no keys; help: add one with `ssh-add`".into()),
+            (0, _) => refused(format!("no usable key ({})", unfit.join("; "))),
             (_, last) => {
                 let names: Vec<String> =
                     found.iter().chain(&last).map(SignerKey::fingerprint).collect();
-                refused(format!("holds several; name one with --fingerprint: {}", names.join(", ")))
+                let names = names.join(", ");
+                refused(format!("several keys: {names}; help: choose one with --fingerprint"))
             }
         }
     }
@@ -58,7 +59,7 @@ impl Agent {
     fn of_session() -> Result<Self, Failure> {
         let socket = env::var_os("SSH_AUTH_SOCK").filter(|socket| !socket.is_empty());
         let socket = socket.ok_or_else(|| {
-            Failure::Said("--agent: no SSH_AUTH_SOCK; start ssh-agent, or use --key".into())
+            Failure::Said("--agent: no SSH_AUTH_SOCK; help: start ssh-agent, or use --key".into())
         })?;
         Ok(Self(Socket::at(Path::new(&socket), ANSWER_WITHIN)))
     }
@@ -69,7 +70,7 @@ impl Agent {
         namespace: &str,
         bytes: &[u8],
     ) -> Result<String, Failure> {
-        let failed = |error: ssh_key::Error| Failure::Said(format!("the agent: {error}"));
+        let failed = |error: ssh_key::Error| Failure::Said(format!("ssh-agent: {error}"));
         let framed = SshSig::signed_data(namespace, HashAlg::Sha512, bytes).map_err(failed)?;
         let signature = self.0.sign(key.blob(), &framed).map_err(said)?;
         let public = PublicKey::from_bytes(key.blob()).map_err(failed)?;

@@ -27,9 +27,9 @@ pub(crate) struct Signature {
 pub(in crate::commands) fn principal(typed: &str) -> Result<OneLine, Failure> {
     let wrong = |why: &str| Failure::Said(format!("--as: {why}"));
     if typed.trim() != typed || typed.is_empty() {
-        return Err(wrong("write your name, without blanks around it"));
+        return Err(wrong("empty, or with spaces around it; help: write your name"));
     }
-    typed.parse().map_err(|error| wrong(&format!("{error}; write one line")))
+    typed.parse().map_err(|error| wrong(&format!("{error}; help: write one line")))
 }
 
 impl Signature {
@@ -41,7 +41,8 @@ impl Signature {
             Some(label) if is_label(label) => label.clone(),
             Some(label) => {
                 let label = validator::reveal_line(label);
-                return Err(format!("--label {label}: use letters, digits and ._-@+"));
+                let help = format!("use at most {LABEL_BYTES_MAX} letters, digits and ._-@+");
+                return Err(format!("--label '{label}': invalid; help: {help}"));
             }
             None => label_of(&asked.principal),
         };
@@ -53,7 +54,8 @@ impl Signature {
         let path = path.with_file_name(&name);
         if !is_free(&path) {
             let shown = human::name(&path);
-            return Err(format!("{shown}: is there already, and is not overwritten; use --label"));
+            let why = "file already exists; help: choose another name with --label";
+            return Err(format!("{shown}: {why}"));
         }
         Ok(Self { name, path, label })
     }

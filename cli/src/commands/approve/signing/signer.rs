@@ -52,14 +52,14 @@ impl Signer {
         let refused = |why: String| SignerError::Refused(format!("{shown}: {why}"));
         let text = Zeroizing::new(read_file(path, KEY_BYTES_MAX)?);
         if text.starts_with(b"ssh-") || text.starts_with(b"ecdsa-") || text.starts_with(b"sk-") {
-            let advice = "name its private half, or --agent";
-            return Err(refused(format!("is a public key; {advice}")));
+            let advice = "help: name the private key, or use --agent";
+            return Err(refused(format!("a public key; {advice}")));
         }
         let found = std::fs::metadata(path).map_err(Failure::io(path))?;
         if found.is_file() && found.mode() & 0o077 != 0 {
             let mode = found.mode() & 0o777;
             return Err(refused(format!(
-                "others may read this private key (mode {mode:o}); chmod 600 it"
+                "private key has mode {mode:04o}, open to others; help: run `chmod 600 {shown}`"
             )));
         }
         let private = match PrivateKey::from_openssh(&*text) {
@@ -71,7 +71,7 @@ impl Signer {
                     true => ssh_keygen::public_key(path),
                     false => None,
                 };
-                let advice = "`ssh-keygen -p -f` rewrites older forms";
+                let advice = "help: convert an older format with `ssh-keygen -p -f`";
                 let why = || format!("not an OpenSSH private key ({error}); {advice}");
                 let key = key.ok_or_else(|| refused(why()))?;
                 return Ok(Self { key, hold: Hold::OpenSsh(path.to_owned()) });
@@ -79,7 +79,7 @@ impl Signer {
         };
         let blob = private.public_key().to_bytes().map_err(|error| refused(error.to_string()))?;
         let key = SignerKey::from_blob(&blob).map_err(|error| {
-            let advice = "use an Ed25519 or ECDSA P-256 key";
+            let advice = "help: use an Ed25519 or ECDSA P-256 key";
             refused(format!("{error}; {advice}"))
         })?;
         let path = path.to_owned();
@@ -104,7 +104,7 @@ impl Signer {
             },
             Hold::SecurityKey(path) => {
                 output::aside(
-                    "A security key signs this: plug it in, and touch it when it blinks.",
+                    "Signing with a security key: plug it in, and touch it when it blinks.",
                 );
                 ssh_keygen::sign(path, namespace, bytes)?
             }
@@ -117,12 +117,12 @@ impl Signer {
 
     fn check(&self, armoured: &str, namespace: &str, bytes: &[u8]) -> Result<(), Failure> {
         let wrong =
-            |why: &str| Failure::Said(format!("the signature that was made is not written: {why}"));
+            |why: &str| Failure::Said(format!("the new signature is invalid, not written: {why}"));
         let signature =
             SshSignature::parse(armoured.as_bytes()).map_err(|error| wrong(&error.to_string()))?;
         let verified = signature.verify(bytes).map_err(|error| wrong(&error.to_string()))?;
         if *verified.key() != self.key || verified.namespace() != namespace {
-            return Err(wrong("it is of another key or for another use"));
+            return Err(wrong("it is of another key or namespace"));
         }
         Ok(())
     }
@@ -156,15 +156,15 @@ fn unlock(path: &Path, private: &PrivateKey) -> Result<Unlocked, Failure> {
     }
     let shown = human::name(path);
     let mut terminal = Terminal::open().map_err(|failure| {
-        Failure::Said(format!("{shown}: has a passphrase, and {failure}; use --agent"))
+        Failure::Said(format!("{shown}: needs its passphrase: {failure}; help: use --agent"))
     })?;
     for _ in 0..PASSPHRASES_MAX {
-        let passphrase = terminal.ask_unseen(&format!("Passphrase of {shown}: "))?;
+        let passphrase = terminal.ask_unseen(&format!("Passphrase for {shown}: "))?;
         match private.decrypt(&*passphrase) {
             Ok(unlocked) => return Ok(Unlocked::Key(Box::new(unlocked))),
             Err(ssh_key::Error::Crypto) => {}
             Err(_) => return Ok(Unlocked::ForOpenSsh),
         }
     }
-    Err(Failure::Said(format!("{shown}: not its passphrase; nothing is signed")))
+    Err(Failure::Said(format!("{shown}: wrong passphrase; nothing was signed")))
 }

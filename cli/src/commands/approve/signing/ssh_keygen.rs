@@ -16,7 +16,7 @@ const SSH_KEYGEN: &str = "/usr/bin/ssh-keygen";
 /// Signs with OpenSSH, which asks for passphrase, PIN and touch itself.
 pub(super) fn sign(key: &Path, namespace: &str, bytes: &[u8]) -> Result<String, Failure> {
     let failed = |why: String| {
-        Failure::Said(format!("{SSH_KEYGEN}: {why}; the key of {} is needed", key.display()))
+        Failure::Said(format!("{SSH_KEYGEN}: cannot sign with {}: {why}", key.display()))
     };
     let mut child = Command::new(SSH_KEYGEN)
         .args(["-Y", "sign", "-O", "hashalg=sha512", "-n", namespace, "-f"])
@@ -32,7 +32,7 @@ pub(super) fn sign(key: &Path, namespace: &str, bytes: &[u8]) -> Result<String, 
     let read = child.stdout.take().map(|out| out.take(most).read_to_string(&mut armoured));
     let ended = child.wait().map_err(|error| failed(error.to_string()))?;
     if !ended.success() {
-        return Err(failed(format!("did not sign ({ended})")));
+        return Err(failed(ended.to_string()));
     }
     for done in [given, read.map(|read| read.map(|_| ()))] {
         match done {

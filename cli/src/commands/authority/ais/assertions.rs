@@ -170,7 +170,8 @@ fn model_of(typed: &str) -> Result<Value, Failure> {
             .filter(|_| [name, version, hash].iter().all(|it| !it.is_empty()))
     });
     let Some((name, version, hash)) = parts else {
-        return Err(Failure::Said(format!("--model {typed}: write NAME@VERSION=HASH")));
+        let help = "write NAME@VERSION=HASH";
+        return Err(Failure::Said(format!("--model '{typed}': invalid; help: {help}")));
     };
     Ok(
         json!({ "type": "model", "name": name, "version": version, "hash": hash, "source": "stated" }),
@@ -205,6 +206,9 @@ fn revocation(typed: &str) -> Result<Value, Failure> {
             }
             Ok(revoked)
         }
-        _ => Err(Failure::Said(format!("--revoke {typed}: write UIA=ID or APA=ID, and =REASON"))),
+        _ => {
+            let help = "write UIA=ID[=REASON] or APA=ID[=REASON]";
+            Err(Failure::Said(format!("--revoke '{typed}': invalid; help: {help}")))
+        }
     }
 }

@@ -86,7 +86,7 @@ fn check(path: &Path, text: Vec<u8>) -> Result<Request, Stop> {
         let errors: Vec<Violation> = violations;
         human::aside(path, &text, &errors);
         Stop::Invalid(format!(
-            "{}: is no request that could run; see toolexec lint",
+            "{0}: not a valid request; help: run `toolexec lint {0}`",
             path.display()
         ))
     })

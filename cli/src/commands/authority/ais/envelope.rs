@@ -123,11 +123,11 @@ fn step_of<'a>(apa: &'a Apa, facts: &RequestFacts, path: &Path) -> Result<&'a St
     match (steps.next(), steps.next()) {
         (Some(step), None) => Ok(step),
         (None, _) => Err(Stop::Invalid(format!(
-            "{}: no step does what the request does; `toolexec ais step` prints the one that would",
+            "{}: no step matches the request; help: print the right one with `toolexec ais step`",
             path.display()
         ))),
         (Some(_), Some(_)) => Err(Stop::Invalid(format!(
-            "{}: more than one step does what the request does; leave one",
+            "{}: several steps match the request; help: keep one",
             path.display()
         ))),
     }

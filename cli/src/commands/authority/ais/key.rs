@@ -40,14 +40,14 @@ pub(super) fn of(asked: &KeyFile, alg: Option<Alg>) -> Result<SigningKey, Stop> 
     let (path, secret) = match (&asked.key_file, &asked.secret_file) {
         (Some(path), None) => (path, false),
         (None, Some(path)) => (path, true),
-        _ => return Err(said("name one of --key-file and --secret-file".to_owned())),
+        _ => return Err(said("no key; help: name one of --key-file and --secret-file".to_owned())),
     };
     let bytes = Zeroizing::new(read_file(path, KEY_BYTES_MAX)?);
     let wrong = |what: String| said(format!("{}: {what}", path.display()));
     let key = if secret {
         SigningKey::from_secret(&bytes)
     } else {
-        let text = std::str::from_utf8(&bytes).map_err(|_| wrong("is not text".to_owned()))?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| wrong("not UTF-8 text".to_owned()))?;
         SigningKey::from_private(text)
     };
     let key = key.map_err(|error| wrong(error.to_string()))?;

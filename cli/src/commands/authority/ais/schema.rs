@@ -26,7 +26,7 @@ pub(super) fn print_schema(asked: &Schema) -> Done {
             Ok(ExitCode::SUCCESS)
         }
         None => Err(Failure::Said(format!(
-            "ais schema: no artifact '{name}'; there are UIA, APA, APr, TCA, IBE, SCA and CRL"
+            "ais schema: no artifact '{name}'; help: name UIA, APA, APr, TCA, IBE, SCA or CRL"
         ))
         .into()),
     }

@@ -47,14 +47,14 @@ pub(super) fn print_signature(asked: &Sign) -> Done {
         return Ok(ExitCode::SUCCESS);
     }
     let wrong = |what: &str| Stop::Invalid(format!("{}: {what}", asked.file.display()));
-    let Value::Object(object) = value else { return Err(wrong("is no object to embed in")) };
+    let Value::Object(object) = value else { return Err(wrong("not an object to embed in")) };
     let named = object.get("@type").and_then(Value::as_str).and_then(Artifact::named);
     let artifact =
         match (named, object.contains_key("operations"), object.contains_key("components")) {
             (Some(artifact), _, _) => artifact,
             (None, true, false) => Artifact::Tca,
             (None, false, true) => Artifact::Sca,
-            _ => return Err(wrong("has no `@type` of an artifact")),
+            _ => return Err(wrong("`@type` does not name an artifact")),
         };
     print(&embed(artifact, object, &key, kid))
 }

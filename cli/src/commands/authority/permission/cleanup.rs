@@ -31,7 +31,7 @@ pub(super) fn cleanup(asked: &PermissionCleanup) -> Result<ExitCode, Undone> {
     let cleaned = asked.store.open(Terms::default())?.cleanup(&source, &moment)?.is_some();
     match asked.store.format {
         Format::Human => {
-            let what = if cleaned { "cleaned up" } else { "nothing was kept" };
+            let what = if cleaned { "cleaned up" } else { "nothing to clean up" };
             output::line(format_args!("{}: {what}", reveal_line(&source.to_string())))?;
         }
         Format::Json => output::line(json!({

@@ -79,7 +79,7 @@ fn standing_line(source: &Source, standing: &Standing, format: Format) -> Result
 fn grant_text(grant: &Grant) -> String {
     let mut text = grant.id.to_string();
     if let Some(uses) = grant.uses_left {
-        text += &format!(" for {uses} more");
+        text += &format!(" for {uses} more uses");
     }
     if let Some(end) = grant.expires {
         text += &format!(" until {end}");
@@ -102,7 +102,7 @@ fn waiting_line(ask: &OpenAsk, format: Format) -> Result<(), Failure> {
         Format::Human => {
             let (source, tools) = (reveal_line(&ask.source.to_string()), tools.join(", "));
             let tools = reveal_line(&tools);
-            output::line(format_args!("{source}: {tools}: waits for an answer to {}", ask.id))
+            output::line(format_args!("{source}: {tools}: waiting for an answer to {}", ask.id))
         }
     }
 }

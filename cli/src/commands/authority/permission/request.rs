@@ -60,8 +60,8 @@ pub(super) fn request(asked: &PermissionRequest) -> Result<ExitCode, Undone> {
     match asked.store.format {
         Format::Human => {
             let what = match &filed {
-                Filed::New(..) => "waits for an answer",
-                Filed::Waiting(..) => "was asked before and waits for its answer",
+                Filed::New(..) => "waiting for an answer",
+                Filed::Waiting(..) => "already requested, waiting for an answer",
             };
             for path in paths {
                 output::line(format_args!("{}: {what}", human::name(path)))?;

@@ -51,12 +51,14 @@ pub(super) fn revoke(asked: &PermissionRevoke) -> Result<ExitCode, Undone> {
                 false => store.revoke(&source, tool, id, &moment)?,
             }
         }
-        (None, None) => return Err(Failure::Said("name a tool, or --grant".into()).into()),
+        (None, None) => {
+            return Err(Failure::Said("no tool; help: name one, or --grant".into()).into());
+        }
     };
     let (source, tool, grants, lifted) = match change {
         Change::Revoked { source, tool, grants } => (source, tool, grants, false),
         Change::Lifted { source, tool } => (source, tool, Vec::new(), true),
-        _ => return Err(Failure::Said("the store changed something else".into()).into()),
+        _ => return Err(Failure::Said("store: unexpected change".into()).into()),
     };
     match asked.store.format {
         Format::Human => {

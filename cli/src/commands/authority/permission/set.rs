@@ -104,7 +104,9 @@ pub(super) fn set(asked: &PermissionSet) -> Result<ExitCode, Undone> {
     let path = match (&asked.answer, &asked.request) {
         (Some(answer), _) => answer.clone(),
         (None, Some(request)) => write(asked, request)?,
-        (None, None) => return Err(Failure::Said("name an answer, or --request".into()).into()),
+        (None, None) => {
+            return Err(Failure::Said("no answer; help: name one, or --request".into()).into());
+        }
     };
     if asked.no_set {
         output::line(format_args!("{}: written, not set", human::name(&path)))?;
@@ -116,7 +118,7 @@ pub(super) fn set(asked: &PermissionSet) -> Result<ExitCode, Undone> {
     let source = accepted.answer().answers.source.clone();
     let change = store.set(&source, &accepted, &moment)?;
     let Change::Answered { request, granted, denied, .. } = &change else {
-        return Err(Failure::Said("the store changed something else".into()).into());
+        return Err(Failure::Said("store: unexpected change".into()).into());
     };
     match asked.store.format {
         Format::Human => tell(granted, denied, &accepted)?,
@@ -150,12 +152,12 @@ fn write(asked: &PermissionSet, request: &Path) -> Result<PathBuf, Undone> {
     let refuse = |why: String| Undone::Refused(format!("{}: {why}", human::name(request)));
     let file = AskFile::read(&bytes).map_err(refuse)?;
     if asked.grant.is_empty() && asked.deny.is_empty() {
-        let why = "name what to --grant and what to --deny; the rest is denied".to_owned();
-        return Err(refuse(why));
+        let why = "no answer; help: name tools with --grant or --deny; the rest is denied";
+        return Err(refuse(why.to_owned()));
     }
     let mut named = asked.grant.iter().chain(&asked.deny);
     if let Some(other) = named.find(|tool| !file.data.requested_tools.contains(tool)) {
-        return Err(refuse(format!("{other} was not asked for; answer what was asked")));
+        return Err(refuse(format!("tool `{other}` was not requested; help: remove it")));
     }
     let limits = GrantLimits {
         uses: asked.uses,

@@ -78,7 +78,8 @@ impl QuestionOptions {
             let owner = OwnerUid::new(rustix::process::geteuid().as_raw());
             let draft =
                 Draft::new(bytes, &name, owner).map_err(|error| refuse(error.to_string()))?;
-            let invalid = || refuse("is no valid request; `toolexec lint` tells why".to_owned());
+            let help = format!("run `toolexec lint {}`", human::name(path));
+            let invalid = || refuse(format!("not a valid request; help: {help}"));
             let request =
                 draft.check(Place::Elsewhere, clock::now()).verdict.map_err(|_| invalid())?;
             let source = Source::of_request(&request).map_err(|error| refuse(error.to_string()))?;

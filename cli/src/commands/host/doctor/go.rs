@@ -14,7 +14,7 @@ use crate::output;
 
 pub(super) fn make(fresh: &Path, caches: &Path) -> Result<(), Failure> {
     let missing = |why: Option<String>| {
-        let why = why.unwrap_or_else(|| "no program named go was found; install it".to_owned());
+        let why = why.unwrap_or_else(|| "no program `go` was found; help: install Go".to_owned());
         Failure::Said(format!("doctor --warm go: {why}"))
     };
     let policy = Policy::shipped("embedded").ok_or_else(|| missing(None))?;
@@ -23,7 +23,7 @@ pub(super) fn make(fresh: &Path, caches: &Path) -> Result<(), Failure> {
     // Files that Go leaves in its home are not part of the cache.
     let home = fresh.join("home");
     fs::create_dir(&home).map_err(Failure::io(&home))?;
-    output::note(format_args!("{} compiles its library: about a minute", program.display()));
+    output::note(format_args!("{}: compiling its library, about a minute", program.display()));
     let mut go = Command::new(&program);
     go.args(["build", "std"]).current_dir(fresh).env_clear();
     go.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", &home);

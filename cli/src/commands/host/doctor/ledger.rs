@@ -19,7 +19,7 @@ pub(super) fn rebuild(places: &Places) -> Result<(), Failure> {
     }
     let ledger = state.join("ledger");
     if check_ledger(places, &mut daemon::was_begun).is_ok() {
-        output::note(format_args!("{}: the ledger is good; left as it is", ledger.display()));
+        output::note(format_args!("{}: valid; nothing to rebuild", ledger.display()));
         return Ok(());
     }
     let by_uid = who_ordered();

@@ -47,7 +47,7 @@ pub(in crate::commands) fn doctor(asked: &Doctor) -> Result<ExitCode, Failure> {
             Warm::Go => make(&caches, "go", |fresh| go::make(fresh, &caches))?,
             Warm::Ts => make(&caches, "ts", ts::make)?,
         };
-        output::line(format_args!("{}: made", place.display()))?;
+        output::line(format_args!("{}: created", place.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -11,5 +11,5 @@ pub(super) fn run(command: &mut Command, what: &str) -> Result<(), Failure> {
     if ended.success() {
         return Ok(());
     }
-    Err(Failure::Said(format!("{what}: {ended}; nothing was made")))
+    Err(Failure::Said(format!("{what}: {ended}; nothing was created")))
 }

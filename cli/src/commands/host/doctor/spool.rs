@@ -19,7 +19,7 @@ use crate::output;
 pub(super) fn examine(spool: &Path, asked: &Doctor) -> Result<ExitCode, Failure> {
     if !spool::is_spool(spool) {
         output::note(format_args!(
-            "{}: is no spool: work/, archive/ and quarantine/ are not there (or not for you)",
+            "{}: not a spool: work/, archive/ and quarantine/ are missing or not accessible",
             spool.display()
         ));
         return Ok(ExitCode::from(2));
@@ -48,21 +48,23 @@ pub(super) fn examine(spool: &Path, asked: &Doctor) -> Result<ExitCode, Failure>
 fn tell(places: &Places, survey: &Survey) -> Result<(), Failure> {
     for finding in &survey.findings {
         let (path, trouble) = (finding.path.display().to_string(), &finding.trouble);
-        let line = format!("{path}: {}: {trouble}; {}", trouble.code(), trouble.remedy());
+        let problem = format!("{path}: {}: {trouble}", trouble.code());
+        let problem = records::split_reason(&problem).0;
+        let line = records::reason_with_help(problem, &trouble.remedy());
         output::line(escape_line(&line))?;
     }
     let daemon = match survey.daemon {
-        Daemon::Present => "somebody is at work on it",
-        Daemon::Absent => "nobody is at work on it",
+        Daemon::Present => "in use",
+        Daemon::Absent => "not in use",
     };
     let ledger = match survey.ledger_lines {
         Some(lines) => format!("{lines} ledger lines"),
-        None => "no ledger looked at".to_owned(),
+        None => "ledger not read".to_owned(),
     };
     let spool = escape_line(&places.spool.display().to_string());
     let Survey { claims, waiting, results, findings, .. } = survey;
     output::line(format_args!(
-        "{spool}: {daemon}; {waiting} waiting, {claims} in work, {results} results, {ledger}; findings: {}",
+        "{spool}: {daemon}; {waiting} waiting, {claims} claimed, {results} results, {ledger}; findings: {}",
         findings.len()
     ))
 }

@@ -78,7 +78,7 @@ pub(in crate::commands) fn show(asked: &Show) -> Result<ExitCode, Failure> {
     if let Some(to) = &asked.html {
         let Some(record) = end_of(one.records) else {
             let id = escape_line(&asked.id);
-            output::note(format_args!("{id}: has no record yet; toolexec wait waits for it"));
+            output::note(format_args!("{id}: no record yet; help: run `toolexec wait {id}`"));
             return Ok(ExitCode::from(2));
         };
         return page::write(&record.path, to, asked.allowed_signers.as_deref(), &asked.place.state);
@@ -138,7 +138,7 @@ fn one_result(path: &Path) -> Result<One, Failure> {
             let name = published.name();
             let of_name = request_of(&name).map(str::to_owned);
             let shown = path.display();
-            of_name.ok_or_else(|| Failure::Said(format!("{shown}: is no result directory")))?
+            of_name.ok_or_else(|| Failure::Said(format!("{shown}: not a result directory")))?
         }
     };
     let (rows, unseen, records) = (Vec::new(), Vec::new(), vec![published]);
@@ -165,7 +165,7 @@ impl One {
         for row in &self.rows {
             lines.push(format!("file       {}", escape_line(&output::path(&row.path))));
             if row.state == State::Recorded && !self.records.is_empty() {
-                lines.push("           has a record; is being taken away, or dropped again".into());
+                lines.push("           has a record; to be removed, or submitted again".into());
             }
             if let State::InFlight(running) | State::Interrupted(running) = &row.state {
                 lines.push(escape_line(&format!("claimed    {}", running.since_utc)));
@@ -173,19 +173,19 @@ impl One {
                 lines.push(escape_line(&format!("{:<11}{since}", step.as_str())));
             }
             if matches!(row.state, State::Interrupted(_)) {
-                lines.push("           the daemon died; its next start tells the end".to_owned());
+                lines.push("           the daemon died; its next start records the end".to_owned());
             }
             lines.extend(held_lines(&row.state).iter().map(|line| format!("held       {line}")));
             if let (State::Waiting, Some(why)) = (&row.state, &self.admission_stopped) {
-                lines.push("admission  is stopped".to_owned());
+                lines.push("admission  stopped".to_owned());
                 lines.extend(reason::lines(why).iter().map(|line| format!("           {line}")));
             }
         }
         if let Some(dropped) = &self.dropped_utc {
-            lines.push(format!("dropped    {dropped}"));
+            lines.push(format!("submitted  {dropped}"));
         }
         for failure in &self.unseen {
-            lines.push(format!("not seen   {}", escape_line(&failure.to_string())));
+            lines.push(format!("not read   {}", escape_line(&failure.to_string())));
         }
         for record in &self.records {
             lines.extend(record_lines(record));
@@ -217,7 +217,7 @@ fn record_lines(record: &Published) -> Vec<String> {
             let told = format!("  outcome  {outcome}, exit code {code}, at {}", said.created_utc);
             lines.push(escape_line(&told));
             let why = record.reason().map_or_else(Vec::new, reason::lines);
-            lines.extend(why.into_iter().map(|line| format!("  why      {line}")));
+            lines.extend(why.into_iter().map(|line| format!("  reason   {line}")));
         }
         None => lines.push("  outcome  cannot be read".to_owned()),
     }
@@ -229,7 +229,7 @@ fn record_lines(record: &Published) -> Vec<String> {
         lines.push(format!("  … and {more} more"));
     }
     lines.push(format!(
-        "  not verified here: toolexec verify {path}, with --allowed-signers of whoever signed it"
+        "  not verified here: run toolexec verify {path}, with the signer in --allowed-signers"
     ));
     lines
 }

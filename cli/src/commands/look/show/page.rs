@@ -27,7 +27,7 @@ pub(super) fn write(
     };
     let Some(page) = page_of(dir, &standing) else {
         let shown = dir.display();
-        return Err(Failure::Said(format!("{shown}: its record cannot be read; there is no page")));
+        return Err(Failure::Said(format!("{shown}: no page: its record cannot be read")));
     };
     place(&page, to)?;
     Ok(ExitCode::from(u8::from(matches!(standing, VerificationState::Faulty(_)))))
@@ -42,7 +42,9 @@ fn place(page: &str, to: &Path) -> Result<(), Failure> {
     let mut file = made.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {
             let to = to.display();
-            Failure::Said(format!("--html {to}: exists already; remove it or name another file"))
+            Failure::Said(format!(
+                "--html {to}: file already exists; help: remove it or name another file"
+            ))
         }
         _ => Failure::io(to)(error),
     })?;

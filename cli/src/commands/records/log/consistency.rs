@@ -51,8 +51,8 @@ pub(super) fn consistency(asked: &Consistency) -> Result<ExitCode, Halt> {
     let new = asked.new.as_deref().map_or(Ok(newest), |it| size(&opened, it))?;
     if let Some(newer) = [old, new].into_iter().find(|it| it.entries > newest.entries) {
         return Err(Halt::No(format!(
-            "{}: the checkpoint is of {} entries and the log has {}: it was cut back, or is an \
-             older copy",
+            "{}: the checkpoint has {} entries, but the log has {}: the log was truncated, or is \
+             an older copy",
             opened.directory.display(),
             newer.entries,
             newest.entries
@@ -60,7 +60,7 @@ pub(super) fn consistency(asked: &Consistency) -> Result<ExitCode, Halt> {
     }
     if old.entries > new.entries {
         let (old, new) = (old.entries, new.entries);
-        return Err(Halt::from(format!("A has {old} entries and B {new}: name the older first")));
+        return Err(Halt::from(format!("A has {old} entries, B {new}; help: name the older first")));
     }
     let proof = opened.said(opened.view.consistency(old.entries, new.entries))?;
     let pair = |it: Size| (it.entries, it.root);
@@ -113,7 +113,7 @@ fn print_human(
     ))?;
     for (name, it) in [("A", old), ("B", new)] {
         let here = opened.said(opened.view.root(it.entries))?;
-        let same = if here == it.root { "the same" } else { "another" };
+        let same = if here == it.root { "the same" } else { "a different" };
         output::line(format_args!(
             "  {name}: at {} entries this log has {same} root, {here}",
             it.entries

@@ -38,7 +38,7 @@ pub(super) fn export(asked: &Export) -> Result<ExitCode, Halt> {
     let exported = match opened.view.export(&asked.target, &opened.keys) {
         Ok(exported) => exported,
         Err(ExportError::Log(error)) => return opened.said(Err(error)),
-        Err(error) => return Err(Halt::No(format!("{target}: {error}; nothing was copied"))),
+        Err(error) => return Err(Halt::No(format!("{target}: nothing was copied: {error}"))),
     };
     match asked.format {
         Format::Human => output::line(format_args!(
@@ -71,5 +71,6 @@ fn refuse_other(target: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let target = target.display();
-    Err(Failure::Said(format!("{target}: has other files; name a directory for the log alone")))
+    let help = "name a directory for the log alone";
+    Err(Failure::Said(format!("{target}: has other files; help: {help}")))
 }

@@ -91,7 +91,7 @@ pub(super) fn fsck(asked: &Fsck) -> Result<ExitCode, Halt> {
         faults.append(&mut claims.faults);
         faults.extend(found.wrong.iter().map(|index| {
             let path = claims.paths.get(index).map_or(Path::new(""), |path| path);
-            format!("{}: the log does not have it as entry {index}", path.display())
+            format!("{}: not entry {index} of the log", path.display())
         }));
         accounts = Some(found);
     }
@@ -166,7 +166,7 @@ impl Claims {
         let index = claim.index();
         if let Some(other) = self.paths.get(&index) {
             return self.faults.push(format!(
-                "{}: says that it is entry {index}, as {} does",
+                "{}: claims to be entry {index}, as {} does",
                 bundle.display(),
                 other.display()
             ));
@@ -185,7 +185,7 @@ fn print_human(
 ) -> Result<(), Failure> {
     let head = opened.view.head();
     let found = if checked.faults.is_empty() {
-        "every entry and tile is what was signed"
+        "every entry and tile matches the signed tree"
     } else {
         "DAMAGED"
     };
@@ -206,10 +206,10 @@ fn print_human(
             it.unknown.len()
         ))?;
         if removed > 0 {
-            output::line(format_args!("removed    {removed}, which were kept long enough"))?;
+            output::line(format_args!("removed    {removed} by retention"))?;
         }
         list("  no record here for entry", &it.unclaimed)?;
-        list("  of an unknown kind: entry", &it.unknown)?;
+        list("  unknown kind of entry", &it.unknown)?;
     }
     for fault in faults {
         output::line(format_args!("  {}", escape_line(fault)))?;

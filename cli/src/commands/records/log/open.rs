@@ -63,7 +63,7 @@ impl Opened {
         if let Some(own) = &own {
             own.check_there().map_err(|error| explain(error, &directory))?;
         }
-        let none = || Halt::from(format!("{}: no key to check it", directory.display()));
+        let none = || Halt::from(format!("{}: no key to verify it", directory.display()));
         let (in_force, retired) = keys.split_first().ok_or_else(none)?;
         match LogView::open(&directory, in_force) {
             Ok(view) => {
@@ -77,7 +77,7 @@ impl Opened {
                 if retired.iter().any(|key| LogView::open(&directory, key).is_ok()) =>
             {
                 Err(Halt::No(format!(
-                    "{}: signed by a key of this log that was retired{}; the key in force is {}",
+                    "{}: signed by a key of this log that was retired{}; the active key is {}",
                     path.display(),
                     retired_on(place, &directory).unwrap_or_default(),
                     in_force.fingerprint()
@@ -96,15 +96,16 @@ impl Opened {
     pub(crate) fn saved(&self, path: &Path) -> Result<Checkpoint, Halt> {
         let bytes = read_file(path, NOTE_BYTES_MAX)?;
         self.checkpoint(&String::from_utf8_lossy(&bytes)).map_err(|fault| {
-            let told = format!("{}: {fault}", path.display());
+            let problem = format!("{}: {fault}", path.display());
             match fault {
                 CheckpointFault::Form => {
-                    Halt::from(format!("{told}; name a file that `toolexec log head --note` wrote"))
+                    let help = "name a file that `toolexec log head --note` wrote";
+                    Halt::from(format!("{problem}; help: {help}"))
                 }
                 CheckpointFault::Origin => {
-                    Halt::from(format!("{told}; this one is {}", self.key.origin()))
+                    Halt::from(format!("{problem}; this log is {}", self.key.origin()))
                 }
-                _ => Halt::No(told),
+                _ => Halt::No(problem),
             }
         })
     }
@@ -149,8 +150,8 @@ fn keys(place: &LogOptions) -> Result<Vec<PublicLogKey>, Halt> {
     match &place.log_key {
         Some(file) => keys_of(file),
         None if place.log.is_some() || place.spool.is_some() => Err(Halt::from(
-            "--log-key: name the log's public key (log.pub of its host, had by a way that you \
-             trust)"
+            "--log-key: missing; help: name the log's public key (log.pub of its host, from a \
+             source that you trust)"
                 .to_owned(),
         )),
         None => keys_of(&place.state.path()?.join("keys/log.pub")),
@@ -162,8 +163,8 @@ fn keys_of(file: &Path) -> Result<Vec<PublicLogKey>, Halt> {
     let bytes = match read_file(file, KEYS_BYTES_MAX) {
         Err(Failure::Io(path, error)) if error.kind() == ErrorKind::NotFound => {
             return Err(Halt::from(format!(
-                "{}: no key of a log; name the state that has one with --state, or a log with \
-                 --log and its key with --log-key",
+                "{}: no key of a log; help: name its state with --state, or a log with --log and \
+                 its key with --log-key",
                 path.display()
             )));
         }
@@ -174,7 +175,8 @@ fn keys_of(file: &Path) -> Result<Vec<PublicLogKey>, Halt> {
     let keys: Option<Vec<_>> = lines.map(PublicLogKey::from_verifier_line).collect();
     keys.filter(|keys| !keys.is_empty()).ok_or_else(|| {
         Halt::from(format!(
-            "{}: not the public key of a log: a verifier line, NAME+ID+KEY, of an Ed25519 key",
+            "{}: not the public key of a log; help: name a file with a verifier line, \
+             NAME+ID+KEY, of an Ed25519 key",
             file.display()
         ))
     })
@@ -188,19 +190,19 @@ fn explain(error: LogError, directory: &Path) -> Halt {
             if path == directory && source.kind() == ErrorKind::NotFound =>
         {
             Halt::from(format!(
-                "{log}: no such log; its first record makes it; that of a daemon is in its spool: \
-                 name that with --spool"
+                "{log}: no such log; help: add a first record, or name the spool of a daemon with \
+                 --spool"
             ))
         }
         LogError::Missing { path } if *path == directory.join("checkpoint") => {
-            Halt::from(format!("{log}: no log: it has no checkpoint"))
+            Halt::from(format!("{log}: not a log: it has no checkpoint"))
         }
         LogError::Checkpoint { fault: CheckpointFault::Origin, .. } => {
-            Halt::No(format!("{error}; --log-key names the key of another log"))
+            Halt::No(format!("{error}; help: name the key of this log with --log-key"))
         }
-        LogError::Checkpoint { fault: CheckpointFault::Unsigned, .. } => Halt::No(format!(
-            "{error}: the key is of another log, or the checkpoint is not the log's"
-        )),
+        LogError::Checkpoint { fault: CheckpointFault::Unsigned, .. } => {
+            Halt::No(format!("{error}: the key or the checkpoint belongs to another log"))
+        }
         LogError::Checkpoint { .. }
         | LogError::Damaged { .. }
         | LogError::Lost { .. }

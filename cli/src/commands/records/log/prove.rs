@@ -45,7 +45,7 @@ pub(super) fn prove(asked: &Prove) -> Result<ExitCode, Halt> {
     let (entry, inclusion) = opened.said(opened.view.entry(index))?;
     if claim.is_ok_and(|claim| claim.entry() != entry) {
         return Err(Halt::No(format!(
-            "{}: entry {index} of the log is another one",
+            "{}: entry {index} of the log is a different record",
             asked.what.display()
         )));
     }
@@ -87,7 +87,7 @@ pub(super) fn bundle_in(directory: &Path) -> Result<PathBuf, Failure> {
     }
     match found.as_slice() {
         [_] => Ok(found.remove(0)),
-        [] => Err(Failure::Said(format!("{}: no record with a bundle", directory.display()))),
+        [] => Err(Failure::Said(format!("{}: no bundle of a record", directory.display()))),
         _ => Err(Failure::Said(format!("{}: more than one bundle", directory.display()))),
     }
 }

@@ -128,7 +128,7 @@ impl Judge {
             }
             TreeEntry::NoDirectory(file) => {
                 self.settle()?;
-                self.shown.wrong(file, "has a result's name and is no directory")
+                self.shown.wrong(file, "has the name of a result, but is not a directory")
             }
             TreeEntry::PassedOver(dir, why) => {
                 self.settle()?;

@@ -56,12 +56,12 @@ impl Shown {
         let good = self.all - self.faulty;
         let passed_over = match self.passed_over {
             0 => String::new(),
-            count => format!("; {count} directories passed over"),
+            count => format!("; {count} directories skipped"),
         };
         let (all, faulty) = (self.all, self.faulty);
         output::note(format_args!("{all} results: {good} verified, {faulty} not{passed_over}"));
         if let Some(first) = &self.first {
-            output::note(format_args!("the first that is not: {first}"));
+            output::note(format_args!("first failure: {first}"));
         }
     }
 
@@ -78,7 +78,7 @@ impl Shown {
     pub(super) fn passed_over(&mut self, path: &Path, why: &str) {
         self.passed_over += 1;
         let path = escape_line(&path.to_string_lossy());
-        output::note(format_args!("{path}: passed over, not verified: {why}"));
+        output::note(format_args!("{path}: skipped, not verified: {why}"));
     }
 
     /// Prints the faults of something that is not a result.
@@ -92,7 +92,7 @@ impl Shown {
     /// Returns whether there were results and all are good. Finding no result is a fault.
     pub(super) fn all_good(&self, path: &Path) -> Result<bool, Failure> {
         if self.all == 0 {
-            let fault = "no result is here: it has neither a result's name nor a record in it";
+            let fault = "not a result: it has neither the name of a result nor a record";
             self.bad(path, &[fault.to_owned()])?;
         }
         Ok(self.all > 0 && self.faulty == 0)

@@ -42,10 +42,9 @@ pub(super) fn signers(
         return Ok((named(file)?, Vec::new()));
     }
     let keys = PublicKeys::open(&state.path()?.join("keys")).map_err(|error| {
-        Failure::Said(format!(
-            "no key to trust: {error}; name the keys of results (--allowed-signers; --trust of replay), \
-             or the state that signed with --state"
-        ))
+        let help = "name the signer's keys with --allowed-signers (replay: --trust), or its state \
+                    with --state";
+        Failure::with_help(&format!("no trusted key: {error}"), help)
     })?;
     let trust = Trust::from_allowed_signers(&keys.allowed_signers())?;
     Ok((trust, keys.logs().iter().map(|log| log.key().clone()).collect()))
@@ -74,13 +73,13 @@ fn verifier_lines(file: &Path) -> Result<Vec<PublicLogKey>, Failure> {
     });
     let read = |(line, number): (&str, usize)| {
         let wrong = || {
-            let what = format!("line {number}: not a log's verifier line, NAME+ID+KEY");
+            let what = format!("line {number}: not a verifier line of a log, NAME+ID+KEY");
             said(file, &what)
         };
         PublicLogKey::from_verifier_line(line.trim()).ok_or_else(wrong)
     };
     let logs: Vec<PublicLogKey> = lines.map(read).collect::<Result<_, _>>()?;
-    if logs.is_empty() { Err(said(file, &"has no key of a log")) } else { Ok(logs) }
+    if logs.is_empty() { Err(said(file, &"no key of a log")) } else { Ok(logs) }
 }
 
 fn approvers(file: &Path, revoked: Option<&Path>) -> Result<Signers, Failure> {
@@ -93,7 +92,7 @@ fn history(
     saved: Option<&Path>,
     logs: &[PublicLogKey],
 ) -> Result<Result<History, HistoryError>, Failure> {
-    let mut error = said(directory, &"no key of this log is known; name it with --log-key");
+    let mut error = said(directory, &"no key of this log is known; help: name it with --log-key");
     for (key, older) in logs.iter().zip(0..) {
         let view = match LogView::open(directory, key) {
             Ok(view) => view,
@@ -104,7 +103,7 @@ fn history(
         };
         // The first key of a log is the active one. A retired key must not sign the present log.
         if logs.iter().take(older).any(|newer| newer.origin() == key.origin()) {
-            return Err(said(directory, &"its checkpoint is signed by a key that was retired"));
+            return Err(said(directory, &"its checkpoint is signed by a retired key"));
         }
         let saved = saved.map(|file| checkpoint(file, logs)).transpose()?;
         let saved = saved.as_ref().map(|(saved, key)| (saved, key.origin()));
@@ -131,7 +130,7 @@ fn checkpoint<'a>(
 
 fn text(file: &Path, bytes_max: usize) -> Result<String, Failure> {
     let bytes = read_file(file, bytes_max)?;
-    String::from_utf8(bytes).map_err(|_| said(file, &"is not text"))
+    String::from_utf8(bytes).map_err(|_| said(file, &"not UTF-8 text"))
 }
 
 fn said(path: &Path, what: &impl std::fmt::Display) -> Failure {

@@ -104,7 +104,7 @@ impl Drafted {
 fn of_input(name: &str, bytes_max: u64) -> impl FnOnce(SpoolError) -> Failure + '_ {
     move |error| match error {
         SpoolError::TooLarge { .. } => Failure::Said(format!(
-            "--input {name}: with it the inputs are larger than {bytes_max} bytes"
+            "--input {name}: the inputs together are larger than {bytes_max} bytes"
         )),
         error => error.into(),
     }
@@ -145,7 +145,7 @@ fn propose_inputs(composition: &Composition) {
             continue;
         }
         let named = if name.contains('/') { format!("{name}={name}") } else { name.to_owned() };
-        output::note(format_args!("{name}: is a file here; add --input {named}"));
+        output::note(format_args!("{name}: a file of this directory; help: add --input {named}"));
     }
 }
 
@@ -156,10 +156,10 @@ fn tell(asked: &Draft, path: &Path, drafted: &Drafted) -> Result<ExitCode, Failu
             let path = human::name(path);
             output::line(&path)?;
             output::aside(format_args!(
-                "A draft. Next: whoever approves it signs it,\n  \
+                "Draft written. Next, an approver signs it:\n  \
                  toolexec approve {path} --as NAME --key FILE\n\
-                 or, where the policy asks for no signature, reads it and fills in the two lines\n  \
-                 approved_by: \"…\"\n  approved_utc: \"{}\" (the time then)\nand then\n  \
+                 If the policy requires no signature, review it, fill in the two lines\n  \
+                 approved_by: \"…\"\n  approved_utc: \"{}\" (the current time)\nand run\n  \
                  toolexec lint {path}\n  toolexec run {path}",
                 clock::now()
             ));

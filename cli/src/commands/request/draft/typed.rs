@@ -18,8 +18,8 @@ use crate::args::files::open_document;
 use crate::failure::Failure;
 
 const SLUG_BYTES: usize = 40;
-const INPUT_FORM: &str = "help: write --input FILE or --input NAME=FILE";
-const OUTPUT_FORM: &str = "help: write --output PATH or --output PATH=DESCRIPTION";
+const INPUT_FORM: &str = "write --input FILE or --input NAME=FILE";
+const OUTPUT_FORM: &str = "write --output PATH or --output PATH=DESCRIPTION";
 
 /// An opened input file.
 pub(crate) struct DraftInput {
@@ -49,14 +49,14 @@ fn open_input(typed: &OsStr) -> Result<DraftInput, Failure> {
     };
     let shown = typed.to_string_lossy();
     if path.is_empty() {
-        return Err(Failure::Said(format!("{shown}: names no file\n{INPUT_FORM}")));
+        return Err(Failure::Said(format!("{shown}: no file; help: {INPUT_FORM}")));
     }
     let name = name
         .to_str()
-        .ok_or_else(|| Failure::Said(format!("{shown}: its name is no UTF-8\n{INPUT_FORM}")))?;
+        .ok_or_else(|| Failure::Said(format!("{shown}: not a UTF-8 name; help: {INPUT_FORM}")))?;
     let file = open_document(Path::new(path)).map_err(|failure| {
         let other = equals.is_none() && bytes.contains(&b':');
-        if other { Failure::Said(format!("{failure}\n{INPUT_FORM}")) } else { failure }
+        if other { Failure::with_help(&failure.to_string(), INPUT_FORM) } else { failure }
     })?;
     Ok(DraftInput { name: name.to_owned(), file })
 }
@@ -107,7 +107,7 @@ pub(super) fn compose(
 }
 
 fn line(option: &str, text: &str) -> Result<OneLine, Failure> {
-    text.parse().map_err(|error| Failure::Said(format!("{option}: {error}; write one line")))
+    text.parse().map_err(|error| Failure::Said(format!("{option}: {error}; help: write one line")))
 }
 
 fn agent(asked: &Draft) -> Result<Option<ComposedAgent>, Failure> {
@@ -125,7 +125,7 @@ fn output(typed: &str) -> Result<ComposedOutput, Failure> {
     // The path of an output never contains a colon.
     if path.contains(':') {
         return Err(Failure::Said(format!(
-            "--output {typed}: `{path}` is not a path\n{OUTPUT_FORM}"
+            "--output {typed}: `{path}` is not a path; help: {OUTPUT_FORM}"
         )));
     }
     Ok(ComposedOutput { path: line("--output", path)?, description: description.to_owned() })
@@ -135,14 +135,14 @@ fn command(asked: &Draft) -> Result<OneLine, Failure> {
     match &asked.command {
         Some(typed) => line("--command", typed),
         None => quote_words(&asked.words)
-            .map_err(|error| Failure::Said(format!("the command: {error}; put it in a script"))),
+            .map_err(|error| Failure::Said(format!("command: {error}; help: put it in a script"))),
     }
 }
 
 fn id(asked: &Draft, now: UtcTime) -> Result<RequestId, Failure> {
     let slug = asked.slug.clone().unwrap_or_else(|| slug_of(&asked.purpose));
     if slug.is_empty() {
-        let why = "no name can be made of the purpose; name one of letters, digits and dashes";
+        let why = "the purpose yields no slug; help: write letters, digits and dashes";
         return Err(Failure::Said(format!("--slug: {why}")));
     }
     let id = format!("TR-{}-{slug}", now.compact());

@@ -22,9 +22,9 @@ fn unknown(asked: &str) -> String {
     let shown: String = escape_line(asked).chars().take(SHOWN_MAX).collect();
     let near = rules::near(asked);
     let meant = if near.is_empty() {
-        "codes are such as command.pipeline".to_owned()
+        "use a code such as command.pipeline".to_owned()
     } else {
-        format!("the nearest are: {}", near.join(", "))
+        format!("similar codes are {}", near.join(", "))
     };
-    format!("lint --explain: '{shown}' is no code of this version; {meant}")
+    format!("lint --explain: unknown code '{shown}'; help: {meant}")
 }

@@ -56,6 +56,9 @@ impl Finding {
         remedy: impl Into<String>,
     ) -> Self {
         let (object, found) = (object.into(), found.into());
+        // The remedy replaces the help of an error.
+        let lines: Vec<&str> = found.split('\n').map(|it| records::split_reason(it).0).collect();
+        let found = lines.join("\n");
         Self { topic, object, verdict, found, remedy: Some(remedy.into()) }
     }
 

@@ -28,7 +28,7 @@ pub(super) fn as_text(screen: Screen, findings: &[Finding]) -> String {
     push(
         &mut text,
         format_args!(
-            "looked at {}: failures {}, warnings {}, not looked at {}",
+            "{} findings: {} failures, {} warnings, {} not looked at",
             findings.len(),
             count(FindingVerdict::Failure),
             count(FindingVerdict::Warning),
@@ -46,7 +46,7 @@ fn one(text: &mut String, screen: Screen, finding: &Finding) {
     push(text, format_args!("  {word}  {object:<OBJECT_COLUMNS$}  {found}"));
     if let Some(remedy) = &finding.remedy {
         let indent = VERDICT_COLUMNS + 4;
-        push(text, format_args!("{:indent$}→ {}", "", escape_line(remedy)));
+        push(text, format_args!("{:indent$}help: {}", "", escape_line(remedy)));
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn store(keep: &Path, name: &str, cosigned: &Cosigned) -> Result<Path
     let made = DirBuilder::new().recursive(true).mode(0o755).create(keep);
     let told = |error: std::io::Error| {
         Failure::Said(format!(
-            "{}: {error}; name a directory for cosigned checkpoints with --keep",
+            "{}: {error}; help: name a directory for cosigned checkpoints with --keep",
             keep.display()
         ))
     };
@@ -76,7 +76,7 @@ pub(super) fn tell_cosigned(
     match asked.format {
         Format::Human => {
             let when = time.map_or_else(
-                || "nobody checked its signature: name its key with --witness-key".to_owned(),
+                || "not verified (no --witness-key)".to_owned(),
                 |time| format!("verified, of {time}"),
             );
             output::line(format_args!(

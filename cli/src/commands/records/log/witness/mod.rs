@@ -29,7 +29,10 @@ pub(super) fn witness(asked: &Witness) -> Result<ExitCode, Halt> {
     let key = asked.witness_key.as_deref().map(key_of).transpose()?;
     let web = asked.at.starts_with("http://") || asked.at.starts_with("https://");
     match (&asked.answer, web) {
-        (Some(_), true) => Err(Halt::from("--answer: is for a request in a file".to_owned())),
+        (Some(_), true) => {
+            let why = "--answer: not for a URL; help: name the request file with --at";
+            Err(Halt::from(why.to_owned()))
+        }
         (Some(answer), false) => take_answer(asked, &opened, key.as_ref(), answer),
         (None, true) => submit(asked, &opened, key.as_ref()),
         (None, false) => {
@@ -45,8 +48,8 @@ fn key_of(file: &Path) -> Result<WitnessKey, Halt> {
     let bytes = read_file(file, KEY_BYTES_MAX)?;
     WitnessKey::from_verifier_line(&String::from_utf8_lossy(&bytes)).ok_or_else(|| {
         Halt::from(format!(
-            "{}: not the public key of a witness: a line NAME+ID+KEY of type 0x04 (Ed25519 \
-             cosignature/v1)",
+            "{}: not the public key of a witness; help: name a file with a line NAME+ID+KEY of \
+             type 0x04 (Ed25519 cosignature/v1)",
             file.display()
         ))
     })
@@ -68,8 +71,8 @@ fn seen(asked: &Witness, opened: &Opened, key: Option<&WitnessKey>) -> Result<u6
     let head = opened.view.head();
     if saved.size() > head.size() {
         return Err(Halt::No(format!(
-            "{}: the witness has seen {} entries and the log has {}: it was cut back, or is an \
-             older copy",
+            "{}: the witness has seen {} entries, but the log has {}: the log was truncated, or \
+             is an older copy",
             opened.directory.display(),
             saved.size(),
             head.size()
@@ -81,8 +84,8 @@ fn seen(asked: &Witness, opened: &Opened, key: Option<&WitnessKey>) -> Result<u6
     }
     let here = opened.said(opened.view.root(saved.size()))?;
     Err(Halt::No(format!(
-        "{}: the witness has seen another history: at {} entries its root is {}, and that of this \
-         log {here}",
+        "{}: the witness has seen a different history: at {} entries its root is {}, but this \
+         log's is {here}",
         opened.directory.display(),
         saved.size(),
         saved.root()
@@ -133,16 +136,16 @@ fn told_size(url: &str, answer: &WitnessAnswer, sent: u64) -> Result<u64, Halt> 
     match size {
         None => Err(refused(url, answer)),
         Some(size) if size == sent => Err(Halt::No(format!(
-            "{url}: the witness has seen another history: at {size} entries it knows another root"
+            "{url}: the witness has seen a different history: at {size} entries its root differs"
         ))),
         Some(size) => Ok(size),
     }
 }
 
-fn cut_back(url: &str, opened: &Opened, told: u64) -> Halt {
+fn cut_back(url: &str, opened: &Opened, size: u64) -> Halt {
     Halt::No(format!(
-        "{url}: the witness has seen {told} entries and the log has {}: the log was cut back, or \
-         is an older copy",
+        "{url}: the witness has seen {size} entries, but the log has {}: the log was truncated, \
+         or is an older copy",
         opened.view.head().size()
     ))
 }
@@ -150,9 +153,9 @@ fn cut_back(url: &str, opened: &Opened, told: u64) -> Halt {
 fn refused(url: &str, answer: &WitnessAnswer) -> Halt {
     let why = match answer.status {
         403 => "does not know this key of the log",
-        404 => "does not know this log, or is no witness",
-        409 => "has seen another size, and does not say which",
-        422 => "says that the log does not begin with what it has seen: another history",
+        404 => "does not know this log, or is not a witness",
+        409 => "has seen a different size, but does not report it",
+        422 => "reports a different history: the log does not begin with what it has seen",
         _ => "refuses",
     };
     let said: String = answer.body.trim_end().chars().take(200).collect();

@@ -51,7 +51,8 @@ fn tls(url: &str) -> Result<TlsConfig, Failure> {
         found.certs.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
     if roots.is_empty() {
         return Err(Failure::Said(format!(
-            "{url}: no certificate authorities on this host (Debian: apt install ca-certificates)"
+            "{url}: no certificate authorities on this host; help: on Debian, run `apt-get install \
+             ca-certificates`"
         )));
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());

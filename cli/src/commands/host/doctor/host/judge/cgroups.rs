@@ -13,11 +13,11 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
             Ok(false) => Finding::warning(
                 Topic::Cgroups,
                 "delegation",
-                "the launcher's unit does not have Delegate=, or is not known to systemd",
-                "install systemd/toolexec-launch.service and: systemctl daemon-reload",
+                "the launcher's unit does not have Delegate=, or systemd does not know it",
+                "install systemd/toolexec-launch.service, then run `systemctl daemon-reload`",
             ),
             Err(why) => {
-                let remedy = "systemctl show -p Delegate toolexec-launch.service";
+                let remedy = "run `systemctl show -p Delegate toolexec-launch.service`";
                 Finding::unseen(Topic::Cgroups, "delegation", why, remedy)
             }
         });
@@ -29,14 +29,14 @@ fn groups(host: &Readings) -> Finding {
     let cgroups = match &host.cgroups {
         Ok(cgroups) => cgroups,
         Err(why) => {
-            let remedy = "mount -t proc proc /proc";
+            let remedy = "run `mount -t proc proc /proc`";
             return Finding::unseen(Topic::Cgroups, "control groups", why, remedy);
         }
     };
     let (version, missing, writable) = match cgroups {
         Cgroups::None => {
-            let remedy = "mount -t cgroup2 none /sys/fs/cgroup";
-            return lacking(host, "there are none".to_owned(), remedy);
+            let remedy = "run `mount -t cgroup2 none /sys/fs/cgroup`";
+            return lacking(host, "not mounted".to_owned(), remedy);
         }
         Cgroups::V1 { missing, writable, bare_v2: false } => ("cgroup v1", missing, writable),
         Cgroups::V1 { missing, writable, bare_v2: true } => ("cgroup v1 and v2", missing, writable),
@@ -44,14 +44,14 @@ fn groups(host: &Readings) -> Finding {
     };
     if !missing.is_empty() {
         let found = format!("{version} without {}", missing.join(", "));
-        let remedy = "take cgroup_disable= off the kernel's command line, and in a container have \
-                      the controllers passed on";
+        let remedy = "remove cgroup_disable= from the kernel command line; in a container, have \
+                      the controllers passed in";
         return lacking(host, found, remedy);
     }
     // A service's launcher has its own unit, which is a separate finding.
     if !writable && !host.subject.is_service() {
-        let found = format!("{version}; cells may have none of their own here");
-        let remedy = "run as root, or have a daemon run it: see systemd/ and toolexec promote";
+        let found = format!("{version}; sandboxes cannot have groups of their own here");
+        let remedy = "run as root, or submit requests to a daemon with `toolexec promote`";
         return lacking(host, found, remedy);
     }
     Finding::ok(Topic::Cgroups, "control groups", format!("{version} with memory, cpu, pids"))
@@ -66,9 +66,9 @@ fn lacking(host: &Readings, found: String, remedy: &str) -> Finding {
             (FindingVerdict::Failure, "the policy makes no exception: every run is refused")
         }
         Some(true) => {
-            (FindingVerdict::Warning, "by the policy's exception rlimits and sampling do it")
+            (FindingVerdict::Warning, "the policy makes an exception: rlimits and sampling do it")
         }
-        None => (FindingVerdict::Warning, "what the policy says of that is not known"),
+        None => (FindingVerdict::Warning, "whether the policy makes an exception is not known"),
     };
     let found = format!("{found}; {cost}");
     Finding::wrong(verdict, Topic::Cgroups, "control groups", found, remedy)

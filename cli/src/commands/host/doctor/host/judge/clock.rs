@@ -16,14 +16,16 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
 
 fn kept(clock: &Clock) -> Finding {
     match &clock.kept {
-        Ok(true) => Finding::ok(Topic::Clock, "kept right", format!("yes; it is {}", clock.now)),
+        Ok(true) => {
+            Finding::ok(Topic::Clock, "synchronization", format!("yes; it reads {}", clock.now))
+        }
         Ok(false) => Finding::warning(
             Topic::Clock,
-            "kept right",
-            format!("nobody keeps it right; it is {}", clock.now),
-            "timedatectl set-ntp true, or start another NTP client",
+            "synchronization",
+            format!("the clock is not synchronized; it reads {}", clock.now),
+            "run `timedatectl set-ntp true`, or start another NTP client",
         ),
-        Err(why) => Finding::unseen(Topic::Clock, "kept right", why, "timedatectl"),
+        Err(why) => Finding::unseen(Topic::Clock, "synchronization", why, "run `timedatectl`"),
     }
 }
 
@@ -31,21 +33,21 @@ fn past(host: &Readings) -> Finding {
     let Clock { now, newest, .. } = &host.clock;
     let set = match commands::set_back(host) {
         Some(start) => {
-            format!("set the clock, or, if it was set back on purpose, start once with: {start}")
+            format!("set the clock; if it was set back on purpose, start once with `{start}`")
         }
-        None => "set the clock: timedatectl set-ntp true".to_owned(),
+        None => "set the clock, for example with `timedatectl set-ntp true`".to_owned(),
     };
     let object = "newest result";
     match newest {
         Some((at, path)) if at.unix() > now.unix().saturating_add(TOLERANCE_SEC) => {
-            let found = format!("{} is later than the clock's {now}", path.display());
+            let found = format!("{} is later than the clock, which reads {now}", path.display());
             Finding::failure(Topic::Clock, object, found, set)
         }
         _ if now.unix() < BUILT_UNIX => {
-            let found = format!("the clock says {now}, before there was this program");
+            let found = format!("the clock reads {now}, before this program was built");
             Finding::failure(Topic::Clock, object, found, set)
         }
-        Some((at, _)) => Finding::ok(Topic::Clock, object, format!("of {at}, not later than now")),
-        None => Finding::ok(Topic::Clock, object, "there is none yet"),
+        Some((at, _)) => Finding::ok(Topic::Clock, object, format!("{at}, not later than now")),
+        None => Finding::ok(Topic::Clock, object, "none yet"),
     }
 }

@@ -29,18 +29,23 @@ pub(super) fn gc(host: &Readings) -> String {
     match &host.subject {
         // Without limits `gc` deletes nothing.
         Subject::Embedded { state } => {
-            format!("toolexec gc --state {} --keep-results days=365", state.display())
+            let state = state.display();
+            format!("delete old results with `toolexec gc --state {state} --keep-results days=365`")
         }
         // The daemon itself applies the retention of its configuration. While it runs, no other
         // process may.
         Subject::Service { config, spool, state } => {
             let user = daemon_user(host);
             let (Some(spool), Some(state)) = (spool, state) else {
-                return format!("sudo -u {user} toolexec gc --config {}", config.display());
+                let config = config.display();
+                return format!(
+                    "delete what is expired with `sudo -u {user} toolexec gc --config {config}`"
+                );
             };
             format!(
-                "sudo -u {user} toolexec gc --dry-run --state {} --spool {} --keep-archive days=90 \
-                 --keep-quarantine days=30; docs/operators.md, disk full, has the rest",
+                "list what can be deleted with `sudo -u {user} toolexec gc --dry-run --state {} \
+                 --spool {} --keep-archive days=90 --keep-quarantine days=30`, then see \
+                 docs/operators.md, *Disk full*",
                 state.display(),
                 spool.display()
             )

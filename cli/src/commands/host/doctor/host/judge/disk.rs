@@ -22,35 +22,34 @@ fn of(host: &Readings, disk: &Disk) -> Vec<Finding> {
         Ok(room) => room,
         Err(why) => {
             let why = format!("{path}: {why}");
-            return vec![Finding::unseen(Topic::Disk, name, why, format!("df {path}"))];
+            return vec![Finding::unseen(Topic::Disk, name, why, format!("run `df {path}`"))];
         }
     };
     let said = told(room);
     let mut findings = Vec::new();
     if room.read_only {
         let found = format!("{path} is on a read-only file system");
-        let remedy = format!("mount -o remount,rw \"$(findmnt -no TARGET -T {path})\"");
+        let remedy = format!("run `mount -o remount,rw \"$(findmnt -no TARGET -T {path})\"`");
         findings.push(Finding::failure(Topic::Disk, name, found, remedy));
     }
-    let room_for =
-        format!("make room: df -h {path}; look what was kept long enough: {}", commands::gc(host));
+    let room_for = format!("make room (`df -h {path}` shows the usage): {}", commands::gc(host));
     if room.bytes_free < FREE_MIN {
-        let found = format!("{path}: {said}; nothing is begun");
+        let found = format!("{path}: {said}; no run can start");
         findings.push(Finding::failure(Topic::Disk, name, found, room_for));
     } else if room.inodes_total > 0 && room.inodes_free < 64 {
-        let found = format!("{path}: {said}; nothing can be made there");
+        let found = format!("{path}: {said}; no file can be created");
         findings.push(Finding::failure(Topic::Disk, name, found, room_for));
     } else if room.bytes_free < FREE_GOOD {
-        let found = format!("{path}: {said}; that is soon full");
+        let found = format!("{path}: {said}; soon full");
         findings.push(Finding::warning(Topic::Disk, name, found, room_for));
     } else if room.inodes_total > 0 && room.inodes_free < INODES_GOOD {
-        let found = format!("{path}: {said}; files run out first");
-        let remedy = format!("remove small files, or use a file system with more: df -i {path}");
+        let found = format!("{path}: {said}; inodes run out first");
+        let remedy = format!("remove small files, or use more inodes; see `df -i {path}`");
         findings.push(Finding::warning(Topic::Disk, name, found, remedy));
     }
     if room.volatile {
-        let found = format!("{path} is in memory: records and keys are gone with the next boot");
-        let remedy = "keep spool and state on a disk: see `spool:` and `state:`, or --state";
+        let found = format!("{path} is in memory: the next boot deletes records and keys");
+        let remedy = "move spool and state to a disk: set `spool:` and `state:`, or --state";
         findings.push(Finding::warning(Topic::Disk, name, found, remedy));
     }
     if findings.is_empty() {

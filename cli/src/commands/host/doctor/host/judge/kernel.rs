@@ -26,8 +26,8 @@ fn release(kernel: &Kernel) -> Finding {
         _ => Finding::warning(
             Topic::Kernel,
             "version",
-            format!("{said}, older than 6.1, on which nothing was tried"),
-            "boot a kernel of 6.1 or later; on Debian: apt-get install linux-image-amd64",
+            format!("{said}: not known as 6.1 or later, the oldest tested version"),
+            "boot Linux 6.1 or later; on Debian, run `apt-get install linux-image-amd64`",
         ),
     }
 }
@@ -37,7 +37,7 @@ fn machine(kernel: &Kernel) -> Finding {
     if MACHINES.contains(&machine.as_str()) {
         return Finding::ok(Topic::Kernel, "architecture", machine);
     }
-    let said = format!("{machine}: there are no filters of system calls for it");
+    let said = format!("{machine}: no seccomp filters exist for it");
     let remedy = "use a host with an x86_64 or aarch64 kernel";
     Finding::failure(Topic::Kernel, "architecture", said, remedy)
 }
@@ -46,7 +46,7 @@ fn lsm(kernel: &Kernel) -> Finding {
     let list = match &kernel.lsm {
         Ok(list) => list,
         Err(why) => {
-            let remedy = "mount -t securityfs securityfs /sys/kernel/security";
+            let remedy = "run `mount -t securityfs securityfs /sys/kernel/security`";
             return Finding::unseen(Topic::Kernel, "security modules", why, remedy);
         }
     };
@@ -56,8 +56,8 @@ fn lsm(kernel: &Kernel) -> Finding {
     Finding::failure(
         Topic::Kernel,
         "security modules",
-        format!("{list}: landlock is not among them"),
-        format!("boot with lsm=landlock,{list} on the kernel's command line"),
+        format!("{list}: landlock is missing"),
+        format!("boot with `lsm=landlock,{list}` on the kernel command line"),
     )
 }
 
@@ -67,19 +67,19 @@ fn landlock(host: &Readings) -> Finding {
         Err(why) => Finding::failure(
             Topic::Kernel,
             "landlock",
-            format!("there is none ({why}); every run is refused"),
+            format!("not available ({why}); every run is refused"),
             "boot a kernel with CONFIG_SECURITY_LANDLOCK and landlock in its lsm= list",
         ),
         Ok(abi) if *abi < needed => Finding::failure(
             Topic::Kernel,
             "landlock",
-            format!("ABI {abi}; the policy asks for {needed}, so every run is refused"),
+            format!("ABI {abi}; the policy requires {needed}, so every run is refused"),
             "boot a newer kernel, or lower layers.landlock_abi_min in the policy",
         ),
         Ok(abi) => Finding::ok(
             Topic::Kernel,
             "landlock",
-            format!("ABI {abi}; the policy asks for {needed}"),
+            format!("ABI {abi}; the policy requires {needed}"),
         ),
     }
 }
@@ -88,7 +88,7 @@ fn seccomp(kernel: &Kernel) -> Finding {
     let there = match &kernel.seccomp_actions {
         Ok(there) => there,
         Err(why) => {
-            let found = format!("no filters of system calls ({why})");
+            let found = format!("seccomp filters are not available ({why})");
             let remedy = "boot a kernel with CONFIG_SECCOMP_FILTER";
             return Finding::failure(Topic::Kernel, "seccomp", found, remedy);
         }
@@ -98,6 +98,6 @@ fn seccomp(kernel: &Kernel) -> Finding {
     if lacking.is_empty() {
         return Finding::ok(Topic::Kernel, "seccomp", there);
     }
-    let found = format!("filters cannot answer {}", lacking.join(", "));
-    Finding::failure(Topic::Kernel, "seccomp", found, "boot a kernel of 6.1 or later")
+    let found = format!("missing actions: {}", lacking.join(", "));
+    Finding::failure(Topic::Kernel, "seccomp", found, "boot Linux 6.1 or later")
 }

@@ -8,9 +8,7 @@ const OBJECT: &str = "transparency log";
 
 pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     let said = host.log.iter().map(|log| match log {
-        LogSeen::NotYet => {
-            Finding::ok(Topic::Log, OBJECT, "not there yet; the first record makes it")
-        }
+        LogSeen::NotYet => Finding::ok(Topic::Log, OBJECT, "none yet; the first record creates it"),
         LogSeen::Good { origin, entries } => {
             let found = format!("{origin}, {entries} entries, its checkpoint verifies");
             Finding::ok(Topic::Log, OBJECT, found)
@@ -18,12 +16,13 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
         LogSeen::Bad { why, directory, key } => {
             let fsck = commands::fsck(host, directory, key);
             let remedy = format!(
-                "run nothing until it is understood: {fsck}; docs/log.md says how it is put back"
+                "start no runs, find the cause with `{fsck}`, and restore the log as in \
+                 docs/log.md, *A log that was lost*"
             );
             Finding::failure(Topic::Log, OBJECT, why, remedy)
         }
         LogSeen::Unseen(why) => {
-            let remedy = "look as root, or as the user of the daemon";
+            let remedy = "run this as root, or as the daemon's user";
             Finding::unseen(Topic::Log, OBJECT, why, remedy)
         }
     });

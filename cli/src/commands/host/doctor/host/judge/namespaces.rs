@@ -22,14 +22,14 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     };
     if namespaces.max == Some(0) {
         let found = format!("user.max_user_namespaces is 0: {cost}");
-        return wrong(bad, found, "sysctl -w user.max_user_namespaces=15000");
+        return wrong(bad, found, "run `sysctl -w user.max_user_namespaces=15000`");
     }
     let mut findings = Vec::new();
     // Neither setting restricts a privileged user.
     let only_others = if needs_all { FindingVerdict::Failure } else { FindingVerdict::Warning };
     if namespaces.unprivileged_clone == Some(0) {
         let found = "kernel.unprivileged_userns_clone is 0: runs of an ordinary user are refused";
-        let remedy = "sysctl -w kernel.unprivileged_userns_clone=1";
+        let remedy = "run `sysctl -w kernel.unprivileged_userns_clone=1`";
         findings.extend(wrong(only_others, found.to_owned(), remedy));
     }
     if namespaces.apparmor_restricts == Some(1) {
@@ -54,13 +54,13 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     match &namespaces.tried {
         Some(Err(why)) => wrong(
             bad,
-            format!("none can be made ({why}): {cost}"),
-            "look at what confines this shell (a container, a unit with RestrictNamespaces=) and \
-             try: unshare --user --map-root-user true",
+            format!("cannot be created ({why}): {cost}"),
+            "check what confines this shell (a container, a unit with RestrictNamespaces=), then \
+             try `unshare --user --map-root-user true`",
         ),
-        Some(Ok(())) => vec![Finding::ok(Topic::Kernel, OBJECT, "can be made")],
+        Some(Ok(())) => vec![Finding::ok(Topic::Kernel, OBJECT, "can be created")],
         None => {
-            let remedy = "unshare --user --map-root-user true";
+            let remedy = "run `unshare --user --map-root-user true`";
             vec![Finding::unseen(Topic::Kernel, OBJECT, "nothing forbids them; not tried", remedy)]
         }
     }
@@ -86,5 +86,5 @@ fn give_profile(host: &Readings) -> String {
             format!("{copy} && {rename} && {load}")
         }
     };
-    format!("{give}; or: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0")
+    format!("run `{give}`, or `sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`")
 }

@@ -33,34 +33,34 @@ fn of(place: &PromisedDirectory) -> Finding {
         EntryState::Missing => Finding::warning(
             Topic::Places,
             &path,
-            "is not there",
+            "does not exist",
             match is_packaged(place) {
-                true => format!("{}, or: systemd-tmpfiles --create", install(place)),
-                false => install(place),
+                true => format!("run `{}`, or `systemd-tmpfiles --create`", install(place)),
+                false => format!("run `{}`", install(place)),
             },
         ),
         EntryState::Unseen(why) => {
-            let remedy = "look as root, or as the user of the daemon";
+            let remedy = "run this as root, or as the daemon's user";
             Finding::unseen(Topic::Places, &path, why, remedy)
         }
         EntryState::There { kind: Kind::Directory, mode, uid, gid } => {
             match wrong(place, *mode, *uid, *gid) {
                 // A user's own directory that others may read is the user's choice.
                 Some(Wrong::Open(found)) if !is_named(place) && is_only_read(place, *mode) => {
-                    Finding::warning(Topic::Places, &path, found, mend(place))
+                    Finding::warning(Topic::Places, &path, found, remedy(place))
                 }
                 Some(Wrong::Open(found)) => {
-                    Finding::failure(Topic::Places, &path, found, mend(place))
+                    Finding::failure(Topic::Places, &path, found, remedy(place))
                 }
                 Some(Wrong::Closed(found)) => {
-                    Finding::warning(Topic::Places, &path, found, mend(place))
+                    Finding::warning(Topic::Places, &path, found, remedy(place))
                 }
                 None => right(place, *mode, *uid),
             }
         }
         EntryState::There { .. } => {
-            let remedy = format!("move it away and: {}", install(place));
-            Finding::failure(Topic::Places, &path, "is no directory", remedy)
+            let remedy = format!("move it away, then run `{}`", install(place));
+            Finding::failure(Topic::Places, &path, "not a directory", remedy)
         }
     }
 }
@@ -77,15 +77,16 @@ fn right(place: &PromisedDirectory, mode: u32, uid: u32) -> Finding {
         .chain(group.map(|group| format!("no group {}", group.name)))
         .collect();
     if unknown.is_empty() {
-        let found = format!("mode {mode}, of {}", place.user.name);
+        let found = format!("mode {mode}, owned by {}", place.user.name);
         return Finding::ok(Topic::Places, &path, found);
     }
-    let found = format!("mode {mode}, of user {uid}; this host has {}", unknown.join(" and "));
+    let unknown = unknown.join(" and ");
+    let found = format!("mode {mode}, owned by user {uid}; this host has {unknown}");
     if is_packaged(place) {
-        let remedy = format!("systemd-sysusers toolexec.conf && {}", mend(place));
+        let remedy = format!("run `systemd-sysusers toolexec.conf && {}`", mend(place));
         return Finding::warning(Topic::Places, &path, found, remedy);
     }
-    let remedy = format!("look whether that is the daemon's: ls -ld {path}");
+    let remedy = format!("check with `ls -ld {path}` that this is the daemon's user");
     Finding::unseen(Topic::Places, &path, found, remedy)
 }
 
@@ -100,28 +101,27 @@ fn wrong(place: &PromisedDirectory, mode: u32, uid: u32, gid: u32) -> Option<Wro
     let promised = place.mode;
     if let Some(id) = place.user.id.filter(|id| *id != uid) {
         let name = &place.user.name;
-        return Some(Wrong::Open(format!("belongs to user {uid}, and not to {name} ({id})")));
+        return Some(Wrong::Open(format!("belongs to user {uid}, not to {name} ({id})")));
     }
     if mode & PERMISSIONS & !promised != 0 {
         let (is, at_most) = (octal(mode), octal(promised));
-        return Some(Wrong::Open(format!("is open to others: mode {is}, at most {at_most}")));
+        return Some(Wrong::Open(format!("open to others: mode {is}, at most {at_most} allowed")));
     }
     if promised & STICKY != 0 && mode & STICKY == 0 && mode & GROUP_WRITES != 0 {
-        let found =
-            "without the sticky bit anybody who may drop there may remove what others dropped";
+        let found = "the sticky bit is missing: submitters can remove the requests of others";
         return Some(Wrong::Open(found.to_owned()));
     }
     let group = place.group.as_ref();
     if let Some((id, name)) = group.and_then(|it| Some((it.id?, &it.name))).filter(|it| it.0 != gid)
     {
-        let found = format!("is of group {gid}, and not of {name} ({id})");
+        let found = format!("belongs to group {gid}, not to {name} ({id})");
         let others_write = mode & GROUP_WRITES != 0;
         return Some(if others_write { Wrong::Open(found) } else { Wrong::Closed(found) });
     }
     let lacking = promised & !mode & (PERMISSIONS | SETGID);
     (lacking != 0).then(|| {
         let (is, should) = (octal(mode), octal(promised));
-        Wrong::Closed(format!("who should get in cannot: mode {is}, promised {should}"))
+        Wrong::Closed(format!("closed to its users: mode {is}, expected {should}"))
     })
 }
 
@@ -147,6 +147,10 @@ fn is_packaged(place: &PromisedDirectory) -> bool {
     PACKAGED.iter().any(|root| place.entry.path.starts_with(root))
 }
 
+fn remedy(place: &PromisedDirectory) -> String {
+    format!("run `{}`", mend(place))
+}
+
 /// Returns the fix. The order matters: chown clears the set-group-ID bit.
 fn mend(place: &PromisedDirectory) -> String {
     let (path, mode) = (place.entry.path.display(), octal(place.mode));
@@ -168,13 +172,14 @@ fn whole(host: &Readings, survey: &Result<usize, String>) -> Finding {
     let shown = |path: Option<&std::path::PathBuf>| {
         path.map_or_else(String::new, |path| path.display().to_string())
     };
-    let command = format!("toolexec doctor --spool {} --state {}", shown(spool), shown(state));
+    let (spool, state) = (shown(spool), shown(state));
+    let command = format!("run `toolexec doctor --spool {spool} --state {state}`");
     match survey {
-        Ok(0) => Finding::ok(Topic::Places, "what lies there", "nothing is where it should not be"),
+        Ok(0) => Finding::ok(Topic::Places, "contents", "no findings"),
         Ok(count) => {
-            let found = format!("findings of its own: {count}");
-            Finding::warning(Topic::Places, "what lies there", found, command)
+            let found = format!("{count} findings");
+            Finding::warning(Topic::Places, "contents", found, command)
         }
-        Err(why) => Finding::unseen(Topic::Places, "what lies there", why, command),
+        Err(why) => Finding::unseen(Topic::Places, "contents", why, command),
     }
 }

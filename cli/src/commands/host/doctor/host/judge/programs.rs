@@ -19,19 +19,19 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
                 missing(name),
                 Topic::Programs,
                 name,
-                format!("{path} is no socket: nobody listens"),
-                format!("systemctl enable --now {name}"),
+                format!("{path}: not a listening socket"),
+                format!("run `systemctl enable --now {name}`"),
             ),
             Err(why) => {
                 let why = format!("{path}: {why}");
-                Finding::unseen(Topic::Programs, name, why, "look as root")
+                Finding::unseen(Topic::Programs, name, why, "run this as root")
             }
         }
     }));
     findings.extend(host.runtimes.iter().map(|runtime| of_runtime(host, runtime)));
     if !host.runtimes.is_empty() && host.runtimes.iter().all(|runtime| runtime.found.is_err()) {
-        let remedy = "install an interpreter, say: apt-get install python3";
-        let found = "none of the policy's is here: every request is refused";
+        let remedy = "install an interpreter, for example with `apt-get install python3`";
+        let found = "no runtime of the policy is installed: every request is refused";
         findings.push(Finding::failure(Topic::Runtimes, "all", found, remedy));
     }
     findings
@@ -52,10 +52,10 @@ fn of_program(host: &Readings, program: &Program) -> Finding {
     let path = match &program.found {
         Ok(path) => path.display(),
         Err(_) if name == "toolexecd" && !host.subject.is_service() => {
-            return Finding::ok(Topic::Programs, name, "is not here; only a service needs it");
+            return Finding::ok(Topic::Programs, name, "not installed; only a service needs it");
         }
         Err(why) => {
-            let remedy = format!("install {name} of version {OWN} beside toolexec");
+            let remedy = format!("install {name} {OWN} beside toolexec");
             return Finding::wrong(missing(name), Topic::Programs, name, why, remedy);
         }
     };
@@ -66,14 +66,12 @@ fn of_program(host: &Readings, program: &Program) -> Finding {
         Ok(version) => Finding::failure(
             Topic::Programs,
             name,
-            format!(
-                "{path} is {version}, and this program {OWN}: they do not understand each other"
-            ),
-            format!("install {name} {OWN}, and restart what runs"),
+            format!("{path} has version {version}, this program {OWN}: they do not work together"),
+            format!("install {name} {OWN}, and restart the services"),
         ),
         Err(why) => {
             let why = format!("{path}: {why}");
-            Finding::unseen(Topic::Programs, name, why, format!("{path} --version"))
+            Finding::unseen(Topic::Programs, name, why, format!("run `{path} --version`"))
         }
     }
 }
@@ -88,10 +86,10 @@ fn of_runtime(host: &Readings, runtime: &RuntimeSeen) -> Finding {
             Topic::Runtimes,
             name,
             format!("{}: {why}", path.display()),
-            format!("look at whose it is: ls -l {}", path.display()),
+            format!("check its owner and mode with `ls -l {}`", path.display()),
         ),
         (Err(why), _) => {
-            let why = why.as_deref().unwrap_or("no program of its name was found");
+            let why = why.as_deref().unwrap_or("no program with its name was found");
             Finding::warning(
                 Topic::Runtimes,
                 name,
@@ -104,12 +102,12 @@ fn of_runtime(host: &Readings, runtime: &RuntimeSeen) -> Finding {
 
 fn install(host: &Readings, runtime: &str) -> String {
     let Some(language) = Language::named(runtime) else {
-        return "install it where the policy says, or take it out of the policy".to_owned();
+        return "install it where the policy expects it, or remove it from the policy".to_owned();
     };
     let install = format!("apt-get install {}", language.runtime().packages.join(" "));
     if language.runtime().warmed {
-        format!("{install} && {}", commands::warm(host, runtime))
+        format!("run `{install} && {}`", commands::warm(host, runtime))
     } else {
-        install
+        format!("run `{install}`")
     }
 }

@@ -15,7 +15,7 @@ fn of(host: &Readings, judged: &Judged) -> Finding {
         Reader::Good(found) => Finding::ok(Topic::Rules, name, found),
         Reader::Bad(found) => Finding::failure(Topic::Rules, name, found, remedy(host, name)),
         Reader::Unseen(why) => {
-            let remedy = "look as root, or as the user of the daemon";
+            let remedy = "run this as root, or as the daemon's user";
             Finding::unseen(Topic::Rules, name, why, remedy)
         }
     }
@@ -23,13 +23,13 @@ fn of(host: &Readings, judged: &Judged) -> Finding {
 
 fn remedy(host: &Readings, name: &str) -> String {
     let check = match &host.subject {
-        Subject::Embedded { .. } => return "toolexec policy check FILE".to_owned(),
+        Subject::Embedded { .. } => return "run `toolexec policy check FILE`".to_owned(),
         Subject::Service { config, .. } => {
             format!("toolexecd --config {} --check", config.display())
         }
     };
     match name {
-        "policy" => format!("mend it until `toolexec policy check` is content, then: {check}"),
-        _ => format!("mend it until this is content: {check}"),
+        "policy" => format!("correct it: `toolexec policy check` must accept it, then `{check}`"),
+        _ => format!("correct it until `{check}` accepts it"),
     }
 }

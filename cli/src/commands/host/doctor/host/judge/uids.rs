@@ -10,19 +10,19 @@ const OBJECT: &str = "uids";
 pub(super) fn judge(host: &Readings) -> Option<Finding> {
     let missing = match host.uids.as_ref()? {
         Ok(count) => {
-            let found = format!("{count} subordinate uids: each run at one time has its own");
+            let found = format!("{count} subordinate uids: each concurrent run has its own");
             return Some(Finding::ok(Topic::Sandbox, OBJECT, found));
         }
         Err(missing) => missing,
     };
     let found = format!(
-        "{missing}: all sandboxes of this user share one uid, and so what the kernel counts for each user"
+        "{missing}: all sandboxes of this user share one uid, and the kernel's limits for a user"
     );
     let remedy = match missing {
-        NoSubordinate::Program(_) => "as root: apt-get install uidmap".to_owned(),
+        NoSubordinate::Program(_) => "run `apt-get install uidmap` as root".to_owned(),
         NoSubordinate::Range(_) => format!(
-            "as root, with a range that no account uses: usermod --add-subuids 100000-165535 \
-             --add-subgids 100000-165535 \"$(id -nu {})\"",
+            "run as root, with a range that no account uses: `usermod --add-subuids 100000-165535 \
+             --add-subgids 100000-165535 \"$(id -nu {})\"`",
             host.looker.uid
         ),
     };

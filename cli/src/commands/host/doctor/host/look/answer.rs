@@ -31,7 +31,7 @@ pub(super) fn answer(command: &mut Command) -> ReadResult<ProgramAnswer> {
         child.kill().map_err(told)?;
         let ended = ended_within(&mut child, END_TIME)?;
         let stays = if ended.is_some() { "" } else { ", and cannot be killed" };
-        return Err(format!("does not answer within {} seconds{stays}", ANSWER_TIME.as_secs()));
+        return Err(format!("no answer within {} seconds{stays}", ANSWER_TIME.as_secs()));
     };
     // A process left behind by the program may still hold the pipe open.
     let said = |from: Receiver<String>| from.recv_timeout(END_TIME).unwrap_or_default();

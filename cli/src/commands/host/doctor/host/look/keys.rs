@@ -82,7 +82,7 @@ fn public_halves(public: &Path) -> Option<Result<String, String>> {
     Some(match PublicKeys::open(public) {
         Ok(keys) => {
             let (results, logs) = (keys.results().len(), keys.logs().len());
-            Ok(format!("{}: {results} of results, {logs} of the log", public.display()))
+            Ok(format!("{}: result keys: {results}, log keys: {logs}", public.display()))
         }
         Err(error) => Err(error.to_string()),
     })

@@ -49,8 +49,8 @@ pub(super) fn runtimes(host: &Host) -> Vec<RuntimeSeen> {
         });
         let program = program.ok_or_else(|| found.why_not(name).map(str::to_owned));
         let version = match (&program, runtime.root()) {
-            (Err(_), _) => Err("it is not here".to_owned()),
-            (Ok(_), Some(_)) => Ok("in a root of its own, not asked".to_owned()),
+            (Err(_), _) => Err("not installed".to_owned()),
+            (Ok(_), Some(_)) => Ok("in its own root, version not read".to_owned()),
             (Ok(program), None) if program.ends_with("go") => version_of(program, &["version"]),
             (Ok(program), None) => version_of(program, &["--version"]),
         };
@@ -85,7 +85,7 @@ fn version_of(program: &Path, words: &[&str]) -> ReadResult<String> {
     let versions = line.split_whitespace().map(|word| word.trim_start_matches(['v', 'g', 'o']));
     let is_version = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
     let version = versions.filter(|word| word.contains('.')).find(is_version);
-    version.map(str::to_owned).ok_or_else(|| "does not say its version".to_owned())
+    version.map(str::to_owned).ok_or_else(|| "prints no version".to_owned())
 }
 
 /// Refuses a program that another user could have replaced: the caller would run it.
@@ -97,7 +97,7 @@ fn insist_on_trusted(program: &Path) -> Result<(), String> {
         let writable = found.mode() & OTHERS_WRITE != 0 && found.mode() & STICKY == 0;
         if writable || (found.uid() != 0 && found.uid() != ours) {
             return Err(format!(
-                "others can change {}; not asked for its version",
+                "other users can change {}; not executed to read its version",
                 place.display()
             ));
         }
@@ -109,5 +109,5 @@ fn insist_on_trusted(program: &Path) -> Result<(), String> {
 fn printed_by(command: &mut Command) -> ReadResult<String> {
     command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").current_dir("/");
     let ProgramAnswer { status, stdout, .. } = answer(command)?;
-    if status.success() { Ok(stdout) } else { Err(format!("does not start: {status}")) }
+    if status.success() { Ok(stdout) } else { Err(format!("failed: {status}")) }
 }

@@ -14,14 +14,14 @@ pub(super) fn look(subject: &Subject, outline: Option<&Outline>) -> (RuleFiles, 
         let policy = Policy::shipped("embedded");
         let said = match &policy {
             Some(policy) => good("built in", policy),
-            None => Reader::Bad("the policy `embedded` is not in this program".to_owned()),
+            None => Reader::Bad("policy `embedded`: missing in this build".to_owned()),
         };
         return (rules(None, said, policy.as_ref(), Vec::new()), policy);
     };
     let read = read(Config::read(config), |_| format!("{}: good", config.display()));
     let said = Judged { name: "configuration", said: read };
     let Some(outline) = outline else {
-        let unknown = Reader::Unseen("the configuration does not say which".to_owned());
+        let unknown = Reader::Unseen("the configuration cannot be read".to_owned());
         return (rules(Some(said), unknown, None, Vec::new()), None);
     };
     let policy = outline.policy.as_deref().map(|path| (path, config::read_policy(path)));

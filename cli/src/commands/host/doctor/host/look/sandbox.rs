@@ -39,7 +39,7 @@ pub(super) fn look(host: &Host, looker: Looker, programs: &[Program]) -> Sandbox
 }
 
 fn unusable_launcher() -> Sandbox {
-    not_tried("toolexec-launch cannot be used; see programs", "repair what programs says")
+    not_tried("toolexec-launch cannot be used", "fix the findings of `programs` first")
 }
 
 fn not_tried(why: impl Into<String>, remedy: impl Into<String>) -> Sandbox {
@@ -53,7 +53,7 @@ fn of_launcher(program: PathBuf, policy: &Policy, caches: &Path) -> Sandbox {
         Ok(staging) => staging,
         Err(error) => {
             let why = format!("{}: {error}", staging.display());
-            return not_tried(why, "name a directory that can be written in TMPDIR");
+            return not_tried(why, "set TMPDIR to a writable directory");
         }
     };
     let reach = Reach::Spawn {
@@ -65,7 +65,7 @@ fn of_launcher(program: PathBuf, policy: &Policy, caches: &Path) -> Sandbox {
     let seen = told(probe(reach, &staging, policy, caches));
     match fs::remove_dir(&staging) {
         Ok(()) => seen,
-        Err(error) => not_tried(format!("{}: {error}", staging.display()), "remove it by hand"),
+        Err(error) => not_tried(format!("{}: {error}", staging.display()), "remove the directory"),
     }
 }
 
@@ -78,21 +78,21 @@ fn of_service(
 ) -> Sandbox {
     let read = match Config::read(config) {
         Ok(read) => read,
-        Err(_) => return not_tried("the configuration is not good; see rules", "repair it first"),
+        Err(_) => return not_tried("invalid configuration", "fix the findings of `rules` first"),
     };
     let owner = match state.map(fs::metadata) {
         Some(Ok(found)) => (found.uid(), found.gid()),
         Some(Err(error)) => {
             let why = format!("the daemon's user is not known: {}: {error}", read.state.display());
-            return not_tried(why, "start the service once, or look as root");
+            return not_tried(why, "start the service once, or run this as root");
         }
-        None => return not_tried("the configuration names no state", "repair it first"),
+        None => return not_tried("the configuration names no state", "add `state` to it"),
     };
     match (looker.uid == owner.0, read.launcher, launcher) {
         (false, ..) if looker.is_root() => as_user(owner, config),
         (false, ..) => {
             let why = "only root and the daemon's user may ask the launcher";
-            not_tried(why, format!("sudo toolexec doctor --config {}", config.display()))
+            not_tried(why, format!("run `sudo toolexec doctor --config {}`", config.display()))
         }
         (true, reach @ Reach::Socket(_), _) => {
             let (staging, caches) = (read.state.join("staging"), read.state.join("caches"));
@@ -108,7 +108,7 @@ fn of_service(
 /// Runs this program again as the daemon's user, and adopts its finding about the sandbox.
 fn as_user((uid, gid): (u32, u32), config: &Path) -> Sandbox {
     let remedy =
-        || format!("look as the daemon's user: toolexec doctor --config {}", config.display());
+        || format!("run `toolexec doctor --config {}` as the daemon's user", config.display());
     let program = match std::env::current_exe() {
         Ok(program) => program,
         Err(error) => return not_tried(error.to_string(), remedy()),
@@ -129,7 +129,7 @@ fn as_user((uid, gid): (u32, u32), config: &Path) -> Sandbox {
         (Some("ok"), Some(found), None) => Sandbox::Starts(found),
         (Some("failure"), Some(what), Some(help)) => Sandbox::Fails { what, help },
         (Some(_), Some(why), Some(remedy)) => Sandbox::NotTried { why, remedy },
-        _ => not_tried(format!("user {uid} could not look"), remedy()),
+        _ => not_tried(format!("the check as user {uid} failed"), remedy()),
     }
 }
 
@@ -141,7 +141,7 @@ fn told(probed: Probed) -> Sandbox {
             let (what, help) = split_reason(&reason);
             Sandbox::Fails { what: what.to_owned(), help: help.unwrap_or_default().to_owned() }
         }
-        Probed::NotTried(why) => not_tried(why, "repair what is said of it elsewhere on this page"),
+        Probed::NotTried(why) => not_tried(why, "fix the other findings first"),
     }
 }
 
@@ -151,7 +151,7 @@ fn in_force(cell: &Confinement) -> String {
         false => format!(", without {}, which the policy allows", cell.degraded.join(", ")),
     };
     format!(
-        "starts: {} mode, {} namespaces, Landlock ABI {}, {} seccomp programs, {} limits in force{without}",
+        "starts: {} mode, {} namespaces, Landlock ABI {}, {} seccomp programs, {} active limits{without}",
         cell.mode.as_str(),
         cell.namespaces.len(),
         cell.landlock_abi,

@@ -104,11 +104,11 @@ fn a_service_is_told_commands_that_act_on_the_service() {
         &told(&service),
         &[
             &format!(
-                "finish it: systemctl stop toolexecd && sudo -u toolexec toolexec keys rotate {config} --key log;"
+                "finish it with `systemctl stop toolexecd && sudo -u toolexec toolexec keys rotate {config} --key log;"
             ),
-            "begin anew (docs/keys.md, a key that somebody else may have)",
+            "replace the key as in docs/keys.md, *A stolen key*",
             "sudo -u toolexec toolexec gc --dry-run --state /var/lib/toolexec --spool",
-            "toolexec log fsck --spool /var/spool/toolexec --log-key /var/lib/toolexec/keys/log.pub;",
+            "toolexec log fsck --spool /var/spool/toolexec --log-key /var/lib/toolexec/keys/log.pub`",
             "toolexec doctor --warm ts --to /var/cache/toolexec && systemctl restart toolexecd",
             "toolexec doctor --warm go --to /var/cache/toolexec && systemctl restart toolexecd",
             &format!("sudo -u toolexec toolexecd {config} --clock-was-set-back"),
@@ -159,10 +159,10 @@ fn a_lost_key_of_a_service_is_told_with_where_it_may_be() {
         vec![Entry { path: "/var/lib/toolexec/keys/result".into(), found: EntryState::Missing }];
     let lost = not_ok(&service).into_iter().find(|it| it.object == "private key result");
     let lost = lost.expect("it is told");
-    let daemon = "its public half is there: a lost key; the daemon does not start";
+    let daemon = "its public half exists: a lost key; the daemon does not start";
     assert!(lost.found.contains(daemon), "{lost:?}");
     let remedy = lost.remedy.unwrap_or_default();
-    for words in ["put it back from a backup", "LoadCredentialEncrypted=", "while the service runs"]
+    for words in ["restore it from a backup", "LoadCredentialEncrypted=", "while the service runs"]
     {
         assert!(remedy.contains(words), "{remedy}");
     }
@@ -175,7 +175,7 @@ fn a_lost_key_of_a_service_is_told_with_where_it_may_be() {
 #[test]
 fn commands_are_found_where_they_begin() {
     let found =
-        commands("mend it until `toolexec policy check` is content, then: toolexecd --check");
+        commands("correct it until `toolexec policy check` accepts it, then: toolexecd --check");
     assert_eq!(found, [vec!["toolexec", "policy", "check"], vec!["toolexecd", "--check"]]);
     let found = commands("install x && sudo -u toolexec toolexec gc; systemctl restart toolexecd");
     assert_eq!(found, [vec!["toolexec", "gc"]]);
