@@ -46,50 +46,23 @@ impl fmt::Display for SignatureProblem {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The directory itself cannot be read.
-    Directory {
-        path: String,
-        problem: String,
-    },
+    Directory { path: String, problem: String },
     /// The name of the directory is not the id of its record.
-    DirectoryName {
-        found: String,
-        result_id: String,
-    },
+    DirectoryName { found: String, result_id: String },
     /// The record is not a valid result.
-    Record {
-        file: String,
-        problem: String,
-    },
+    Record { file: String, problem: String },
     /// The record's signature does not verify.
-    Signature {
-        file: String,
-        problem: SignatureProblem,
-    },
+    Signature { file: String, problem: SignatureProblem },
     /// The bundle does not verify.
-    Bundle {
-        file: String,
-        problem: BundleFault,
-    },
+    Bundle { file: String, problem: BundleFault },
     /// The `.tlog-proof` does not prove the entry of the bundle.
-    Proof {
-        file: String,
-        problem: ProofFault,
-    },
+    Proof { file: String, problem: ProofFault },
     /// Statement and record differ about a file, or only one of them names it.
-    Subject {
-        file: String,
-        path: String,
-    },
+    Subject { file: String, path: String },
     /// The record's front matter differs from the statement.
-    Drift {
-        file: String,
-        keys: Vec<String>,
-    },
+    Drift { file: String, keys: Vec<String> },
     /// The record contradicts itself.
-    Contradiction {
-        file: String,
-        what: String,
-    },
+    Contradiction { file: String, what: String },
     /// An approval that the record states is missing or does not verify.
     Approval {
         file: String,
@@ -98,48 +71,23 @@ pub enum Fault {
         problem: ApprovalProblem,
     },
     /// The record's place in the log does not verify.
-    History {
-        file: String,
-        problem: HistoryError,
-    },
+    History { file: String, problem: HistoryError },
     /// Two records that cannot both be true. `with` is the path of the other one.
-    Clash {
-        clash: Clash,
-        with: String,
-    },
+    Clash { clash: Clash, with: String },
     /// A file has another digest than the record states.
-    Digest {
-        path: String,
-        found: Sha256,
-        stated: Sha256,
-    },
+    Digest { path: String, found: Sha256, stated: Sha256 },
     /// A file that the record names does not exist.
-    Missing {
-        path: String,
-    },
+    Missing { path: String },
     /// The record does not name this file.
-    NotNamed {
-        path: String,
-    },
+    NotNamed { path: String },
     /// Something that is neither a regular file nor a directory.
-    Kind {
-        path: String,
-        kind: &'static str,
-    },
+    Kind { path: String, kind: &'static str },
     /// A file cannot be read.
-    Unreadable {
-        path: String,
-        problem: String,
-    },
+    Unreadable { path: String, problem: String },
     /// A file exceeds its size limit.
-    TooLarge {
-        path: String,
-        bytes_max: u64,
-    },
+    TooLarge { path: String, bytes_max: u64 },
     /// More or deeper entries than any record has.
-    TooMany {
-        path: String,
-    },
+    TooMany { path: String },
 }
 
 impl fmt::Display for Fault {

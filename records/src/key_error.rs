@@ -10,80 +10,39 @@ use crate::key_model::{AgentError, KeyFingerprint};
 #[derive(Debug)]
 pub enum KeyError {
     /// A file operation failed.
-    Io {
-        path: PathBuf,
-        act: &'static str,
-        source: io::Error,
-    },
+    Io { path: PathBuf, act: &'static str, source: io::Error },
     /// Not a regular file.
-    NotAFile {
-        path: PathBuf,
-    },
+    NotAFile { path: PathBuf },
     /// The file exceeds the limit of its kind.
-    TooLarge {
-        path: PathBuf,
-    },
+    TooLarge { path: PathBuf },
     /// Other users can access a private key.
-    Exposed {
-        path: PathBuf,
-        mode: u32,
-    },
+    Exposed { path: PathBuf, mode: u32 },
     /// Neither this user nor root owns a private key.
-    Owner {
-        path: PathBuf,
-        uid: u32,
-    },
+    Owner { path: PathBuf, uid: u32 },
     /// Other users can write to a key directory or to a public file in it.
-    Writable {
-        path: PathBuf,
-        mode: u32,
-    },
+    Writable { path: PathBuf, mode: u32 },
     /// Not an OpenSSH private key.
-    Format {
-        path: PathBuf,
-        source: ssh_key::Error,
-    },
+    Format { path: PathBuf, source: ssh_key::Error },
     /// Not an unlocked ECDSA P-256 key.
-    NotP256 {
-        path: PathBuf,
-    },
+    NotP256 { path: PathBuf },
     /// Not an unlocked Ed25519 key.
-    NotEd25519 {
-        path: PathBuf,
-    },
+    NotEd25519 { path: PathBuf },
     /// The private and the public half do not match.
-    Halves {
-        path: PathBuf,
-    },
+    Halves { path: PathBuf },
     /// A public key without its private key.
-    Orphan {
-        path: PathBuf,
-    },
+    Orphan { path: PathBuf },
     /// A public file of another key than the one in use.
-    OtherKey {
-        path: PathBuf,
-    },
+    OtherKey { path: PathBuf },
     /// A new key could not be generated.
-    Generate {
-        path: PathBuf,
-        source: ssh_key::Error,
-    },
+    Generate { path: PathBuf, source: ssh_key::Error },
     /// An invalid line in a file of retired keys.
-    Retired {
-        path: PathBuf,
-        line: usize,
-    },
+    Retired { path: PathBuf, line: usize },
     /// A key rotation that was interrupted.
-    Unfinished {
-        path: PathBuf,
-    },
+    Unfinished { path: PathBuf },
     /// The agent failed.
     Agent(AgentError),
     /// The agent's key is not of the kind that the result key or the log key needs.
-    AgentKind {
-        key: KeyFingerprint,
-        wanted: &'static str,
-    },
+    AgentKind { key: KeyFingerprint, wanted: &'static str },
     /// The process could not be made non-dumpable.
     Custody(io::Error),
 }

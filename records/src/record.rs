@@ -57,20 +57,11 @@ impl fmt::Debug for SignedRecord {
 #[derive(Debug)]
 pub enum SignError {
     /// The statement contradicts itself.
-    Contradiction {
-        record: String,
-        what: &'static str,
-    },
+    Contradiction { record: String, what: &'static str },
     /// The lint refuses the document, even with everything from outside withheld.
-    Invalid {
-        record: String,
-        violations: Vec<Violation>,
-    },
+    Invalid { record: String, violations: Vec<Violation> },
     /// The key failed.
-    Key {
-        record: String,
-        source: SigningError,
-    },
+    Key { record: String, source: SigningError },
 }
 
 impl SignError {

@@ -202,10 +202,7 @@ mod tests {
     use super::*;
     use crate::plan::Limits;
 
-    const LIMITS: Limits = Limits {
-        artifacts_max: 10,
-        ..Limits::SMALL
-    };
+    const LIMITS: Limits = Limits { artifacts_max: 10, ..Limits::SMALL };
 
     #[test]
     fn who_rejects_without_end_is_not_listened_to() {

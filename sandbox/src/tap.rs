@@ -99,11 +99,7 @@ mod tests {
         let answer = ended.recv_timeout(Duration::from_secs(5));
         drop(write);
         std::fs::remove_dir_all(&place).unwrap();
-        assert_ne!(
-            answer,
-            Err(RecvTimeoutError::Timeout),
-            "a read blocks until the tool writes"
-        );
+        assert_ne!(answer, Err(RecvTimeoutError::Timeout), "a read blocks until the tool writes");
         reader.join().unwrap();
         assert_eq!(answer, Ok(true));
     }

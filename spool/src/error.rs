@@ -11,56 +11,27 @@ use crate::want::Want;
 #[derive(Debug)]
 pub enum SpoolError {
     /// A system call failed.
-    Io {
-        path: PathBuf,
-        act: &'static str,
-        error: io::Error,
-    },
+    Io { path: PathBuf, act: &'static str, error: io::Error },
     /// Not a regular file with one link. Nothing of it was read.
-    FileKind {
-        path: PathBuf,
-        kind: &'static str,
-    },
+    FileKind { path: PathBuf, kind: &'static str },
     /// The file is larger than the limit.
-    TooLarge {
-        path: PathBuf,
-        bytes_max: u64,
-    },
+    TooLarge { path: PathBuf, bytes_max: u64 },
     /// Another daemon or an embedded run uses this spool.
-    Busy {
-        path: PathBuf,
-    },
+    Busy { path: PathBuf },
     /// The file no longer holds the bytes that the user has seen.
-    Changed {
-        path: PathBuf,
-    },
+    Changed { path: PathBuf },
     /// A line that is not a valid ledger line.
-    LedgerLine {
-        path: PathBuf,
-        line: usize,
-    },
+    LedgerLine { path: PathBuf, line: usize },
     /// A ledger that cannot be relied on.
-    Ledger {
-        path: PathBuf,
-        fault: LedgerFault,
-    },
+    Ledger { path: PathBuf, fault: LedgerFault },
     /// A sync failed, so the state on the disk is unknown. Waiting for disk space never ends this.
-    Unsynced {
-        path: PathBuf,
-        error: io::Error,
-    },
+    Unsynced { path: PathBuf, error: io::Error },
     /// Another directory has replaced the locked one.
-    Replaced {
-        path: PathBuf,
-    },
+    Replaced { path: PathBuf },
     /// An earlier sync failed. No later one succeeds.
-    Stopped {
-        path: PathBuf,
-    },
+    Stopped { path: PathBuf },
     /// The daemon could not remove submissions from this directory.
-    NotOurs {
-        path: PathBuf,
-    },
+    NotOurs { path: PathBuf },
 }
 
 impl SpoolError {

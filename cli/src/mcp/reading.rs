@@ -75,8 +75,9 @@ pub(super) fn open(desk: &Desk, id: &ResultId) -> Result<Readable, Failure> {
         return Err(Failure::Said(format!("{id}: its record is invalid ({code}); not shown")));
     }
     let claims = Claims::of(&record).filter(|claims| claims.result_id == id.as_str());
-    let claims = claims
-        .ok_or_else(|| Failure::Said(format!("{id}: its record is of another result; not shown")))?;
+    let claims = claims.ok_or_else(|| {
+        Failure::Said(format!("{id}: its record is of another result; not shown"))
+    })?;
     let verified = verify(desk, id)?;
     Ok(Readable { id: id.clone(), directory, record, claims, verified })
 }

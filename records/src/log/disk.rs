@@ -66,8 +66,8 @@ impl Disk {
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
             Err(error) => return Err(self.io(name, "open", error)),
         };
-        let stat = rustix::fs::fstat(&file)
-            .map_err(|error| self.io(name, "read the metadata", error))?;
+        let stat =
+            rustix::fs::fstat(&file).map_err(|error| self.io(name, "read the metadata", error))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(self.damaged(name, "not a regular file"));
         }
@@ -231,8 +231,7 @@ impl Disk {
             Err(Errno::NOENT) => return Ok(()),
             Err(error) => return Err(self.io(name, "open", error)),
         };
-        let entries =
-            Dir::read_from(&directory).map_err(|error| self.io(name, "list", error))?;
+        let entries = Dir::read_from(&directory).map_err(|error| self.io(name, "list", error))?;
         for entry in entries {
             let entry = entry.map_err(|error| self.io(name, "list", error))?;
             if !matches!(entry.file_name().to_bytes(), b"." | b"..") {

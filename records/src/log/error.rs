@@ -13,29 +13,15 @@ use crate::log::tile::ENTRY_BYTES_MAX;
 #[derive(Debug)]
 pub enum LogError {
     /// A file operation failed.
-    Io {
-        path: PathBuf,
-        act: &'static str,
-        source: io::Error,
-    },
+    Io { path: PathBuf, act: &'static str, source: io::Error },
     /// Another process appends to this log.
-    Locked {
-        path: PathBuf,
-    },
+    Locked { path: PathBuf },
     /// A file of the log is missing.
-    Missing {
-        path: PathBuf,
-    },
+    Missing { path: PathBuf },
     /// A file of the log contradicts the checkpoint or has an impossible form.
-    Damaged {
-        path: PathBuf,
-        what: &'static str,
-    },
+    Damaged { path: PathBuf, what: &'static str },
     /// The checkpoint does not verify.
-    Checkpoint {
-        path: PathBuf,
-        fault: CheckpointFault,
-    },
+    Checkpoint { path: PathBuf, fault: CheckpointFault },
     /// The log did not grow out of its saved head.
     Lost {
         log: PathBuf,
@@ -45,18 +31,11 @@ pub enum LogError {
         found: Lost,
     },
     /// The log has no entry of this index.
-    NoSuchEntry {
-        index: u64,
-        size: u64,
-    },
+    NoSuchEntry { index: u64, size: u64 },
     /// The entry exceeds the limit.
-    TooLarge {
-        bytes: usize,
-    },
+    TooLarge { bytes: usize },
     /// The batch has more entries than the log remembers.
-    TooMany {
-        entries: usize,
-    },
+    TooMany { entries: usize },
     /// The checkpoint was not signed, so nothing was appended.
     Sign(SigningError),
     /// A write failed before, or a prepared batch was not adopted. The log must be opened again.

@@ -40,16 +40,9 @@ pub enum ExportError {
     /// The log or the copy could not be read or written.
     Log(LogError),
     /// The copy has another history: one of the two was changed.
-    Fork {
-        size: u64,
-        there: Sha256,
-        here: Sha256,
-    },
+    Fork { size: u64, there: Sha256, here: Sha256 },
     /// The copy has more entries than the log.
-    Ahead {
-        there: u64,
-        here: u64,
-    },
+    Ahead { there: u64, here: u64 },
 }
 
 impl fmt::Display for ExportError {

@@ -18,15 +18,9 @@ pub enum HistoryError {
     /// The checkpoint is of another log.
     Origin,
     /// The log is smaller than it was: truncated, or restored from an old copy.
-    Smaller {
-        was: u64,
-        is: u64,
-    },
+    Smaller { was: u64, is: u64 },
     /// The log was rewritten: it does not begin with its earlier entries.
-    Rewritten {
-        was: u64,
-        is: u64,
-    },
+    Rewritten { was: u64, is: u64 },
     /// The log's files cannot be read.
     Unreadable(String),
 }

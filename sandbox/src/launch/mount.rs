@@ -67,7 +67,8 @@ pub(super) fn make_file(path: &Path, content: &[u8]) -> Result<(), Failed> {
 pub(super) fn change_root(base: &Path) -> Result<(), Failed> {
     let layer = Layer::Mounts;
     rustix::process::chdir(base).map_err(Failed::without(layer, "enter the new root"))?;
-    rustix::process::pivot_root(".", ".").map_err(Failed::without(layer, "pivot to the new root"))?;
+    rustix::process::pivot_root(".", ".")
+        .map_err(Failed::without(layer, "pivot to the new root"))?;
     // The old root is mounted over the new one now; "." is still the new one below it.
     unmount(".", UnmountFlags::DETACH).map_err(Failed::without(layer, "unmount the old root"))?;
     rustix::process::chdir("/").map_err(Failed::without(layer, "enter /"))

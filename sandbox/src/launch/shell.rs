@@ -55,8 +55,9 @@ impl Shell {
     ) -> Result<(Self, Result<Knobs, Failed>), Failed> {
         let (group, knobs, doors) = match group {
             Ok(group) => {
-                let knobs =
-                    group.knobs().map_err(Failed::without(Layer::Cgroup, "open the limit files"))?;
+                let knobs = group
+                    .knobs()
+                    .map_err(Failed::without(Layer::Cgroup, "open the limit files"))?;
                 let doors = group.doors()?;
                 (Some(group), Ok(knobs), doors)
             }

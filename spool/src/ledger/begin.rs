@@ -54,10 +54,7 @@ impl Begun {
 /// The reason why a request was not begun.
 pub enum BeginError {
     /// Another process has started it meanwhile. Returns the staged request.
-    Started {
-        staged: Box<Staged>,
-        seen: Seen,
-    },
+    Started { staged: Box<Staged>, seen: Seen },
     /// An error of the spool.
     Disk(SpoolError),
 }

@@ -7,31 +7,19 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LedgerFault {
     /// The ledger is missing, and this file shows that one existed.
-    Missing {
-        shown_by: PathBuf,
-    },
+    Missing { shown_by: PathBuf },
     /// The lines have checksums, and the head file is missing.
     NoHead,
     /// The head file cannot be parsed.
     HeadUnreadable,
     /// The ledger is shorter than its head says.
-    Shorter {
-        bytes: u64,
-        head_bytes: u64,
-    },
+    Shorter { bytes: u64, head_bytes: u64 },
     /// The bytes up to the head's length do not match the head's checksum.
-    Another {
-        head_bytes: u64,
-    },
+    Another { head_bytes: u64 },
     /// A line, counted from 1, has a wrong checksum, or none below a line that has one.
-    Sum {
-        line: usize,
-    },
+    Sum { line: usize },
     /// Runs made here are missing from the ledger: the path of one, and the number of them.
-    Older {
-        run: PathBuf,
-        runs: usize,
-    },
+    Older { run: PathBuf, runs: usize },
 }
 
 impl fmt::Display for LedgerFault {

@@ -38,7 +38,9 @@ fn cut_unfinished(file: &File) -> io::Result<()> {
     file.read_exact_at(&mut bytes, length - tail)?;
     let unfinished = bytes.iter().rev().take_while(|byte| **byte != b'\n').count();
     if unfinished == bytes.len() && length > tail {
-        return Err(io::Error::other("not a file of removal marks; help: restore it from a backup"));
+        return Err(io::Error::other(
+            "not a file of removal marks; help: restore it from a backup",
+        ));
     }
     if unfinished == 0 {
         return Ok(());

@@ -83,45 +83,27 @@ pub enum Trouble {
     /// No process is working on the claim, and it is not finished.
     Interrupted,
     /// A leftover temporary file.
-    Rubbish {
-        age_sec: u64,
-    },
+    Rubbish { age_sec: u64 },
     /// A collected result whose record did not verify; it was not published.
     Unverified,
     /// A directory with a wrong owner.
-    Owner {
-        is: u32,
-        should: u32,
-    },
+    Owner { is: u32, should: u32 },
     /// A directory with a wrong mode.
-    Mode {
-        is: u32,
-        should: u32,
-    },
+    Mode { is: u32, should: u32 },
     /// A spool without a ledger.
     NoLedger,
     /// The ledger as a whole, or its head.
     Ledger(LedgerFault),
     /// One line of the ledger, counted from 1.
-    LedgerLine {
-        line: usize,
-    },
+    LedgerLine { line: usize },
     /// One line of the list of removals, counted from 1.
-    RemovedLine {
-        line: usize,
-    },
+    RemovedLine { line: usize },
     /// A run's result that is missing from the ledger.
     NotInTheLedger,
     /// A request that no daemon has claimed.
-    Waits {
-        age_sec: u64,
-        daemon: Daemon,
-    },
+    Waits { age_sec: u64, daemon: Daemon },
     /// A file system without free space.
-    NoRoom {
-        bytes: u64,
-        bytes_min: u64,
-    },
+    NoRoom { bytes: u64, bytes_min: u64 },
     /// A path that cannot be read.
     Unreadable(String),
 }

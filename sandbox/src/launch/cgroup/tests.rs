@@ -14,11 +14,7 @@ use rustix::event::{Timespec, poll};
 use super::{Group, Joining, home};
 use crate::plan::Limits;
 
-const LIMITS: Limits = Limits {
-    memory_bytes_max: 16 << 20,
-    pids_max: 64,
-    ..Limits::SMALL
-};
+const LIMITS: Limits = Limits { memory_bytes_max: 16 << 20, pids_max: 64, ..Limits::SMALL };
 
 /// Creates a group of this name, with every function of this host.
 fn group(name: &str) -> Option<Group> {

@@ -15,7 +15,8 @@ use crate::wire;
 /// Receives the launcher's next message. Returns `None` if the channel is closed, or if the sandbox
 /// must end.
 fn hear(birth: &Birth<'_>) -> Result<Option<(ToInit, Vec<OwnedFd>)>, Failed> {
-    let received = wire::receive(&birth.channel).map_err(Failed::at("receive from the launcher"))?;
+    let received =
+        wire::receive(&birth.channel).map_err(Failed::at("receive from the launcher"))?;
     let Some((bytes, fds)) = received else {
         return Ok(None);
     };

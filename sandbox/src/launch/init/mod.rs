@@ -108,7 +108,8 @@ fn settle(birth: &Birth<'_>, doors: Vec<File>) -> Result<Settled, Failed> {
     sys::close_all_but(&kept).map_err(Failed::at("close the launcher's descriptors"))?;
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("set the parent-death signal"))?;
     for mut door in doors {
-        door.write_all(b"0").map_err(Failed::without(Layer::Cgroup, "join the sandbox's cgroup"))?;
+        door.write_all(b"0")
+            .map_err(Failed::without(Layer::Cgroup, "join the sandbox's cgroup"))?;
     }
     // After joining: the new namespace shows the sandbox's own group as the root.
     unshare(CloneFlags::CLONE_NEWCGROUP)

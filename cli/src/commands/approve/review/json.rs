@@ -161,8 +161,12 @@ fn of_cell(plan: &Plan) -> Value {
     let runtime = &plan.cell.runtime;
     let place = |place: cell::SandboxPath| json!({"path": place.path, "what": place.what, "writable": place.writable});
     let env = plan.order.env.iter().map(|(name, value)| (name.clone(), value.clone().into()));
-    let limits =
-        plan.order.limits.entries().into_iter().map(|(name, value)| (name.to_owned(), value.into()));
+    let limits = plan
+        .order
+        .limits
+        .entries()
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value.into()));
     json!({
         "program": output::path(&runtime.binary),
         "argv": plan.order.argv,

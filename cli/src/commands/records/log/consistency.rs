@@ -60,7 +60,9 @@ pub(super) fn consistency(asked: &Consistency) -> Result<ExitCode, Halt> {
     }
     if old.entries > new.entries {
         let (old, new) = (old.entries, new.entries);
-        return Err(Halt::from(format!("A has {old} entries, B {new}; help: name the older first")));
+        return Err(Halt::from(format!(
+            "A has {old} entries, B {new}; help: name the older first"
+        )));
     }
     let proof = opened.said(opened.view.consistency(old.entries, new.entries))?;
     let pair = |it: Size| (it.entries, it.root);
