@@ -213,17 +213,7 @@ impl Passage<'_> {
         result: &ResultDraft,
         wish: &mut dyn FnMut() -> Wish,
     ) -> RunEnd {
-        let running = match ready.start(result.directory()) {
-            Ok(running) => running,
-            Err(error @ BuildError::Unknown(_)) => return RunEnd::Unrecorded(error.to_string()),
-            Err(error) => return RunEnd::NeverStarted(HostFault::of(&error).reason()),
-        };
         let id = begun.staged().approved().request().id();
-        let (request, cell) = (Some(id.as_str()), Some(made.as_str()));
-        let fields = Fields { request, cell, ..Fields::default() };
-        transition::log(Transition::Started, &fields);
-        self.journey.came_to(spool::Step::Running);
-        reach(Failpoint::Started);
         let news = |news: RunNews| match news {
             RunNews::Used(usage) => self.journey.used(usage),
             RunNews::Stuck(state) => tracing::warn!(
@@ -231,6 +221,16 @@ impl Passage<'_> {
                 "the launcher does not answer: {state}; the run still ends at its time limit"
             ),
         };
+        let running = match ready.start_told(result.directory(), news) {
+            Ok(running) => running,
+            Err(error @ BuildError::Unknown(_)) => return RunEnd::Unrecorded(error.to_string()),
+            Err(error) => return RunEnd::NeverStarted(HostFault::of(&error).reason()),
+        };
+        let (request, cell) = (Some(id.as_str()), Some(made.as_str()));
+        let fields = Fields { request, cell, ..Fields::default() };
+        transition::log(Transition::Started, &fields);
+        self.journey.came_to(spool::Step::Running);
+        reach(Failpoint::Started);
         match running.finish_told(|| wish() == Wish::End, news) {
             Ok(finished) => RunEnd::Finished(Box::new(finished)),
             Err(error) => RunEnd::Unrecorded(error.to_string()),

@@ -6,7 +6,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use super::error::{BuildError, lost};
-use super::run::RunningCell;
+use super::run::{QUIET_TIME_MAX, RunNews, RunningCell, report_stuck};
 use super::start::{Peer, START_TIME_MAX, StartLimit, Wait, Waiting};
 use crate::collect::Collection;
 use crate::messages::{FromLauncher, ToLauncher};
@@ -118,6 +118,18 @@ impl ReadyCell {
     /// # Errors
     /// [`BuildError`]: the tool was not started. After [`BuildError::Unknown`] it may have been.
     pub fn start(self, result: BorrowedFd<'_>) -> Result<RunningCell, BuildError> {
+        self.start_told(result, |_| {})
+    }
+
+    /// Starts the tool like [`Self::start`]. `news` receives a launcher that cannot report the start.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn start_told(
+        self,
+        result: BorrowedFd<'_>,
+        mut news: impl FnMut(RunNews),
+    ) -> Result<RunningCell, BuildError> {
         let Self { mut peer, control, evidence, stdout, stderr, limits, .. } = self;
         let prepared = || -> io::Result<_> {
             let stdout = Tap::new(stdout, result, "stdout", limits.stream_bytes_max)?;
@@ -126,19 +138,68 @@ impl ReadyCell {
         };
         let (stdout, stderr, collection) = prepared().map_err(BuildError::Lost)?;
         wire::send_at_once(&control, &ToLauncher::Go.encode(), &[]).map_err(BuildError::Lost)?;
-        let unknown = |kind: io::ErrorKind| BuildError::Unknown(kind.into());
-        let go_on = &mut |_: &Waiting| Wait::GoOn;
-        let heard = StartLimit::new(STARTED_TIME_MAX, go_on)
-            .hear(&control, &mut peer, &evidence, "start the tool")
-            .map_err(|error| BuildError::Unknown(io::Error::other(error.to_string())))?;
-        match heard {
-            Some((FromLauncher::Started, _)) => {}
-            Some((FromLauncher::Unable(unable), _)) => return Err(BuildError::Unable(unable)),
-            Some(_) => return Err(unknown(io::ErrorKind::InvalidData)),
-            None => return Err(unknown(io::ErrorKind::UnexpectedEof)),
-        }
+        wait_for_start(&control, &mut peer, &evidence, &mut news)?;
         let wall = Duration::from_millis(limits.wall_ms_max);
         let asked_to_kill = None;
         Ok(RunningCell { peer, control, evidence, stdout, stderr, collection, asked_to_kill, wall })
+    }
+}
+
+/// Waits until the launcher reports the start of the tool. The tool may run before that report, so a
+/// launcher that is stuck is reported, once, as during the run.
+fn wait_for_start(
+    control: &OwnedFd,
+    peer: &mut Peer,
+    evidence: &OwnedFd,
+    news: &mut impl FnMut(RunNews),
+) -> Result<(), BuildError> {
+    let unknown = |kind: io::ErrorKind| BuildError::Unknown(kind.into());
+    let mut is_reported = false;
+    let go_on = &mut |waiting: &Waiting| {
+        if !is_reported && waiting.for_time >= QUIET_TIME_MAX {
+            is_reported = report_stuck(waiting.peer(), news);
+        }
+        Wait::GoOn
+    };
+    let heard = StartLimit::new(STARTED_TIME_MAX, go_on)
+        .hear(control, peer, evidence, "start the tool")
+        .map_err(|error| BuildError::Unknown(io::Error::other(error.to_string())))?;
+    match heard {
+        Some((FromLauncher::Started, _)) => Ok(()),
+        Some((FromLauncher::Unable(unable), _)) => Err(BuildError::Unable(unable)),
+        Some(_) => Err(unknown(io::ErrorKind::InvalidData)),
+        None => Err(unknown(io::ErrorKind::UnexpectedEof)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+    use std::time::Instant;
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    use super::super::conversation::pair;
+    use super::*;
+
+    #[test]
+    fn a_worker_that_stops_before_it_reports_the_start_is_reported() {
+        let (control, launcher) = pair().unwrap();
+        let (evidence, _collector) = pair().unwrap();
+        let mut worker = Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().unwrap();
+        kill_process(Pid::from_child(&worker), Signal::STOP).unwrap();
+        let mut peer = Peer { launcher: None, slot: Some(worker.id()) };
+        let begun = Instant::now();
+        let mut reported = Vec::new();
+        let started = wait_for_start(&control, &mut peer, &evidence, &mut |news| {
+            reported.push((begun.elapsed(), format!("{news:?}")));
+            wire::send(&launcher, &FromLauncher::Started.encode(), &[]).unwrap();
+        });
+        worker.kill().unwrap();
+        worker.wait().unwrap();
+        started.unwrap();
+        let [(after, news)] = reported.as_slice() else { panic!("{reported:?}") };
+        assert!(news.starts_with("Stuck("), "{news}");
+        assert!(*after >= QUIET_TIME_MAX, "{after:?}");
     }
 }

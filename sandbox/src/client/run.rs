@@ -25,7 +25,7 @@ const LAUNCHER_TIME_MAX: Duration = Duration::from_secs(180);
 /// A launcher that is silent for this long after the run should have ended is considered lost.
 const SILENCE_TIME_MAX: Duration = Duration::from_secs(10);
 /// The launcher sends usage twice a second. After this much silence its process state is checked.
-const QUIET_TIME_MAX: Duration = Duration::from_millis(1500);
+pub(super) const QUIET_TIME_MAX: Duration = Duration::from_millis(1500);
 /// The most time that streams and files may take after the launcher's final message.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
 
@@ -57,6 +57,14 @@ pub enum RunNews {
 enum Owed {
     More,
     Nothing,
+}
+
+/// Reports the launcher's process if it is stuck.
+pub(super) fn report_stuck(peer: Peer, news: &mut impl FnMut(RunNews)) -> bool {
+    let stuck = peer.stuck_slot();
+    let is_stuck = stuck.is_some();
+    stuck.into_iter().for_each(|state| news(RunNews::Stuck(state)));
+    is_stuck
 }
 
 impl RunningCell {
@@ -99,7 +107,7 @@ impl RunningCell {
                 break;
             }
             if open(control) && !told_stuck && heard.elapsed() >= QUIET_TIME_MAX {
-                told_stuck = self.tell_stuck(&mut news);
+                told_stuck = report_stuck(self.peer, &mut news);
             }
             let ready = self.wait(open(control), open(evidence))?;
             if ready.stdout {
@@ -140,14 +148,6 @@ impl RunningCell {
             _ => {}
         }
         Owed::Nothing
-    }
-
-    /// Reports the launcher's process if it is stuck.
-    fn tell_stuck(&self, news: &mut impl FnMut(RunNews)) -> bool {
-        let stuck = self.peer.stuck_slot();
-        let is_stuck = stuck.is_some();
-        stuck.into_iter().for_each(|state| news(RunNews::Stuck(state)));
-        is_stuck
     }
 
     /// Returns whether the run should have ended, and a working launcher would have reported it.

@@ -148,6 +148,10 @@ pub struct Waiting {
 }
 
 impl Waiting {
+    pub(super) fn peer(&self) -> Peer {
+        self.peer
+    }
+
     /// Returns the launcher's current step and its stuck processes.
     #[must_use]
     pub fn stands(&self) -> Standstill {
