@@ -1,8 +1,8 @@
-//! How long a check takes: of a typical request and result, of the worst that 256 KiB can hold, and
-//! whether the time grows with the size and no faster. It must never decide whether a build is
-//! good: it prints, beside what is wanted, what this machine does.
+//! Measures the time of a check: of a typical request and result, of the worst content of 256 KiB,
+//! and its growth with size, which must be linear. It only prints the measurements with the goals,
+//! and must never fail a build.
 //!
-//! `cargo bench -p validator --bench check`, or with the beginning of a name behind `--`.
+//! Run `cargo bench -p validator --bench check`, optionally with the prefix of a name after `--`.
 
 #[path = "check/shapes.rs"]
 mod shapes;
@@ -26,14 +26,14 @@ const RESULT_NAME: &str = "TS-20260209-161030Z-TR-20260209-160501Z-weather-stati
 
 const TYPICAL_GOAL: f64 = 60e-6;
 const WORST_GOAL: f64 = 20e-3;
-/// How many of the slowest shapes the table has, at least.
+/// The minimum number of the slowest shapes in the table.
 const WORST_SHOWN: usize = 20;
 
 fn now() -> UtcTime {
     UtcTime::from_unix(1_770_660_000)
 }
 
-/// Takes the bytes in, checks them, and lets go of what came of it.
+/// Reads the bytes, checks them, and drops the result.
 fn check(bytes: &[u8]) -> bool {
     let draft = Draft::new(bytes.to_vec(), REQUEST_NAME, OwnerUid::new(1000));
     draft.expect("no shape is too large").check(Place::Spool, now()).verdict.is_ok()
@@ -43,7 +43,7 @@ fn lint_as(bytes: &[u8], name: &str) -> usize {
     lint(bytes, name, Expect::Approved, now()).1.len()
 }
 
-/// The time of one run in the fastest sample, or nothing if the name was not asked for.
+/// Returns the time of one run in the fastest sample, or None if the name is not selected.
 fn fastest<T>(criterion: &mut Criterion, name: &str, mut work: impl FnMut() -> T) -> Option<f64> {
     let mut samples = Vec::new();
     criterion.bench_function(name, |bencher| {
@@ -57,7 +57,7 @@ fn fastest<T>(criterion: &mut Criterion, name: &str, mut work: impl FnMut() -> T
             spent
         });
     });
-    // What else the machine does can only add to a sample.
+    // Other load on the machine can only lengthen a sample.
     let each =
         samples.iter().map(|(runs, spent): &(u64, Duration)| spent.as_secs_f64() / *runs as f64);
     each.min_by(f64::total_cmp)
@@ -102,7 +102,7 @@ fn worst(criterion: &mut Criterion) -> Vec<Row> {
         let size = bytes.len();
         assert!(size <= REQUEST_BYTES_MAX, "{name}: {size}");
         let goal = Some(WORST_GOAL);
-        // Lint reads as check does, and looks first what the document is.
+        // Lint reads like the check, after it detects the kind of document.
         let request = measured(criterion, name, size, goal, || lint_as(&bytes, REQUEST_NAME));
         rows.extend(request);
     }
@@ -129,7 +129,7 @@ fn growth(criterion: &mut Criterion) {
     print!("{told}");
 }
 
-/// The median time of a process, or nothing if it cannot be run.
+/// Returns the median time of a process, or None if it cannot run.
 fn process(program: &str, arguments: &[&str]) -> Option<f64> {
     let mut times = Vec::new();
     for _ in 0..20 {
@@ -146,7 +146,7 @@ fn compare(ours: f64) {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/check");
     let [script, request] = ["per_file.py", "request.md"].map(|name| here.join(name));
     let arguments = [script, request].map(|path| path.display().to_string());
-    // A shim of a version manager would be measured instead of Python.
+    // A version manager's shim would be measured instead of Python.
     let python = ["/usr/bin/python3", "/usr/local/bin/python3"];
     let python = python.into_iter().find(|path| Path::new(path).exists()).unwrap_or("python3");
     println!("\nUpstream's way, for scale: a Python process for each file");
@@ -180,7 +180,7 @@ fn main() {
     table::print("The worst that 256 KiB can hold", WORST_SHOWN, &mut worst);
     table::print("Typical documents", usize::MAX, &mut typical);
     growth(&mut long);
-    // Criterion's own test mode (`--test`) asks for no comparison.
+    // Criterion's test mode (`--test`) needs no comparison.
     if let Some(ours) = ours.filter(|_| !std::env::args().any(|it| it == "--test")) {
         compare(ours);
     }

@@ -1,6 +1,6 @@
-//! How long a scan for secrets takes, of an honest request and of texts that are made to take
-//! long: `cargo run --release -p validator --example secrets`. It must never decide whether a build
-//! is good, for machines differ.
+//! Measures a scan for secrets in an honest request and in hostile texts:
+//! `cargo run --release -p validator --example secrets`. It must never fail a build, because
+//! machines differ.
 #![allow(dead_code, reason = "the tests use all of what this shares with them")]
 #![allow(clippy::unwrap_used, reason = "a failing measurement may panic")]
 
@@ -25,7 +25,7 @@ const REQUEST_BYTES: usize = 2400;
 const HOSTILE_BYTES: usize = 256 * 1024;
 const SHOWN: usize = 25;
 
-/// Microseconds of one call, by the mean of enough of them.
+/// Returns the mean time of one call in microseconds.
 fn time(rounds: u32, mut call: impl FnMut()) -> f64 {
     call();
     let start = Instant::now();

@@ -1,5 +1,5 @@
-//! Do the sections `## Input Files` and `## Output Expectations` say what the front matter says?
-//! The person who approves reads the sections; a difference must never pass.
+//! Consistency of the sections `## Input Files` and `## Output Expectations` with the front matter.
+//! The approver reads the sections, so a difference must never pass.
 
 use model::{Line, Sha256, SourceSpan, quote};
 
@@ -56,7 +56,7 @@ fn unnamed<'d, T>(declared: &'d [Declared<T>], named: &mut Vec<&str>) -> Vec<&'d
     declared.iter().filter(|item| named.binary_search(&item.path.as_str()).is_err()).collect()
 }
 
-/// The declarations by path, so that a section of many paths is not compared with each of them.
+/// The declarations sorted by path, so that a lookup does not scan them all.
 struct Known<'d, T>(Vec<&'d Declared<T>>);
 
 impl<'d, T> Known<'d, T> {
@@ -66,7 +66,7 @@ impl<'d, T> Known<'d, T> {
         Self(sorted)
     }
 
-    /// Every declaration of this path; a wrong request may have several.
+    /// Returns every declaration of this path; an invalid request may have several.
     fn of_path(&self, path: &str) -> &[&'d Declared<T>] {
         let from = self.0.partition_point(|item| item.path.as_str() < path);
         let rest = self.0.get(from..).unwrap_or_default();
@@ -75,8 +75,8 @@ impl<'d, T> Known<'d, T> {
     }
 }
 
-/// The paths below `root` that the line names, whatever Markdown stands around them, each with
-/// its byte offset.
+/// Returns the paths below `root` that the line names, inside any Markdown, each with its byte
+/// offset.
 fn paths_below<'a>(line: &Line<'a>, root: &str) -> Vec<(&'a str, usize)> {
     let in_path = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
     let mut found = Vec::new();
@@ -96,12 +96,11 @@ fn paths_below<'a>(line: &Line<'a>, root: &str) -> Vec<(&'a str, usize)> {
     found
 }
 
-/// A path as the section names it, for use in a message.
 fn below(root: &str, path: &str) -> String {
     quote(&format!("{root}{path}"))
 }
 
-/// The paths of a line that nothing declares; some of them, where a line has very many.
+/// Returns at most `TOLD_PER_LINE` undeclared paths of a line.
 fn strangers<'a, T>(
     line: &Line<'_>,
     paths: &[(&'a str, usize)],
@@ -116,7 +115,7 @@ fn strangers<'a, T>(
         .collect()
 }
 
-/// A digest beside a path must be the one that the front matter declares for it.
+/// Reports a digest next to a path that differs from the digest declared for that path.
 fn check_digests(
     line: &Line<'_>,
     paths: &[(&str, usize)],
@@ -137,7 +136,7 @@ fn check_digests(
     named.dedup();
     let expected: Option<Vec<Sha256>> =
         named.iter().flat_map(|path| known.of_path(path)).map(|item| item.rest).collect();
-    // A declared digest that could not be read is reported already; nothing can differ from it.
+    // An unreadable declared digest is reported already; there is nothing to compare with.
     let Some(mut expected) = expected else { return };
     expected.sort_unstable();
     for (word, digest) in stated {

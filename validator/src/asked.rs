@@ -1,10 +1,10 @@
-//! The demands of the surroundings on a document, beside its own text.
+//! Requirements on a document that do not come from its own text.
 
 use model::UtcTime;
 
 use crate::violation::Severity;
 
-/// The demands on the approval and the file name.
+/// Requirements on the approval and the file name of a document.
 pub(crate) struct Asked<'a> {
     pub(crate) file_name: &'a str,
     pub(crate) file_name_severity: Severity,
@@ -13,10 +13,10 @@ pub(crate) struct Asked<'a> {
     pub(crate) words: Words,
 }
 
-/// The treatment of the rules about what a document says to its reader: they grow stricter with every version.
+/// Enforcement of the rules about instructions to a reader. They grow stricter with every version.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Words {
     Judged,
-    /// It was judged by the version that ran it.
+    /// The version that ran the document checked it.
     Passed,
 }

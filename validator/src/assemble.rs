@@ -1,5 +1,5 @@
-//! The whole check of a request's text, in the order of the schema. It must never stop at the
-//! first violation: command, sections and front matter are each read as far as they can be.
+//! Checks the whole text of a request in the order of the schema. It must never stop at the first
+//! violation: it reads the command, the sections and the front matter as far as possible.
 
 use model::{Line, RequestId, Sha256, SourceSpan};
 
@@ -31,15 +31,14 @@ const INPUT_FILES: &str = "Input Files";
 const OUTPUTS: &str = "Output Expectations";
 const RISK: &str = "Risk Assessment";
 const SECTIONS: [&str; 4] = [COMMAND, INPUT_FILES, OUTPUTS, RISK];
-/// The titles of all sections that a request may have.
 const TITLES: [&str; 6] = [COMMAND, INPUT_FILES, OUTPUTS, RISK, CODE, INPUTS];
-/// The sections of the monty lane, with and without the optional one.
+/// The sections of the monty backend, with and without the optional one.
 const MONTY_SECTIONS: [&str; 4] = [CODE, INPUTS, OUTPUTS, RISK];
 const MONTY_SECTIONS_LEAST: [&str; 3] = [CODE, OUTPUTS, RISK];
 
 pub(crate) struct Reading {
     pub(crate) violations: Vec<Violation>,
-    /// Whether any violation is an error.
+    /// True if any violation is an error.
     pub(crate) failed: bool,
     pub(crate) id: Option<RequestId>,
     pub(crate) parts: Option<Box<Parts>>,
@@ -82,15 +81,16 @@ pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Reading {
     let parts = front.and_then(|front| join(front, body));
     let excused = asked.approval_severity == Severity::Warning;
     if parts.is_none() && !report.failed() && !excused {
-        // Every gap has its own violation; this keeps a mistake of ours from passing as valid.
+        // Every gap should have its own violation. This one keeps a bug in the check from passing
+        // as valid.
         report.error(Code::FrontmatterValue, SourceSpan::WHOLE_FILE, "request: could not be read");
     }
     let failed = report.failed();
     Reading { violations: report.into_rows(), failed, id, parts }
 }
 
-/// The lines of the front matter that hold a comment. Their values are read a second time then,
-/// as prose, which is never stricter.
+/// Returns the lines of the front matter that contain a comment. Their values are then read a
+/// second time, as prose, which is never stricter.
 fn comments<'a>(lines: &[Line<'a>]) -> Vec<Line<'a>> {
     let commented =
         |text: &str| text.starts_with('#') || text.contains(" #") || text.contains("\t#");
@@ -200,16 +200,16 @@ fn command(sections: &Sections<'_>, front: Option<&Front>, report: &mut Report) 
     if let (Some(section), Some(front)) = (sections.get(INPUT_FILES), front) {
         agreement::inputs(section, &front.inputs, report);
     }
-    // What is wrong comes first; what is merely too much can wait until that is mended.
+    // Reports unused inputs only once the request has no errors.
     if let (Some(command), Some(inputs), false) = (&command, inputs, report.failed()) {
         minimal::check_inputs(&command.argv, inputs, report);
     }
     command.map(|command| Work::Command { argv: command.argv, line: command.line })
 }
 
-/// Text outside the command: everything that is read by people only.
+/// Checks the text that only people read: all but the command and the code.
 fn check_prose(document: &Document<'_>, sections: &Sections<'_>, report: &mut Report) {
-    // Without a front matter block its keys stand in the body and are no prose.
+    // Without a front matter block, the keys are in the body and are not prose.
     if document.front.is_some() || !document.front_lines.is_empty() {
         prose::check(&sections.prose, false, report);
     }

@@ -1,11 +1,11 @@
-//! The stable codes of violations, as one closed list. A code may be added; it must never be
-//! renamed or be given a second meaning, for operators and programs key on it.
+//! The closed list of stable violation codes. A code may be added, but must never be renamed or
+//! given a second meaning: operators and programs depend on it.
 
 use std::borrow::Cow;
 
-/// Calls a macro with one line for each code: its value, its text, the rule of [`crate::rules`] that
-/// documents it, and its meaning. A code is added here and nowhere else; without a rule it does not
-/// compile.
+/// Calls a macro with one line for each code: its variant, its text, the rule of [`crate::rules`]
+/// that documents it, and its meaning. This is the only place where a code is defined; a code
+/// without a rule does not compile.
 macro_rules! each_code {
     ($then:ident) => {
         $then! {
@@ -124,7 +124,8 @@ pub(crate) use each_code;
 
 macro_rules! codes {
     ($($variant:ident $code:literal $rule:path, $meaning:literal;)*) => {
-        /// What is wrong, as a stable code (`command.chaining`). Families carry their last word.
+        /// The stable code of a violation (`command.chaining`). Families carry their last
+        /// component.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum Code {
             $(#[doc = $meaning] $variant,)*
@@ -139,10 +140,10 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Every code but those of the families, in the order of the design.
+            /// All codes except those of the families, in the order of the design.
             pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
 
-            /// The stable code as text.
+            /// Returns the stable code as text.
             #[must_use]
             pub fn as_str(&self) -> Cow<'static, str> {
                 match self {
@@ -156,7 +157,7 @@ macro_rules! codes {
                 }
             }
 
-            /// One sentence that says what the code means, for people.
+            /// Returns one sentence that explains the code.
             #[must_use]
             pub fn meaning(&self) -> &'static str {
                 match self {

@@ -1,6 +1,6 @@
-//! Words that look like other words (UTS #39): letters of one script between letters of another,
-//! and letters that all stand for ASCII ones. Only words with other letters than ASCII are looked
-//! at; nothing here may refuse a person's name for being written in their own script.
+//! Detects words that look like other words (UTS #39): words of mixed scripts, and words whose
+//! letters all look like ASCII. Only words with non-ASCII letters are checked. A name must never be
+//! refused for being in its owner's script.
 
 use model::{Line, Placed, SourceSpan, escape_line, has_deceptive};
 use unicode_security::MixedScript;
@@ -10,10 +10,10 @@ use crate::code::Code;
 use crate::report::Report;
 use crate::violation::Violation;
 
-/// Enough of a word to judge it; what is longer is no word that a person compares.
+/// Enough of a word to classify it; people do not compare longer ones.
 const WORD_CHARS_MAX: usize = 64;
 
-/// Refuses a name in which scripts are mixed: whoever reads it takes it for another.
+/// Refuses a name of mixed scripts: a reader takes it for another name.
 pub(crate) fn check_name(key: &str, name: Placed<&str>, report: &mut Report) {
     let mixed = name.value.split_whitespace().any(|word| {
         let word = head(word);
@@ -26,8 +26,8 @@ pub(crate) fn check_name(key: &str, name: Placed<&str>, report: &mut Report) {
     }
 }
 
-/// What keeps a reader from telling a name by its looks, if anything does: a character that is not
-/// seen or turns the text round, or letters of several scripts in one word.
+/// Returns the reason why a name can mislead a reader, if any: an invisible character, a change of
+/// direction, or letters of several scripts in one word.
 #[must_use]
 pub fn misleading(name: &str) -> Option<&'static str> {
     if has_deceptive(name) {
@@ -39,8 +39,9 @@ pub fn misleading(name: &str) -> Option<&'static str> {
         .then_some("letters of several scripts in one word")
 }
 
-/// Two names in the spellings by which to compare them where one must not be taken for another:
-/// without regard to case, and where one is not all ASCII also by looks (UTS #39, skeleton).
+/// Returns the pairs of spellings to compare when one name must not be taken for another. The first
+/// pair ignores case. If a name is not all ASCII, a second pair compares appearance (UTS #39,
+/// skeleton).
 #[must_use]
 pub fn looks(name: &str, other: &str) -> Vec<(String, String)> {
     let lower = |name: &str| name.to_lowercase();
@@ -52,13 +53,13 @@ pub fn looks(name: &str, other: &str) -> Vec<(String, String)> {
     pairs
 }
 
-/// Whether a reader could take one name for the other.
+/// Returns true if a reader could take one name for the other.
 #[must_use]
 pub fn are_alike(name: &str, other: &str) -> bool {
     looks(name, other).iter().any(|(name, other)| name == other)
 }
 
-/// Warns of the first word of a line that imitates an ASCII word with a few foreign letters.
+/// Warns about the first word of a line that imitates an ASCII word with a few foreign letters.
 pub(crate) fn check_line(line: &Line<'_>, report: &mut Report) {
     let mut from = 0;
     for word in line.text.split(|c: char| !c.is_alphanumeric()) {
@@ -79,16 +80,16 @@ pub(crate) fn check_line(line: &Line<'_>, report: &mut Report) {
     }
 }
 
-/// Whether a word mixes ASCII letters with others that stand for ASCII ones.
+/// Returns true if a word mixes ASCII letters with letters that look like ASCII ones.
 fn imitates(word: &str) -> bool {
-    // Cheap questions first: nearly every foreign word is foreign throughout.
+    // The cheap tests come first: nearly every foreign word is entirely foreign.
     !word.is_ascii()
         && word.bytes().any(|b| b.is_ascii_alphabetic())
         && !head(word).is_single_script()
         && imitates_ascii(word)
 }
 
-/// Whether a reader would take the word for one of ASCII letters alone.
+/// Returns true if the word looks as if it consisted of ASCII letters only.
 pub(crate) fn imitates_ascii(word: &str) -> bool {
     !word.is_ascii() && skeleton(head(word)).all(|c| c.is_ascii())
 }
@@ -97,7 +98,7 @@ fn head(word: &str) -> &str {
     word.char_indices().nth(WORD_CHARS_MAX).and_then(|(end, _)| word.get(..end)).unwrap_or(word)
 }
 
-/// The word with everything beyond ASCII shown by number, or the message would mislead as well.
+/// Formats the word with non-ASCII characters escaped; the message would mislead otherwise.
 fn escaped(word: &str) -> String {
     let mut shown = String::new();
     for c in head(word).chars() {
@@ -110,7 +111,7 @@ fn escaped(word: &str) -> String {
     format!("`{}`", escape_line(&shown))
 }
 
-/// Refuses a host whose ASCII form stands for letters that imitate others.
+/// Refuses a host whose Punycode form decodes to letters that imitate others.
 pub(crate) fn check_host(host: &str, spot: SourceSpan, report: &mut Report) {
     if !host.split('.').any(|label| label.starts_with("xn--")) {
         return;

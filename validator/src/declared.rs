@@ -1,5 +1,5 @@
 //! The files that a request declares: inputs under /in with their digests, expected outputs under
-//! /out. A declared name must never leave its directory, whatever joins it to a path.
+//! /out. A declared name must never leave its directory, however it is joined to a path.
 
 use model::{Placed, Sha256, SourceSpan, quote};
 
@@ -10,7 +10,7 @@ use crate::report::Report;
 pub(crate) const COMPONENTS_MAX: usize = 8;
 pub(crate) const COMPONENT_BYTES_MAX: usize = 255;
 
-/// An input file: its path below /in, and what its bytes must be.
+/// An input file: its path below /in, and its digest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Input {
     name: String,
@@ -45,21 +45,21 @@ impl ExpectedOutput {
         &self.path
     }
 
-    /// What the file is for, in the requester's words.
+    /// The purpose of the file, in the requester's words.
     #[must_use]
     pub fn description(&self) -> &str {
         &self.description
     }
 }
 
-/// A declaration as far as it could be read: the path, and the rest if it was right.
+/// A declaration as far as it could be read: the path, and the rest if valid.
 pub(crate) struct Declared<T> {
     pub(crate) path: String,
     pub(crate) spot: SourceSpan,
     pub(crate) rest: Option<T>,
 }
 
-/// All declarations of one kind; None where the list itself could not be read.
+/// All declarations of one kind; None if the list itself could not be read.
 pub(crate) type Declarations<T> = Option<Vec<Declared<T>>>;
 
 pub(crate) fn inputs(fields: &Fields<'_>, report: &mut Report) -> Declarations<Sha256> {
@@ -97,7 +97,7 @@ fn digest(item: &Fields<'_>, report: &mut Report) -> Option<Sha256> {
         return None;
     }
     let node = item.peek("sha256")?;
-    // Sixty-four digits without quotes are a number to YAML, and a digest all the same.
+    // YAML reads 64 digits without quotes as a number; they are a digest nevertheless.
     let Some((text, _)) = node.scalar() else {
         report.error(Code::FrontmatterType, node.spot, format!("{name}: must be text"));
         return None;
@@ -155,7 +155,8 @@ fn relative_to_out<'n>(
     None
 }
 
-/// Up to 8 components of `[A-Za-z0-9._-]`, none empty and none beginning with a dot.
+/// Returns true for up to 8 components of `[A-Za-z0-9._-]`, none empty and none beginning with a
+/// dot.
 fn is_plain_path(path: &str) -> bool {
     let component = |part: &str| {
         !part.is_empty()
@@ -166,10 +167,10 @@ fn is_plain_path(path: &str) -> bool {
     path.split('/').count() <= COMPONENTS_MAX && path.split('/').all(component)
 }
 
-/// Reports equal paths, and a path that would have to be a file and a folder at once.
+/// Reports equal paths, and a path that would be both a file and a directory.
 fn refuse_doubles<T>(found: &[Declared<T>], code: Code, key: &str, report: &mut Report) {
     let mut sorted: Vec<&Declared<T>> = found.iter().collect();
-    // By components, so that what lies below a path follows it directly.
+    // Sorts by components, so that the paths below a path directly follow it.
     sorted.sort_by(|a, b| a.path.split('/').cmp(b.path.split('/')).then(by_line(a.spot, b.spot)));
     for pair in sorted.windows(2) {
         let [first, second] = pair else { continue };
@@ -187,13 +188,11 @@ fn by_line(a: SourceSpan, b: SourceSpan) -> std::cmp::Ordering {
     (a.line, a.column).cmp(&(b.line, b.column))
 }
 
-/// The inputs, if every one was read in full.
 pub(crate) fn finished_inputs(found: Declarations<Sha256>) -> Option<Vec<Input>> {
     let finish = |item: Declared<Sha256>| Some(Input { name: item.path, sha256: item.rest? });
     found?.into_iter().map(finish).collect()
 }
 
-/// The outputs, if every one was read in full.
 pub(crate) fn finished_outputs(found: Declarations<String>) -> Option<Vec<ExpectedOutput>> {
     let finish =
         |item: Declared<String>| Some(ExpectedOutput { path: item.path, description: item.rest? });

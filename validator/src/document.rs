@@ -1,5 +1,5 @@
-//! A document as front matter and body. The front matter is looked for at the very top only; a
-//! block further down must never be taken for it.
+//! Splits a document into front matter and body. Front matter begins on the first line; a block
+//! further down must never be taken for it.
 
 use model::{Line, SourceSpan};
 
@@ -8,34 +8,34 @@ use crate::node::{self, Node, Value};
 use crate::report::Report;
 use crate::text;
 
-/// How much front matter a kind of document may have.
+/// The size limit of the front matter of a kind of document.
 #[derive(Clone, Copy)]
 pub(crate) struct FrontMatterMax {
     pub(crate) bytes: usize,
     pub(crate) values: usize,
 }
 
-/// A person reads every line of a request.
+/// The limit is small because an approver reads every line of a request.
 pub(crate) const REQUEST_FRONT: FrontMatterMax =
     FrontMatterMax { bytes: 64 * 1024, values: 10_000 };
-/// A result lists up to 1,000 artifacts and as many rejected objects, beside all that the largest
-/// request has.
+/// A result lists up to 1,000 artifacts and as many rejected objects, in addition to the content of
+/// the largest request.
 pub(crate) const RESULT_FRONT: FrontMatterMax =
     FrontMatterMax { bytes: 3 * 1024 * 1024, values: 150_000 };
 
 pub(crate) struct Document<'a> {
-    /// The front matter's map, where it could be read.
+    /// The map of the front matter, if it could be read.
     pub(crate) front: Option<Node>,
     pub(crate) front_lines: Vec<Line<'a>>,
     pub(crate) body_lines: Vec<Line<'a>>,
-    /// The body as one text, and where it begins in the document, in bytes.
+    /// The body as one text, and its offset in the document in bytes.
     pub(crate) body: &'a str,
     pub(crate) body_offset: usize,
 }
 
 impl<'a> Document<'a> {
-    /// The place of the character that begins at this byte of the document. A fence of the front
-    /// matter is no line of either part, and nothing is looked for in one.
+    /// Returns the position of the character that begins at this byte of the document. The `---`
+    /// fences belong to neither part and are never looked up.
     pub(crate) fn spot(&self, byte: usize) -> SourceSpan {
         let lines = if byte < self.body_offset { &self.front_lines } else { &self.body_lines };
         let after = lines.partition_point(|line| line.offset <= byte);
@@ -45,7 +45,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Splits the text and reads its front matter; checks the characters of the whole.
+    /// Splits the text, reads its front matter, and checks the characters of the whole text.
     pub(crate) fn read(text: &'a str, most: FrontMatterMax, report: &mut Report) -> Self {
         let lines = model::lines(text);
         text::check(&lines, report);
@@ -75,13 +75,12 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The source of the front matter, if the text has one that is closed.
+/// Returns the source of the front matter if the text has a closed block.
 pub(crate) fn front_source(text: &str) -> Option<&str> {
     let start = text.find('\n')? + 1;
     text.get(start..closing_line(model::each_line(text))?.offset)
 }
 
-/// The line that closes the front matter.
 fn closing_line<'a>(mut lines: impl Iterator<Item = Line<'a>>) -> Option<Line<'a>> {
     let first = lines.next()?;
     // A byte order mark is reported as such, not as a missing front matter.
@@ -91,7 +90,7 @@ fn closing_line<'a>(mut lines: impl Iterator<Item = Line<'a>>) -> Option<Line<'a
     lines.find(|line| line.text == "---")
 }
 
-/// The front matter's map; what is wrong with it is reported.
+/// Reads the map of the front matter and reports its violations.
 pub(crate) fn read_front(yaml: &str, most: FrontMatterMax, report: &mut Report) -> Option<Node> {
     if yaml.len() > most.bytes {
         let spot = SourceSpan::new(1, 1);

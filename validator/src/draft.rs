@@ -1,5 +1,5 @@
-//! A draft: bytes of bounded size whose owner is known. Checking consumes it and gives either a
-//! request or the refused bytes; the bytes themselves must never be changed on the way.
+//! A draft: bytes of bounded size with a known owner. Checking consumes it and returns either a
+//! request or the refused bytes; it must never change the bytes.
 
 use std::fmt;
 use std::ops::Deref;
@@ -12,7 +12,7 @@ use crate::assemble;
 use crate::request::{OwnerUid, Request};
 use crate::violation::{Severity, Violation};
 
-/// The file is larger than any request may be.
+/// The error of a file that is larger than a request may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooLarge {
     bytes: usize,
@@ -26,12 +26,12 @@ impl fmt::Display for TooLarge {
 
 impl std::error::Error for TooLarge {}
 
-/// Where the file was found.
+/// The location of the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
     /// In the spool, where the file must be named after its request id.
     Spool,
-    /// Anywhere else, where another name is only warned of.
+    /// Outside a spool, where a different name is only a warning.
     Elsewhere,
 }
 
@@ -86,13 +86,13 @@ impl Draft {
         self.read(place, now, Words::Judged)
     }
 
-    /// Reads the request of a record, as of the time when it was made. What it tells its reader is not
-    /// judged again: those rules grow stricter with every version, and what a request asked for does
-    /// not change with them.
+    /// Reads the request of a record as of the time of the record. Skips the rules about
+    /// instructions to a reader: they grow stricter with every version, but the recorded request
+    /// does not change.
     ///
     /// # Errors
     ///
-    /// The first thing that keeps it from being read, in words.
+    /// The message of the first violation that makes it unreadable.
     pub fn recall(self, made: UtcTime) -> Result<Recalled, String> {
         let Checked { violations, verdict } = self.read(Place::Elsewhere, made, Words::Passed);
         let first = violations.into_iter().find(|it| it.severity == Severity::Error);
@@ -124,7 +124,7 @@ impl Draft {
     }
 }
 
-/// A request that was run once, read to compare. It proves nothing to a decision, which takes a
+/// A request of a past run, read for comparison. It proves nothing to a decision, which takes a
 /// [`Request`].
 #[must_use]
 #[derive(Debug)]
@@ -138,16 +138,16 @@ impl Deref for Recalled {
     }
 }
 
-/// What the check found.
+/// The result of a check.
 #[must_use]
 pub struct Checked {
-    /// Every violation by place, warnings included.
+    /// All violations in order of position, including warnings.
     pub violations: Vec<Violation>,
     /// The request, if no violation is an error.
     pub verdict: Result<Request, Refused>,
 }
 
-/// A draft that is no request.
+/// A draft that failed the check.
 #[must_use]
 pub struct Refused {
     draft: Draft,
@@ -179,7 +179,7 @@ impl Refused {
         self.draft.owner
     }
 
-    /// The request id, if the front matter could be read and has a usable one.
+    /// The request id, if the front matter is readable and contains a valid one.
     #[must_use]
     pub fn request_id(&self) -> Option<&RequestId> {
         self.id.as_ref()

@@ -1,11 +1,11 @@
-//! Our own extension keys: who asks, as which agent, for whom. They are claims of the text and
-//! must never be taken for something verified.
+//! The extension keys of TOOL-EXEC: the requester, the agent and the audience. They are claims of
+//! the text and must never be taken as verified.
 
 use crate::confusable;
 use crate::fields::Fields;
 use crate::report::Report;
 
-/// The agent that a request says it comes from (`x-agent`).
+/// The agent that a request claims to come from (`x-agent`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Agent {
     name: String,
@@ -26,7 +26,7 @@ impl Agent {
         &self.subject
     }
 
-    /// The access-control scope; None where the key is null or missing.
+    /// The access-control scope; None if the key is null or missing.
     #[must_use]
     pub fn accesscontrol(&self) -> Option<&str> {
         self.accesscontrol.as_deref()
@@ -55,7 +55,7 @@ fn optional(fields: &Fields<'_>, key: &str, report: &mut Report) -> Option<Strin
     name(fields, key, report)
 }
 
-/// A name of somebody or something, of one line; a misleading one is reported.
+/// Reads a name of one line and reports a misleading one.
 fn name(fields: &Fields<'_>, key: &str, report: &mut Report) -> Option<String> {
     let text = fields.sentence(key, report)?;
     confusable::check_name(key, text, report);

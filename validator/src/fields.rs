@@ -1,5 +1,5 @@
-//! Typed reading of a front matter map. Every key that is missing or of the wrong type is
-//! reported, none of them ends the reading, and no value is ever guessed.
+//! Reads a front matter map with types. It reports every missing key and every wrong type, never
+//! stops at one, and never guesses a value.
 
 use model::{Placed, SourceSpan, quote};
 
@@ -7,16 +7,16 @@ use crate::code::Code;
 use crate::node::{Entry, Node, ScalarKind, Value};
 use crate::report::Report;
 
-/// One map of the front matter while it is read.
+/// One map of the front matter that is being read.
 pub(crate) struct Fields<'n> {
     entries: &'n [Entry],
     spot: SourceSpan,
-    /// What stands before a key in messages, such as `inputs[0].`.
+    /// The prefix of keys in messages, such as `inputs[0].`.
     prefix: String,
 }
 
 impl<'n> Fields<'n> {
-    /// The fields of a node, or none if it is no map (which is reported).
+    /// Returns the fields of a node; reports a node that is not a map.
     pub(crate) fn of(node: &'n Node, prefix: String, report: &mut Report) -> Option<Self> {
         match &node.value {
             Value::Map(entries) => Some(Self { entries, spot: node.spot, prefix }),
@@ -33,7 +33,7 @@ impl<'n> Fields<'n> {
         format!("`{}{key}`", self.prefix)
     }
 
-    /// The first value under this key.
+    /// Returns the first value under this key.
     pub(crate) fn peek(&self, key: &str) -> Option<&'n Node> {
         self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
     }
@@ -42,7 +42,7 @@ impl<'n> Fields<'n> {
         self.spot
     }
 
-    /// The value under this key; a missing one is reported.
+    /// Returns the value under this key; reports a missing key.
     pub(crate) fn node(&self, key: &str, report: &mut Report) -> Option<&'n Node> {
         let node = self.peek(key);
         if node.is_none() {
@@ -52,13 +52,12 @@ impl<'n> Fields<'n> {
         node
     }
 
-    /// The text under this key; a missing key or another type is reported.
+    /// Returns the text under this key; reports a missing key or another type.
     pub(crate) fn text(&self, key: &str, report: &mut Report) -> Option<Placed<&'n str>> {
         let node = self.node(key, report)?;
         self.text_of(key, node, report)
     }
 
-    /// This node as text; another type is reported.
     pub(crate) fn text_of(
         &self,
         key: &str,
@@ -79,13 +78,13 @@ impl<'n> Fields<'n> {
         None
     }
 
-    /// The text under this key, of one line and not empty.
+    /// Returns the text under this key, which must be one line and not empty.
     pub(crate) fn sentence(&self, key: &str, report: &mut Report) -> Option<Placed<&'n str>> {
         let text = self.text(key, report)?;
         self.one_line(key, text, report)
     }
 
-    /// The text if it is one line and not empty; otherwise `frontmatter.value`.
+    /// Returns the text if it is one line and not empty; reports `frontmatter.value` otherwise.
     pub(crate) fn one_line(
         &self,
         key: &str,
@@ -97,7 +96,7 @@ impl<'n> Fields<'n> {
         } else if text.value.contains(['\n', '\r']) {
             "must be one line"
         } else if model::has_deceptive(text.value) {
-            // YAML escapes bring in what the check of the raw text cannot see.
+            // YAML escapes can produce characters that the check of the raw text does not see.
             "must not hold control, direction or invisible characters"
         } else {
             return Some(text);
@@ -107,7 +106,8 @@ impl<'n> Fields<'n> {
         None
     }
 
-    /// The text if every line of it can be read as it is; otherwise `frontmatter.value`.
+    /// Returns the text if every line is free of deceptive characters; reports `frontmatter.value`
+    /// otherwise.
     pub(crate) fn readable(
         &self,
         key: &str,
@@ -122,7 +122,7 @@ impl<'n> Fields<'n> {
         None
     }
 
-    /// The number under this key as it is written, without quotes.
+    /// Returns the number under this key as written, without quotes.
     pub(crate) fn number(&self, key: &str, report: &mut Report) -> Option<Placed<&'n str>> {
         let node = self.node(key, report)?;
         if let Some((text, ScalarKind::Number)) = node.scalar() {
@@ -133,13 +133,11 @@ impl<'n> Fields<'n> {
         None
     }
 
-    /// The items of the list under this key.
     pub(crate) fn list(&self, key: &str, report: &mut Report) -> Option<&'n [Node]> {
         let node = self.node(key, report)?;
         self.list_of(key, node, report)
     }
 
-    /// This node as a list; another type is reported.
     pub(crate) fn list_of(
         &self,
         key: &str,
@@ -154,7 +152,7 @@ impl<'n> Fields<'n> {
         None
     }
 
-    /// Reports every key that is neither known nor, where `extensible`, an extension.
+    /// Reports every key that is neither in `known` nor, if `extensible`, an extension.
     pub(crate) fn refuse_unknown(&self, known: &[&str], extensible: bool, report: &mut Report) {
         for entry in self.entries {
             let key = entry.key.as_str();

@@ -1,5 +1,5 @@
-//! Filling in who approves, and when, where a request leaves it empty. Every other byte must stay
-//! as it is: what was read by a person is what is signed.
+//! Fills in the approver and the time of approval where a request leaves them empty. Every other
+//! byte must stay the same: the approver signs the bytes that they read.
 
 use std::fmt;
 
@@ -11,21 +11,21 @@ use crate::node::{Entry, Node, Value};
 use crate::report::Report;
 use crate::schema;
 
-/// A request whose approval is filled in.
+/// A request with its approval filled in.
 #[derive(Debug)]
 pub struct Filled {
     /// The whole text.
     pub bytes: Vec<u8>,
-    /// The keys that were empty; none where the text is the very one that was given.
+    /// The keys that were empty; if there were none, the text is unchanged.
     pub keys: Vec<&'static str>,
 }
 
-/// Why nothing was filled in.
+/// The reason why nothing was filled in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NotFillable {
-    /// There is no front matter that can be read; the check of the text says why.
+    /// The front matter is missing or unreadable; the check of the text reports why.
     FrontMatter,
-    /// The key is not there.
+    /// The key is missing.
     Missing(&'static str),
     /// The key is empty, but not on a line of its own.
     Form(&'static str),
@@ -46,7 +46,8 @@ impl std::error::Error for NotFillable {}
 /// Fills in `approved_by` and `approved_utc` where they are empty.
 ///
 /// # Errors
-/// [`NotFillable`]: one is empty in a way that cannot be told apart from the rest of the text.
+/// [`NotFillable`]: a key is missing, or its empty value cannot be separated from the rest of the
+/// text.
 pub fn fill_approval(bytes: &[u8], by: &OneLine, at: UtcTime) -> Result<Filled, NotFillable> {
     let text = std::str::from_utf8(bytes).map_err(|_| NotFillable::FrontMatter)?;
     let values = [("approved_by", yaml(by.as_str())), ("approved_utc", yaml(&at.to_string()))];
@@ -74,7 +75,7 @@ pub fn fill_approval(bytes: &[u8], by: &OneLine, at: UtcTime) -> Result<Filled, 
     }
     filled.push_str(text.get(from..).unwrap_or_default());
     let keys: Vec<&'static str> = edits.iter().map(|(key, _)| *key).collect();
-    // Read again, so that a form of YAML that nobody thought of cannot change what is asked for.
+    // Reads the text again, so that an unforeseen form of YAML cannot change the request.
     match keys.iter().find(|key| !reads_as_meant(&filled, entries, &keys, &values, key)) {
         Some(key) => Err(NotFillable::Form(key)),
         None => Ok(Filled { bytes: filled.into_bytes(), keys }),
@@ -88,14 +89,14 @@ fn entries<'d>(document: &'d Document<'_>) -> Option<&'d [Entry]> {
     }
 }
 
-/// What of the text is replaced, in bytes, and by what.
+/// A range of the text in bytes, and its replacement.
 struct Edit {
     start: usize,
     end: usize,
     written: String,
 }
 
-/// The place of an empty value on a line `key: ""`, which may have a comment.
+/// Returns the edit for an empty value on a line `key: ""`, which may have a comment.
 fn edit(line: &Line<'_>, key: &str, value: &str) -> Option<Edit> {
     let rest = line.text.strip_prefix(key)?;
     let after = rest.trim_start_matches([' ', '\t']).strip_prefix(':')?;
@@ -115,7 +116,7 @@ fn edit(line: &Line<'_>, key: &str, value: &str) -> Option<Edit> {
     let offset = line.offset + colon;
     let (lead, start) = match (blank, written) {
         (0, _) => (" ", offset),
-        // Only a blank that is followed by something needs to stay.
+        // A blank is kept only if text follows it.
         (_, "") if !behind.is_empty() => (" ", offset),
         _ => ("", offset + blank),
     };
@@ -123,7 +124,7 @@ fn edit(line: &Line<'_>, key: &str, value: &str) -> Option<Edit> {
     Some(Edit { start, end, written: format!("{lead}{value}") })
 }
 
-/// Whether the filled text says what the empty one said, and the approval beside.
+/// Returns true if the filled text has the same values as before, plus the approval.
 fn reads_as_meant(
     filled: &str,
     before: &[Entry],

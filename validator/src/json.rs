@@ -1,6 +1,6 @@
-//! JSON, strictly: no name twice in an object at any depth, nothing after the value, bounded depth. It
-//! must never let the last of two equal names win, for a person reads the first, nor pass on a number
-//! that another reader would round.
+//! Strict JSON: no duplicate name in an object at any depth, nothing after the value, bounded
+//! depth. The last of two equal names must never win, because a person reads the first. A number
+//! that another reader would round must never pass.
 
 use std::fmt;
 
@@ -10,22 +10,22 @@ use serde_json::{Map, Value};
 /// The largest integer up to which binary64 has no gaps, 2^53 - 1 (RFC 8785, section 3.2.2.3).
 pub const JSON_INTEGER_MAX: u64 = (1 << 53) - 1;
 
-/// Why bytes are no JSON that everybody reads alike.
+/// The reason why bytes are not JSON that all readers understand alike.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum JsonError {
-    /// More bytes than are read.
+    /// The text exceeds the size limit.
     TooLarge {
-        /// How many are read at most.
+        /// The limit in bytes.
         bytes_max: usize,
     },
-    /// No JSON, too deep (128 levels), or a name twice in one object.
+    /// Not JSON, deeper than 128 levels, or a duplicate name in an object.
     Malformed {
-        /// Which line, from 1.
+        /// The line, from 1.
         line: usize,
-        /// What is wrong there.
+        /// The problem on that line.
         message: String,
     },
-    /// A number of 2^53 or more: readers differ in what they make of it.
+    /// A number of 2^53 or more, which readers convert differently.
     NumberTooLarge(String),
 }
 
@@ -43,11 +43,11 @@ impl fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
-/// One value that every reader of JSON understands alike.
+/// Reads one value that all readers of JSON understand alike.
 ///
 /// # Errors
 ///
-/// Too many bytes, no JSON, a name twice, more than 128 levels, a number beyond 2^53 - 1.
+/// Too many bytes, not JSON, a duplicate name, more than 128 levels, or a number beyond 2^53 - 1.
 pub fn read_json(bytes: &[u8], bytes_max: usize) -> Result<Value, JsonError> {
     if bytes.len() > bytes_max {
         return Err(JsonError::TooLarge { bytes_max });
@@ -62,7 +62,7 @@ pub fn read_json(bytes: &[u8], bytes_max: usize) -> Result<Value, JsonError> {
     }
 }
 
-/// One object, whatever its numbers; or else in which line what is wrong.
+/// Reads one object with any numbers; the error is the line and the problem.
 pub(crate) fn object(text: &str) -> Result<Map<String, Value>, (usize, String)> {
     match serde_json::from_str(text) {
         Ok(StrictJson(Value::Object(object))) => Ok(object),
@@ -94,8 +94,8 @@ fn beyond(value: &Value) -> Option<String> {
     }
 }
 
-/// A value in which no object has a name twice; to be deserialized where JSON lies inside of JSON.
-/// Its numbers are not looked at.
+/// A value without duplicate names in its objects, for deserializing JSON within JSON. Numbers are
+/// not checked.
 pub struct StrictJson(pub Value);
 
 impl<'de> Deserialize<'de> for StrictJson {

@@ -1,5 +1,6 @@
-//! The front matter of a request as a JSON Schema, for editors. It is made of the same lists as the
-//! check and must never be taken for it: it knows one value at a time, no dates and no section.
+//! The front matter of a request as a JSON Schema, for editors. It is generated from the same lists
+//! as the check but must never replace it: it sees one value at a time, no real dates and no
+//! sections.
 
 use model::{Language, SLUG_MAX, has_deceptive};
 use serde_json::{Map, Value, json};
@@ -15,10 +16,10 @@ const TIME: &str = "([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]";
 const STAMP: &str = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])\
                      T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$";
 
-/// The front matter of an approved request as JSON Schema (draft 2020-12), YAML read as JSON.
-/// Everything that [`crate::Draft::check`] accepts is valid by it, but for a digest of 64 decimal
-/// digits without quotes, which JSON takes for a number. What it cannot know is left to the check:
-/// whether a date is real, what two values say of each other, what a sentence says.
+/// Returns the front matter of an approved request as JSON Schema (draft 2020-12), with YAML read
+/// as JSON. It accepts every text that [`crate::Draft::check`] accepts, except a digest of 64
+/// decimal digits without quotes, which JSON reads as a number. It cannot express real dates,
+/// relations between two values, or the meaning of a sentence.
 #[must_use]
 pub fn front_matter_schema() -> Value {
     let sentence = json!({ "$ref": "#/$defs/sentence" });
@@ -153,13 +154,14 @@ fn record(fields: &[(&str, Value)]) -> Value {
     })
 }
 
-/// A path of an input or below /out.
+/// Returns the pattern of a path of an input or below /out.
 fn path() -> String {
     let component = format!("[A-Za-z0-9_-][A-Za-z0-9._-]{{0,{}}}", COMPONENT_BYTES_MAX - 1);
     format!("{component}(/{component}){{0,{}}}", COMPONENTS_MAX - 1)
 }
 
-/// A host by name, whose last label begins with a letter, or an IPv4 address; perhaps a port.
+/// Returns the pattern of a host name, whose last label begins with a letter, or of an IPv4
+/// address, with an optional port.
 fn host() -> String {
     let label = |first: &str| format!("{first}([A-Za-z0-9-]{{0,61}}[A-Za-z0-9])?");
     let name = format!("({}\\.)*{}", label("[A-Za-z0-9]"), label("[A-Za-z]"));
@@ -169,13 +171,14 @@ fn host() -> String {
     format!("^({name}|{octet}(\\.{octet}){{3}})(:{port})?$")
 }
 
-/// One line that is not empty, without the characters that the check refuses in one.
+/// Returns the schema of a non-empty line without the characters that the check refuses.
 fn sentence_form() -> Value {
     let tricks = trick_class();
     text(&format!("^[^{tricks}]*[^\\s{tricks}][^{tricks}]*$"))
 }
 
-/// Every control, direction and invisible character as the inside of a regular expression's class.
+/// Returns every control, direction and invisible character as the inside of a regular expression's
+/// class.
 fn trick_class() -> String {
     let mut class = String::new();
     let mut open: Option<(char, char)> = None;
@@ -204,7 +207,7 @@ fn push_range(class: &mut String, range: Option<(char, char)>) {
     }
 }
 
-/// As ECMA-262 writes it, with the flag `u` beyond four digits.
+/// Escapes a character as in ECMA-262, with the flag `u` beyond four digits.
 fn escape(c: char) -> String {
     match u32::from(c) {
         code @ 0..=0xffff => format!("\\u{code:04x}"),

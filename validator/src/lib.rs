@@ -1,13 +1,13 @@
-//! The words of a tool request and of a tool result: parse them, check them, explain what is
-//! wrong. This crate is pure: it must never open a file, read a clock or the environment, run
-//! anything or draw a random number, and it must never panic, whatever bytes it is given.
+//! Parses and checks tool requests and tool results, and explains violations. This crate is pure:
+//! it must never open a file, read the clock or the environment, run a program or draw a random
+//! number. It must never panic on any input.
 //!
-//! The way in is [`Draft`]: bytes of a bounded size whose owner is known. [`Draft::check`] is the
-//! only constructor of [`Request`], the proof that the text is well-formed and complete by the
-//! normative schema (seed 002). Whether such a request may *run* is decided elsewhere.
+//! The entry point is [`Draft`]: bytes of bounded size with a known owner. [`Draft::check`] is the
+//! only constructor of [`Request`], the proof that the text is well-formed and complete under the
+//! normative schema (seed 002). Other crates decide whether a request may run.
 //!
-//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
-//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
+//! Types that several files of a module share are in its `model.rs`, which imports definitions only
+//! and no file that uses it. Every other file imports downwards, so the modules form no cycle.
 
 #![forbid(unsafe_code)]
 
@@ -45,6 +45,7 @@ mod request;
 mod request_key;
 mod result;
 mod risk;
+/// The documentation of the rules.
 pub mod rules;
 mod schema;
 mod secrets;
@@ -80,8 +81,8 @@ pub use rules::Rule;
 pub use secrets::{SecretKind, secret_kinds};
 pub use violation::{Severity, Violation};
 
-/// The most bytes a request may have.
+/// The maximum size of a request in bytes.
 pub const REQUEST_BYTES_MAX: usize = 256 * 1024;
 
-/// How far two clocks may differ before their times contradict each other, in seconds.
+/// The clock difference in seconds up to which two times do not contradict each other.
 pub const CLOCK_SKEW_SEC: i64 = 120;

@@ -1,5 +1,5 @@
-//! The three limits that a request asks for. A limit must be positive and small enough that no
-//! later arithmetic on it overflows; what is *allowed* is for policy.
+//! The three resource limits of a request. A limit must be positive, and small enough that later
+//! arithmetic cannot overflow. Policy decides which values are *allowed*.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::report::Report;
 use crate::text;
 use crate::violation::Violation;
 
-/// One PiB in MiB: beyond any host, far below overflow in bytes.
+/// One PiB in MiB: beyond any host, and far below overflow in bytes.
 pub(crate) const MEMORY_MIB_MAX: u64 = 1 << 30;
 /// One year.
 pub(crate) const TIME_SEC_MAX: u64 = 366 * 24 * 3600;
@@ -30,7 +30,7 @@ impl CpuCores {
         self.0
     }
 
-    /// Reads digits, optionally a point and one to three more digits.
+    /// Parses digits, optionally followed by a point and one to three more digits.
     fn parse(text: &str) -> Option<Self> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
         let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
@@ -114,8 +114,8 @@ fn whole(
     value
 }
 
-/// The most that a policy grants of each limit. Plain numbers that prove nothing, so the fields
-/// are open.
+/// The maximum that a policy grants for each limit. The fields are public because plain numbers
+/// prove nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ceilings {
     /// Thousandths of a core.
@@ -126,8 +126,8 @@ pub struct Ceilings {
     pub time_sec: u64,
 }
 
-/// Warns of every limit of a request that is at its ceiling: whoever asks for all there is has
-/// hardly asked how much is needed. What lies above a ceiling is for policy to refuse.
+/// Warns about every limit of a request that equals its ceiling, because the requester has probably
+/// not estimated the need. Policy refuses limits above a ceiling.
 #[must_use]
 pub fn at_ceiling(bytes: &[u8], ceilings: Ceilings) -> Vec<Violation> {
     let mut unread = Report::default();

@@ -1,5 +1,5 @@
-//! What `toolexec lint` says of a file, whatever it is. It must never yield a request: a lint that
-//! is content is no proof of anything.
+//! Checks any file for `toolexec lint`. It must never yield a request: a file that passes the lint
+//! is not proof of anything.
 
 use model::UtcTime;
 
@@ -15,7 +15,7 @@ use crate::text;
 use crate::violation::{Severity, Violation};
 
 model::closed_set! {
-    /// What a file says that it is.
+    /// The kind that a file declares.
     #[derive(Hash)]
     pub enum DocumentKind {
         /// A tool request, by `request_type` or a name beginning with `TR-`.
@@ -27,16 +27,16 @@ model::closed_set! {
     }
 }
 
-/// Whether the approval fields must be filled in already.
+/// The requirement on the approval fields.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Expect {
-    /// They must be.
+    /// The approval fields must be filled in.
     Approved,
-    /// A missing or empty one is only warned of.
+    /// A missing or empty approval field is only a warning.
     DraftOnly,
 }
 
-/// Checks a file as what it says it is, and returns every violation by place.
+/// Checks a file as the kind that it declares, and returns every violation in order of position.
 #[must_use]
 pub fn lint(
     bytes: &[u8],
@@ -77,7 +77,7 @@ fn kind(bytes: &[u8], file_name: &str) -> DocumentKind {
     let mut unread = Report::default();
     let text = text::decode(bytes, &mut unread);
     let Some(yaml) = document::front_source(&text) else { return by_name };
-    // Only a key that is written out, or escaped, can be there: most files need not be read twice.
+    // A key is present only if it is written out or escaped, so most files need no second reading.
     let may_have = |key: &str| yaml.contains('\\') || yaml.contains(key);
     let (request, result) = ("request_type", "result_type");
     let decided = match by_name {

@@ -1,6 +1,6 @@
-//! What a person who reads an input file should be pointed to: characters that are not what they
-//! seem, secrets, installations. An input is the tool's own business, so nothing here refuses
-//! anything, and a file without marks is no proof that it is harmless.
+//! Warnings for a reader of an input file: deceptive characters, secrets, package installations.
+//! They never refuse a file, because its content is the tool's business. A file without warnings is
+//! not proven harmless.
 
 use model::{Line, SourceSpan, escape_line};
 
@@ -12,8 +12,8 @@ use crate::secrets;
 use crate::text;
 use crate::violation::Violation;
 
-/// Everything in a text of any kind that its reader should look at, by place. A mark's severity is
-/// that of the same finding in a request; there are at most a thousand.
+/// Returns the warnings about any text in order of position, a thousand at most. Each has the
+/// severity of the same finding in a request.
 #[must_use]
 pub fn marks(text: &str) -> Vec<Violation> {
     let mut report = Report::default();
@@ -25,8 +25,8 @@ pub fn marks(text: &str) -> Vec<Violation> {
     report.into_rows()
 }
 
-/// The line as [`escape_line`] shows it, and with the letters shown by number that make a word look
-/// like another one of ASCII letters.
+/// Escapes the line like [`escape_line`], and also escapes the letters that make a word look like
+/// an ASCII word.
 #[must_use]
 pub fn reveal_line(line: &str) -> String {
     if line.is_ascii() {
@@ -48,12 +48,14 @@ pub fn reveal_line(line: &str) -> String {
     shown
 }
 
-/// A single letter is a word of its own in many languages.
+/// Returns true for an imitation of two or more letters; a single letter is a word in many
+/// languages.
 fn is_imitation(word: &str) -> bool {
     !word.is_ascii() && word.chars().nth(1).is_some() && confusable::imitates_ascii(word)
 }
 
-/// In a program a whole word of foreign letters can stand for another name as well.
+/// Reports words that imitate ASCII. In a program, even a word of only foreign letters can pose as
+/// another name.
 fn mark_imitations(lines: &[Line<'_>], report: &mut Report) {
     for line in lines.iter().filter(|line| !line.text.is_ascii()) {
         if report.has_enough_warnings() {
@@ -79,7 +81,7 @@ fn mark_secrets(text: &str, lines: &[Line<'_>], report: &mut Report) {
     }
 }
 
-/// A call is often broken over two lines; it is marked where it begins.
+/// Reports package installations. A call that spans two lines is reported on the first one.
 fn mark_installs(lines: &[Line<'_>], report: &mut Report) {
     let mut next = lines.iter().skip(1);
     let mut marked_before = false;

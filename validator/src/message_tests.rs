@@ -1,5 +1,5 @@
-//! The texts of this crate's errors, compared with `tests/snapshots/messages/validator.txt`. It must never leave out
-//! an error that a test can make.
+//! Compares the texts of this crate's errors with `tests/snapshots/messages/validator.txt`. It must
+//! cover every error that a test can produce.
 
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;

@@ -1,5 +1,5 @@
-//! Is more asked for than is used? Only warnings: what a script reads or reaches is not in the
-//! text, so nobody can be sure here, and nothing may be refused for it.
+//! Warns about permissions that a request does not use. It never refuses: the text does not show
+//! which files a script reads or which hosts it reaches.
 
 use model::{Sha256, SourceSpan};
 
@@ -11,11 +11,12 @@ use crate::paths;
 use crate::report::Report;
 use crate::violation::Violation;
 
-/// Files of these kinds are what a script loads by itself, without being told on the command line.
+/// Suffixes of files that a script loads itself, so that the command line need not name them.
 const LOADED: [&str; 10] =
     [".py", ".pyi", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".go", "package.json"];
 
-/// Warns of inputs that no word of the command names. Sources beside a named source are its own.
+/// Warns about inputs that no word of the command names. Sources next to a named source belong to
+/// it.
 pub(crate) fn check_inputs(argv: &[String], inputs: &[Declared<Sha256>], report: &mut Report) {
     let Some(named) = Named::of(argv) else { return };
     let runs_source = inputs.iter().any(|input| is_loaded(&input.path) && named.has(&input.path));
@@ -33,14 +34,14 @@ fn is_loaded(path: &str) -> bool {
     LOADED.iter().any(|end| path.ends_with(end))
 }
 
-/// What the words of a command name below /in.
+/// The names below /in that a command mentions.
 struct Named<'a> {
     /// Every maximal run of path characters, sorted.
     runs: Vec<&'a str>,
 }
 
 impl<'a> Named<'a> {
-    /// None where the whole of /in is named, or may be: then every input is.
+    /// Returns None if the command names, or may name, all of /in: then every input is used.
     fn of(argv: &'a [String]) -> Option<Self> {
         let in_path = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
         let mut runs = Vec::new();
@@ -58,7 +59,8 @@ impl<'a> Named<'a> {
         Some(Self { runs })
     }
 
-    /// Whether the path, a folder above it, or the Python module that it is was named.
+    /// Returns true if the command names the path, a directory above it, or the Python module in
+    /// it.
     fn has(&self, path: &str) -> bool {
         let known = |name: &str| self.runs.binary_search(&name).is_ok();
         let above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
@@ -67,7 +69,7 @@ impl<'a> Named<'a> {
     }
 }
 
-/// Warns of hosts that neither the command nor the text about the network names.
+/// Warns about hosts that neither the command nor the network rationale names.
 pub(crate) fn check_hosts(fields: &Fields<'_>, texts: &[&str], report: &mut Report) {
     let mut unread = Report::default();
     if fields.peek("network_allowlist").is_none() {
@@ -75,7 +77,7 @@ pub(crate) fn check_hosts(fields: &Fields<'_>, texts: &[&str], report: &mut Repo
     }
     let items = fields.list("network_allowlist", &mut unread).unwrap_or_default();
     let texts: Vec<String> = texts.iter().map(|text| text.to_ascii_lowercase()).collect();
-    // A request names a handful; the bound keeps a hostile one from costing its square.
+    // A request names only a few; the bound keeps a hostile one from quadratic cost.
     for item in items.iter().take(HOSTS_SEEN) {
         let Some(host) = item.scalar().and_then(|(text, _)| HostPort::parse(text)) else {
             continue;

@@ -1,5 +1,5 @@
-//! What network a request asks for: none, or hosts by name. Only the form is checked here; nothing
-//! is resolved, and no host is ever allowed by this module.
+//! The network that a request asks for: none, or hosts by name. Only the form is checked. This
+//! module resolves no name and never allows a host.
 
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -35,7 +35,7 @@ impl HostPort {
         self.port
     }
 
-    /// Reads `host` or `host:port` in exactly the form that a request may have it.
+    /// Parses `host` or `host:port` in exactly the form that a request may use.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (host, port) = match text.split_once(':') {
@@ -67,14 +67,15 @@ fn is_host(host: &str) -> bool {
         return false;
     }
     let lower = host.to_ascii_lowercase();
-    // Only IDNA knows whether `xn--…` stands for anything, and what else may hold `--` there.
+    // Only IDNA defines the validity of `xn--…` and of other labels with `--` in that position.
     let reserved = |label: &str| label.get(2..4) == Some("--");
     if lower.split('.').any(reserved)
         && idna::domain_to_ascii_strict(&lower).ok().as_deref() != Some(lower.as_str())
     {
         return false;
     }
-    // `127.1` or `0x7f.1` would be an address to some resolvers: only four decimals may be one.
+    // Some resolvers read `127.1` or `0x7f.1` as an address; only four decimal numbers are accepted
+    // as one.
     let last = host.rsplit('.').next().unwrap_or(host);
     let numeric = last.starts_with(|c: char| c.is_ascii_digit());
     !numeric || host.parse::<Ipv4Addr>().is_ok()
@@ -95,13 +96,13 @@ model::closed_set! {
 pub enum Network {
     /// No network at all.
     None,
-    /// These hosts and no others. The list is empty only in a request that ran before that was
+    /// Only these hosts. The list is empty only in a request that ran before empty lists were
     /// refused.
     Allowlist(Vec<HostPort>),
 }
 
 impl Network {
-    /// Returns whether hosts are asked for.
+    /// Returns the kind of access that is requested.
     #[must_use]
     pub fn access(&self) -> NetworkAccess {
         match self {
@@ -110,13 +111,13 @@ impl Network {
         }
     }
 
-    /// `none` or `allowlist`.
+    /// Returns `none` or `allowlist`.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         self.access().as_str()
     }
 
-    /// The hosts asked for.
+    /// Returns the requested hosts.
     #[must_use]
     pub fn hosts(&self) -> &[HostPort] {
         match self {
@@ -125,7 +126,8 @@ impl Network {
         }
     }
 
-    /// What is asked for. An empty list was allowed once: a request that ran with one is still read.
+    /// Reads the requested network. An empty list was once allowed, so a request that ran with one
+    /// is still readable.
     pub(crate) fn read(fields: &Fields<'_>, words: Words, report: &mut Report) -> Option<Self> {
         let listed = fields.peek("network_allowlist");
         let list_spot = listed.map_or(fields.spot(), |node| node.spot);
@@ -196,7 +198,7 @@ fn no_host(text: Placed<&str>, report: &mut Report) {
     let message = format!("`network_allowlist`: {} is not a host", quote(text.value));
     let ascii = idna::domain_to_ascii_strict(text.value).ok();
     let hint = match ascii.filter(|ascii| !text.value.is_ascii() && is_host(ascii)) {
-        // What is approved must be what is resolved, letter by letter.
+        // The approved name must equal the resolved one, letter by letter.
         Some(ascii) => format!("write its ASCII form, {ascii}"),
         None => "write `host` or `host:port`; no URL, path or wildcard".to_owned(),
     };

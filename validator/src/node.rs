@@ -1,5 +1,5 @@
-//! Strict YAML as a tree whose nodes know their place. Only maps with plain text keys, lists and
-//! scalars exist here; a value must never become another than the one that is written.
+//! Strict YAML as a tree of nodes with positions. It consists only of maps with plain text keys,
+//! lists and scalars. A value must never change from its written form.
 
 mod model;
 mod tree;

@@ -1,16 +1,16 @@
 //! Instructions in prose to run with more rights than a tool has: `use sudo`, `run it as root`,
-//! `pass --privileged`, `disable seccomp`. They are errors, because a request that tells its operator
-//! or an agent to weaken the sandbox asks for what no approval may give. A mere mention is not even
-//! a warning: many honest sentences speak of roots and rights.
+//! `pass --privileged`, `disable seccomp`. They are errors: no approval may grant a request that
+//! instructs its operator or an agent to weaken the sandbox. A mere mention is not even a warning,
+//! because many honest sentences mention roots and rights.
 
 use crate::speech::{self, Speech, Word, lower};
 use crate::table::Table;
 
-/// Programs that give another user's rights.
+/// Programs that grant another user's rights.
 const PROGRAMS: Table =
     Table::new(&["doas", "gosu", "kdesu", "pkexec", "run0", "su-exec", "sudo", "sudoedit"]);
 
-/// Options of container runtimes and browsers that take a confinement away.
+/// Options of container runtimes and browsers that remove a confinement.
 const OPTIONS: Table = Table::new(&[
     "--cap-add",
     "--disable-sandbox",
@@ -36,7 +36,7 @@ const USING: Table = Table::new(&[
 
 const NEEDING: Table = Table::new(&["need", "needs", "require", "requires"]);
 
-/// Verbs that take a confinement away.
+/// Verbs that remove a confinement.
 const DISABLING: Table = Table::new(&[
     "bypass",
     "circumvent",
@@ -65,7 +65,7 @@ const CONFINEMENTS: Table = Table::new(&[
 
 const SUPERUSERS: Table = Table::new(&["administrator", "root", "superuser"]);
 
-/// What the rights of a superuser are called.
+/// Terms for the rights of a superuser.
 const RIGHTS: Table = Table::new(&[
     "access",
     "capabilities",
@@ -76,10 +76,10 @@ const RIGHTS: Table = Table::new(&[
     "rights",
 ]);
 
-/// How far from its verb a thing may stand, in words.
+/// The maximum distance of an object from its verb, in words.
 const AWAY: usize = 5;
 
-/// How many words, from this one on, tell somebody to run with more rights.
+/// Returns the number of words, from this one on, of an instruction to run with more rights.
 pub(crate) fn spoken(words: &[Word<'_>], index: usize) -> Option<usize> {
     let word = words.get(index)?;
     let name = word.lower.rsplit('/').next().unwrap_or("");
@@ -88,14 +88,14 @@ pub(crate) fn spoken(words: &[Word<'_>], index: usize) -> Option<usize> {
     let next = lower(words, index + 1);
     let joined = speech::continues(words, index + 1);
     let told = match name {
-        // What is run by it may have a rule of its own.
+        // The command after it may have its own rule.
         _ if PROGRAMS.has(name) => {
             return (is_used(words, index)
                 || joined && speech::of_verb(words, index) == Speech::Instruction)
                 .then_some(1)
                 .filter(|_| crate::packages::spoken(words, index + 1).is_none());
         }
-        // A dash alone is no word: `su - root`.
+        // A lone dash is not a word: `su - root`.
         "su" => {
             (joined && next.starts_with('-') || SUPERUSERS.has(next))
                 && speech::of_verb(words, index) == Speech::Instruction
@@ -120,14 +120,14 @@ pub(crate) fn spoken(words: &[Word<'_>], index: usize) -> Option<usize> {
     told.then_some(1)
 }
 
-/// `use it`, `run with it`, `the tool needs it`.
+/// Returns true for `use it`, `run with it` or `the tool needs it`.
 fn is_used(words: &[Word<'_>], index: usize) -> bool {
     has_verb(words, index, &USING, AWAY)
         || (has_verb(words, index, &RUNNING, AWAY) && is_with(words, index))
         || is_needed(words, index)
 }
 
-/// `with x`, `via x`, `under x`.
+/// Returns true for `with x`, `via x` or `under x`.
 fn is_with(words: &[Word<'_>], index: usize) -> bool {
     (1..=2).any(|back| {
         let before = index.checked_sub(back).map_or("", |it| lower(words, it));
@@ -141,7 +141,7 @@ fn is_needed(words: &[Word<'_>], index: usize) -> bool {
     near && !speech::denied(words, index)
 }
 
-/// `run it as root`, `become root`, `it needs root access`.
+/// Returns true for `run it as root`, `become root` or `it needs root access`.
 fn is_superuser(words: &[Word<'_>], index: usize) -> bool {
     let before = |back: usize| index.checked_sub(back).map_or("", |it| lower(words, it));
     let rights = RIGHTS.has(lower(words, index + 1)) && speech::continues(words, index + 1);
@@ -157,13 +157,13 @@ fn is_superuser(words: &[Word<'_>], index: usize) -> bool {
     end && (as_user && has_verb(words, index, &RUNNING, AWAY) || became)
 }
 
-/// `make it setuid root`, `set the setuid bit`.
+/// Returns true for `make it setuid root` or `set the setuid bit`.
 fn makes(words: &[Word<'_>], index: usize) -> bool {
     const MAKING: Table = Table::new(&["install", "make", "mark", "set", "use"]);
     has_verb(words, index, &MAKING, AWAY)
 }
 
-/// `disable seccomp`, `turn the sandbox off`, `run it without apparmor`.
+/// Returns true for `disable seccomp`, `turn the sandbox off` or `run it without apparmor`.
 fn is_taken_away(words: &[Word<'_>], index: usize) -> bool {
     const TURNING: Table = Table::new(&["shut", "switch", "turn"]);
     let near = index.saturating_sub(3)..index + 3;
@@ -175,7 +175,7 @@ fn is_taken_away(words: &[Word<'_>], index: usize) -> bool {
         || without && has_verb(words, index, &RUNNING, AWAY)
 }
 
-/// Whether a verb of the table stands before this word, near it, and tells somebody to do it.
+/// Returns true if a verb of the table precedes this word closely and is an instruction.
 fn has_verb(words: &[Word<'_>], index: usize, verbs: &Table, away: usize) -> bool {
     speech::sentence(words, index)
         .skip(1)

@@ -1,5 +1,5 @@
-//! What a rendered page of a document shows: headings, HTML, and what replaces text. A person may
-//! approve the page of a forge or an editor, so it must never show another request than the source.
+//! The rendered page of a document: headings, HTML, and replaced text. A person may approve the
+//! page of a forge or an editor, so it must never show another request than the source.
 
 use std::ops::Range;
 
@@ -11,34 +11,34 @@ use crate::document::Document;
 use crate::report::Report;
 use crate::table::Table;
 
-/// What a Markdown reader makes of the lines.
+/// The lines as a Markdown reader renders them.
 #[derive(Default)]
 pub(crate) struct Rendered {
-    /// Ascending by line.
+    /// The headings, ascending by line.
     pub(crate) headings: Vec<Heading>,
     /// The lines that are HTML, wholly or in part; ascending.
     pub(crate) html: Vec<usize>,
-    /// What the page shows as something else than its source.
+    /// The spans that the page does not show as written.
     replaced: Vec<Replaced>,
 }
 
 pub(crate) struct Heading {
     pub(crate) line: usize,
     pub(crate) second_level: bool,
-    /// As the page shows it, without emphasis, links and entities.
+    /// The heading as the page shows it, without emphasis, links and entities.
     text: String,
 }
 
 struct Replaced {
     line: usize,
-    /// Bytes of the body.
+    /// The byte range in the body.
     range: Range<usize>,
     how: How,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
-    /// An element that can hide or contain what follows it.
+    /// An element that can hide or contain the text after it.
     Element,
     Tag,
     Comment,
@@ -46,7 +46,7 @@ enum How {
     Link,
 }
 
-/// Elements of one word of text, which hide nothing and end with their paragraph.
+/// Inline elements that hide nothing and end with their paragraph.
 const HARMLESS: Table = Table::new(&[
     "a", "abbr", "b", "br", "cite", "code", "data", "dfn", "em", "i", "kbd", "mark", "q", "s",
     "samp", "small", "span", "strong", "sub", "sup", "u", "var", "wbr",
@@ -71,7 +71,7 @@ impl Rendered {
                     heading = Some(Heading { line, second_level, text: String::new() });
                 }
                 Event::End(TagEnd::Heading(_)) => seen.headings.extend(heading.take()),
-                // A block comes line by line, an inline comment may go over several.
+                // A block arrives line by line; an inline comment may span several lines.
                 Event::Html(_) | Event::InlineHtml(_) => {
                     let last = number(range.end.saturating_sub(1).max(range.start));
                     let from = seen.html.last().map_or(0, |line| line + 1);
@@ -106,7 +106,6 @@ impl Rendered {
         seen
     }
 
-    /// Whether a second-level heading begins in this line.
     pub(crate) fn has_second_level(&self, line: usize) -> bool {
         let from = self.headings.partition_point(|heading| heading.line < line);
         let mut of_line =
@@ -114,7 +113,8 @@ impl Rendered {
         of_line.any(|heading| heading.second_level)
     }
 
-    /// Refuses headings that the page shows with a section's title and that begin no section here.
+    /// Refuses headings that the page shows with a section's title but that begin no section in the
+    /// source.
     pub(crate) fn refuse_titles(
         &self,
         titles: &[&str],
@@ -128,8 +128,8 @@ impl Rendered {
         }
     }
 
-    /// Reports what a page shows of the command as something else: elements that can hide the rest
-    /// are refused, all else is a warning.
+    /// Reports parts of the command that the page does not show as written. Elements that can hide
+    /// the rest are errors, all others are warnings.
     pub(crate) fn check_command(
         &self,
         lines: &[Line<'_>],
@@ -166,7 +166,7 @@ impl How {
             return Self::Comment;
         }
         let tag = source.trim_start_matches(['<', '/']).trim_end_matches(['>', '/']).trim_end();
-        // An attribute may hide what the element contains.
+        // An attribute may hide the content of the element.
         if HARMLESS.has(&tag.to_ascii_lowercase()) { Self::Tag } else { Self::Element }
     }
 
@@ -180,7 +180,8 @@ impl How {
     }
 }
 
-/// Refuses a comment of the front matter that a reader without front matter shows as a title.
+/// Refuses a comment of the front matter that a reader without front matter support shows as a
+/// title.
 pub(crate) fn refuse_comment_titles(lines: &[Line<'_>], titles: &[&str], report: &mut Report) {
     for line in lines {
         let Some(text) = hashed(line.text) else { continue };
@@ -190,7 +191,7 @@ pub(crate) fn refuse_comment_titles(lines: &[Line<'_>], titles: &[&str], report:
     }
 }
 
-/// What stands behind the hashes of a line that begins with some.
+/// Returns the text after the leading hashes of a line, if any.
 fn hashed(line: &str) -> Option<&str> {
     let text = line.trim();
     text.starts_with('#').then(|| text.trim_matches('#'))
@@ -202,7 +203,7 @@ fn report_title(title: &str, spot: SourceSpan, report: &mut Report) {
     report.error_hint(Code::SectionDuplicate, spot, message, hint);
 }
 
-/// Whether a reader takes a heading for this title, whatever its case, spaces and punctuation.
+/// Returns true if a reader takes a heading for this title, ignoring case, spaces and punctuation.
 fn is_title(text: &str, title: &str) -> bool {
     bare(text) == bare(title) || crate::confusable::are_alike(&bare(text), &bare(title))
 }
@@ -213,7 +214,8 @@ fn bare(text: &str) -> String {
     numbered.flat_map(char::to_lowercase).collect()
 }
 
-/// Whether a page may show this line as a heading with a section's title. What is not certain may.
+/// Returns true if a page may show this line as a heading with a section's title, or if that is
+/// uncertain.
 pub(crate) fn may_be_title(line: &str, titles: &[&str]) -> bool {
     let marks = |c: char| c.is_whitespace() || c.is_ascii_digit() || ">-+*.)".contains(c);
     let Some(text) = line.trim_start_matches(marks).strip_prefix('#') else { return false };
@@ -222,7 +224,7 @@ pub(crate) fn may_be_title(line: &str, titles: &[&str]) -> bool {
     !plain || titles.iter().any(|title| bare(text) == bare(title))
 }
 
-/// Whether a line underlines the one above it, so that a page shows that one as a heading.
+/// Returns true if a line underlines the one above it, which a page then shows as a heading.
 pub(crate) fn may_underline(line: &str) -> bool {
     let text = line.trim_end();
     text.ends_with(['-', '=']) && !text.bytes().any(|byte| byte.is_ascii_alphabetic())

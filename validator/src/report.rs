@@ -1,5 +1,5 @@
-//! Where violations are gathered while a document is read. It must never forget that there was an
-//! error, even when it stops keeping rows to stay small on hostile input.
+//! Collects violations while a document is read. It must never forget an error, even when it drops
+//! violations to stay small on hostile input.
 
 use model::SourceSpan;
 
@@ -7,7 +7,7 @@ use crate::code::Code;
 use crate::secrets;
 use crate::violation::{Severity, Violation};
 
-/// Enough for any honest document; a hostile one cannot make the report grow with its size.
+/// Enough for any honest document, and a bound on the report for a hostile one.
 const ROWS_MAX: usize = 500;
 
 #[derive(Default)]
@@ -49,22 +49,24 @@ impl Report {
         self.add(Violation::warning(code, message).within(spot));
     }
 
-    /// Whether errors are no longer kept, so that a further one need not be written out.
+    /// Returns true if further errors would be dropped, so that their messages need not be
+    /// formatted.
     pub(crate) fn is_full(&self) -> bool {
         self.errors.len() >= ROWS_MAX
     }
 
-    /// Whether warnings are no longer kept.
+    /// Returns true if further warnings would be dropped.
     pub(crate) fn has_enough_warnings(&self) -> bool {
         self.warnings.len() >= ROWS_MAX
     }
 
-    /// Whether any error was added, kept as a row or not.
+    /// Returns true if any error was added, even if it was dropped.
     pub(crate) fn failed(&self) -> bool {
         self.failed
     }
 
-    /// The rows by place. A warning is dropped if its code was given for that line already.
+    /// Returns the violations in order of position. A warning is dropped if the same line already
+    /// has a violation with its code.
     pub(crate) fn into_rows(self) -> Vec<Violation> {
         let mut rows = self.errors;
         rows.extend(self.warnings);
@@ -81,8 +83,8 @@ impl Report {
     }
 }
 
-/// A message quotes the text it is about, and that may be a secret: whatever rule found it, the
-/// code alone must do then.
+/// Replaces a message that contains a secret by the meaning of its code: a message quotes the text,
+/// and any rule may quote a secret.
 fn keep_secret(row: &mut Violation) {
     let tells = |text: &str| !secrets::find_in_text(text).is_empty();
     if tells(&row.message) {

@@ -1,5 +1,5 @@
-//! The keys of a request's front matter. The check, its schema and the documentation of the schema
-//! take them from here.
+//! The keys of a request's front matter. The check, its schema and the schema's documentation use
+//! this list.
 
 model::closed_set! {
     /// A key of the front matter, in the order of the schema.
@@ -27,7 +27,6 @@ model::closed_set! {
 }
 
 impl RequestKey {
-    /// Whether a request may leave it out.
     pub(crate) fn is_optional(self) -> bool {
         matches!(self, Self::Network | Self::NetworkAllowlist | Self::Backend)
     }

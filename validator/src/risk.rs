@@ -1,5 +1,5 @@
-//! The risk assessment: four lines that a person reads before approving. What they say is the
-//! requester's own opinion and must never be taken for more.
+//! The risk assessment: four lines that a person reads before approving. They are the requester's
+//! own opinion and must never be taken for more.
 
 use model::{ClosedSet, SourceSpan, quote};
 
@@ -22,7 +22,7 @@ model::closed_set! {
 }
 
 model::closed_set! {
-    /// How sensitive the requester says the data is.
+    /// The sensitivity of the data, as the requester states it.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum Sensitivity {
         /// `public`
@@ -44,25 +44,25 @@ pub struct Risk {
 }
 
 impl Risk {
-    /// The level that the text states; policy may hold it to be higher.
+    /// The level that the text states; policy may raise it.
     #[must_use]
     pub fn level(&self) -> RiskLevel {
         self.level
     }
 
-    /// Why the run is justified.
+    /// The justification of the run.
     #[must_use]
     pub fn justification(&self) -> &str {
         &self.justification
     }
 
-    /// How sensitive the data is.
+    /// The sensitivity of the data.
     #[must_use]
     pub fn sensitivity(&self) -> Sensitivity {
         self.sensitivity
     }
 
-    /// Why a network is needed; may be empty where none is asked for.
+    /// The reason for a network; may be empty if no network is requested.
     #[must_use]
     pub fn network_rationale(&self) -> &str {
         &self.network_rationale
@@ -104,21 +104,16 @@ impl Risk {
 }
 
 model::closed_set! {
-    /// What each line answers, in the order of the schema.
+    /// The key of each line, in the order of the schema.
     enum Key {
-        /// How risky the run is.
         RiskLevel = "Risk level",
-        /// Why it is justified.
         Justification = "Justification",
-        /// How sensitive its data is.
         DataSensitivity = "Data sensitivity",
-        /// Why it needs a network.
         NetworkRationale = "Network rationale",
     }
 }
 
 impl Key {
-    /// The code of a wrong answer.
     fn code(self) -> Code {
         match self {
             Self::RiskLevel => Code::RiskLevel,
@@ -131,7 +126,8 @@ impl Key {
 
 type Answer = Option<(String, SourceSpan)>;
 
-/// The value of each key, with the lines that continue it; missing and doubled ones are reported.
+/// Returns the value of each key with its continuation lines, and reports missing and duplicate
+/// keys.
 fn answers(section: &Section<'_>, report: &mut Report) -> [Answer; 4] {
     let mut found: [Answer; 4] = [None, None, None, None];
     let mut current: Option<usize> = None;
@@ -164,7 +160,7 @@ fn answers(section: &Section<'_>, report: &mut Report) -> [Answer; 4] {
     found
 }
 
-/// Which key a line answers, with its position, and its value, without list mark, bold and backticks.
+/// Returns the key of a line with its index and its value, without list mark, bold and backticks.
 fn key_line(line: &str) -> Option<(usize, Key, &str)> {
     let decoration = |c: char| "*_`".contains(c);
     let line = line.trim();

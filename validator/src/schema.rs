@@ -1,5 +1,5 @@
-//! The keys that say what a request is and who approved it: type, version, id, dates, people,
-//! language, lane. A name in the text must never be taken here for a verified approval.
+//! The keys that identify a request and its approval: type, version, id, dates, people, language,
+//! backend. A name in the text must never be taken for a verified approval.
 
 use model::{Language, Placed, RequestId, UtcTime, alternatives, quote};
 
@@ -152,12 +152,11 @@ fn check_dates(
     }
 }
 
-/// Whether an approval key says nothing.
 pub(crate) fn is_empty(node: &Node) -> bool {
     node.is_null() || node.scalar().is_some_and(|(text, _)| text.trim().is_empty())
 }
 
-/// The text of an approval key, unless it is missing or empty.
+/// Returns the text of an approval key, unless it is missing or empty.
 fn approval<'n>(
     fields: &Fields<'n>,
     key: &str,
@@ -229,7 +228,8 @@ fn backend(fields: &Fields<'_>, report: &mut Report) -> Option<Backend> {
     let backend = Backend::named(text.value);
     match backend {
         Some(Backend::Monty) => {
-            // Form is all that is decided here, but whoever writes one should know its end.
+            // This check decides the form only; the warning informs the author that no policy
+            // accepts the backend.
             let message = "`backend`: no policy of this version offers the monty lane";
             report.warning(Code::BackendUnavailable, text.spot, message);
         }

@@ -1,5 +1,5 @@
 //! The second-level sections of a document, by source lines. A heading counts only if a Markdown
-//! reader sees the same heading: what a person approves must never differ from what is read here.
+//! reader sees the same heading: the approved text must never differ from the parsed one.
 
 use model::{Line, SourceSpan, quote};
 
@@ -25,12 +25,12 @@ pub(crate) struct Sections<'a> {
     pub(crate) all: Vec<Section<'a>>,
     /// The lines of headings that a Markdown reader does not see as headings.
     hidden: Vec<usize>,
-    /// What a Markdown reader makes of it, where that may differ from the source.
+    /// The rendered page, if it may differ from the source.
     rendered: Option<Rendered>,
 }
 
 impl<'a> Sections<'a> {
-    /// Reads the sections and reports headings that source and Markdown disagree about.
+    /// Reads the sections and reports headings on which source and Markdown disagree.
     pub(crate) fn read(document: &Document<'a>, wanted: &[&str], report: &mut Report) -> Self {
         let mut prose = Vec::new();
         let mut all: Vec<Section<'a>> = Vec::new();
@@ -52,9 +52,9 @@ impl<'a> Sections<'a> {
         Self { prose, all, hidden, rendered }
     }
 
-    /// Refuses what makes a rendered page show another request than the source: HTML outside of the
-    /// sections with code, and headings with a section's title. What the page replaces in the
-    /// sections with code is reported.
+    /// Refuses text that makes a rendered page show another request than the source: HTML outside
+    /// the sections with code, and headings with a section's title. Replaced text in the sections
+    /// with code is reported.
     pub(crate) fn check_page(
         &mut self,
         document: &Document<'_>,
@@ -88,7 +88,7 @@ impl<'a> Sections<'a> {
         }
     }
 
-    /// Refuses HTML in these sections: what is read here must be what a reader of the page sees.
+    /// Refuses HTML in these sections: a reader of the page must see the parsed text.
     pub(crate) fn refuse_html(&self, titles: &[&str], report: &mut Report) {
         let Some(rendered) = &self.rendered else { return };
         for section in self.all.iter().filter(|section| titles.contains(&section.title)) {
@@ -99,7 +99,7 @@ impl<'a> Sections<'a> {
         }
     }
 
-    /// The first section of this title, whether a Markdown reader sees it or not.
+    /// The first section of this title, visible to a Markdown reader or not.
     pub(crate) fn get(&self, title: &str) -> Option<&Section<'a>> {
         self.all.iter().find(|section| section.title == title)
     }
@@ -108,7 +108,7 @@ impl<'a> Sections<'a> {
         self.hidden.binary_search(&section.spot.line).is_ok()
     }
 
-    /// Reports what is missing, doubled, out of order or unexpected.
+    /// Reports sections that are missing, duplicate, out of order or unexpected.
     pub(crate) fn check(&self, wanted: &[&str], report: &mut Report) {
         let mut found: Vec<&str> = Vec::new();
         let mut latest = 0;
@@ -162,16 +162,16 @@ fn report_unexpected(section: &Section<'_>, wanted: &[&str], report: &mut Report
     report.error_hint(Code::SectionUnexpected, section.spot, message, hint);
 }
 
-/// The title, if the line is a second-level heading by its source.
+/// Returns the title if the line is a second-level heading in the source.
 fn heading(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("##")?;
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| rest.trim())
 }
 
-/// Whether a document with this line may have headings that source and Markdown disagree about.
-/// A heading at the start of a line is one for both, unless a fence, HTML or a definition of a link
-/// goes on over it; and Markdown has no others but indented, contained and underlined ones. What
-/// is not certain may differ.
+/// Returns true if a document with this line may have headings on which source and Markdown
+/// disagree. A heading at the start of a line is a heading for both, unless a fence, HTML or a link
+/// definition extends over it. Markdown's other headings are indented, contained or underlined.
+/// Uncertain lines return true.
 fn may_differ(line: &Line<'_>) -> bool {
     let text = line.text;
     let hashes = text.starts_with("###") || heading(text).is_some();
@@ -247,7 +247,7 @@ mod tests {
             pieces in proptest::collection::vec(prop::sample::select(&PIECES[..]), 0..40),
             dropped in prop::sample::subsequence((10..44).collect::<Vec<usize>>(), 20..34),
         ) {
-            // Most pieces alone make a document that may differ: each time some are left out.
+            // Most pieces alone make a document that may differ, so each case omits some of them.
             let kept = |it: &&&str| !dropped.iter().any(|at| PIECES.get(*at) == Some(*it));
             let text: String = pieces.iter().filter(kept).copied().collect();
             let document = Document::read(&text, REQUEST_FRONT, &mut Report::default());

@@ -1,18 +1,18 @@
-//! A sorted list of words, asked for once and more per word of a document. A table that is not in
-//! order must never compile, for its search would miss words silently.
+//! A sorted list of words, searched at least once per word of a document. An unsorted table must
+//! never compile, because its search would silently miss words.
 
-/// What no letter from `a` to `z` begins.
+/// The slot of words that do not begin with a letter from `a` to `z`.
 const OTHER: usize = 26;
 
 pub(crate) struct Table {
     words: &'static [&'static str],
-    /// For each first letter the lengths of the words, as bits: most words of a text are none of
-    /// the table's, and this says so without a search.
+    /// The word lengths for each first letter, as bits. Most words of a text are not in the table,
+    /// and this rejects them without a search.
     lengths: [u32; OTHER + 1],
 }
 
 impl Table {
-    /// The words in byte order, none of them twice or longer than 31 bytes.
+    /// Creates a table of words in byte order, without duplicates, of at most 31 bytes each.
     pub(crate) const fn new(words: &'static [&'static str]) -> Self {
         let mut lengths = [0; OTHER + 1];
         let mut at = 0;

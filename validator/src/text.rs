@@ -1,5 +1,5 @@
-//! Characters: which of them have no place in a document that a person approves by reading it,
-//! and how to show them. Nothing here may change the bytes that are hashed.
+//! Finds the characters that must not be in a document for approval, and formats them. It must
+//! never change the hashed bytes.
 
 use model::{DeceptiveChar, EMOJI_STYLE, Line, SourceSpan, deceptive, escape_line};
 
@@ -7,8 +7,8 @@ use crate::code::Code;
 use crate::confusable;
 use crate::report::Report;
 
-/// Reads bytes as text. What is not UTF-8 is reported and replaced, so that the other rules can
-/// still be checked.
+/// Decodes bytes as text. Invalid UTF-8 is reported and replaced, so that the other rules can still
+/// be checked.
 pub(crate) fn decode<'a>(bytes: &'a [u8], report: &mut Report) -> std::borrow::Cow<'a, str> {
     if let Err(error) = std::str::from_utf8(bytes) {
         let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
@@ -22,10 +22,10 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], report: &mut Report) -> std::borrow::C
     String::from_utf8_lossy(bytes)
 }
 
-/// Reports every misleading character, each kind once a line.
+/// Reports every misleading character, each kind once per line.
 pub(crate) fn check(lines: &[Line<'_>], report: &mut Report) {
     for line in lines {
-        // ASCII without controls is nearly every line; the rest is looked at with care.
+        // Nearly every line is ASCII without controls; only the others need a closer check.
         if line.text.bytes().all(|byte| (b' '..0x7f).contains(&byte)) {
             continue;
         }
@@ -35,8 +35,8 @@ pub(crate) fn check(lines: &[Line<'_>], report: &mut Report) {
     }
 }
 
-/// Between plain letters an invisible character serves nobody but who wants one word read and
-/// another one searched.
+/// Reports an invisible character between plain letters. Its only use there is to make a word look
+/// different to a search than to a reader.
 fn check_words(line: &Line<'_>, report: &mut Report) {
     let mut before = ' ';
     let mut hidden = None;
@@ -88,9 +88,10 @@ fn check_line(line: &Line<'_>, report: &mut Report) {
                     "save the file as UTF-8 without a BOM",
                 );
             }
-            // It follows every other emoji that people write.
+            // Many emoji are followed by this character.
             DeceptiveChar::Invisible if c == EMOJI_STYLE => {}
-            // Joiners are part of some scripts' prose; front matter and command are checked apart.
+            // Joiners are part of prose in some scripts. Front matter and command are checked
+            // separately.
             DeceptiveChar::Invisible => {
                 report.warning(Code::TextConfusable, spot, format!("text: {shown} is invisible"))
             }

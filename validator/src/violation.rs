@@ -1,5 +1,5 @@
-//! One row of a report: what is wrong, where, and what would help. A row is no proof of anything,
-//! so its fields are open; it must never hold the text of a secret it reports.
+//! A violation: one row of a report, with message, position and hint. It proves nothing, so its
+//! fields are public. It must never contain the text of a secret that it reports.
 
 use model::SourceSpan;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
@@ -7,7 +7,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use crate::code::Code;
 
 model::closed_set! {
-    /// Whether a violation makes the file invalid.
+    /// The severity of a violation.
     #[derive(Hash)]
     pub enum Severity {
         /// The file is invalid.
@@ -17,34 +17,36 @@ model::closed_set! {
     }
 }
 
-/// One thing that is wrong with a document.
+/// One violation of a rule in a document.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
     /// The stable code.
     pub code: Code,
-    /// Whether it makes the document invalid.
+    /// The severity; an error makes the document invalid.
     pub severity: Severity,
-    /// What is wrong, the object first.
+    /// The problem, beginning with its object.
     pub message: String,
     /// The line, from 1; 0 is the whole file.
     pub line: usize,
     /// The column in characters, from 1; 0 is the whole line.
     pub column: usize,
-    /// How many characters from that column on are meant; 0 where that is not known. It is for
-    /// drawing and not part of the JSON form.
+    /// The width in characters from that column on; 0 if unknown. It is for display and not part of
+    /// the JSON form.
     pub width: usize,
-    /// What to do about it, where there is something to say.
+    /// The suggested fix, if any.
     pub hint: Option<String>,
 }
 
 impl Violation {
-    /// A violation that makes the document invalid, of the whole file until [`Violation::at`].
+    /// Creates a violation that makes the document invalid, for the whole file until
+    /// [`Violation::at`].
     #[must_use]
     pub fn error(code: Code, message: impl Into<String>) -> Self {
         Self::row(code, Severity::Error, message.into())
     }
 
-    /// A violation that leaves the document valid, of the whole file until [`Violation::at`].
+    /// Creates a violation that leaves the document valid, for the whole file until
+    /// [`Violation::at`].
     #[must_use]
     pub fn warning(code: Code, message: impl Into<String>) -> Self {
         Self::row(code, Severity::Warning, message.into())
@@ -54,7 +56,7 @@ impl Violation {
         Self { code, severity, message, line: 0, column: 0, width: 0, hint: None }
     }
 
-    /// The same, at this line and column, both from 1.
+    /// Sets the line and column, both from 1.
     #[must_use]
     pub fn at(mut self, line: usize, column: usize) -> Self {
         self.line = line;
@@ -62,12 +64,12 @@ impl Violation {
         self
     }
 
-    /// The same, at this place of the document.
+    /// Sets the position in the document.
     pub(crate) fn within(self, spot: SourceSpan) -> Self {
         Self { width: spot.width, ..self.at(spot.line, spot.column) }
     }
 
-    /// The same, with advice.
+    /// Sets the hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -1,5 +1,5 @@
-//! Arbitrary bytes, and valid documents with arbitrary harm done to them: there is always an
-//! answer, and it keeps its promises. What the fuzzer once found stays here by name.
+//! Arbitrary bytes, and valid documents with arbitrary damage: the validator always answers, and
+//! every answer meets its guarantees. Past findings of the fuzzer are named tests here.
 
 #[path = "support/answers.rs"]
 mod answers;
@@ -15,7 +15,8 @@ use proptest::test_runner::FileFailurePersistence;
 
 const RESULT: &str = include_str!("../benches/check/result.md");
 
-/// What stands in the documents or breaks something: mutation alone would never write it.
+/// Pieces of the documents, and pieces that break something, which mutation alone would not
+/// produce.
 const PIECES: [&str; 40] = [
     "\n",
     "\r",
@@ -104,7 +105,7 @@ fn harmed(document: &str, harms: &[Harm]) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 400,
-        // A finding is written here by hand, as a test with a name.
+        // A finding is added by hand as a named test.
         failure_persistence: Some(Box::new(FileFailurePersistence::Off)),
         ..ProptestConfig::default()
     })]
@@ -136,7 +137,7 @@ proptest! {
     }
 }
 
-/// Every seed of the fuzzers, also of those of `policies`: more bytes to read.
+/// All seeds of the fuzzers as input, including those of `policies`.
 #[test]
 fn seeds_of_the_fuzzers() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus");

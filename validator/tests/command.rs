@@ -1,5 +1,5 @@
-//! The command rules, one row a line: what bash would make of it and what is said of it. Each
-//! code has a line that breaks it and one beside it that does not.
+//! The command rules, one line per row: bash's interpretation and the reported codes. Each code has
+//! a line that violates it and a similar one that does not.
 
 use crate::support;
 use support::{checked, command, expect_command, with};
@@ -28,7 +28,7 @@ fn accepted() {
         "python -c '<!-- x -->'",
         "python script.py https://example.org/a/b",
         "python script.py caf\u{e9}",
-        // Braces, brackets and tildes that bash leaves alone.
+        // Braces, brackets and tildes that bash does not change.
         "python script.py {a..bb} {1..x} {..} {a..} {,b {} {},c} {a..{1..2}} {a,{b}",
         "python script.py [ a[ [a ]b[ [a/] [a\\]",
         "python script.py --a=b~ x~ a:b a~b",
@@ -254,7 +254,7 @@ fn secrets_in_the_command() {
     expect_command("python script.py --password=/in/input.csv", "");
 }
 
-/// What is underlined: the code, and the characters of the line.
+/// Returns each code with the characters of the line that it marks.
 fn marked(line: &str) -> Vec<(String, String)> {
     let rows = shell_words(line).err().unwrap_or_default();
     let under = |column: usize, width: usize| line.chars().skip(column - 1).take(width).collect();
@@ -325,7 +325,7 @@ fn words_of_the_shell_are_no_programs() {
     }
     assert_eq!(shell_words("'if' x").unwrap(), ["if", "x"]);
     assert_eq!(shell_words("a '~' \\~ ''~ --x=~ a:~ ~'b'").unwrap().len(), 7);
-    // By syntax alone a path is only a word, and so is the name of a shell.
+    // By syntax alone, a path and the name of a shell are just words.
     assert_eq!(shell_words("sh /etc/x").unwrap(), ["sh", "/etc/x"]);
 }
 

@@ -1,5 +1,5 @@
-//! Printing: what is accepted prints as text that reads as the same request; what is composed reads
-//! as what was composed; and quoted words are the words again, for us and for bash.
+//! Printing: an accepted request prints as text that reads back as the same request, and so does a
+//! composition. Quoted words split into the same words, here and in bash.
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use crate::composed;
@@ -23,16 +23,17 @@ fn check(text: &str, name: &str, now: UtcTime) -> Checked {
     draft.check(Place::Spool, now)
 }
 
-/// Rules about what is said, which a text made at random may break by chance.
+/// Returns true for rules about content, which random text may break by chance.
 fn is_about_content(violation: &Violation) -> bool {
     let code = violation.code.as_str();
     ["secret.", "package.", "path."].iter().any(|family| code.starts_with(family))
         || code == "text.confusable"
-        // An answer may hold an HTML comment, which no composition takes away.
+        // An answer may contain an HTML comment, which a composition keeps.
         || code == "section.hidden"
-        // A word may look like an HTML element, which no quoting takes away.
+        // A word may look like an HTML element, which quoting keeps.
         || code == "command.markup"
-        // Prose that happens to tell a shell to run; a command that does is none of these.
+        // Prose may happen to instruct its reader to run a shell. A command that runs one is
+        // excluded.
         || code == "command.shell" && violation.message.starts_with("text:")
 }
 
@@ -76,7 +77,7 @@ proptest! {
         let line = quote_words(&words).unwrap();
         match command_words(line.as_str()) {
             Ok(found) => prop_assert_eq!(found, words),
-            // What the words say may be refused; that they are words may not.
+            // The content of the words may be refused, but not their splitting.
             Err(rows) => {
                 for row in rows.iter().filter(|row| row.severity == Severity::Error) {
                     let code = row.code.as_str();
@@ -105,7 +106,7 @@ fn what_is_accepted_prints_as_the_same_request() {
 
 #[test]
 fn what_would_read_otherwise_is_not_printed() {
-    // Dense, it fits; one host a line, it does not.
+    // It fits on one line, but not with one host per line.
     let hosts: Vec<String> = (0..7000).map(|index| format!("a{index:x}.b")).collect();
     let text = support::with("network: \"none\"", "network: allowlist");
     let text = text.replace("rationale:` none", "rationale:` reads tables");
@@ -168,7 +169,7 @@ fn bash_splits_quoted_words_as_we_do() {
     let mut runner = TestRunner::deterministic();
     let lists = vec(vec(prop_oneof![sentence(), "[ -~]{0,9}"], 1..6), 300);
     let lists = lists.new_tree(&mut runner).unwrap().current();
-    // The function takes the place of a command of any name but one with a slash.
+    // The function replaces a command of any name without a slash.
     let mut script = String::new();
     for words in &lists {
         let line = quote_words(words).unwrap();

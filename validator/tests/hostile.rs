@@ -1,5 +1,5 @@
-//! Input made to hurt: every case must end soon, without a panic, and refused. The time allowed is
-//! generous for a debug build; what is quadratic in 256 KiB does not fit into it.
+//! Hostile input: the check must end soon, without a panic, and with a refusal. The time limit is
+//! generous for a debug build, but too short for quadratic work on 256 KiB.
 
 use crate::support;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! The JSON Schema for editors: the file in docs/ is the one that is made from the check's lists,
-//! what the check accepts is valid by it, and what it refuses the check refuses too.
+//! The JSON Schema for editors: the file in docs/ equals the generated one, and every text that the
+//! check accepts is valid.
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use crate::composed;
@@ -19,7 +19,7 @@ fn schema() -> Validator {
     jsonschema::draft202012::new(&front_matter_schema()).unwrap()
 }
 
-/// The front matter as editors read it: YAML as JSON.
+/// Returns the front matter as editors read it: YAML as JSON.
 fn front_matter(text: &str) -> Value {
     let text = text.replace("\r\n", "\n");
     let yaml = text.strip_prefix("---\n").unwrap().split("\n---\n").next().unwrap();
@@ -80,7 +80,7 @@ proptest! {
     }
 }
 
-/// Edits of the valid request that both refuse.
+/// Edits of the valid request that the check and the schema both refuse.
 const WRONG: [(&str, &str); 48] = [
     ("160501Z-python-stats\"", "160501Z-python.stats\""),
     ("tool_request", "tool_result"),
@@ -132,7 +132,7 @@ const WRONG: [(&str, &str); 48] = [
     ("constraints:\n", "backend: other\nconstraints:\n"),
 ];
 
-/// Edits that only the check can refuse, and why the schema cannot.
+/// Edits that only the check can refuse, with the reason.
 const ONLY_THE_CHECK: [(&str, &str, &str); 10] = [
     ("2026-02-09T16:05:01Z", "2026-02-30T16:05:01Z", "no such day"),
     ("created_utc: \"2026-02-09T", "created_utc: \"2026-02-06T", "two dates"),
@@ -156,7 +156,7 @@ fn what_is_wrong_is_refused_by_both() {
     }
     let open = valid().replace("network: \"none\"", "network: allowlist");
     let without = open.replace("network_allowlist: []\n", "");
-    // An empty list asks for no network: the request has to say `none`.
+    // An empty list requests no network; the request must say `none`.
     assert!(!schema.is_valid(&front_matter(&open)));
     assert!(schema.is_valid(&front_matter(&open.replace("[]", "[a.org]"))));
     assert!(!schema.is_valid(&front_matter(&without)));

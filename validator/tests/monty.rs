@@ -1,4 +1,4 @@
-//! Requests of the monty lane: read and checked as any other, so that a policy can decide.
+//! Requests of the monty backend: read and checked like all others, so that a policy can decide.
 
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
@@ -6,7 +6,7 @@ use crate::support;
 use support::{HASH, ID, checked, errors, valid, warnings};
 use validator::{Backend, Work};
 
-/// The valid request, turned into one of the monty lane.
+/// Returns the valid request, changed to one for the monty backend.
 fn monty() -> String {
     let text = valid();
     let (front, _) = text.split_once("\n# Statistics").unwrap();

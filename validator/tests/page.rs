@@ -1,5 +1,5 @@
-//! What a rendered page of a request may show: never another request than its source. Each text
-//! here is one that a forge or an editor shows differently from how it is written.
+//! The rendered page of a request must never show another request than its source. A forge or an
+//! editor shows each text here differently from its source.
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use crate::support;
@@ -88,7 +88,7 @@ fn headings_with_a_sections_title_are_refused() {
     }
     let inside = with("* `Risk level: low`", "### Command\n\n* `Risk level: low`");
     assert_eq!(errors(inside), ["section.duplicate"]);
-    // A reader that knows no front matter shows its comments as headings.
+    // A reader without front matter support shows its comments as headings.
     let comment = with("language: \"python\"", "language: \"python\"\n# Command\n");
     assert_eq!(errors(comment), ["section.duplicate"]);
 }
@@ -109,7 +109,7 @@ fn command_words_that_a_page_replaces_are_reported() {
         assert_eq!(errors(&text), NONE, "{word}");
         assert_eq!(warnings(&text), NONE, "{word}");
     }
-    // A link whose address stands elsewhere hides its label.
+    // A link with its address elsewhere hides its label.
     let text = command("python script.py /in/input.csv '[a][b]'");
     let text = text.replace(TITLE, &format!("{TITLE}\n\n[b]: /in/input.csv"));
     assert_eq!(warnings(text), ["command.markup"]);

@@ -1,5 +1,5 @@
-//! Front matter, sections and text of a request: for every code a text that breaks the rule, next
-//! to the valid request that does not.
+//! Front matter, sections and text of a request: for every code, a text that violates the rule next
+//! to the valid request.
 
 use crate::support;
 use model::Sha256;

@@ -1,4 +1,4 @@
-//! The check of tool results, and lint's choice between the kinds of documents.
+//! The check of tool results, and lint's detection of the kind of document.
 
 use crate::support;
 use support::{HASH, ID, now};
@@ -204,7 +204,7 @@ fn streams_are_bounded() {
     ] {
         for heading in ["## Stdout\n\n", "## Stderr\n\n"] {
             let text = result().replacen(heading, &format!("{heading}{stream}\n"), 1);
-            // What the fixture itself shows must not count.
+            // The fixture's own stream must not count.
             let text = text.replacen("\n    ## Command\n    ```\n", "\n", 1);
             let first = text.lines().position(|it| it == heading.trim()).unwrap() + 3;
             let rows = check_result(text.as_bytes(), &name());

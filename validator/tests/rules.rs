@@ -1,6 +1,6 @@
-//! The documentation of the rules, executed: every example does what its rule says of it, every
-//! code has its examples, and docs/rules.md is what the documentation says. An example that is not
-//! executed here must be one that no text can show.
+//! Executes the documentation of the rules: every example has its documented outcome, every code
+//! has examples, and docs/rules.md is up to date. An example may only be skipped if a text alone
+//! cannot show it.
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 #![allow(clippy::disallowed_methods, reason = "docs/rules.md is written on request, by a person")]
 
@@ -29,7 +29,7 @@ fn codes(rows: &[Violation], severity: Severity) -> Vec<String> {
     codes
 }
 
-/// What is wrong with an example, if anything is.
+/// Returns the defect of an example, if any.
 fn complaint(rule: &Rule, case: &Case) -> Option<String> {
     let document = case.document()?;
     let rows = lint(&document.bytes, &document.file_name);
@@ -57,11 +57,11 @@ fn complaint(rule: &Rule, case: &Case) -> Option<String> {
 fn the_bases_are_valid() {
     for base in [Base::Request, Base::Monty, Base::Result] {
         let rows = lint(base.text().as_bytes(), base.file_name());
-        // That no policy offers the monty lane is told of every request for it.
+        // Every request for the monty backend gets the warning that no policy offers it.
         let rows: Vec<_> = rows.iter().filter(|row| row.code != Code::BackendUnavailable).collect();
         assert!(rows.is_empty(), "{base:?}: {rows:?}");
     }
-    // The examples are put together again from parts: nothing may get lost on the way.
+    // The examples are assembled from parts; no text may get lost.
     let unchanged = Rule::of(Code::FrontmatterMissing).accepts().next().unwrap();
     assert_eq!(unchanged.document().unwrap().bytes, Base::Request.text().as_bytes());
 }
@@ -190,7 +190,7 @@ fn docs_rules_md_is_what_the_documentation_says() {
     );
 }
 
-/// The message, the place and the advice of every violation in the examples.
+/// The message, the position and the hint of every violation in the examples.
 #[test]
 fn the_examples_are_answered_as_they_were() {
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The small values: codes, and requests that are read again.
+//! Codes, and requests that are read from a record.
 
 use model::UtcTime;
 use validator::{Code, Violation};

@@ -1,14 +1,14 @@
-//! Requests of the greatest size made to hurt one part of the reading each. They must stay what
-//! their names say: a shape that is refused before that part is reached measures nothing.
+//! Requests of maximum size, each hostile to one part of the check. They must keep to their names:
+//! a shape that is refused before that part measures nothing.
 
 use validator::REQUEST_BYTES_MAX;
 
-/// Just below what a front matter may have.
+/// Just below the limit of the front matter.
 const FRONT_BYTES: usize = 63 * 1024;
-/// Just below what a command line may have.
+/// Just below the limit of the command line.
 const COMMAND_BYTES: usize = 127 * 1024;
 
-/// A line of prose, where the harm is elsewhere.
+/// A harmless line of prose.
 const LINE: &str =
     "The script reads the table once and writes two files; a row without a value is left out.\n";
 const PROSE: &str = "# Seattle weather, 2012 to 2015";
@@ -19,13 +19,13 @@ fn fill(piece: &str, bytes: usize) -> String {
     piece.repeat(bytes / piece.len())
 }
 
-/// The request with this text put in place of a piece of it.
+/// Returns the request with a piece of it replaced by this text.
 pub(crate) fn with(request: &str, from: &str, to: &str) -> Vec<u8> {
     assert!(request.contains(from), "not in the request: {from}");
     request.replacen(from, to, 1).into_bytes()
 }
 
-/// A heading, and so much ordinary prose that the whole is of this size.
+/// Returns a request with a heading and ordinary prose up to this size.
 pub(crate) fn ordinary(request: &str, bytes: usize) -> Vec<u8> {
     let line = "The script reads the table once and writes two files; a row without a value is \
                 counted (see `stats.py`),\nand left out of the *means*. It takes 1.5 s at most.\n";
@@ -33,7 +33,7 @@ pub(crate) fn ordinary(request: &str, bytes: usize) -> Vec<u8> {
     with(request, PROSE, &format!("{PROSE}\n\n{}", fill(line, room)))
 }
 
-/// Every shape with its name; `request` is a valid one.
+/// Returns every shape with its name; `request` is a valid one.
 pub(crate) fn all(request: &str) -> Vec<(String, Vec<u8>)> {
     let room = REQUEST_BYTES_MAX - request.len() - 16;
     let mut shapes = Vec::new();
@@ -60,13 +60,14 @@ pub(crate) fn all(request: &str) -> Vec<(String, Vec<u8>)> {
     shapes
 }
 
-/// Keys that all differ, in more front matter than a request may have and a result does.
+/// Returns distinct keys, in front matter larger than a request may have and smaller than a result
+/// may have.
 fn many_keys(room: usize) -> Vec<u8> {
     let keys: String = (0..room / 7).map(|n| format!("{n:05x}:\n")).collect();
     format!("---\n{keys}---\n").into_bytes()
 }
 
-/// As many inputs as fit, each listed many times over, and no line alike.
+/// Returns as many inputs as fit, each listed many times, with distinct lines.
 fn declared(request: &str) -> Vec<u8> {
     let digest = "0e3a1f5b7c9d2e4f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7";
     let count = FRONT_BYTES / 96;

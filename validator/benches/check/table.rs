@@ -1,5 +1,5 @@
-//! The table at the end: what was measured beside what is wanted. It prints; it must never fail a
-//! build, for a slow machine is no defect (`tests/hostile.rs` has the limits that are).
+//! The final table of measurements and goals. It prints and must never fail a build, because a slow
+//! machine is not a defect (`tests/hostile.rs` has the limits that fail).
 
 use std::fmt::Write as _;
 
@@ -8,11 +8,11 @@ pub(crate) struct Row {
     pub(crate) name: String,
     pub(crate) bytes: usize,
     pub(crate) seconds: f64,
-    /// The most that it should take, if there is a wish.
+    /// The target time, if any.
     pub(crate) goal: Option<f64>,
 }
 
-/// A time in the unit that fits it.
+/// Formats a time in a suitable unit.
 pub(crate) fn shown(seconds: f64) -> String {
     match seconds {
         s if s < 1e-3 => format!("{:.1} µs", s * 1e6),
@@ -21,7 +21,8 @@ pub(crate) fn shown(seconds: f64) -> String {
     }
 }
 
-/// The slowest rows, the slowest first, with every one that is over its goal; and how many are.
+/// Prints the slowest rows, slowest first, including every row over its goal, and the number of
+/// those.
 pub(crate) fn print(title: &str, shown_least: usize, rows: &mut [Row]) {
     if rows.is_empty() {
         return;

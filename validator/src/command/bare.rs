@@ -1,5 +1,6 @@
-//! What a shell would make of characters outside single quotes: operators, expansions, patterns.
-//! It reports and goes on, so that one line shows all that is wrong; it must never expand.
+//! Reports characters outside single quotes that a shell would interpret: operators, expansions,
+//! patterns. It reports and continues, so that one pass shows every violation; it must never expand
+//! anything.
 
 use std::ops::Range;
 
@@ -66,8 +67,9 @@ impl Splitter<'_, '_> {
         self.tell(at, Code::CommandGlob, "a bare file name pattern", QUOTE_IT);
     }
 
-    /// `NAME[` where a command name may stand: bash reads on to the `]`, blanks and operators too.
-    /// Nobody sees such a word as bash does, so it is refused whatever follows.
+    /// Handles `NAME[` in the position of a command name: bash reads on to the `]`, across blanks
+    /// and operators. No reader sees such a word as bash does, so it is refused. An assignment has
+    /// its own code.
     fn subscript(&mut self) {
         let length = subscript_length(self.rest());
         let after = self.rest().get(length..).unwrap_or_default();
@@ -108,7 +110,8 @@ impl Splitter<'_, '_> {
         self.at = at.end;
     }
 
-    /// Whether the word so far is `2` or `{name}`, which belongs to a redirection right after it.
+    /// Returns true if the word so far is `2` or `{name}`, which belongs to a redirection right
+    /// after it.
     fn names_a_stream(&self) -> bool {
         let all_bare = self.word.iter().all(|(_, how)| *how == Written::Bare);
         let text: String = self.word.iter().map(|(c, _)| *c).collect();
@@ -120,7 +123,7 @@ impl Splitter<'_, '_> {
     }
 }
 
-/// How many characters the bracket at the beginning and all within it have.
+/// Returns the length of the leading bracket with its content, in characters.
 fn subscript_length(chars: &[char]) -> usize {
     let mut depth = 0_usize;
     let end = chars.iter().position(|c| {
@@ -134,7 +137,7 @@ fn subscript_length(chars: &[char]) -> usize {
     end.map_or(chars.len(), |end| end + 1)
 }
 
-/// Characters that a reader takes for a quote or a space, and a shell does not.
+/// Returns true for characters that a reader takes for a quote or a space, but a shell does not.
 fn is_lookalike(c: char) -> bool {
     matches!(
         c,

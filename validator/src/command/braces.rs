@@ -1,15 +1,15 @@
-//! Would bash expand the braces of this word? Exactly bash's answer, quirks included: a word must
-//! never mean one thing to a reader and another to bash. One pass whatever the nesting.
+//! Detects brace expansion exactly as bash does it, quirks included: a word must never mean one
+//! thing to a reader and another to bash. It takes one pass at any nesting.
 
-/// Whether bash would expand braces in the word as it is written, quotes and all. Of a word with
-/// a bare `$` or backquote it says nothing of use; such a word is refused anyway.
+/// Returns true if bash would expand braces in the word as written, with its quotes. The result is
+/// meaningless for a word with a bare `$` or backquote; such a word is refused anyway.
 pub(crate) fn expansion(raw: &[char]) -> bool {
     let bare = bare(raw);
     if !bare.contains(&true) || !raw.contains(&'{') {
         return false;
     }
     let closing = closing(raw, &bare);
-    // Where bash begins to read anew: the start, and after a sequence that is none.
+    // The point where bash restarts: the beginning, and after each brace pair that does not expand.
     let mut start = 0;
     let mut at = 0;
     while let Some(&c) = raw.get(at) {
@@ -32,7 +32,7 @@ fn is(flags: &[bool], at: usize) -> bool {
     flags.get(at).copied().unwrap_or(false)
 }
 
-/// Of each character whether it stands outside quotes, is no quote and is not escaped.
+/// Flags each character that is outside quotes, not a quote, and not escaped.
 fn bare(raw: &[char]) -> Vec<bool> {
     let mut quote = None;
     let mut escaped = false;
@@ -55,12 +55,12 @@ fn bare(raw: &[char]) -> Vec<bool> {
     flags
 }
 
-/// For each bare `{` the `}` that bash takes for its end: the first one on its own level after a
-/// comma or `..` on its own level. A `}` on that level before any is a plain character.
+/// Returns, for each bare `{`, the `}` that bash takes as its end. It is the first one on the same
+/// level after a comma or `..` on that level. An earlier `}` on that level is a plain character.
 fn closing(raw: &[char], bare: &[bool]) -> Vec<Option<usize>> {
     let mut closing = vec![None; raw.len()];
-    // From the right: the `}` not yet paired with a `{`, the nearest last, and for each level the
-    // end of the list whose separator is the next one on it.
+    // Scans from the right. `open` holds each `}` not yet paired with a `{`, the nearest last.
+    // `end_of_list` holds, for each level, the end of the list whose separator comes next.
     let mut open = Vec::new();
     let mut end_of_list = vec![None; raw.len() + 1];
     for at in (0..raw.len()).rev() {
@@ -73,7 +73,7 @@ fn closing(raw: &[char], bare: &[bool]) -> Vec<Option<usize>> {
                     if let Some(slot) = closing.get_mut(at) {
                         *slot = after;
                     }
-                    // On the level around it one goes on behind its partner, if it has one.
+                    // The outer level continues after the matching `}`, if there is one.
                     here = open.pop().and_then(|close| end_of_list.get(close + 1).copied()?);
                 }
                 Some(_) if is_separator(raw, at) => here = open.last().copied(),
@@ -95,7 +95,8 @@ fn is_separator(raw: &[char], at: usize) -> bool {
     }
 }
 
-/// `{}` and a lone `{` are left alone at the start of what is read, and after an escaped blank.
+/// Returns true for `{}` or a lone `{` at the start of the text or after an escaped blank; bash
+/// leaves these unchanged.
 fn is_plain_pair(raw: &[char], start: usize, at: usize) -> bool {
     let blank = |c: &char| *c == ' ' || *c == '\t';
     let before = at.checked_sub(1).filter(|_| at > start).and_then(|before| raw.get(before));
@@ -103,7 +104,7 @@ fn is_plain_pair(raw: &[char], start: usize, at: usize) -> bool {
     before.is_none_or(blank) && after.is_none_or(|c| blank(c) || *c == '}')
 }
 
-/// Bash asks for a comma that no backslash precedes, and does not care for quotes here.
+/// Returns true for a comma without a backslash before it. Bash ignores quotes here.
 fn has_comma(inner: &[char]) -> bool {
     let mut escaped = false;
     inner.iter().any(|&c| {
@@ -113,7 +114,7 @@ fn has_comma(inner: &[char]) -> bool {
     })
 }
 
-/// `x..y` or `x..y..step`: whole numbers, or single ASCII letters.
+/// Returns true for `x..y` or `x..y..step` of whole numbers or single ASCII letters.
 fn is_sequence(inner: &[char]) -> bool {
     const LONGEST: usize = 70;
     if inner.len() > LONGEST {

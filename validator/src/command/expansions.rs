@@ -1,19 +1,20 @@
-//! What bash would make of a finished word: an assignment, a home directory, a word of its own.
-//! Rules of bash's manual, held to bash itself by a test; nothing is ever looked up on this host.
+//! Classifies a finished word as bash does: an assignment, a home directory, a reserved word. The
+//! rules are from bash's manual, and a test compares them with bash itself. They never depend on
+//! this host.
 
-/// How a character of a word was written.
+/// The quoting of a character in a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Written {
     Bare,
     /// After a backslash, or within quotes.
     Quoted,
-    /// No character of the word: a quoted part, maybe an empty one, ended here.
+    /// The end of a quoted part, which may be empty; it is not a character of the word.
     QuoteEnd,
 }
 
 pub(crate) type Marked = (char, Written);
 
-/// The words that bash takes for its own where a command name may stand.
+/// Reserved words of bash in the position of a command name.
 const RESERVED: [&str; 22] = [
     "if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until", "do",
     "done", "in", "function", "time", "{", "}", "!", "[[", "]]", "coproc",
@@ -23,8 +24,8 @@ pub(crate) fn is_reserved(text: &str) -> bool {
     RESERVED.contains(&text)
 }
 
-/// Where the value begins if the word is `NAME=…`, `NAME+=…` or `NAME[…]=…`: nothing of the name
-/// is quoted, while a subscript may be.
+/// Returns the index of the value if the word is `NAME=…`, `NAME+=…` or `NAME[…]=…`. The name must
+/// be unquoted; a subscript may be quoted.
 pub(crate) fn assignment(word: &[Marked]) -> Option<usize> {
     let name = name_length(word)?;
     let mut at = name;
@@ -37,7 +38,7 @@ pub(crate) fn assignment(word: &[Marked]) -> Option<usize> {
     (bare(word, at) == Some('=')).then_some(at + 1)
 }
 
-/// How many characters of a variable's name the word begins with, all bare.
+/// Returns the length of the bare variable name at the start of the word.
 fn name_length(word: &[Marked]) -> Option<usize> {
     bare(word, 0).filter(|c| begins_name(*c))?;
     let of_name = |(c, how): &&Marked| *how == Written::Bare && is_of_name(*c);
@@ -52,7 +53,7 @@ pub(crate) fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The index after the bracket that closes the one at `open`.
+/// Returns the index after the bracket that closes the one at `open`.
 fn subscript_end(word: &[Marked], open: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (index, &(c, how)) in word.iter().enumerate().skip(open) {
@@ -68,9 +69,9 @@ fn subscript_end(word: &[Marked], open: usize) -> Option<usize> {
     None
 }
 
-/// The first bare `~` for which bash would look up a home directory: at the start of a word, and
-/// in what looks like an assignment after its `=` and after each `:`. A quote before the next
-/// slash makes it plain.
+/// Returns the first bare `~` for which bash would look up a home directory: at the start of a
+/// word, or in an assignment after its `=` or after a `:`. A quote before the next slash makes it
+/// plain.
 pub(crate) fn home(word: &[Marked]) -> Option<usize> {
     if bare(word, 0) == Some('~') {
         return is_login(word, 1, &['/']).then_some(0);
@@ -82,7 +83,7 @@ pub(crate) fn home(word: &[Marked]) -> Option<usize> {
     })
 }
 
-/// Whether what follows a `~` is bare up to one of these ends.
+/// Returns true if the text after a `~` is bare up to one of these ends.
 fn is_login(word: &[Marked], from: usize, ends: &[char]) -> bool {
     let rest = word.get(from..).unwrap_or_default();
     let end = rest.iter().find(|(c, how)| *how != Written::Bare || ends.contains(c));

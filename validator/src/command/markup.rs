@@ -1,5 +1,5 @@
-//! Markdown and HTML marks around the command. They are reported and skipped, so that the rules
-//! for the words still speak; what stands inside shell quotes must never be taken for a mark.
+//! Markdown and HTML marks around the command. They are reported and skipped, so that the rules for
+//! the words still apply. Text inside shell quotes must never be taken for a mark.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use model::Line;
 use crate::code::Code;
 use crate::report::Report;
 
-/// The bytes of the line that are the command itself.
+/// Returns the byte range of the command within the line.
 pub(crate) fn strip(line: &Line<'_>, report: &mut Report) -> Range<usize> {
     let Range { start, end } = without_blanks(line.text);
     let inner = line.text.get(start..end).unwrap_or("");
@@ -32,7 +32,8 @@ pub(crate) fn strip(line: &Line<'_>, report: &mut Report) -> Range<usize> {
     start..end
 }
 
-/// The bytes of the text without the blanks around it; one after a backslash is no such blank.
+/// Returns the byte range of the text without the blanks around it; a blank after a backslash is
+/// kept.
 pub(crate) fn without_blanks(text: &str) -> Range<usize> {
     let start = text.len() - text.trim_start_matches([' ', '\t']).len();
     let rest = text.get(start..).unwrap_or("");
@@ -42,7 +43,7 @@ pub(crate) fn without_blanks(text: &str) -> Range<usize> {
     start..start + trimmed.len() + escaped
 }
 
-/// How many backticks stand on either side of a text that has none within.
+/// Returns the number of backticks on either side of a text that contains none.
 fn wrapping(text: &str) -> Option<usize> {
     let ticks = text.len() - text.trim_start_matches('`').len();
     let closing = text.len() - text.trim_end_matches('`').len();
@@ -50,7 +51,7 @@ fn wrapping(text: &str) -> Option<usize> {
     (ticks > 0 && ticks == closing && !inner.is_empty() && !inner.contains('`')).then_some(ticks)
 }
 
-/// How many bytes of the line's beginning are a mark.
+/// Returns the length of the mark at the start of the line, in bytes.
 fn mark_length(text: &str) -> usize {
     for mark in ["- ", "* ", "+ ", "> "] {
         if text.starts_with(mark) {

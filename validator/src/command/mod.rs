@@ -1,5 +1,5 @@
-//! The one command of a request: found in its section, split into words, and looked at word by
-//! word. It is never run here, and it must never be given to a shell by anybody.
+//! The command of a request: finds it in its section, splits it into words, and checks each word.
+//! It is never run here, and no component may ever pass it to a shell.
 
 mod argv;
 mod bare;
@@ -19,7 +19,7 @@ use crate::text;
 use crate::violation::Violation;
 use words::Word;
 
-/// The longest command line, in bytes.
+/// The maximum length of the command line in bytes.
 const LINE_BYTES_MAX: usize = 128 * 1024;
 
 pub(crate) struct Command {
@@ -27,7 +27,7 @@ pub(crate) struct Command {
     pub(crate) line: String,
 }
 
-/// Reads the command of the section. `inputs` are the declared names, None if nobody knows them.
+/// Reads the command of the section. `inputs` are the declared names, or None if they are unknown.
 pub(crate) fn read(
     section: &Section<'_>,
     hidden: bool,
@@ -46,14 +46,14 @@ pub(crate) fn read(
     Some(Command { argv, line })
 }
 
-/// Whether a word of the command is program text to the program that gets it.
+/// Returns true if a word of the command is program text to the program that receives it.
 pub(crate) fn has_inline_code(argv: &[String]) -> bool {
     let argv: Vec<&str> = argv.iter().map(String::as_str).collect();
     let program = interpreter::program(&argv);
     interpreter::roles(&program, &argv).iter().any(|part| part.role == interpreter::Role::Code)
 }
 
-/// The line that is the command; what else stands in the section is reported.
+/// Returns the line that is the command, and reports all other lines of the section.
 fn find<'s, 'a>(section: &'s Section<'a>, report: &mut Report) -> Option<&'s Line<'a>> {
     let written = section.lines.iter().filter(|line| !line.text.trim().is_empty());
     let (fences, commands): (Vec<&Line<'_>>, Vec<&Line<'_>>) =
@@ -76,8 +76,8 @@ fn find<'s, 'a>(section: &'s Section<'a>, report: &mut Report) -> Option<&'s Lin
     Some(first)
 }
 
-/// The words of one command line, checked alone: no front matter is known, so which files are
-/// declared is not asked.
+/// Returns the words of one command line, checked without a front matter, so declared files are not
+/// considered.
 ///
 /// # Errors
 /// Every violation, warnings included, if one of them is an error; the line is line 1.
@@ -85,8 +85,8 @@ pub fn command_words(text: &str) -> Result<Vec<String>, Vec<Violation>> {
     judge(text, |section, report| read(section, false, None, report).map(|command| command.argv))
 }
 
-/// The words that a shell would see in one line, by syntax alone: which program they name and
-/// which files, and whether a request may say so, is not asked.
+/// Returns the words that a shell would see in one line, by syntax alone. The program and its files
+/// are not checked.
 ///
 /// # Errors
 /// Every violation, warnings included, if one of them is an error; the line is line 1.
@@ -97,7 +97,7 @@ pub fn shell_words(text: &str) -> Result<Vec<String>, Vec<Violation>> {
     })
 }
 
-/// What `read` says of a section of this one line.
+/// Calls `read` with a section that consists of this one line.
 fn judge(
     text: &str,
     read: impl FnOnce(&Section<'_>, &mut Report) -> Option<Vec<String>>,
@@ -112,7 +112,7 @@ fn judge(
     }
 }
 
-/// The line without the blanks around it.
+/// Returns the span of the line without the blanks around it.
 fn whole(line: &Line<'_>) -> SourceSpan {
     let shown = markup::without_blanks(line.text);
     let width = line.text.get(shown.clone()).unwrap_or("").chars().count();
@@ -121,11 +121,10 @@ fn whole(line: &Line<'_>) -> SourceSpan {
 
 fn is_fence(line: &str) -> bool {
     let line = line.trim_start();
-    // Three backquotes in the middle of a line are no fence but a substitution.
+    // Three backquotes within a line are a substitution, not a fence.
     line.starts_with("~~~") || line.strip_prefix("```").is_some_and(|rest| !rest.contains('`'))
 }
 
-/// The words of this line, at least one.
 fn words(line: &Line<'_>, report: &mut Report) -> Option<Vec<Word>> {
     if line.text.len() > LINE_BYTES_MAX {
         let message = format!("command: longer than {LINE_BYTES_MAX} bytes");

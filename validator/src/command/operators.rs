@@ -1,18 +1,17 @@
-//! What a bare operator would make a shell do: its code, its words for people, its length. It
-//! looks at characters only and must never decide whether they are bare.
+//! The effect of each bare shell operator: its code, its message, its length. This module looks at
+//! characters only and must never decide whether they are bare.
 
 use crate::code::Code;
 
-/// An operator of the shell as it stands in the line.
 pub(crate) struct Operator {
     pub(crate) code: Code,
     pub(crate) what: &'static str,
     pub(crate) hint: &'static str,
-    /// How many characters it has.
+    /// The length in characters.
     pub(crate) length: usize,
 }
 
-/// Every operator but parentheses; where two fit, the longer one stands first, as in bash.
+/// All operators. Of two that match, the longer one comes first, as in bash.
 const OPERATORS: [(&str, Code, &str); 28] = [
     ("&>>", Code::CommandRedirection, "`&>>` redirects all output"),
     ("&>", Code::CommandRedirection, "`&>` redirects all output"),
@@ -44,7 +43,7 @@ const OPERATORS: [(&str, Code, &str); 28] = [
     (")", Code::CommandSubshell, "a bare `)`"),
 ];
 
-/// The operator that these characters begin with.
+/// Returns the operator at the start of these characters.
 pub(crate) fn first(chars: &[char]) -> Option<Operator> {
     let fits = |text: &str| {
         text.chars().enumerate().all(|(index, c)| chars.get(index).is_some_and(|&next| next == c))

@@ -1,5 +1,5 @@
-//! Splits the command into words by POSIX quoting rules and says of every bare character what a
-//! shell would have made of it. Nothing is expanded here; quoted characters are only data.
+//! Splits the command into words by POSIX quoting rules, and reports each bare character that a
+//! shell would interpret. It expands nothing; quoted characters are plain data.
 
 use std::ops::Range;
 
@@ -11,28 +11,27 @@ use super::operators::QUOTE_IT;
 use crate::code::Code;
 use crate::report::Report;
 
-/// Linux accepts no longer argument (`MAX_ARG_STRLEN`, without its terminating NUL).
+/// The longest argument that Linux accepts (`MAX_ARG_STRLEN`, without its terminating NUL).
 const WORD_BYTES_MAX: usize = 131_071;
 
 pub(crate) struct Word {
     pub(crate) text: String,
-    /// From 1, in characters of the line.
+    /// The column in characters of the line, from 1.
     pub(crate) column: usize,
-    /// How many characters of the line it takes, quotes included.
+    /// The width in characters of the line, including quotes.
     pub(crate) width: usize,
-    /// Whether any character of it was quoted.
+    /// True if any character of the word was quoted.
     pub(crate) quoted: bool,
 }
 
 impl Word {
-    /// The word as it stands in this line.
     pub(crate) fn spot(&self, line: usize) -> SourceSpan {
         SourceSpan::new(line, self.column).wide(self.width)
     }
 }
 
-/// The words of these bytes of the line. Assignments before the command name are reported and
-/// left out.
+/// Splits this byte range of the line into words. Assignments before the command name are reported
+/// and omitted.
 pub(crate) fn split(line: &Line<'_>, part: Range<usize>, report: &mut Report) -> Vec<Word> {
     let before = line.text.get(..part.start).unwrap_or("").chars().count();
     let chars: Vec<char> = line.text.get(part).unwrap_or("").chars().collect();
@@ -61,13 +60,11 @@ pub(super) struct Splitter<'c, 'r> {
     line: usize,
     before: usize,
     pub(super) word: Vec<Marked>,
-    /// Where the word begins that is being read.
     pub(super) started: Option<usize>,
-    /// Whether the word so far is a variable's name.
+    /// True if the current word is a variable's name so far.
     pub(super) named: bool,
-    /// Where a `[` stands that a `]` would make a pattern.
+    /// The position of a `[` that a `]` would complete to a pattern.
     pub(super) bracket: Option<usize>,
-    /// How many are open.
     pub(super) parentheses: usize,
     pub(super) words: Vec<Word>,
     told: Vec<Code>,
@@ -104,7 +101,7 @@ impl Splitter<'_, '_> {
         self.chars.get(self.at..).unwrap_or_default()
     }
 
-    /// Reports each code once for the line, at these characters.
+    /// Reports a code at these characters, once per line.
     pub(super) fn tell(&mut self, at: Range<usize>, code: Code, what: &str, hint: &str) {
         if !self.told.contains(&code) {
             self.told.push(code);
@@ -113,7 +110,6 @@ impl Splitter<'_, '_> {
         }
     }
 
-    /// The next so many characters.
     pub(super) fn next(&self, length: usize) -> Range<usize> {
         self.at..self.at + length
     }
@@ -205,7 +201,7 @@ impl Splitter<'_, '_> {
     }
 
     fn home(&mut self, tilde: usize, marked: &[Marked], raw: Range<usize>) {
-        // Quotes before it take columns that the marked characters do not have.
+        // Quotes before the tilde take columns that `marked` does not contain.
         let quoted = marked.iter().take(tilde).any(|(_, how)| *how != Written::Bare);
         let from = if quoted { raw.start } else { raw.start + tilde };
         let hint = "write a path below /in or /out";
@@ -217,7 +213,7 @@ impl Splitter<'_, '_> {
         let quoted = marked.iter().any(|(_, how)| *how != Written::Bare);
         let seen = marked.iter().filter(|(_, how)| *how != Written::QuoteEnd);
         let text: String = seen.map(|(c, _)| *c).collect();
-        // After an assignment nothing is reserved any more.
+        // After an assignment, no word is reserved.
         let first = self.words.is_empty() && !self.told.contains(&Code::CommandAssignment);
         if first && !quoted && expansions::is_reserved(&text) {
             let what = format!("`{text}` is a word of the shell, not a program");

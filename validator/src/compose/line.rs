@@ -1,5 +1,5 @@
-//! One line of text. It must never hold what ends a line, for whatever is printed on a line of its
-//! own must not begin another.
+//! One line of text. It must never contain a line end, so that text printed on its own line cannot
+//! begin another line.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use model::{DeceptiveChar, deceptive};
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct OneLine(String);
 
-/// The text holds a line end or a control character.
+/// The error of text that contains a line end or a control character.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NotOneLine(char);
 

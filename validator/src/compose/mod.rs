@@ -1,6 +1,6 @@
-//! What somebody wants to ask for, and the text of a request that says it. A composition is no
-//! proof of anything: [`crate::Draft::check`] is the only judge of the text. Printing must never
-//! let one field's words become another field, another section or another command.
+//! A composition: the values of a request, and the text that states them. A composition proves
+//! nothing; only [`crate::Draft::check`] validates the text. Printing must never let the text of
+//! one field become another field, section or command.
 
 mod line;
 mod model;
@@ -17,8 +17,8 @@ pub(crate) use quote::yaml;
 pub use reprint::Unprintable;
 
 impl Composition {
-    /// The whole file. It is one that [`crate::Draft::check`] reads back as this composition, or
-    /// refuses: what is wrong with the values is said there, with its place.
+    /// Returns the whole file. [`crate::Draft::check`] reads it back as this composition or refuses
+    /// it, and reports each violation with its position.
     #[must_use]
     pub fn to_text(&self) -> String {
         print::text(self)

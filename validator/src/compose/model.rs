@@ -1,5 +1,5 @@
-//! The values from which the text of a request is made. They must never prove anything: only the check of
-//! the text decides.
+//! The values from which the text of a request is made. They prove nothing: only the check of the
+//! text decides.
 
 use model::{Language, RequestId, Sha256, UtcTime};
 
@@ -8,8 +8,8 @@ use crate::monty::PureCode;
 use crate::request::{Backend, RequestedBy};
 use crate::risk::{RiskLevel, Sensitivity};
 
-/// Everything that the text of a request says, for [`Composition::to_text`]. The values are as they
-/// were given: the check of the text decides whether a name, a host or a limit is allowed.
+/// All values in the text of a request, for [`Composition::to_text`]. The values are unchecked: the
+/// check of the text decides whether a name, a host or a limit is allowed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Composition {
     /// `request_id`, and the title.
@@ -18,13 +18,13 @@ pub struct Composition {
     pub created: UtcTime,
     /// `requested_by`.
     pub requested_by: RequestedBy,
-    /// `approved_by` and `approved_utc`; both are written empty as long as the request is not approved.
+    /// `approved_by` and `approved_utc`; both are written empty until the request is approved.
     pub approval: Option<(OneLine, UtcTime)>,
     /// `purpose`.
     pub purpose: OneLine,
     /// `language`.
     pub language: Language,
-    /// `backend`; the key is left out where there is none.
+    /// `backend`; the key is omitted for None.
     pub backend: Option<Backend>,
     /// `network_allowlist`, as `host` or `host:port`; None is `network: none`.
     pub hosts: Option<Vec<OneLine>>,
@@ -55,8 +55,8 @@ pub struct Composition {
 /// The work to run, and the sections that state it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ComposedWork {
-    /// The line under `## Command`; [`crate::quote_words`] makes it of words. The files of the request
-    /// are listed after it.
+    /// The line under `## Command`, which [`crate::quote_words`] makes from words. The list of the
+    /// request's files follows it.
     Command(OneLine),
     /// `## Code` and `## Inputs (JSON)`, of the monty backend.
     Code(PureCode),
@@ -76,8 +76,8 @@ pub struct ComposedInput {
 pub struct ComposedOutput {
     /// The path below /out.
     pub path: OneLine,
-    /// The purpose of the file: lines of any text that can be read, for it is written in quotes and
-    /// nowhere else.
+    /// The purpose of the file: readable text, which may have several lines because it is only
+    /// written as a quoted YAML scalar.
     pub description: String,
 }
 

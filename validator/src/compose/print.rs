@@ -1,6 +1,6 @@
-//! The text of a composition: front matter in the order of the schema, then the four sections.
-//! Words of the composition stand only where no Markdown reader and no rule of the schema can take
-//! them for structure.
+//! Prints a composition: front matter in the order of the schema, then the four sections. Text of
+//! the composition appears only where no Markdown reader and no rule of the schema can take it for
+//! structure.
 
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub(super) fn text(of: &Composition) -> String {
         }
         ComposedWork::Code(code) => push_code(&mut text, code),
     }
-    // Descriptions are left to the front matter: here a path in one would count as an output.
+    // Descriptions are in the front matter only: a path in one would count as an output here.
     let outputs = of.outputs_expected.iter().map(|it| format!("- /out/{}\n", relative(&it.path)));
     push_files(&mut text, "## Output Expectations", outputs);
     text.push_str(&format!("## Risk Assessment\n\n- Risk level: {}\n", of.risk.level.as_str()));
@@ -30,7 +30,7 @@ pub(super) fn text(of: &Composition) -> String {
     text
 }
 
-/// In fences, so that no line of the code is structure to a Markdown reader.
+/// Writes the code in a fence, so that a Markdown reader sees no line of it as structure.
 fn push_code(text: &mut String, code: &PureCode) {
     let fence = if code.text().contains("```") { "~~~" } else { "```" };
     text.push_str(&format!("## Code\n\n{fence}python\n{}\n{fence}\n\n", code.text()));
@@ -121,8 +121,8 @@ fn relative(path: &OneLine) -> &str {
     path.as_str().strip_prefix("/out/").unwrap_or(path.as_str())
 }
 
-/// A line of the risk assessment. A text whose ends a reader would strip as marks follows on a line
-/// of its own, so far to the right that Markdown can see nothing in it but the same sentence.
+/// Writes a line of the risk assessment. A text whose ends a reader would strip as markup goes on a
+/// line of its own, indented far enough that Markdown continues the sentence.
 fn push_answer(text: &mut String, key: &str, answer: &OneLine) {
     let answer = answer.as_str();
     let space = match answer {
@@ -133,7 +133,7 @@ fn push_answer(text: &mut String, key: &str, answer: &OneLine) {
     text.push_str(&format!("- {key}:{space}{answer}\n"));
 }
 
-/// Whether the text neither begins nor ends with what the reader of a key line strips.
+/// Returns true if the reader of a key line strips nothing from the ends of the text.
 fn keeps_its_ends(answer: &str) -> bool {
     let stripped = |c: char| c.is_whitespace() || "*_`".contains(c);
     !answer.starts_with(stripped) && !answer.ends_with(stripped)

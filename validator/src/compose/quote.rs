@@ -1,22 +1,22 @@
-//! Quoting: words as a command line, and text as a YAML scalar. What comes out must be read back as
-//! exactly what went in, by our own readers and by bash.
+//! Quotes words for a command line, and text as a YAML scalar. Our own readers and bash must read
+//! back exactly the input.
 
 use model::has_deceptive;
 
 use super::line::{NotOneLine, OneLine};
 
-/// Words that bash would take for its own grammar where a command name stands. (`{`, `!`, `[[` and
-/// their like are quoted for their characters.)
+/// Reserved words of bash in the position of a command name. `{`, `!`, `[[` and the like are quoted
+/// because of their characters.
 const RESERVED: [&str; 17] = [
     "if", "then", "elif", "else", "fi", "for", "in", "while", "until", "do", "done", "case",
     "esac", "select", "function", "time", "coproc",
 ];
 
-/// One command line that our tokenizer and bash split into exactly these words. Words of plain
-/// characters stand as they are, every other in single quotes.
+/// Returns a command line that our tokenizer and bash split into exactly these words. Words of
+/// plain characters stay bare; all others are single-quoted.
 ///
 /// # Errors
-/// A word holds a line end or a control character, which no command line can.
+/// A word contains a line end or a control character, which a command line cannot.
 pub fn quote_words<S: AsRef<str>>(words: &[S]) -> Result<OneLine, NotOneLine> {
     let mut line = String::new();
     for (index, word) in words.iter().enumerate() {
@@ -40,16 +40,16 @@ fn is_plain(word: &str) -> bool {
         && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_@%+=:,./-".contains(&b))
 }
 
-/// Whether a plain word is no assignment, no Markdown mark and no word of the shell at the start of
-/// the line.
+/// Returns true if a plain word may begin the line: not an assignment, a Markdown mark or a
+/// reserved word of the shell.
 fn is_plain_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphabetic() || "_./".contains(c))
         && !word.contains('=')
         && !RESERVED.contains(&word)
 }
 
-/// The text as a double-quoted YAML scalar on one line: what could end it, hide in it or not be
-/// printed is escaped.
+/// Quotes text as a double-quoted YAML scalar on one line. Characters that could end the scalar,
+/// hide in it or not be printed are escaped.
 pub(crate) fn yaml(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -68,7 +68,8 @@ pub(crate) fn yaml(text: &str) -> String {
 }
 
 fn is_printable(c: char) -> bool {
-    // YAML knows no U+FFFE and U+FFFF, and none of the planes' last two is a character.
+    // YAML excludes U+FFFE and U+FFFF, and the last two code points of every plane are
+    // noncharacters.
     !has_deceptive(c.encode_utf8(&mut [0; 4])) && u32::from(c) & 0xfffe != 0xfffe
 }
 

@@ -1,5 +1,5 @@
-//! A request as a composition, and its text anew. The new text must never read as another request:
-//! it is checked like any other, and what does not come back the same is not given out.
+//! Prints a request anew from its composition. The new text must never read as another request: it
+//! is checked like any other, and is returned only if it reads back the same.
 
 use std::fmt;
 
@@ -11,9 +11,9 @@ use crate::draft::{Draft, Place};
 use crate::network::Network;
 use crate::request::{Request, Work};
 
-/// The canonical text would not read as the same request. Such a request is still good: it lies on
-/// its size (the canonical form is longer than a dense one) or on text that counts as a secret or
-/// an instruction only when it is written on one line.
+/// The canonical text would not read as the same request. The request itself is valid. Either its
+/// canonical form is too large, or it contains text that counts as a secret or an instruction only
+/// when written on one line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unprintable;
 
@@ -26,10 +26,10 @@ impl fmt::Display for Unprintable {
 impl std::error::Error for Unprintable {}
 
 impl Composition {
-    /// What a request says.
+    /// Returns the composition of a request.
     ///
     /// # Errors
-    /// A text that was written on several lines where a composition has one.
+    /// A value has several lines where a composition allows one.
     pub fn of(request: &Request) -> Result<Self, NotOneLine> {
         Ok(Self {
             id: request.id().clone(),
@@ -109,16 +109,16 @@ fn agent(request: &Request) -> Result<Option<ComposedAgent>, NotOneLine> {
 }
 
 impl Request {
-    /// The canonical text: without comments, prose, foreign extension keys and the author's
-    /// spacing. Checked again it is the same request in every accessor but those of the bytes.
+    /// Returns the canonical text: without comments, prose, foreign extension keys and the author's
+    /// spacing. When checked, it equals this request in every accessor except those of the bytes.
     ///
     /// # Errors
-    /// [`Unprintable`], and then no text.
+    /// [`Unprintable`]: the canonical text does not read back as the same request.
     pub fn to_text(&self) -> Result<String, Unprintable> {
         let composition = Composition::of(self).map_err(|_| Unprintable)?;
         let text = composition.to_text();
         let draft = Draft::new(text.clone().into_bytes(), self.file_name(), self.owner());
-        // It was approved then, whatever time it is now.
+        // The check is as of the approval, independent of the present time.
         let checked = draft.map_err(|_| Unprintable)?.check(Place::Elsewhere, self.approved());
         let again = checked.verdict.map_err(|_| Unprintable)?;
         let same = Composition::of(&again) == Ok(composition)

@@ -1,6 +1,6 @@
-//! Requests of the monty lane: pure code in place of a command, as upstream's later schema has
-//! them. They are read and checked here so that a policy can decide about them; no policy of this
-//! version offers the lane, and nothing may ever run such a request in another one instead.
+//! Requests of the monty backend: pure code in place of a command, as in upstream's later schema.
+//! They are read and checked here so that a policy can decide about them. No policy of this version
+//! offers the backend, and such a request must never run in another backend instead.
 
 use model::{Language, Line, SourceSpan, quote};
 use serde_json::{Map, Value};
@@ -14,8 +14,8 @@ use crate::paths;
 use crate::report::Report;
 use crate::sections::{CODE, INPUTS, Section, Sections};
 
-/// Words that reach out of pure computation (upstream's list). As upstream does, they are looked
-/// for whatever their case, in comments and strings too: a word less is easier than a parser more.
+/// Words that reach beyond pure computation (upstream's list). Like upstream, the check ignores
+/// case and includes comments and strings: a word too many costs less than a parser.
 const REFUSED_WORDS: [&str; 13] = [
     "import",
     "open",
@@ -32,7 +32,7 @@ const REFUSED_WORDS: [&str; 13] = [
     "delattr",
 ];
 
-/// Code of the monty lane and the values of its variables.
+/// Code of the monty backend and the values of its variables.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PureCode {
     text: String,
@@ -40,25 +40,25 @@ pub struct PureCode {
 }
 
 impl PureCode {
-    /// The lines of `## Code`, without a fence around them.
+    /// Returns the lines of `## Code`, without a fence around them.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The object of `## Inputs (JSON)`, empty where the section is missing: variable names and
-    /// their values.
+    /// Returns the object of `## Inputs (JSON)`: variable names and their values. It is empty if
+    /// the section is missing.
     #[must_use]
     pub fn inputs(&self) -> &Map<String, Value> {
         &self.inputs
     }
 }
 
-/// What the front matter asks for that the lane does not have.
+/// Front matter fields that the backend may not support.
 pub(crate) struct Asked<'a> {
     pub(crate) language: Option<Language>,
     pub(crate) network: Option<&'a Network>,
-    /// How many files are declared, as inputs and as outputs.
+    /// The number of declared input and output files.
     pub(crate) files: [usize; 2],
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn check_front(fields: &Fields<'_>, asked: &Asked<'_>, report: &mut R
     }
 }
 
-/// Reads `## Code` and, where it is there, `## Inputs (JSON)`.
+/// Reads `## Code` and, if present, `## Inputs (JSON)`.
 pub(crate) fn read(sections: &Sections<'_>, report: &mut Report) -> Option<PureCode> {
     let code = sections.get(CODE)?;
     let text = code_of(code, report);
@@ -110,7 +110,7 @@ fn code_of(section: &Section<'_>, report: &mut Report) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// One fence around all of the code, of Python or of nothing, or none at all.
+/// Checks that the code is unfenced or within a single fence, marked as Python or unmarked.
 fn check_fences(section: &Section<'_>, code: &[Line<'_>], report: &mut Report) {
     let is_fence = |text: &str| text.starts_with("```") || text.starts_with("~~~");
     let first = trimmed(&section.lines).first().map_or("", |line| line.text.trim());
@@ -120,7 +120,8 @@ fn check_fences(section: &Section<'_>, code: &[Line<'_>], report: &mut Report) {
         let hint = "the monty lane runs python only";
         report.error_hint(Code::BackendMismatch, section.spot, message, hint);
     }
-    // Inside a string of Python a line may begin with the mark; then it stands in other fences.
+    // A line within a Python string may begin with the mark; the code then uses the other kind of
+    // fence.
     let mark = first.get(..3).filter(|_| is_fence(first)).unwrap_or("```");
     if let Some(line) = code.iter().find(|line| line.text.trim_start().starts_with(mark)) {
         let message = "`## Code`: a fence among the code";
@@ -149,7 +150,7 @@ fn check_line(line: &Line<'_>, report: &mut Report) {
     }
 }
 
-/// The words of a line, each with its byte offset.
+/// Returns the words of a line, each with its byte offset.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut offset = 0;
     text.split_inclusive(|c: char| !(c.is_alphanumeric() || c == '_')).map(move |piece| {
@@ -159,8 +160,8 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Letters that Python's identifiers treat as plain ASCII ones (NFKC): the full-width, the
-/// mathematical and the letter-like ones, the long s, the raised and lowered ones, and the marks
+/// Returns true for letters that Python's identifiers treat as plain ASCII ones (NFKC): full-width,
+/// mathematical, letter-like, superscript and subscript letters, the long s, and the characters
 /// that become `_`.
 fn is_folded(c: char) -> bool {
     matches!(
@@ -203,7 +204,7 @@ fn inputs_of(section: &Section<'_>, report: &mut Report) -> Option<Map<String, V
     let inputs = match json::object(&text.join("\n")) {
         Ok(inputs) => inputs,
         Err((line, problem)) => {
-            // serde_json counts bytes; a place that nobody can point at is the line's.
+            // serde_json counts columns in bytes, so only the line is reported.
             let spot = SourceSpan::new(first + line.saturating_sub(1), 0);
             let message = format!("`## Inputs (JSON)`: {problem}");
             let hint = "write one object, such as {\"rows\": [1, 2]}";
@@ -221,7 +222,7 @@ fn inputs_of(section: &Section<'_>, report: &mut Report) -> Option<Map<String, V
     Some(inputs)
 }
 
-/// A key becomes a variable of the code, so it must be able to be one.
+/// Returns true for a valid name of a Python variable: each key becomes a variable of the code.
 fn is_variable(name: &str) -> bool {
     const KEYWORDS: [&str; 35] = [
         "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class",
@@ -235,7 +236,7 @@ fn is_variable(name: &str) -> bool {
         && !KEYWORDS.contains(&name)
 }
 
-/// The lines without blank ones around them and without one fence around the rest.
+/// Returns the lines without surrounding blank lines and without one fence around the rest.
 fn unfenced<'a, 'l>(lines: &'a [Line<'l>]) -> &'a [Line<'l>] {
     let lines = trimmed(lines);
     let [open, inner @ .., close] = lines else { return lines };

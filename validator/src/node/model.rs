@@ -1,5 +1,5 @@
-//! The tree of a YAML text. A value keeps the text that is written: its kind is read from that text, and no
-//! value may become another.
+//! The tree of a YAML text. A value keeps its written text, and its kind is derived from that text.
+//! A value must never become another one.
 
 use model::SourceSpan;
 
@@ -11,7 +11,7 @@ pub(crate) struct Node {
 
 #[derive(Debug)]
 pub(crate) enum Value {
-    /// `plain` says that it stood without quotes, so that YAML may give it another type than text.
+    /// A scalar; `plain` means without quotes, so that YAML may give it a type other than text.
     Scalar {
         text: String,
         plain: bool,
@@ -53,7 +53,7 @@ impl Node {
         matches!(&self.value, Value::List(items) if items.is_empty())
     }
 
-    /// Calls `see` with every scalar of the tree, keys excepted.
+    /// Calls `see` with every scalar of the tree except keys.
     pub(crate) fn each_scalar(&self, see: &mut dyn FnMut(&str, SourceSpan)) {
         match &self.value {
             Value::Scalar { text, .. } => see(text, self.spot),

@@ -1,6 +1,6 @@
-//! The reading of YAML into a tree. Anchors, aliases, tags, merges, directives and further
-//! documents are reported and must never take effect, nor may input make this recurse, take more
-//! than linear time, or grow without bound.
+//! Reads YAML into a tree. Anchors, aliases, tags, merges, directives and further documents are
+//! reported and must never take effect. Input must not cause recursion, more than linear time or
+//! unbounded growth.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,34 +14,34 @@ use crate::report::Report;
 
 const DEPTH_MAX: usize = 16;
 
-/// A collection that is still open while events arrive.
+/// A collection that is open while events arrive.
 enum Open {
     List(SourceSpan, Vec<Node>),
     Map(SourceSpan, Vec<Entry>, Keys, Option<(String, SourceSpan)>),
 }
 
-/// The keys of a map by their hashes, so that a map of many keys is not searched for each.
+/// The keys of a map by hash, so that a large map is not searched for each key.
 #[derive(Default)]
 struct Keys(BTreeMap<u64, usize>);
 
 impl Keys {
-    /// Whether one of the entries has this key; if none has, the next entry will.
+    /// Returns true if an entry has this key; otherwise records it for the next entry.
     fn has(&mut self, key: &str, entries: &[Entry]) -> bool {
-        // Its fixed seed makes the check depend on nothing but the text.
+        // The hasher has a fixed seed, so the check depends only on the text.
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
         let first = *self.0.entry(hasher.finish()).or_insert(entries.len());
         match entries.get(first) {
             Some(entry) if entry.key == key => true,
-            // Another key with the same hash, which nobody can make at will.
+            // A different key with the same hash, which an author cannot construct at will.
             Some(_) => entries.iter().any(|entry| entry.key == key),
             None => false,
         }
     }
 }
 
-/// Where the lines of the document begin in the YAML, if they are not the lines of YAML: to YAML
-/// a carriage return alone ends a line.
+/// The starts of the document's lines within the YAML, if they differ from YAML's own lines: for
+/// YAML, a lone carriage return ends a line.
 struct Lines(Option<Vec<usize>>);
 
 impl Lines {
@@ -55,7 +55,7 @@ impl Lines {
         Self(alone.then(ends))
     }
 
-    /// The place of a mark, in the document if the YAML begins in this line of it.
+    /// Returns the position of a mark in the document, given the line where the YAML begins.
     fn spot(&self, mark: &Marker, first_line: usize) -> SourceSpan {
         match (&self.0, mark.byte_offset()) {
             (None, _) | (_, None) => SourceSpan::new(mark.line() + first_line - 1, mark.col() + 1),
@@ -66,8 +66,8 @@ impl Lines {
     }
 }
 
-/// Parses YAML whose first line is line `first_line` of the document. None when it cannot be read
-/// at all; the reasons are in the report.
+/// Parses YAML whose first line is line `first_line` of the document. Returns None if it is
+/// unreadable; the reasons are in the report.
 pub(crate) fn parse(
     yaml: &str,
     first_line: usize,
@@ -120,7 +120,7 @@ struct Tree<'r> {
 }
 
 impl Tree<'_> {
-    /// Takes one event; false ends the reading.
+    /// Handles one event; returns false to stop reading.
     fn take(&mut self, event: Event<'_>, span: &Span) -> bool {
         let spot = self.spot(span);
         self.nodes += 1;
@@ -209,7 +209,7 @@ impl Tree<'_> {
     }
 }
 
-/// The key that a node stands for, and what is wrong with it.
+/// The key of a node, and its violation if any.
 fn key_of(node: Node, entries: &[Entry], keys: &mut Keys) -> (String, Option<(Code, String)>) {
     let Value::Scalar { text, plain } = node.value else {
         let message = "front matter: a key must be a word".to_owned();

@@ -1,12 +1,12 @@
-//! Installers among the words of a command. Only the program and the words that choose what it
-//! does count: a file or an argument that is called like a tool must never be taken for one.
+//! Finds installers among the words of a command. Only the program and the words that select its
+//! action count: a file or an argument with the name of a tool must never be taken for the tool.
 
 use model::Language;
 
 use super::{is_installer, plain_name};
 use crate::table::Table;
 
-/// Python modules that install, or make a place to install into.
+/// Python modules that install packages or create an environment for them.
 const PYTHON_MODULES: Table = Table::new(&[
     "conda",
     "easy_install",
@@ -26,7 +26,7 @@ const PYTHON_MODULES: Table = Table::new(&[
 /// Scripts that only install: the bootstraps of pip and setuptools.
 const BOOTSTRAPS: Table = Table::new(&["ez_setup.py", "get-pip.py", "get-poetry.py"]);
 
-/// The installer that a command runs, as it is called.
+/// Returns the installer that a command runs, as written.
 pub(crate) fn installer(argv: &[&str]) -> Option<String> {
     let name = base_name(argv.first()?).to_ascii_lowercase();
     let plain = plain_name(&name);
@@ -41,7 +41,7 @@ pub(crate) fn installer(argv: &[&str]) -> Option<String> {
     }
 }
 
-/// The installation that the interpreter of a language is asked for.
+/// Returns the installation that a language's interpreter is asked to run.
 fn of_language(language: Language, plain: &str, argv: &[&str]) -> Option<String> {
     match language {
         Language::Python => {
@@ -65,20 +65,22 @@ fn of_language(language: Language, plain: &str, argv: &[&str]) -> Option<String>
     }
 }
 
-/// The program with its second word, where that is one of those which install.
+/// Returns the program with its second word if that word installs.
 fn second_of(plain: &str, argv: &[&str], installing: &[&str]) -> Option<String> {
     let second = argv.get(1).filter(|second| installing.contains(second))?;
     Some(format!("{plain} {second}"))
 }
 
-/// `go run example.org/tool@v1` fetches what it runs.
+/// Returns `go run` with a version, such as `go run example.org/tool@v1`, which fetches its
+/// program.
 fn go_run(argv: &[&str]) -> Option<String> {
     argv.get(1).filter(|second| **second == "run")?;
     let package = argv.iter().skip(2).find(|word| !word.starts_with('-'))?;
     package.contains('@').then(|| "go run …@version".to_owned())
 }
 
-/// A registry or a web server among the words: its program is fetched, then run.
+/// Returns the program if a word names a registry: the program fetches from it, then runs the
+/// result.
 fn fetched(plain: &str, argv: &[&str]) -> Option<String> {
     let named = argv.iter().skip(1).take(16).any(|word| is_fetched(word));
     named.then(|| format!("{plain} of a registry or URL"))
@@ -92,7 +94,7 @@ fn base_name(word: &str) -> &str {
     word.rsplit(['/', '\\']).next().unwrap_or(word)
 }
 
-/// The installing module that `-m` names, among Python's own options.
+/// Returns the installing module after `-m`, skipping Python's own options.
 fn python_module<'a>(argv: &[&'a str]) -> Option<&'a str> {
     let mut words = argv.iter().skip(1);
     while let Some(word) = words.next() {

@@ -1,9 +1,9 @@
-//! Installations in program text on the command line. A string that only holds the words counts
-//! too: code can run what it holds, and honest code on one line has no need of them.
+//! Finds installations in program text on the command line. The words count in a string as well:
+//! code can run its own strings, and honest one-line code does not need them.
 
 use super::{is_installer, plain_name};
 
-/// Calls that install without naming a tool, in lower case.
+/// Calls that install without the name of a tool, in lower case.
 const CALLS: [&str; 10] = [
     "bundler/inline",
     "from pip ",
@@ -20,8 +20,8 @@ const CALLS: [&str; 10] = [
 const VERBS: [&str; 9] =
     ["install", "add", "i", "ci", "update", "upgrade", "sync", "dlx", "download"];
 
-/// Whether program text, or a line for a shell, holds an installation such as `pip install x` or
-/// `["pip", "install", "x"]`.
+/// Returns true if program text, or a line for a shell, contains an installation such as
+/// `pip install x` or `["pip", "install", "x"]`.
 pub(crate) fn mentions_install(code: &str) -> bool {
     let lower = code.to_ascii_lowercase();
     if CALLS.iter().any(|call| lower.contains(call)) {

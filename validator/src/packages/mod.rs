@@ -1,6 +1,6 @@
-//! Who installs packages: in a command, in code, in prose. A tool request must never install
-//! anything: what it needs is part of the runtime or a declared input (seed 002, "Forbidden
-//! Content"). The names are those of the tools; a tool must not be added for being unusual only.
+//! Detects package installations in a command, in code and in prose. A tool request must never
+//! install anything: its needs are part of the runtime or declared inputs (seed 002, "Forbidden
+//! Content"). The tables list installers; a tool must not be added only because it is unusual.
 
 mod argv;
 mod code;
@@ -12,10 +12,10 @@ pub(crate) use spoken::spoken;
 
 use crate::table::Table;
 
-/// What to do instead, wherever it was asked for.
+/// The hint for every installation.
 pub(crate) const HINT: &str = "what a tool needs must be part of its runtime or a declared input";
 
-/// Tools whose names are no other English word.
+/// Tools whose names are not English words.
 const PLAIN: Table = Table::new(&[
     "apk",
     "apt-get",
@@ -71,7 +71,7 @@ const PLAIN: Table = Table::new(&[
     "zypper",
 ]);
 
-/// Tools whose names are words, or stand in ordinary text for something else.
+/// Tools whose names are English words or have another meaning in ordinary text.
 const ENGLISH: Table = Table::new(&[
     "apt", "brew", "bundle", "bundler", "cargo", "composer", "emerge", "gem", "guix", "nix", "pip",
     "poetry", "rye", "scoop", "snap", "spack", "uv", "volta", "yarn", "yum",
@@ -81,7 +81,7 @@ fn is_installer(name: &str) -> bool {
     PLAIN.has(name) || ENGLISH.has(name)
 }
 
-/// `pip3.12` is pip and `npm.cmd` is npm.
+/// Strips version and suffix: `pip3.12` is pip and `npm.cmd` is npm.
 fn plain_name(name: &str) -> &str {
     let name = name.strip_suffix(".exe").or_else(|| name.strip_suffix(".cmd")).unwrap_or(name);
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')

@@ -1,5 +1,5 @@
-//! Installations in prose. Many tools are called like things (a gem, a bundle, yarn), so a name
-//! alone never counts: it needs the tool's own verb beside it, in the same clause.
+//! Finds installations in prose. Many tools have the name of a thing (a gem, a bundle, yarn), so a
+//! name alone never counts: the tool's own verb must be in the same clause.
 
 use super::{ENGLISH, PLAIN};
 use crate::speech::{self, Speech, Start, Word, lower};
@@ -9,14 +9,14 @@ const VERBS: Table = Table::new(&[
     "add", "ci", "create", "dlx", "download", "i", "install", "sync", "update", "upgrade",
 ]);
 
-/// What a sentence goes on with when the verb before it was a noun.
+/// Words that follow when the word before them was a noun, not a verb.
 const GLUE: Table = Table::new(&[
     "a", "an", "and", "are", "as", "at", "by", "can", "for", "from", "had", "has", "in", "is",
     "it", "may", "of", "on", "or", "that", "the", "then", "to", "up", "was", "were", "will",
     "with",
 ]);
 
-/// What is installed when no tool is named.
+/// Objects of an installation that names no tool.
 const OBJECTS: Table = Table::new(&[
     "dependencies",
     "dependency",
@@ -31,7 +31,7 @@ const OBJECTS: Table = Table::new(&[
     "requirements.txt",
 ]);
 
-/// Packages that everybody knows, so that `install numpy` is understood.
+/// Well-known packages, so that `install numpy` is recognized.
 const KNOWN: Table = Table::new(&[
     "beautifulsoup4",
     "bs4",
@@ -66,7 +66,7 @@ const KNOWN: Table = Table::new(&[
     "wget",
 ]);
 
-/// Where packages come from.
+/// Sources of packages.
 const REGISTRIES: Table = Table::new(&[
     "conda-forge",
     "cpan",
@@ -89,7 +89,7 @@ const REGISTRIES: Table = Table::new(&[
     "testpypi",
 ]);
 
-/// Tools that install what they are given, without a verb.
+/// Tools that install their arguments without a verb.
 const DIRECT: Table = Table::new(&["cpanm", "easy_install", "gdebi", "pip-sync", "xbps-install"]);
 
 /// Words between a tool and its verb: `uv tool install`, `yarn global add`.
@@ -109,7 +109,7 @@ const PARTS: Table = Table::new(&[
     "toolchain",
 ]);
 
-/// Tools whose verb is an option, and how it begins.
+/// Tools whose verb is an option, with the prefixes of that option.
 const OPTIONS: [(&str, &[&str]); 10] = [
     ("pacman", &["-S", "-U", "--sync"]),
     ("yay", &["-S"]),
@@ -123,10 +123,10 @@ const OPTIONS: [(&str, &[&str]); 10] = [
     ("cpan", &["-i"]),
 ];
 
-/// How far a sentence is read on for what is installed, in words.
+/// The distance in words within which the installed object is searched.
 const AHEAD: usize = 12;
 
-/// How many words the installation at this word has, and how it is spoken of.
+/// Returns the number of words of the installation at this word, and the way the text speaks of it.
 pub(crate) fn spoken(words: &[Word<'_>], index: usize) -> Option<(usize, Speech)> {
     if let Some(count) = tool(words, index) {
         let before = index.checked_sub(1).map_or("", |it| lower(words, it));
@@ -145,12 +145,12 @@ pub(crate) fn spoken(words: &[Word<'_>], index: usize) -> Option<(usize, Speech)
         "installed" => return is_asked(words, index).then_some((1, Speech::Instruction)),
         _ => return None,
     };
-    // `install` is a verb only where it tells; `the install of packages` is not even a mention.
+    // `install` is a verb only in an instruction; `the install of packages` is not even a mention.
     let speech = speech::of_verb(words, index);
     (speech == Speech::Instruction).then_some((count, speech))
 }
 
-/// `numpy must be installed`, `it should be installed with pip`.
+/// Returns true for `numpy must be installed` or `it should be installed with pip`.
 fn is_asked(words: &[Word<'_>], index: usize) -> bool {
     let before = |back: usize| index.checked_sub(back).map_or("", |it| lower(words, it));
     let asked = before(1) == "be" && ["must", "should", "shall"].contains(&before(2));
@@ -160,7 +160,7 @@ fn is_asked(words: &[Word<'_>], index: usize) -> bool {
         && (by_tool(words, index).is_some() || speech::sentence(words, index).any(named))
 }
 
-/// `… with pip`, `… via conda`: how many words there are up to the tool.
+/// Returns the number of words up to the tool in `… with pip` or `… via conda`.
 fn by_tool(words: &[Word<'_>], index: usize) -> Option<usize> {
     let mut ahead = (index + 1..index + AHEAD).take_while(|it| speech::continues(words, *it));
     ahead.find(|it| is_by_tool(words, *it)).map(|it| it + 1 - index)
@@ -172,7 +172,8 @@ fn is_by_tool(words: &[Word<'_>], index: usize) -> bool {
     (ENGLISH.has(tool) || PLAIN.has(tool)) && ["with", "using", "via"].contains(&before)
 }
 
-/// `pip install`, `go get x/y`, `uv pip install`, `apt-get -y install`, `npx x`.
+/// Returns the number of words of `pip install`, `go get x/y`, `uv pip install`,
+/// `apt-get -y install` or `npx x`.
 fn tool(words: &[Word<'_>], index: usize) -> Option<usize> {
     let first = words.get(index)?;
     let name = super::plain_name(first.lower.rsplit('/').next().unwrap_or(""));
@@ -217,14 +218,14 @@ fn tool(words: &[Word<'_>], index: usize) -> Option<usize> {
     }
 }
 
-/// `pacman -S foo`, `dpkg -i foo.deb`.
+/// Returns true for `pacman -S foo` or `dpkg -i foo.deb`.
 fn by_option(name: &str, words: &[Word<'_>], index: usize) -> bool {
     let Some(next) = words.get(index + 1) else { return false };
     let options = OPTIONS.iter().find(|(tool, _)| *tool == name).map_or(&[][..], |it| it.1);
     speech::continues(words, index + 1) && options.iter().any(|it| next.text.starts_with(it))
 }
 
-/// `download and install foo`: software, whatever its name.
+/// Returns true for `download and install foo`, which means software of any name.
 fn is_download(words: &[Word<'_>], index: usize) -> bool {
     let before = |back: usize| index.checked_sub(back).map_or("", |it| lower(words, it));
     before(1) == "and" && ["download", "fetch", "get", "grab", "pull"].contains(&before(2))
@@ -235,7 +236,8 @@ fn is_run(words: &[Word<'_>], index: usize) -> bool {
     ["run", "execute", "sudo", "call", "type"].contains(&before)
 }
 
-/// `Install numpy with pip`, `install the package foo`, `install` and something in backquotes.
+/// Returns the number of words of `Install numpy with pip`, `install the package foo`, or `install`
+/// before a term in backquotes.
 fn bare(words: &[Word<'_>], index: usize) -> Option<usize> {
     let quoted = |it: usize| words.get(it).is_some_and(|word| word.in_code);
     if !quoted(index) && quoted(index + 1) && speech::continues(words, index + 1) {
@@ -244,7 +246,7 @@ fn bare(words: &[Word<'_>], index: usize) -> Option<usize> {
     if is_download(words, index) {
         return Some(1);
     }
-    // `Install base` and the like are things that are counted.
+    // `Install base` and similar nouns are not installations.
     if ["base", "count", "counts", "date", "rate", "size", "time"]
         .contains(&lower(words, index + 1))
     {

@@ -1,13 +1,13 @@
-//! Paths in the words of a command that are no code: every absolute path counts, for the tool
-//! gets it as it is.
+//! Checks paths in command words that are not code. Every absolute path counts, because the tool
+//! receives it unchanged.
 
 use model::{SourceSpan, quote};
 
 use super::{Kind, TOLD_PER_LINE, climbs, has_file_url, is_home, is_windows, kind, known};
 use crate::report::Report;
 
-/// The absolute paths of a word: the word itself, or what follows `=`, `:`, `,`, `@` or an
-/// attached short option. What follows `scheme://` is a URL.
+/// Returns the absolute paths of a word: the word itself, or the text after `=`, `:`, `,`, `@` or
+/// an attached short option. Text after `scheme://` belongs to a URL.
 pub(crate) fn absolute_in(word: &str) -> Vec<&str> {
     let end = word.find("://").map_or(word.len(), |at| at + 1);
     let mut found = Vec::new();
@@ -28,11 +28,11 @@ pub(crate) fn absolute_in(word: &str) -> Vec<&str> {
     found
 }
 
-/// Checks a word that is no code; returns how many rows it gave.
+/// Checks a word that is not code, and returns the number of violations.
 pub(crate) fn check_word(word: &str, spot: SourceSpan, report: &mut Report) -> usize {
     let mut wrong: Vec<(Kind, &str)> =
         absolute_in(word).into_iter().map(|path| (kind(path), path)).collect();
-    // An argument may be JSON or a list: there only what is known to be the host's counts.
+    // An argument may be JSON or a list; there, only paths known to be on the host count.
     if word.contains(['"', '\'', '[', '{', '(', ' ', ';']) {
         let in_path = |c: char| c.is_ascii_alphanumeric() || "._-/~".contains(c);
         let pieces = word.split(|c: char| !in_path(c));

@@ -1,5 +1,5 @@
-//! Paths in program text on the command line. `/` may be a division or begin a pattern there, so
-//! only well-known host paths count, and an input only where a whole string is its path.
+//! Checks paths in program text on the command line. `/` may be a division or begin a pattern
+//! there, so only well-known host paths count. An input counts only if a whole string is its path.
 
 use model::SourceSpan;
 
@@ -11,7 +11,7 @@ fn in_path(c: char) -> bool {
     c.is_ascii_alphanumeric() || "._-/~".contains(c)
 }
 
-/// Checks program text; returns how many rows it gave.
+/// Checks program text, and returns the number of violations.
 pub(crate) fn check_code(code: &str, spot: SourceSpan, report: &mut Report) -> usize {
     let mut told = 0;
     for word in code.split(|c: char| !in_path(c)) {
@@ -31,8 +31,8 @@ pub(crate) fn check_code(code: &str, spot: SourceSpan, report: &mut Report) -> u
     told
 }
 
-/// The names below /in of the paths that stand whole in quotes: `open("/in/x.csv")`. A pattern,
-/// a division and a piece that the code completes are none.
+/// Returns the names below /in of paths that fill a whole string: `open("/in/x.csv")`. Patterns,
+/// divisions and strings that the code extends do not count.
 pub(crate) fn inputs_in(code: &str) -> impl Iterator<Item = String> {
     let quote = |c: char| c == '"' || c == '\'' || c == '`';
     let (mut before, mut end) = (None, 0);

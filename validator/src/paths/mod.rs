@@ -1,5 +1,5 @@
-//! Paths in words, in code and in prose: which lie below /in, /out or /tmp, which are devices, and
-//! which are the host's. Paths are judged as text; nothing here may look at a file system.
+//! Classifies paths in words, in code and in prose: below /in, /out or /tmp, a device, or on the
+//! host. Paths are treated as text; this module must never access a file system.
 
 mod argv;
 mod code;
@@ -12,16 +12,16 @@ pub(crate) use spoken::spoken;
 use crate::code::Code;
 use crate::table::Table;
 
-/// How many rows one line may have for its paths; what it says more is not read by anybody.
+/// The maximum number of path violations per line; more of them do not help a reader.
 pub(crate) const TOLD_PER_LINE: usize = 20;
 
-/// What to do instead, wherever a path of the host was named.
+/// The hint for every path of the host.
 const HINT: &str = "name files below /in, /out or /tmp";
 
 const HARMLESS_DEVICES: [&str; 7] =
     ["null", "zero", "random", "urandom", "stdin", "stdout", "stderr"];
 
-/// The first folders by which a path is known to be the host's, where `/` may also divide.
+/// First components that identify a path of the host in texts where `/` may also be a division.
 const HOST_ROOTS: Table = Table::new(&[
     "Applications",
     "Library",
@@ -55,18 +55,18 @@ const HOST_ROOTS: Table = Table::new(&[
     "workspace",
 ]);
 
-/// What a path is.
+/// The kind of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Allowed,
     Device,
     Host,
-    /// It climbs with `..`.
+    /// A path with a `..` component.
     Climbs,
 }
 
 impl Kind {
-    /// The code and what is said of such a path; None if it may be named.
+    /// Returns the code and the message for such a path; None if the path is allowed.
     pub(crate) fn wrong(self) -> Option<(Code, &'static str)> {
         match self {
             Self::Allowed => None,
@@ -85,7 +85,7 @@ impl Kind {
     }
 }
 
-/// What an absolute path is; its `..` are not asked for.
+/// Returns the kind of an absolute path, ignoring `..` components.
 fn kind(path: &str) -> Kind {
     let mut parts = path.split('/').filter(|part| !part.is_empty() && *part != ".");
     match (parts.next(), parts.next(), parts.next()) {
@@ -96,14 +96,14 @@ fn kind(path: &str) -> Kind {
     }
 }
 
-/// The name below /in that an absolute path means, empty for /in itself.
+/// Returns the name below /in of an absolute path, empty for /in itself.
 pub(crate) fn below_in(path: &str) -> Option<String> {
     let rest = path.strip_prefix('/')?;
     let mut parts = rest.split('/').filter(|part| !part.is_empty() && *part != ".");
     (parts.next() == Some("in")).then(|| parts.collect::<Vec<_>>().join("/"))
 }
 
-/// The name below the working directory /in that a relative path means.
+/// Returns the name of a relative path below the working directory /in.
 pub(crate) fn relative(path: &str) -> Option<String> {
     if path.starts_with('/') || path.contains("://") {
         return None;
@@ -112,7 +112,8 @@ pub(crate) fn relative(path: &str) -> Option<String> {
     Some(parts.collect::<Vec<_>>().join("/"))
 }
 
-/// Whether the text is a home directory: `~`, `~/x`, `~root/x`, `$HOME/x`, `%USERPROFILE%\x`.
+/// Returns true if the text is a home directory: `~`, `~/x`, `~root/x`, `$HOME/x`,
+/// `%USERPROFILE%\x`.
 fn is_home(text: &str) -> bool {
     let user = text.strip_prefix('~').and_then(|rest| rest.split_once('/'));
     let hidden = |(user, rest): (&str, &str)| {
@@ -123,7 +124,7 @@ fn is_home(text: &str) -> bool {
     text == "~" || user.is_some_and(hidden) || variable.iter().any(|it| text.starts_with(it))
 }
 
-/// `C:\Users` and `\\server\share`, but not the backslashes of a pattern.
+/// Returns true for `C:\Users` and `\\server\share`, but not for the backslashes of a pattern.
 fn is_windows(text: &str) -> bool {
     let named = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphanumeric());
     let rest = text.strip_prefix(|c: char| c.is_ascii_alphabetic());
@@ -147,13 +148,14 @@ fn climbs(word: &str) -> bool {
     word.contains('/') && word.split('/').any(|part| part == "..")
 }
 
-/// What a word of prose or code is, where only well-known places of the host count.
+/// Returns the kind of a word of prose or code; only well-known locations of the host count.
 fn known(word: &str) -> Option<Kind> {
     if is_home(word) && word != "~" && word != "~/" {
         return Some(Kind::Host);
     }
     let root = word.strip_prefix('/')?.split('/').find(|part| !part.is_empty())?;
-    // A folder that a request may also call a thing of its own counts only with more after it.
+    // These roots can also be names in a request, so they count only with more components after
+    // them.
     if ["data", "host", "private", "run", "workspace"].contains(&root)
         && word.trim_end_matches('/').len() == root.len() + 1
     {

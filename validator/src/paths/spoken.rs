@@ -1,10 +1,11 @@
-//! Paths of the host in prose: `read /etc/passwd` asks for one, `unlike /etc/passwd` names one.
+//! Finds paths of the host in prose: `read /etc/passwd` instructs, `unlike /etc/passwd` only
+//! mentions.
 
 use super::{Kind, climbs, has_file_url, is_windows, kind, known};
 use crate::speech::{self, Speech, Word, lower};
 use crate::table::Table;
 
-/// What may be done to a file or a device, as one tells somebody to do it.
+/// Imperative verbs for access to a file or a device.
 const ACCESS: Table = Table::new(&[
     "access",
     "analyse",
@@ -90,10 +91,10 @@ const ACCESS: Table = Table::new(&[
     "zip",
 ]);
 
-/// Who says these asks for the thing, whoever the subject is.
+/// Verbs that demand their object with any subject.
 const DEMANDS: Table = Table::new(&["need", "needs", "require", "requires"]);
 
-/// Words between a verb and a path that make the path a comparison or another sentence.
+/// Words between a verb and a path that turn the path into a comparison or start another clause.
 const EXCUSES: Table = Table::new(&[
     "avoid",
     "because",
@@ -123,7 +124,7 @@ const EXCUSES: Table = Table::new(&[
     "while",
 ]);
 
-/// Words after a path that make it part of another thing's name.
+/// Words after a path that make it part of another name.
 const KINDS: Table = Table::new(&[
     "convention",
     "format",
@@ -137,15 +138,15 @@ const KINDS: Table = Table::new(&[
     "syntax",
 ]);
 
-/// A path in prose: what it is, what shows it, and how it is spoken of.
+/// A path in prose: its kind, its text, and the way the text speaks of it.
 pub(crate) struct Seen<'a> {
     pub(crate) kind: Kind,
     pub(crate) path: &'a str,
     pub(crate) speech: Speech,
 }
 
-/// The path that this word is or holds, if it may not be named. Where files are listed
-/// (`listing`) any absolute path counts, elsewhere only what is known to be the host's.
+/// Returns the path in this word if it is not allowed. In a list of files (`listing`) every
+/// absolute path counts, elsewhere only paths known to be on the host.
 pub(crate) fn spoken<'a>(words: &[Word<'a>], index: usize, listing: bool) -> Option<Seen<'a>> {
     let path = words.get(index)?.text;
     if !path.contains(['/', '\\']) && path != ".." {
@@ -169,7 +170,8 @@ fn found(words: &[Word<'_>], index: usize, listing: bool) -> Option<Kind> {
     pieces.find_map(|piece| known(piece).or_else(|| file(piece, listing)))
 }
 
-/// An absolute path that no root gives away: one with an ending, or any in a list of files.
+/// Classifies an absolute path with an unknown root: it counts if it has a suffix, or if it is in a
+/// list of files.
 fn file(path: &str, listing: bool) -> Option<Kind> {
     let rest = path.strip_prefix('/')?;
     let named = rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.');
@@ -205,7 +207,7 @@ fn speech_of(words: &[Word<'_>], index: usize) -> Speech {
     Speech::Mention
 }
 
-/// `List of files` and `Access to files` are things, not orders.
+/// Returns false for nouns: `List of files` and `Access to files` are not instructions.
 fn is_verb(word: &str, next: &str) -> bool {
     match next {
         "of" | "is" | "was" | "are" | "were" => false,

@@ -1,10 +1,10 @@
-//! The rules for everything that is neither the command nor the form of the YAML: text that people
-//! read. Nothing may be said here of what a script does; only the text itself is judged.
+//! The rules for text that people read: everything except the command and the YAML form. They never
+//! claim anything about the behavior of a script; only the text itself is checked.
 //!
-//! Front matter is the request itself, so there a host path or an installation is an error unless
-//! the sentence forbids it (`No access to /etc`). Prose explains: an instruction is an error, a
-//! mention is a warning (see [`crate::speech`] for why). Where files are listed a host path is an
-//! error whatever is said of it.
+//! Front matter is part of the request. A host path or an installation is an error there, unless
+//! the sentence forbids it (`No access to /etc`). In prose, an instruction is an error and a
+//! mention is a warning (see [`crate::speech`] for the reason). In a list of files, a host path is
+//! always an error.
 
 use model::{Line, SourceSpan, has_deceptive, quote};
 
@@ -19,7 +19,6 @@ use crate::secrets;
 use crate::shells;
 use crate::speech::{self, Speech, Word};
 
-/// What kind of text it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Text {
     Prose,
@@ -27,7 +26,7 @@ enum Text {
     FrontMatter,
 }
 
-/// Checks lines of prose; in `strict` ones, which list files, a host path is an error.
+/// Checks lines of prose. If `strict`, the lines list files, and a host path is an error.
 pub(crate) fn check(lines: &[Line<'_>], strict: bool, report: &mut Report) {
     let words = speech::read(lines.iter().map(|line| line.text));
     let text = if strict { Text::Listing } else { Text::Prose };
@@ -43,7 +42,7 @@ pub(crate) fn check(lines: &[Line<'_>], strict: bool, report: &mut Report) {
 pub(crate) fn check_front_matter(front: &Node, lines: &[Line<'_>], report: &mut Report) {
     let escapes = lines.iter().any(|line| line.text.contains(['\\', '\'']));
     front.each_scalar(&mut |text, spot| {
-        // As it stands in the file it has been looked at; what YAML made of it may be another text.
+        // The raw text is checked already; the value after YAML's unescaping may differ from it.
         if !escapes && spot.width > 0 {
             return;
         }
@@ -56,13 +55,13 @@ pub(crate) fn check_front_matter(front: &Node, lines: &[Line<'_>], report: &mut 
         check_extension(&entry.node, report);
     }
     for entry in entries {
-        // The paths of inputs and outputs have rules and codes of their own.
+        // The paths of inputs and outputs have their own rules and codes.
         let own = ["inputs", "outputs_expected"].contains(&entry.key.as_str());
         check_values(&entry.node, own, report);
     }
 }
 
-/// A foreign extension may hold anything but what a reader cannot see.
+/// Checks a foreign extension, which may contain anything except invisible characters.
 fn check_extension(node: &Node, report: &mut Report) {
     node.each_scalar(&mut |text, spot| {
         if text.split('\n').any(has_deceptive) {
@@ -88,13 +87,13 @@ fn check_values(node: &Node, own: bool, report: &mut Report) {
     }
 }
 
-/// Whether a value is one word that is no path: most are, and an instruction has two at least.
+/// Returns true if a value is one word and not a path. Most values are, and an instruction has at
+/// least two words.
 fn is_plain_word(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:.".contains(&byte);
     text.bytes().all(plain) && !text.contains("..")
 }
 
-/// What a word begins that must not be there.
 enum Found<'a> {
     Install(Speech),
     Shell,
@@ -110,14 +109,14 @@ fn check_words(
 ) {
     let (mut line, mut told, mut warned) = (0, 0, Vec::new());
     for (index, word) in words.iter().enumerate() {
-        // Refused, and nothing more would be told.
+        // The report is full, so further violations would be dropped.
         if report.is_full() {
             return;
         }
         if word.line != line {
             (line, told, warned) = (word.line, 0, Vec::new());
         }
-        // A line that is wrong so often is refused whatever else it says.
+        // Limits the violations of a line, which is refused already.
         if told >= paths::TOLD_PER_LINE {
             continue;
         }
@@ -140,7 +139,8 @@ fn check_words(
     }
 }
 
-/// What this word begins, whether that is an error, and how many words it has.
+/// Returns the findings that begin at this word: the finding, true for an error, and the number of
+/// words.
 fn judge<'a>(
     words: &[Word<'a>],
     index: usize,
@@ -197,7 +197,7 @@ impl Found<'_> {
     }
 }
 
-/// Where the last of these words ends that stands on the line of the first.
+/// Returns the end of the last of these words that is on the line of the first.
 fn end(words: &[Word<'_>], index: usize, count: usize) -> usize {
     let from = words.get(index..).unwrap_or_default();
     let line = from.first().map_or(0, |word| word.line);
@@ -205,7 +205,7 @@ fn end(words: &[Word<'_>], index: usize, count: usize) -> usize {
     same.last().map_or(0, |word| word.at + word.text.len())
 }
 
-/// Reports what looks like a secret, anywhere in the document.
+/// Reports text that looks like a secret, anywhere in the document.
 pub(crate) fn check_secrets(text: &str, document: &Document<'_>, report: &mut Report) {
     for found in secrets::find_in_text(text) {
         let characters = text.get(found.offset..found.offset + found.width).unwrap_or("");

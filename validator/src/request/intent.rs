@@ -1,5 +1,5 @@
-//! The intent digest: what a request means to do, without who approved it and when. Two requests
-//! that would do different things must never share it.
+//! The intent digest: the effect of a request, without the approver and the time of approval. Two
+//! requests with different effects must never share it.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use super::model::{Parts, Work};
 
-/// The members in code point order, as they are written.
+/// The members of the JSON object, in code point order.
 #[derive(Serialize)]
 struct Intent<'a> {
     argv: &'a [String],
-    // Code is not in argv; without these members two programs would share a digest.
+    // Code is not in argv. Without these members, two programs would share a digest.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,9 +33,9 @@ struct Limits {
     time_limit_sec: u64,
 }
 
-/// SHA-256 of the compact JSON object of argv, hosts, inputs, limits, network, outputs and
-/// request_id, and of code and code_inputs where the work is code; keys in code point order. Hosts
-/// and outputs are sets and so are sorted.
+/// Returns the SHA-256 of the compact JSON object of argv, hosts, inputs, limits, network, outputs
+/// and request_id, and for code also of code and code_inputs. Keys are in code point order. Hosts
+/// and outputs are sets, so they are sorted.
 pub(crate) fn digest(parts: &Parts) -> Sha256 {
     let mut hosts: Vec<String> = parts.network.hosts().iter().map(ToString::to_string).collect();
     hosts.sort();
@@ -47,7 +47,7 @@ pub(crate) fn digest(parts: &Parts) -> Sha256 {
     };
     let code_inputs = code.map(|code| {
         let mut inputs = Value::Object(code.inputs().clone());
-        // The map may keep insertion order if another crate asks serde_json for that.
+        // The map keeps insertion order if another crate enables that feature of serde_json.
         inputs.sort_all_objects();
         inputs
     });
@@ -66,8 +66,8 @@ pub(crate) fn digest(parts: &Parts) -> Sha256 {
         outputs,
         request_id: parts.id.as_str(),
     };
-    // Nothing here can fail to be JSON: keys are text, and numbers are whole or were JSON before.
-    // Were it otherwise, two requests would still not share a digest.
+    // Serialization cannot fail: keys are text, and numbers are whole or were JSON before. Even if
+    // it did, two requests would not share a digest.
     let bytes = serde_json::to_vec(&intent).unwrap_or_else(|_| parts.id.as_str().into());
     Sha256::of(&bytes)
 }

@@ -1,5 +1,5 @@
-//! A well-formed request: the proof that the text was checked. It must never be made but by the
-//! check, so it has no public field, no `Clone` and no `Default`. It says nothing about approval.
+//! A well-formed request: the proof that the text was checked. Only the check may create one, so it
+//! has no public field, no `Clone` and no `Default`. It proves nothing about approval.
 
 mod intent;
 mod model;
@@ -15,8 +15,8 @@ use crate::risk::Risk;
 pub(crate) use self::model::Parts;
 pub use self::model::{Backend, Constraint, OwnerUid, RequestedBy, Work};
 
-/// A request that is well-formed by the normative schema (seed 002). Whether it is approved, by
-/// whom, and whether it may run here is not said.
+/// A request that is well-formed under the normative schema (seed 002). It says nothing about
+/// approval, approvers, or permission to run here.
 #[must_use]
 pub struct Request {
     bytes: Vec<u8>,
@@ -158,7 +158,7 @@ impl Request {
         &self.parts.work
     }
 
-    /// The words of the command; at least one, and none where the work is code.
+    /// The words of the command, at least one; empty if the work is code.
     #[must_use]
     pub fn argv(&self) -> &[String] {
         match &self.parts.work {
@@ -167,8 +167,8 @@ impl Request {
         }
     }
 
-    /// Returns whether the command line itself holds program text, as far as its program is known: what no
-    /// declared file shows.
+    /// Returns true if the command line contains program text, which no declared file shows. Only
+    /// known programs are recognized.
     #[must_use]
     pub fn has_inline_code(&self) -> bool {
         crate::command::has_inline_code(self.argv())

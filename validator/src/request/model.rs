@@ -1,4 +1,5 @@
-//! The values of a request's text, and the owner of its file. They prove nothing: only a [`super::Request`] is the proof of a check.
+//! The values of a request's text, and the owner of its file. They prove nothing: only a
+//! [`super::Request`] proves a check.
 
 use model::{Language, RequestId, UtcTime};
 
@@ -10,7 +11,7 @@ use crate::network::Network;
 use crate::risk::Risk;
 
 model::closed_set! {
-    /// The author of the request, by its own words (seed 002, `requested_by`).
+    /// The author of the request, as stated in it (seed 002, `requested_by`).
     #[derive(Hash)]
     pub enum RequestedBy {
         /// `human`
@@ -38,7 +39,7 @@ model::closed_set! {
 pub struct Constraint(String);
 
 impl Constraint {
-    /// The three that are always enforced (seed 002).
+    /// The three constraints that are always enforced (seed 002).
     pub const SEED: [&'static str; 3] =
         ["No network unless allowlisted", "No writes outside /out", "No persistence"];
 
@@ -52,7 +53,7 @@ impl Constraint {
         &self.0
     }
 
-    /// Returns whether it is one of the seed's three; any other is stated, not enforced.
+    /// Returns true for one of the seed's three constraints; any other is stated but not enforced.
     #[must_use]
     pub fn is_seed(&self) -> bool {
         Self::SEED.contains(&self.0.as_str())
@@ -73,7 +74,7 @@ pub enum Work {
     Code(PureCode),
 }
 
-/// The parts that the check read; only [`super::Request`] makes it a proof.
+/// The values that the check read; only [`super::Request`] is a proof.
 pub(crate) struct Parts {
     pub(crate) id: RequestId,
     pub(crate) created: UtcTime,

@@ -1,6 +1,6 @@
-//! The files that a result states: paths below /out with their digests in the front matter, and
-//! the same in `## Outputs`. The two must never contradict each other, for people read one and
-//! programs the other.
+//! The files that a result states: paths below /out with digests in the front matter, and the same
+//! in `## Outputs`. The two must never contradict each other, because people read one and programs
+//! the other.
 
 use std::collections::BTreeMap;
 
@@ -14,16 +14,16 @@ use super::front;
 
 const DIGITS: usize = 64;
 
-/// The digests by path below /out; none where a digest could not be read.
+/// The digests by path below /out; None for an unreadable digest.
 #[derive(Default)]
 pub(super) struct Artifacts {
     exact: BTreeMap<String, Option<Sha256>>,
-    /// Paths as text shows them without quotes. Two of them can look the same.
+    /// Digests by the unquoted form of the path in text. Two paths can have the same form.
     shown: BTreeMap<String, Vec<Option<Sha256>>>,
 }
 
-/// Reads `artifacts`; none where it is not there or a path cannot be read, for then nobody knows
-/// what the text should agree with.
+/// Reads `artifacts`. Returns None if the key is missing or a path is unreadable, because the text
+/// then has nothing to agree with.
 pub(super) fn read(fields: &Fields<'_>, report: &mut Report) -> Option<Artifacts> {
     fields.peek("artifacts")?;
     let mut found = Some(Artifacts::default());
@@ -68,13 +68,13 @@ fn below_out<'n>(
     None
 }
 
-/// As a line of text shows a path, whatever characters it has.
+/// Escapes a path as a line of text shows it, with any characters.
 fn as_shown(path: &str) -> String {
     escape_line(path).replace('\t', "\\t")
 }
 
 impl Artifacts {
-    /// Checks the digests that stand behind paths below /out.
+    /// Checks the digests after paths below /out.
     pub(super) fn check_outputs(&self, lines: &[Line<'_>], report: &mut Report) {
         for line in lines {
             let Some((path, at, digest)) = row(line.text) else { continue };
@@ -101,7 +101,7 @@ impl Artifacts {
 }
 
 impl Artifacts {
-    /// The digests that `artifacts` states for what a line names.
+    /// Returns the digests that `artifacts` states for the path of a line.
     fn stated(&self, path: &Named<'_>) -> &[Option<Sha256>] {
         match path {
             Named::Exactly(path) => self.exact.get(path).map_or(&[], std::slice::from_ref),
@@ -112,9 +112,9 @@ impl Artifacts {
 
 /// A path below /out that a line names.
 enum Named<'a> {
-    /// As a quoted string.
+    /// A path as a quoted string.
     Exactly(String),
-    /// Without quotes, with characters escaped.
+    /// A path without quotes, with characters escaped.
     AsShown(&'a str),
 }
 
@@ -129,12 +129,12 @@ impl Named<'_> {
 
 const ROOT: &str = "/out/";
 
-/// Whether a line names a path below /out with its digest.
+/// Returns true if a line names a path below /out with its digest.
 pub(super) fn has_row(line: &str) -> bool {
     row(line).is_some()
 }
 
-/// The path below /out that a line names, and the digest behind it with its place.
+/// Returns the path below /out that a line names, and the digest after it with its position.
 fn row(line: &str) -> Option<(Named<'_>, usize, Sha256)> {
     if let Some((path, end)) = quoted_path(line) {
         let (at, digest) = last_digest(line.get(end..)?)?;
@@ -144,11 +144,11 @@ fn row(line: &str) -> Option<(Named<'_>, usize, Sha256)> {
     Some((Named::AsShown(path), at, digest))
 }
 
-/// The path of a line that names it as a string of JSON, and where that ends.
+/// Returns the path of a line that names it as a JSON string, and the end of that string.
 fn quoted_path(line: &str) -> Option<(String, usize)> {
     const QUOTED_ROOT: &str = "\"/out/";
     let start = line.find(QUOTED_ROOT)?;
-    // Elsewhere in a line a quotation mark is part of what it says.
+    // Elsewhere in a line, a quotation mark is part of the text.
     if !line.get(..start)?.bytes().all(|byte| b" \t-*+|`".contains(&byte)) {
         return None;
     }
@@ -164,7 +164,7 @@ fn bare_row(line: &str) -> Option<(&str, usize, Sha256)> {
     let before = head.get(..start)?.trim_end_matches(' ');
     let fence = before.len() - before.trim_end_matches('`').len();
     let path = head.get(start + ROOT.len()..)?;
-    // The digest of a table stands in a cell of its own, that of a list behind a word.
+    // In a table, the digest has its own column; in a list, it follows a label.
     let path = path.trim_end_matches([' ', '\t', '`', '*', '|', '"', '(']);
     let labelled = path.strip_suffix("sha256:").or_else(|| path.strip_suffix("sha256"));
     let path = match labelled {
@@ -176,11 +176,11 @@ fn bare_row(line: &str) -> Option<(&str, usize, Sha256)> {
         return Some((path, at, digest));
     }
     let path = path.get(..path.len() - fence)?;
-    // A code span that begins or ends with a backtick has a blank inside its fence.
+    // A code span that begins or ends with a backtick has a blank inside its delimiters.
     Some((path.strip_suffix(' ').unwrap_or(path), at, digest))
 }
 
-/// The last word of exactly 64 hexadecimal digits that is no part of a path.
+/// Returns the last word of exactly 64 hexadecimal digits that is not part of a path.
 fn last_digest(line: &str) -> Option<(usize, Sha256)> {
     let mut found = None;
     let mut at = 0usize;

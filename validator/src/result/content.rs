@@ -1,6 +1,6 @@
-//! What no result may hold, whatever it reports: payloads, instructions, claims about policy. A
-//! line is judged by itself, so that a record can withhold exactly the lines that are found here;
-//! this must never depend on the lines around it.
+//! Content that a result must not contain: payloads, instructions, claims about policy. Each line
+//! is checked separately, so that a record can withhold exactly the lines with findings. The check
+//! must never depend on the lines around it.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -16,7 +16,8 @@ use super::window::Shape;
 use super::words::Words;
 use super::{instruction, marks, payload, policy_claim, script};
 
-/// Without one of these a line is no instruction in words and no claim; most have none.
+/// A line without one of these contains no instruction in words and no claim; most lines contain
+/// none.
 const WORDY: [&str; 32] = [
     "run",
     "execut",
@@ -66,7 +67,7 @@ const WORDY_MORE: [&str; 12] = [
     "safeguard",
 ];
 
-/// What is found at a literal.
+/// The kind of check that a literal triggers.
 #[derive(Clone, Copy)]
 enum Literal {
     Payload(Shape),
@@ -98,7 +99,7 @@ static LITERALS: LazyLock<Option<Literals>> = LazyLock::new(|| {
     Some(Literals { automaton, of_pattern })
 });
 
-/// The first of each kind in a line, as bytes of the line.
+/// The first finding of each kind in a line, as byte ranges.
 #[derive(Default, PartialEq, Eq, Debug)]
 struct Found {
     payload: Option<Range<usize>>,
@@ -121,7 +122,7 @@ impl Found {
 fn find(line: &str) -> Found {
     let mut found = Found::default();
     let Some(literals) = LITERALS.as_ref() else {
-        // What cannot be looked for has not been looked for.
+        // Without the automaton the search is impossible, so the whole line counts as a finding.
         found.payload = Some(0..line.len());
         return found;
     };
@@ -146,12 +147,12 @@ fn find(line: &str) -> Found {
     found
 }
 
-/// The code of the first thing that this text may not say in a result.
+/// Returns the code of the first finding in this text.
 pub(super) fn first(text: &str) -> Option<Code> {
     text.split('\n').find_map(|line| find(line).rows().next()).map(|(code, _)| code)
 }
 
-/// Reports what these lines may not say, each kind once a line.
+/// Reports the findings in these lines, each kind once per line.
 pub(super) fn check_lines(lines: &[Line<'_>], report: &mut Report) {
     for line in lines {
         for (code, at) in find(line.text).rows() {
@@ -161,9 +162,8 @@ pub(super) fn check_lines(lines: &[Line<'_>], report: &mut Report) {
     }
 }
 
-/// Keys whose values a machine needs exactly as they were: names of files and people, the words of
-/// a command. A record writes them so that no pattern in them meets the eye; what they say is no
-/// speech.
+/// Keys whose values programs need verbatim: names of files and people, the words of a command. A
+/// record writes them in a form that shows no pattern to a reader; they are not prose.
 const EXACT: [&str; 10] = [
     "path",
     "name",
@@ -177,8 +177,8 @@ const EXACT: [&str; 10] = [
     "request_id",
 ];
 
-/// Reports what the values of the front matter may not say: escapes and folded lines hide it from
-/// the check of the source.
+/// Reports findings in the values of the front matter, where escapes and folded lines hide text
+/// from the check of the source.
 pub(super) fn check_front_matter(node: &Node, report: &mut Report) {
     match &node.value {
         Value::Scalar { text, .. } => {

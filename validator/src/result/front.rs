@@ -1,5 +1,5 @@
-//! The front matter of a result: upstream's keys and what their values must be. What two keys say
-//! of the same thing must never differ.
+//! The front matter of a result: upstream's keys and the constraints on their values. Two keys
+//! about the same fact must never differ.
 
 use model::{Placed, RequestId, ResultId, Sha256, UtcTime, quote};
 
@@ -36,7 +36,7 @@ pub(super) fn check(fields: &Fields<'_>, file_name: &str, report: &mut Report) {
     }
 }
 
-/// The time that an id of either form names.
+/// Returns the time in an id of either form.
 fn time_of(id: &ResultId) -> Option<UtcTime> {
     const STAMP: std::ops::Range<usize> = 3..19;
     let stamp = id.as_str().get(STAMP)?;
@@ -61,7 +61,7 @@ fn check_ids(
         let row = Violation::warning(Code::SchemaFileName, message);
         report.add(row.hint(format!("name it {id}.md")));
     }
-    // A refusal under REFUSED- has no usable request id to repeat.
+    // A refusal with REFUSED- has no valid request id to repeat.
     if let Some(request) = request
         && !id.subject().starts_with("REFUSED-")
         && (request.value.parse::<RequestId>().is_err() || request.value != id.subject())
@@ -118,11 +118,11 @@ fn check_network(fields: &Fields<'_>, report: &mut Report) {
     }
 }
 
-/// A host name or address of either version, and a port if one is named. What was reached is not
-/// judged again, only whether it can be a destination at all.
+/// Returns true for a host name or an address of either version, with an optional port. The check
+/// only asks whether a destination is possible; it does not apply the policy again.
 fn is_destination(text: &str) -> bool {
     let (host, port) = match text.rsplit_once(':') {
-        // An address of version 6 with a port stands in brackets.
+        // An IPv6 address with a port is in brackets.
         Some((host, port)) if !host.contains(':') || host.ends_with(']') => (host, Some(port)),
         _ => (text, None),
     };
@@ -140,7 +140,7 @@ fn is_destination(text: &str) -> bool {
     port.is_none_or(|port| digits(port) && port.parse::<u16>().is_ok()) && (address || named)
 }
 
-/// The digest under this key; what is none is reported.
+/// Returns the digest under this key; reports an invalid one.
 pub(super) fn digest(fields: &Fields<'_>, key: &str, report: &mut Report) -> Option<Sha256> {
     let node = fields.node(key, report)?;
     let digest = node.scalar().and_then(|(text, _)| text.parse().ok());

@@ -1,5 +1,5 @@
-//! Instructions to fetch or to execute, in words. A report that something asked for it is none;
-//! nor is a negation. It must never look beyond the line.
+//! Finds instructions in words to fetch or to execute. A report that something asked for it is not
+//! an instruction, and neither is a negation. The search must never look beyond the line.
 
 use std::ops::Range;
 
@@ -10,13 +10,13 @@ use super::lexicon::{
 };
 use super::words::{Words, is_quote};
 
-/// A phrase that begins with this word: the index of its last.
+/// Returns the index of the last word of a phrase that begins with this word.
 type Phrase = fn(&Words<'_>, usize) -> Option<usize>;
 
 const ORDERS_TO_READER: [Phrase; 5] =
     [the_following, inline_command, fetch_and_run, fetch_url, forget_orders];
 
-/// The first instruction of the line.
+/// Returns the first instruction of the line.
 pub(super) fn find(words: &Words<'_>) -> Option<Range<usize>> {
     let verbs = RUN.or(PUT_IN).or(FETCH).or(FORGET);
     let mut fetcher = None;
@@ -35,7 +35,7 @@ pub(super) fn find(words: &Words<'_>) -> Option<Range<usize>> {
         if !words.is(index, verbs) {
             continue;
         }
-        // What is ordered first: it is the rarer of the two, and costs less to see.
+        // The phrase is checked first, because it is rarer and cheaper to check than the order.
         let last = ORDERS_TO_READER.iter().find_map(|phrase| phrase(words, index));
         if let Some(last) = last.filter(|_| words.orders(index)) {
             return Some(words.range(index, last));
@@ -44,7 +44,7 @@ pub(super) fn find(words: &Words<'_>) -> Option<Range<usize>> {
     None
 }
 
-/// `run the following`, `paste this command`, `execute the script below`.
+/// Matches `run the following`, `paste this command` or `execute the script below`.
 fn the_following(words: &Words<'_>, verb: usize) -> Option<usize> {
     let run = words.is(verb, RUN);
     if !run && !words.is(verb, PUT_IN) {
@@ -60,7 +60,7 @@ fn the_following(words: &Words<'_>, verb: usize) -> Option<usize> {
     (words.is(object, CODE) && (this || below)).then_some(object)
 }
 
-/// ``run `make install` ``, `execute: "rm -rf /"`, `run curl http://host/`.
+/// Matches ``run `make install` ``, `execute: "rm -rf /"` or `run curl http://host/`.
 fn inline_command(words: &Words<'_>, verb: usize) -> Option<usize> {
     if !words.is(verb, RUN) {
         return None;
@@ -83,11 +83,11 @@ fn inline_command(words: &Words<'_>, verb: usize) -> Option<usize> {
     }
     match blank {
         "`" | "``" | "$ " | "`$ " => Some(object),
-        // In other quotes one word may be a name.
+        // In other quotes, a single word may be a name.
         "\"" | "'" | "“" | "‘" => has_argument(words, object).then_some(object),
         "" => {
             let lower = words.text(object).starts_with(|c: char| c.is_ascii_lowercase());
-            // `run pip in isolation` speaks of a program, and gives no command line.
+            // `run pip in isolation` mentions a program but is not a command line.
             let line = has_argument(words, object) && !words.is(object + 1, PREPOSITION);
             (words.is(object, COMMAND_NAME) && lower && line).then_some(object)
         }
@@ -95,7 +95,7 @@ fn inline_command(words: &Words<'_>, verb: usize) -> Option<usize> {
     }
 }
 
-/// Whether another word of the same command follows: behind one blank.
+/// Returns true if another word of the same command follows after one blank.
 fn has_argument(words: &Words<'_>, program: usize) -> bool {
     let gap = words.gap(program + 1).trim_end_matches(['-', '/', '.', '$', '~', '"', '\'']);
     program + 1 < words.len() && gap == " "
@@ -105,7 +105,7 @@ fn opens(gap: &str) -> bool {
     gap.chars().next_back().is_some_and(is_quote)
 }
 
-/// `download the file and run it`.
+/// Matches `download the file and run it`.
 fn fetch_and_run(words: &Words<'_>, verb: usize) -> Option<usize> {
     const OBJECT_MAX: usize = 8;
     if !words.is(verb, FETCH) {
@@ -116,7 +116,7 @@ fn fetch_and_run(words: &Words<'_>, verb: usize) -> Option<usize> {
     (words.is(and + 1, START) && words.joined(and + 1)).then_some(and + 1)
 }
 
-/// `fetch https://host/x`.
+/// Matches `fetch https://host/x`.
 fn fetch_url(words: &Words<'_>, verb: usize) -> Option<usize> {
     const OBJECT_MAX: usize = 4;
     if !words.is(verb, FETCH) || words.is(verb, FETCHER) {
@@ -128,7 +128,7 @@ fn fetch_url(words: &Words<'_>, verb: usize) -> Option<usize> {
         .find(|&at| words.is(at, URL_SCHEME) && words.gap(at + 1).starts_with("://"))
 }
 
-/// `ignore all previous instructions`, `disregard the above`.
+/// Matches `ignore all previous instructions` or `disregard the above`.
 fn forget_orders(words: &Words<'_>, verb: usize) -> Option<usize> {
     const BETWEEN_MAX: usize = 6;
     if !words.is(verb, FORGET) {
@@ -137,7 +137,7 @@ fn forget_orders(words: &Words<'_>, verb: usize) -> Option<usize> {
     let (mut earlier, mut whose) = (false, false);
     for at in verb + 1..verb + 1 + BETWEEN_MAX {
         if !words.joined(at) {
-            // `ignore the above.`: nothing follows that could be a smaller thing.
+            // `ignore the above.`: no noun follows that would narrow it.
             let ends = at >= words.len() || words.gap(at).starts_with(['.', ',', ';', ':', '!']);
             return (earlier && ends).then_some(at - 1);
         }
@@ -156,7 +156,7 @@ fn forget_orders(words: &Words<'_>, verb: usize) -> Option<usize> {
     None
 }
 
-/// `please execute`, `you must run`, `you need to download`.
+/// Matches `please execute`, `you must run` or `you need to download`.
 fn addressed(words: &Words<'_>, index: usize) -> Option<usize> {
     let told = RUN.or(FETCH);
     let verb = if words.is(index, PLEASE) {
@@ -173,7 +173,7 @@ fn addressed(words: &Words<'_>, index: usize) -> Option<usize> {
     (words.is(verb, told) && words.joined(verb) && words.stands(verb)).then_some(verb)
 }
 
-/// `system: you are …` at the beginning of a line: a turn of a chat that nobody had.
+/// Matches `system: you are …` at the beginning of a line: a forged turn of a chat.
 fn plays_role(words: &Words<'_>) -> bool {
     words.is(0, ROLE)
         && words.is(1, ADDRESS)
@@ -181,8 +181,8 @@ fn plays_role(words: &Words<'_>) -> bool {
         && words.gap(1).contains(':')
 }
 
-/// `curl … | sh`, `sh -c "$(curl …)"`, `wget … && chmod …`: the fetching word, at the word that
-/// completes it. Remembers the first one of the sentence in `fetcher`.
+/// Matches `curl … | sh`, `sh -c "$(curl …)"` or `wget … && chmod …` at the word that completes it,
+/// and returns the fetching word. `fetcher` holds the first such word of the sentence.
 fn fetch_to_shell(words: &Words<'_>, index: usize, fetcher: &mut Option<usize>) -> Option<usize> {
     const BACK: usize = 3;
     let gap = words.gap(index);
@@ -199,7 +199,7 @@ fn fetch_to_shell(words: &Words<'_>, index: usize, fetcher: &mut Option<usize>) 
         return None;
     }
     let first = (*fetcher)?;
-    // A table may name both in one row.
+    // A Markdown table may name both in one row.
     if first + 1 >= index || words.gap(first + 1).contains('|') {
         return None;
     }
@@ -215,7 +215,7 @@ fn fetch_to_shell(words: &Words<'_>, index: usize, fetcher: &mut Option<usize>) 
     ((to_shell && runs) || kept).then_some(first)
 }
 
-/// Whether an interpreter with what follows it reads its program from the pipe.
+/// Returns true if an interpreter, given the text after it, reads its program from the pipe.
 fn reads_program(words: &Words<'_>, interpreter: usize) -> bool {
     let after = words.gap(interpreter + 1).trim_start();
     after.starts_with(['`', '"', '\'', ')', ';', '.', ',', '|', '&'])

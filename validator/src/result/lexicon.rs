@@ -1,5 +1,5 @@
-//! The words that the rules about instructions and claims know, each with its meanings. It must
-//! never know a word only in one case of its letters.
+//! The words for the rules about instructions and claims, each with its meanings. The lookup must
+//! ignore case.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use model::Language;
 
-/// The meanings that one word can have.
+/// The meanings of one word.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Kinds(u64);
 
@@ -16,7 +16,7 @@ impl Kinds {
         Self(self.0 | other.0)
     }
 
-    /// Whether any of these is among them.
+    /// Returns true if the two sets intersect.
     pub(super) fn any(self, of: Self) -> bool {
         self.0 & of.0 != 0
     }
@@ -104,7 +104,7 @@ lexicon! {
              command commands before after against over";
 }
 
-/// The keys are words of this file: nobody can choose them so that they collide.
+/// The keys are words of this file, so an attacker cannot choose colliding ones.
 type Lexicon = HashMap<&'static str, Kinds, BuildHasherDefault<DefaultHasher>>;
 
 static KINDS: LazyLock<Lexicon> = LazyLock::new(|| {
@@ -115,7 +115,7 @@ static KINDS: LazyLock<Lexicon> = LazyLock::new(|| {
             *known = known.or(*kind);
         }
     }
-    // The interpreters of the languages come from their registry.
+    // The interpreters come from the registry of languages.
     for name in Language::ALL.iter().flat_map(|language| language.runtime().piped) {
         let known = kinds.entry(name).or_default();
         *known = known.or(INTERPRETER);
@@ -123,10 +123,10 @@ static KINDS: LazyLock<Lexicon> = LazyLock::new(|| {
     kinds
 });
 
-/// No word of the lexicon is longer, in bytes.
+/// The maximum length of a word in the lexicon, in bytes.
 const WORD_BYTES_MAX: usize = 20;
 
-/// The meanings of a word, none for most.
+/// Returns the meanings of a word; most words have none.
 pub(super) fn kinds_of(word: &str) -> Kinds {
     let mut buffer = [0; WORD_BYTES_MAX];
     let Some(lower) = buffer.get_mut(..word.len()) else { return Kinds::default() };

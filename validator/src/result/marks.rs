@@ -1,13 +1,12 @@
-//! Text that pretends to be more than output: turns of a chat with the reader, a tool request.
-//! A
-//! report must never excuse these, for programs act on the marks themselves.
+//! Text that poses as more than output: turns of a chat with the reader, or a tool request. A
+//! report must never excuse these, because programs act on the marks themselves.
 
 use std::ops::Range;
 
 use super::window::{Shape, window_after, window_before};
 use super::words::is_quote;
 
-/// The literals and what has to hold around them.
+/// The literals, and the check of the text around them.
 pub(super) const SHAPES: [(Shape, &[&str]); 5] = [
     (
         always,
@@ -44,12 +43,12 @@ fn always(_line: &str, at: Range<usize>) -> Option<Range<usize>> {
     Some(at)
 }
 
-/// Package managers write `[inst]`.
+/// Matches only upper case, because package managers print `[inst]`.
 fn upper_case(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     line.get(at.clone()).is_some_and(|mark| mark.contains("INST]")).then_some(at)
 }
 
-/// `### Instruction:` as the first thing of the line.
+/// Matches `### Instruction:` at the start of the line.
 fn heading(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     let first = line.bytes().take(at.start).all(|byte| byte.is_ascii_whitespace());
     let ends = line.get(at.start..at.end)?.ends_with(':') || {
@@ -60,7 +59,7 @@ fn heading(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     (first && ends).then_some(at)
 }
 
-/// The message of a chat as JSON: a role that can order, and content.
+/// Matches a chat message as JSON: a role that can give orders, and content.
 fn role(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     let mark = |c: char| c.is_whitespace() || is_quote(c) || c == '\\';
     let after = window_after(line, at.end, AROUND);
@@ -72,7 +71,7 @@ fn role(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     (orders && (content(after) || content(window_before(line, at.start, AROUND)))).then_some(at)
 }
 
-/// `request_type: tool_request`, as YAML or JSON.
+/// Matches `request_type: tool_request`, as YAML or JSON.
 fn tool_request(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     let mark = |c: char| matches!(c, ' ' | '\t' | '"' | '\'' | '\\');
     let after = window_after(line, at.end, AROUND).trim_start_matches(mark);

@@ -1,6 +1,6 @@
-//! The check of a tool result (upstream's tool-result schema): what CORE reads must have this form,
-//! carry no secret, and neither instruct its reader nor bring programs along. A result is untrusted
-//! data; passing here must never mean more than that.
+//! Checks a tool result (upstream's tool-result schema). A result for CORE must have this form,
+//! contain no secret and no program, and not instruct its reader. A result is untrusted data;
+//! passing this check must never mean more than that.
 
 mod artifacts;
 mod content;
@@ -27,14 +27,14 @@ use crate::sections::{Section, Sections};
 use crate::text;
 use crate::violation::Violation;
 
-/// The most bytes a result's Markdown may have.
+/// The maximum size of a result's Markdown in bytes.
 pub const RESULT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 const SAFETY_NOTES: [&str; 3] =
     ["Untrusted Output Statement", "Unexpected behavior", "Network confirmation"];
 
-/// Checks a result and returns every violation by place. Both forms of result ids are read, and
-/// keys that upstream does not know are allowed.
+/// Checks a result and returns every violation in order of position. It accepts both forms of
+/// result ids, and keys that upstream does not define.
 #[must_use]
 pub fn check_result(bytes: &[u8], file_name: &str) -> Vec<Violation> {
     let mut report = Report::default();
@@ -63,16 +63,16 @@ pub fn check_result(bytes: &[u8], file_name: &str) -> Vec<Violation> {
     report.into_rows()
 }
 
-/// The code for which this line of stdout or stderr must not stand in a result: a secret first,
-/// then what a result may not say. A line that passes here passes [`check_result`] wherever it
-/// stands in a section. In linear time.
+/// Returns the code for which this line of stdout or stderr must not appear in a result: first a
+/// secret, then forbidden content. A line that passes here passes [`check_result`] anywhere in a
+/// section. Takes linear time.
 #[must_use]
 pub fn withheld(line: &str) -> Option<Code> {
     let secret = secrets::find(line).first().map(|found| Code::Secret(found.kind));
     secret.or_else(|| content::first(line))
 }
 
-/// Whether a line of `## Outputs` that says this states a digest for a path below /out.
+/// Returns true if this line of `## Outputs` states a digest for a path below /out.
 #[must_use]
 pub fn states_digest(line: &str) -> bool {
     artifacts::has_row(line)
@@ -105,7 +105,7 @@ fn check_safety_notes(section: &Section<'_>, report: &mut Report) {
             report.error(Code::SectionMissing, section.spot, message);
             continue;
         };
-        // The value may be a paragraph or a list of its own.
+        // The value may be a separate paragraph or list.
         let mut lines = section.lines.iter().skip(index);
         let first = lines.next().and_then(|line| after_note(line.text, note));
         let next = lines.map(|line| line.text).find(|text| !text.trim().is_empty());
@@ -118,7 +118,7 @@ fn check_safety_notes(section: &Section<'_>, report: &mut Report) {
     }
 }
 
-/// What a line says after `note:`, whatever marks stand around it.
+/// Returns the text of a line after `note:`, without the marks around it.
 fn after_note(line: &str, note: &str) -> Option<String> {
     let bare = line.replace(['*', '`', '_'], "");
     let value = bare.trim_start_matches([' ', '-', '+']).strip_prefix(note)?.strip_prefix(':')?;

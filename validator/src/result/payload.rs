@@ -1,12 +1,12 @@
-//! Executable payloads inline that are encoded: programs as base64, hexadecimal digits or escapes,
-//! commands and data URLs in base64. A shape is looked at where one of its literals stands; it must
-//! never look further than a bounded number of bytes around it.
+//! Finds inline executable payloads that are encoded: programs as base64, hexadecimal digits or
+//! escapes, commands and data URLs in base64. A check runs where one of its literals occurs, and
+//! must only look at a bounded number of bytes around it.
 
 use std::ops::Range;
 
 use super::window::{Shape, window_after, window_before};
 
-/// The literals (in lower case, met in either) and what has to hold around them.
+/// The literals, matched in any case, and the check of the text around them.
 pub(super) const SHAPES: [(Shape, &[&str]); 7] = [
     (base64_program, BASE64_PROGRAMS),
     (base64_script, &["IyEvYmlu", "IyEvdXNyL2Jpb", "IyEgL2Jpb"]),
@@ -20,7 +20,7 @@ pub(super) const SHAPES: [(Shape, &[&str]); 7] = [
     (encoded_command, &["-encodedcommand", "-enc ", "-ec ", "-e "]),
 ];
 
-/// ELF, PE, Mach-O, Java classes and fat binaries, WebAssembly, Dalvik.
+/// Base64 of ELF, PE, Mach-O, Java classes and fat binaries, WebAssembly, Dalvik.
 const BASE64_PROGRAMS: &[&str] = &[
     "f0VMRgEB",
     "f0VMRgIB",
@@ -52,25 +52,25 @@ const ESCAPED_PROGRAMS: &[&str] = &[
     "\u{7f}ELF",
 ];
 
-/// How many bytes around a literal are looked at.
+/// The number of bytes to examine around a literal.
 const AROUND: usize = 128;
 
 fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte)
 }
 
-/// How many bytes of this kind follow from here on, up to `most`.
+/// Returns the number of bytes of this kind from here on, up to `most`.
 fn run(line: &str, from: usize, most: usize, kind: impl Fn(u8) -> bool) -> usize {
     line.bytes().skip(from).take(most).take_while(|&byte| kind(byte)).count()
 }
 
-/// Whether a run of these bytes begins here and is this long at least.
+/// Returns true if a run of at least `least` such bytes begins here.
 fn begins_run(line: &str, at: usize, least: usize, kind: impl Fn(u8) -> bool) -> bool {
     let before = at.checked_sub(1).and_then(|at| line.as_bytes().get(at));
     !before.is_some_and(|&byte| kind(byte) && byte != b'=') && run(line, at, least, kind) == least
 }
 
-/// The literal in exactly this case; base64 has two of every letter.
+/// Returns true if the literal matches in case, which is significant in base64.
 fn exact(line: &str, at: &Range<usize>, literals: &[&str]) -> bool {
     line.get(at.clone()).is_some_and(|found| literals.contains(&found))
 }
@@ -88,7 +88,8 @@ fn base64_script(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     whole.then(|| at.start..at.start + LEAST)
 }
 
-/// More digits than the longest usual digest has: by chance one of these begins like a program.
+/// Matches more digits than the longest common digest, because some digests begin like a program by
+/// chance.
 fn hex_program(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     const LEAST: usize = 132;
     begins_run(line, at.start, LEAST, |byte| byte.is_ascii_hexdigit())
@@ -101,14 +102,14 @@ fn hex_array(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     (run(line, at.start, LEAST, array) == LEAST).then(|| at.start..at.start + LEAST)
 }
 
-/// The magic numbers alone are what a careful script compares with.
+/// Requires text after the magic number: a careful script compares with the number alone.
 fn escaped_program(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     const LEAST: usize = 40;
     let text = |byte: u8| !byte.is_ascii_whitespace() && !b"\"'`".contains(&byte);
     (run(line, at.end, LEAST, text) == LEAST).then_some(at)
 }
 
-/// `data:text/html;base64,…` and what else runs where it is opened.
+/// Matches `data:text/html;base64,…` and other types that run when opened.
 fn data_url(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     const ACTIVE: [&str; 20] = [
         "text/html",
@@ -139,7 +140,7 @@ fn data_url(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     (base64 && ACTIVE.contains(&kind.as_str())).then(|| at.start..at.end + head.len())
 }
 
-/// PowerShell's command in base64 of UTF-16.
+/// Matches PowerShell's command in base64 of UTF-16.
 fn encoded_command(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     const LEAST: usize = 20;
     let rest = line.get(at.end..)?;

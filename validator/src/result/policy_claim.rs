@@ -1,6 +1,5 @@
-//! Claims that policy should change, or that it binds the reader no longer. What somebody is
-//! reported to have asked for is no claim; nor is a negation. It must never look beyond
-//! the line.
+//! Finds claims that policy should change, or that it no longer binds the reader. A report of a
+//! request is not a claim, and neither is a negation. The search must never look beyond the line.
 
 use std::ops::Range;
 
@@ -10,7 +9,7 @@ use super::lexicon::{
 };
 use super::words::Words;
 
-/// The first claim of the line.
+/// Returns the first claim of the line.
 pub(super) fn find(words: &Words<'_>) -> Option<Range<usize>> {
     (0..words.len()).find_map(|index| {
         let ordered = ordered(words, index).filter(|_| words.orders(index));
@@ -35,22 +34,22 @@ fn ordered(words: &Words<'_>, verb: usize) -> Option<usize> {
     if words.is(verb, ADD) { add_to_policy(words, verb) } else { None }
 }
 
-/// `relax the network policy`, `ignore the rules`.
+/// Matches `relax the network policy` or `ignore the rules`.
 fn change_policy(words: &Words<'_>, verb: usize) -> Option<usize> {
     let object = words.skip(verb + 1, ARTICLE.or(POLICY_WORD), 4)?;
-    // Programs have rules of many kinds; only with an article these are the reader's.
+    // Programs have rules of many kinds; only with an article are these the reader's.
     let rules = words.is(object, RULES) && words.is(object - 1, ARTICLE.or(POLICY_WORD));
     (words.is(object, POLICY) || rules).then_some(object)
 }
 
-/// `enable full network access`.
+/// Matches `enable full network access`.
 fn enable_network(words: &Words<'_>, verb: usize) -> Option<usize> {
     const BETWEEN_MAX: usize = 4;
     let on = |at: &usize| words.joined(*at) && words.is(*at, ARTICLE.or(REACH).or(NETWORK));
     (verb + 1..verb + 1 + BETWEEN_MAX).take_while(on).find(|&at| words.is(at, NETWORK))
 }
 
-/// `add example.org to the allowlist`.
+/// Matches `add example.org to the allowlist`.
 fn add_to_policy(words: &Words<'_>, verb: usize) -> Option<usize> {
     const OBJECT_MAX: usize = 6;
     let window = (verb + 2..verb + 2 + OBJECT_MAX).take_while(|&at| at < words.len());
@@ -67,21 +66,21 @@ fn stated(words: &Words<'_>, index: usize) -> Option<usize> {
     released(words, index)
 }
 
-/// `the policy should be changed`.
+/// Matches `the policy should be changed`.
 fn should_change(words: &Words<'_>, policy: usize) -> Option<usize> {
     let modal = words.skip(policy + 1, BE, 1).filter(|&it| words.is(it, MODAL))?;
     let verb = words.skip(modal + 1, BE.or(TO), 4)?;
     words.is(verb, CHANGED.or(LETS)).then_some(verb)
 }
 
-/// `the restrictions no longer apply`.
+/// Matches `the restrictions no longer apply`.
 fn applies_no_longer(words: &Words<'_>, policy: usize) -> Option<usize> {
     let says = |at: usize, kind| words.joined(at) && words.is(at, kind);
     let all = says(policy + 1, NEGATION) && says(policy + 2, LONGER) && says(policy + 3, APPLY);
     all.then_some(policy + 3)
 }
 
-/// `you are now allowed to`, `you now have full access`.
+/// Matches `you are now allowed to` or `you now have full access`.
 fn released(words: &Words<'_>, index: usize) -> Option<usize> {
     let says = |at: usize, kind| words.joined(at) && words.is(at, kind);
     let now = if words.is(index, YOU) {

@@ -1,6 +1,6 @@
-//! Executable payloads inline that are text: scripts, script in HTML, one-liners that decode and
-//! execute. A shape is looked at where one of its literals stands; it must never look further than
-//! a bounded number of bytes around it.
+//! Finds inline executable payloads that are text: scripts, script in HTML, one-liners that decode
+//! and execute. A check runs where one of its literals occurs, and must only look at a bounded
+//! number of bytes around it.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use model::Language;
 
 use super::window::{Shape, window_after, window_before};
 
-/// The literals (met in either case) and what has to hold around them.
+/// The literals, matched in any case, and the check of the text around them.
 pub(super) const SHAPES: [(Shape, &[&str]); 6] = [
     (shebang, &["#!"]),
     (script_element, &["<script"]),
@@ -39,9 +39,9 @@ const EVENT_HANDLERS: &[&str] = &[
 
 const AROUND: usize = 128;
 
-/// `#!/bin/sh` as the first thing of the line.
+/// Matches `#!/bin/sh` at the start of the line.
 fn shebang(line: &str, at: Range<usize>) -> Option<Range<usize>> {
-    // Anything but blanks before it ends this at once.
+    // A character other than a blank before it ends the scan at once.
     let first = line.bytes().take(at.start).all(|byte| byte.is_ascii_whitespace());
     let program = window_after(line, at.end, AROUND).trim_start_matches([' ', '\t']);
     let path = program.strip_prefix('/')?;
@@ -53,7 +53,7 @@ fn script_element(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     after.is_none_or(|c| c.is_whitespace() || matches!(c, '>' | '/')).then_some(at)
 }
 
-/// A URL that calls or assigns; `javascript: 3` counts lines.
+/// Matches a URL that calls or assigns; `javascript: 3` is a count of lines.
 fn script_url(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     const URL_HEAD: usize = 48;
     let before = window_before(line, at.start, 1);
@@ -76,23 +76,22 @@ fn event_handler(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     (attribute && tag()).then_some(at)
 }
 
-/// The programs of no language that execute the text which is piped into them.
+/// Programs that belong to no language and execute text piped into them.
 const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "perl", "php"];
 
-/// Returns whether a program executes the text that is piped into it.
 fn executes(program: &str) -> bool {
     SHELLS.contains(&program)
         || Language::ALL.iter().any(|language| language.runtime().piped.contains(&program))
 }
 
-/// The program that a text begins with, without its directory.
+/// Returns the program at the start of a text, without its directory.
 fn program(text: &str) -> &str {
     let text = text.trim_start().strip_prefix("sudo ").unwrap_or(text).trim_start();
     let word = text.split(|c: char| !(c.is_ascii_alphanumeric() || "/._-".contains(c))).next();
     word.unwrap_or("").rsplit('/').next().unwrap_or("")
 }
 
-/// `base64 -d x | sh`, `eval "$(base64 -d x)"`.
+/// Matches `base64 -d x | sh` or `eval "$(base64 -d x)"`.
 fn decoded_to_shell(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     const OPTIONS: [&str; 4] = ["-d", "--decode", "-D", "-di"];
     let after = window_after(line, at.end, AROUND);
@@ -114,7 +113,7 @@ fn decoded_to_shell(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     piped.map(|pipe| at.start..at.end + pipe).or_else(|| within().then_some(at))
 }
 
-/// `eval(base64_decode(…`, `exec(__import__(…`.
+/// Matches `eval(base64_decode(…` or `exec(__import__(…`.
 fn decoded_and_executed(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     const CALL_BYTES_MAX: usize = 48;
     const DECODERS: [&str; 18] = [
@@ -148,7 +147,7 @@ fn decoded_and_executed(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     (decodes && !word && (calls || !import)).then_some(at)
 }
 
-/// What follows this beginning of a text, in any case of its letters.
+/// Returns the rest of a text after this prefix, ignoring ASCII case.
 fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let (head, rest) = text.split_at_checked(word.len())?;
     head.eq_ignore_ascii_case(word).then_some(rest)

@@ -1,6 +1,6 @@
-//! How much of a stream a result shows: at most the first 200 lines and 64 KiB (upstream's N; the
-//! rest belongs into the stream's file). A line of the stream is counted as a record writes it:
-//! indented, without the indent. It must never refuse what a record may show.
+//! The part of a stream that a result shows: at most the first 200 lines and 64 KiB (upstream's N;
+//! the rest is in the stream's file). A line counts as a record writes it: indented, without the
+//! indent. The check must never refuse a stream that a record may show.
 
 use crate::code::Code;
 use crate::report::Report;
@@ -10,12 +10,11 @@ const LINES_MAX: usize = 200;
 const BYTES_MAX: usize = 64 * 1024;
 const INDENT: &str = "    ";
 
-/// Lines that are not indented and may say what is shown (how much was kept, that the rest was
-/// cut), stand blank around it or fence it, and the bytes they may have.
+/// The maximum number of unindented lines, and their bytes. They may state the shown part or the
+/// cut, be blank, or form a fence.
 const NOTES_MAX: usize = 6;
 const NOTES_BYTES_MAX: usize = 1024;
 
-/// Reports the first line that is too much.
 pub(super) fn check(section: &Section<'_>, report: &mut Report) {
     let last = section.lines.iter().rposition(|line| !line.text.is_empty());
     let lines = section.lines.iter().take(last.map_or(0, |last| last + 1));

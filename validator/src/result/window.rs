@@ -1,12 +1,11 @@
-//! The bounded part of a line at which a shape looks.
+//! The bounded part of a line that a check examines.
 
 use std::ops::Range;
 
-/// Looks around a literal at this place of a line: the bytes that are meant, if it is what it
-/// seems. It must look at a bounded number of bytes only.
+/// Examines the text around a literal at this range of a line, and returns the range of the
+/// finding, if any. It must examine a bounded number of bytes only.
 pub(super) type Shape = fn(&str, Range<usize>) -> Option<Range<usize>>;
 
-/// At most `most` bytes from here on.
 pub(super) fn window_after(line: &str, from: usize, most: usize) -> &str {
     let mut end = line.len().min(from.saturating_add(most));
     while !line.is_char_boundary(end) {
@@ -15,7 +14,7 @@ pub(super) fn window_after(line: &str, from: usize, most: usize) -> &str {
     line.get(from..end).unwrap_or("")
 }
 
-/// At most `most` bytes before here, or one character.
+/// Returns at most `most` bytes before here, or one character.
 pub(super) fn window_before(line: &str, to: usize, most: usize) -> &str {
     let mut start = to.saturating_sub(most);
     while !line.is_char_boundary(start) {

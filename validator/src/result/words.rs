@@ -1,7 +1,6 @@
-//! A line of text as words with the meanings that the rules about instructions ask for, and what
-//! can be said of a word by its place: whether it orders, whether somebody only reports it. It
-//! must never make a line mean more because of words that stand before it, for a line that passes
-//! alone has to pass behind the words of a record too.
+//! Splits a line into words with the meanings from the lexicon, and decides from the context
+//! whether a word is an order or only reported. Words before a line must never add meaning to it: a
+//! line that passes alone must also pass after the words of a record.
 
 use std::ops::Range;
 
@@ -13,7 +12,6 @@ struct Word {
     kinds: Kinds,
 }
 
-/// A line and its words.
 pub(super) struct Words<'a> {
     line: &'a str,
     words: Vec<Word>,
@@ -24,7 +22,7 @@ impl<'a> Words<'a> {
         let kinds = |range| line.get(range).map(kinds_of).unwrap_or_default();
         let mut words = Vec::new();
         let mut start = None;
-        // Up to here the word is sure: it ends with a letter or a digit.
+        // The end of the last letter or digit of the word.
         let mut end = 0;
         for (at, c) in line.char_indices() {
             if c.is_alphanumeric() || c == '_' {
@@ -53,18 +51,17 @@ impl<'a> Words<'a> {
         self.words.get(index).is_some_and(|word| word.kinds.any(of))
     }
 
-    /// The word as it is written.
     pub(super) fn text(&self, index: usize) -> &'a str {
         self.words.get(index).and_then(|word| self.line.get(word.at..word.end)).unwrap_or("")
     }
 
-    /// The bytes from one word's beginning to another's end.
+    /// Returns the bytes from the beginning of one word to the end of another.
     pub(super) fn range(&self, first: usize, last: usize) -> Range<usize> {
         let at = self.words.get(first).map_or(0, |word| word.at);
         at..self.words.get(last).map_or(self.line.len(), |word| word.end)
     }
 
-    /// What stands between this word and the one before it, or the beginning of the line.
+    /// Returns the text between the previous word, or the beginning of the line, and this one.
     pub(super) fn gap(&self, index: usize) -> &'a str {
         let before = index.checked_sub(1).and_then(|index| self.words.get(index));
         let from = before.map_or(0, |word| word.end);
@@ -72,15 +69,15 @@ impl<'a> Words<'a> {
         self.line.get(from..to).unwrap_or("")
     }
 
-    /// Whether the phrase goes on from the word before to this one.
+    /// Returns true if the phrase continues from the previous word to this one.
     pub(super) fn joined(&self, index: usize) -> bool {
         index > 0
             && index < self.len()
             && self.gap(index).chars().all(|c| c.is_whitespace() || is_quote(c) || "*_".contains(c))
     }
 
-    /// The first index from here on, by at most `most` words of these kinds that join, whose word
-    /// is of another kind and joins too.
+    /// Skips at most `most` joined words of these kinds, and returns the index of the next word if
+    /// it is joined and of another kind.
     pub(super) fn skip(&self, mut index: usize, over: Kinds, most: usize) -> Option<usize> {
         for _ in 0..=most {
             if !self.joined(index) {
@@ -94,7 +91,7 @@ impl<'a> Words<'a> {
         None
     }
 
-    /// Whether a clause, a list item or a quotation begins with this word.
+    /// Returns true if a clause, a list item or a quotation begins with this word.
     pub(super) fn begins(&self, index: usize) -> bool {
         const MARKS: &str = ":,;!?()[]{}<>|#—–•·=\t";
         let gap = self.gap(index);
@@ -106,7 +103,7 @@ impl<'a> Words<'a> {
             || gap.chars().next_back().is_some_and(is_quote)
     }
 
-    /// Whether the word is an order to the reader: nobody reports it, and nobody says not to.
+    /// Returns true if the word is an order to the reader, neither reported nor negated.
     pub(super) fn orders(&self, index: usize) -> bool {
         let before = |back: usize| index.checked_sub(back);
         let told = before(1).is_some_and(|last| {
@@ -118,7 +115,7 @@ impl<'a> Words<'a> {
         (self.begins(index) || told) && self.stands(index)
     }
 
-    /// Whether the word is meant: neither negated nor reported.
+    /// Returns true if the word is neither negated nor reported.
     pub(super) fn stands(&self, index: usize) -> bool {
         !self.negated(index) && !self.reported(index)
     }
@@ -138,7 +135,7 @@ impl<'a> Words<'a> {
         false
     }
 
-    /// Whether somebody says in the same sentence that something asked for it.
+    /// Returns true if the same sentence reports that something asked for it.
     fn reported(&self, index: usize) -> bool {
         const BACK: usize = 12;
         (index.saturating_sub(BACK)..index).any(|verb| {
@@ -149,7 +146,8 @@ impl<'a> Words<'a> {
         })
     }
 
-    /// Whether no sentence ends between two words, but within a quotation that is still open.
+    /// Returns true if no sentence ends between two words, except within a quotation that is still
+    /// open.
     fn same_sentence(&self, first: usize, last: usize) -> bool {
         let between = (self.words.get(first), self.words.get(last));
         let (Some(from), Some(to)) = between else { return false };
@@ -166,7 +164,6 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Where the first sentence ends, if it does.
 fn end_of_sentence(text: &str) -> Option<usize> {
     let mut ending = None;
     for (at, c) in text.char_indices() {

@@ -1,5 +1,5 @@
-//! From a code to its documentation, which is a column of the codes. A code without documentation must
-//! not compile.
+//! Maps a code to its documentation, which is a column of the codes. A code without documentation
+//! must not compile.
 
 use super::Rule;
 use super::{
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::code::{Code, each_code};
 
-/// Every rule, in the order of the codes; the families come last.
+/// Returns every rule in the order of the codes; the families come last.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     let families = [&secret::SECRET, &elsewhere::LAYER, &elsewhere::GATE, &elsewhere::AIS];
     Code::ALL.iter().map(|code| Rule::of(*code)).chain(families)

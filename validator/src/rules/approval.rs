@@ -1,5 +1,5 @@
-//! The documentation of `approval.*`. What makes an approval good is decided by policy; only that
-//! its fields are filled in and in order can be told from the text.
+//! The documentation of `approval.*`. Policy decides whether an approval is valid; the text only
+//! shows whether its fields are filled in and in order.
 
 use super::Example::{All, Front, Words};
 use super::case::{bad, good};

@@ -1,4 +1,4 @@
-//! The documentation of `backend.*`: the lanes.
+//! The documentation of `backend.*`.
 
 use super::Example::{All, Front, Prose, Section};
 use super::case::{bad, good, warned};

@@ -1,5 +1,5 @@
-//! The documents from which the examples start: one valid request, one for the monty lane and one
-//! valid result. They must stay valid as they are, or no example says anything.
+//! The base documents of the examples: a valid request, a valid request for the monty backend, and
+//! a valid result. They must stay valid, otherwise the examples prove nothing.
 
 macro_rules! digest {
     () => {
@@ -7,7 +7,7 @@ macro_rules! digest {
     };
 }
 
-/// The example of the tool-request schema, filled in and with its script among the inputs.
+/// The example of the tool-request schema, filled in and with its script as an input.
 pub const REQUEST: &str = concat!(
     r#"---
 request_type: tool_request
@@ -66,7 +66,7 @@ python -u script.py --in /in/input.csv --out /out/output.json
 "#
 );
 
-/// The same for the monty lane, which has code in place of a command and no files.
+/// A request for the monty backend, which has code in place of a command and no files.
 pub const MONTY: &str = r#"---
 request_type: tool_request
 schema_version: 1
@@ -110,7 +110,7 @@ None.
 * Network rationale: none
 "#;
 
-/// A result of [`REQUEST`], by the tool-result schema.
+/// A result of [`REQUEST`], in the form of the tool-result schema.
 pub const RESULT: &str = concat!(
     r#"---
 result_type: tool_result
@@ -166,7 +166,7 @@ Command: `python -u script.py --in /in/input.csv --out /out/output.json`
 "#
 );
 
-/// Which document an example starts from.
+/// The document from which an example starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Base {
     /// [`REQUEST`]
@@ -178,7 +178,7 @@ pub enum Base {
 }
 
 impl Base {
-    /// The document, and the name that its file should have.
+    /// Returns the document and the expected name of its file.
     fn parts(self) -> (&'static str, &'static str) {
         match self {
             Self::Request => (REQUEST, "TR-20260209-160501Z-python-stats.md"),
@@ -187,13 +187,13 @@ impl Base {
         }
     }
 
-    /// The whole document.
+    /// Returns the whole document.
     #[must_use]
     pub fn text(self) -> &'static str {
         self.parts().0
     }
 
-    /// The name that its file should have.
+    /// Returns the expected name of its file.
     #[must_use]
     pub fn file_name(self) -> &'static str {
         self.parts().1

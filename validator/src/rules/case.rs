@@ -1,48 +1,48 @@
-//! An example of a rule as data: which document it starts from, what it changes there, and what is
-//! to be said of the outcome. The text that people see and the bytes that are checked come from
-//! the same words, so that an example can never be only decoration.
+//! An example of a rule as data: its base document, its changes, and the expected finding. The
+//! displayed text and the checked bytes come from the same words, so an example can never be
+//! untested.
 
 use super::base::Base;
 use super::parts::Parts;
 
-/// What a rule has to say of an example.
+/// The expected finding of a rule in an example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expected {
     /// Its code as an error, and no other error.
     Error,
     /// Its code as a warning, and no error at all.
     Warning,
-    /// Nothing; and nobody else has an error to report.
+    /// No finding of this rule, and no error of any other.
     Nothing,
 }
 
-/// How an example differs from its base. In its texts `«x × 3»` stands for x three times, `⏎` in
-/// there for a line end, and `«byte ff»` for one byte that need not be UTF-8.
+/// The difference between an example and its base. Marks in its texts: `«x × 3»` is x three times,
+/// `⏎` within it is a line end. `«byte ff»` is one byte, which need not be UTF-8.
 #[derive(Clone, Copy, Debug)]
 pub enum Example {
-    /// The section `## Command` holds this.
+    /// The content of the section `## Command`.
     Command(&'static str),
-    /// A front matter key and the lines that stand in its place; no lines leave the key out.
+    /// A front matter key and the lines that replace it; no lines remove the key.
     Front(&'static str, &'static str),
-    /// A section's title and what it holds.
+    /// A section's title and its content.
     Section(&'static str, &'static str),
-    /// The beginning of a line of the risk assessment and the line in its place, if any.
+    /// The beginning of a line of the risk assessment, and its replacement, if any.
     Risk(&'static str, &'static str),
-    /// This stands before the first section.
+    /// Text before the first section.
     Prose(&'static str),
-    /// This stands above the front matter.
+    /// Text above the front matter.
     Top(&'static str),
-    /// These sections in this order; one that the base does not have says `See above.`
+    /// These sections in this order; a section that the base lacks contains `See above.`
     Sections(&'static [&'static str]),
-    /// The file has this name.
+    /// The name of the file.
     FileName(&'static str),
     /// All of these changes.
     All(&'static [Example]),
-    /// A situation that no document alone shows, described.
+    /// The description of a situation that a document alone cannot show.
     Words(&'static str),
 }
 
-/// An example with its caption and what is expected of it.
+/// An example with its caption and its expected finding.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     expected: Expected,
@@ -51,7 +51,7 @@ pub struct Case {
     example: Example,
 }
 
-/// A file as it would be checked.
+/// A file to check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Document {
     /// Its name, without directories.
@@ -77,31 +77,31 @@ impl Case {
         Self { base, ..self }
     }
 
-    /// What the rule says of it.
+    /// Returns the expected finding of the rule.
     #[must_use]
     pub fn expected(&self) -> Expected {
         self.expected
     }
 
-    /// What there is to see in it, in a few words.
+    /// Returns a short caption.
     #[must_use]
     pub fn caption(&self) -> &'static str {
         self.caption
     }
 
-    /// The document from which it starts.
+    /// Returns the base document.
     #[must_use]
     pub fn base(&self) -> Base {
         self.base
     }
 
-    /// What it changes there.
+    /// Returns the change to the base document.
     #[must_use]
     pub fn example(&self) -> Example {
         self.example
     }
 
-    /// The file to check; None for a situation that is only described.
+    /// Returns the file to check; None for a situation that is only described.
     #[must_use]
     pub fn document(&self) -> Option<Document> {
         let mut parts = Parts::of(self.base);
@@ -129,7 +129,7 @@ fn change(parts: &mut Parts, example: &Example) -> Option<()> {
     Some(())
 }
 
-/// The bytes that a text with `«…»` marks stands for.
+/// Expands the `«…»` marks of a text to bytes.
 fn expand(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;

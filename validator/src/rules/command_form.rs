@@ -1,4 +1,4 @@
-//! The documentation of the rules for the form of `## Command`: one plain line, rightly quoted.
+//! The documentation of the rules for the form of `## Command`: one plain line, correctly quoted.
 
 use super::Example::{Command, Words};
 use super::case::{bad, good, warned};

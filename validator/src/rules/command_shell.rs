@@ -1,5 +1,5 @@
-//! The documentation of the rules for what a shell would make of the command. No shell runs it:
-//! the point is that the line means the same to whoever reads it and to what executes it.
+//! The documentation of the rules about shell syntax in the command. No shell runs it; the rules
+//! ensure that the line means the same to a reader and to the daemon.
 
 use super::Example::{Command, Prose};
 use super::case::{bad, good};

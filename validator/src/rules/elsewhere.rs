@@ -1,12 +1,13 @@
-//! The documentation of what no text shows: the spool, the agents' permissions, the layers of the
-//! cell, the AANA gate and the AIS artifacts. Their examples are described, not executed.
+//! The documentation of codes that the text alone cannot decide: the spool, the agents'
+//! permissions, the sandbox layers, the AANA gate and the AIS artifacts. Their examples are
+//! described, not executed.
 
 use super::Example::Words;
 use super::case::{bad, good};
 use super::{By, LATER, Member, POLICY, Rule, SPOOL, Weight};
 use crate::code::Code;
 
-/// The layers of a cell, as policy names them.
+/// Returns the layers of a sandbox by their names in the policy.
 pub(super) fn layers() -> Vec<Member> {
     [
         ("namespaces", "users, processes, mounts and network of its own"),

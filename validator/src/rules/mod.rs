@@ -1,5 +1,5 @@
-//! What every rule is for, in words that people read and examples that tests execute. It documents
-//! and must never decide: no check may ask this module whether something is allowed.
+//! The documentation of every rule, with examples that tests execute. It must never decide
+//! anything: no check may consult this module.
 
 mod all;
 mod approval;
@@ -39,7 +39,8 @@ use self::model::{LATER, POLICY, SPOOL, TEXT};
 use crate::code::Code;
 
 impl Rule {
-    /// The known members of a family; none of a single code, and none where a family is open.
+    /// Returns the known members of a family. The list is empty for a single code and for an open
+    /// family.
     #[must_use]
     pub fn members(&self) -> Vec<Member> {
         match self.code() {

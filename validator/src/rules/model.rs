@@ -24,7 +24,7 @@ pub enum Weight {
     Error,
     /// Always a warning.
     Warning,
-    /// An error in one situation, a warning in another; each says where or when.
+    /// An error in one situation and a warning in another, both described.
     Depends {
         /// The situation in which it is an error.
         error: &'static str,
@@ -44,23 +44,23 @@ impl fmt::Display for Weight {
 }
 
 model::closed_set! {
-    /// The part of the program that finds that a rule is broken.
+    /// The part of the program that detects a violation of a rule.
     pub enum By {
         /// The validator, from the text alone.
         Text = "the text alone",
-        /// Policy, with the signatures and what it knows of people and hosts.
+        /// Policy, with the signatures and its data about people and hosts.
         Policy = "policy",
-        /// The spool, with the files and what was run before.
+        /// The spool, with the files and the previous runs.
         Spool = "the spool",
         /// The host on which the tool would run.
         Host = "the host",
-        /// Nothing in this version: the code is kept for a check that is still to come.
+        /// No part of this version: the code is reserved for a future check.
         Later = "a later version",
     }
 }
 
 impl Rule {
-    /// The code that is documented; of a family one whose last word is in angle brackets.
+    /// Returns the documented code; for a family, one whose last component is in angle brackets.
     #[must_use]
     pub fn code(&self) -> Code {
         self.code
@@ -72,25 +72,25 @@ impl Rule {
         self.code.meaning()
     }
 
-    /// The weight, which decides whether it makes a document invalid.
+    /// Returns the weight, which determines whether a violation makes a document invalid.
     #[must_use]
     pub fn severity(&self) -> Weight {
         self.severity
     }
 
-    /// The deciders.
+    /// Returns the parts of the program that decide the rule.
     #[must_use]
     pub fn decided(&self) -> &'static [By] {
         self.decided
     }
 
-    /// Returns whether the validator decides it from the text alone.
+    /// Returns true if the validator decides the rule from the text alone.
     #[must_use]
     pub fn decided_here(&self) -> bool {
         self.decided.contains(&By::Text)
     }
 
-    /// The text that asks for the rule: a schema and its section, or our design.
+    /// Returns the origin of the rule: a schema and its section, or our design.
     #[must_use]
     pub fn source(&self) -> &'static str {
         self.source
@@ -114,12 +114,12 @@ impl Rule {
         self.cases
     }
 
-    /// The examples that the rule reports, as an error or a warning.
+    /// Returns the examples that violate the rule, as an error or a warning.
     pub fn rejects(&self) -> impl Iterator<Item = &'static Case> {
         self.cases.iter().filter(|case| case.expected() != Expected::Nothing)
     }
 
-    /// The examples that the rule has nothing against.
+    /// Returns the examples that satisfy the rule.
     pub fn accepts(&self) -> impl Iterator<Item = &'static Case> {
         self.cases.iter().filter(|case| case.expected() == Expected::Nothing)
     }
@@ -128,7 +128,7 @@ impl Rule {
 /// One member of a family of codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Member {
-    /// The last word of its code.
+    /// The last component of its code.
     pub name: &'static str,
     /// A description, as a phrase.
     pub what: &'static str,

@@ -1,4 +1,4 @@
-//! The documentation of `code.*`: the sections of the monty lane.
+//! The documentation of `code.*`: the sections of the monty backend.
 
 use super::Example::{All, Section, Sections};
 use super::case::{bad, good};

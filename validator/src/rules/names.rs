@@ -1,14 +1,14 @@
-//! From what somebody typed to a rule: the exact code, a member of a family, or what was probably
-//! meant. What was typed is judged as text only and must never be echoed from here.
+//! Finds a rule by a typed name: the exact code, a member of a family, or a similar code. The name
+//! is only compared as text and must never be echoed here.
 
 use super::{Member, Rule, all};
 use crate::code::Code;
 
-/// More than any code has; what is typed may have any length.
+/// More than the length of any code; a typed name may have any length.
 const NAME_CHARS_MAX: usize = 64;
 
 impl Rule {
-    /// The rule of this code, or of the family to which it belongs.
+    /// Returns the rule of this code, or of the family to which it belongs.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         all().find(|rule| match rule.family() {
@@ -17,7 +17,7 @@ impl Rule {
         })
     }
 
-    /// The beginning that all codes of a family share, with its dot.
+    /// Returns the common prefix of a family's codes, with its dot.
     fn family(&self) -> Option<&'static str> {
         match self.code {
             Code::Secret(_) => Some("secret."),
@@ -28,7 +28,7 @@ impl Rule {
         }
     }
 
-    /// Whether this name is the code of the member.
+    /// Returns true if this name is the code of the member.
     pub(super) fn is_called(&self, member: &Member, name: &str) -> bool {
         self.family().and_then(|family| name.strip_prefix(family)) == Some(member.name)
     }
@@ -41,14 +41,14 @@ impl Rule {
     }
 }
 
-/// At most six codes that may have been meant, the nearest first.
+/// Returns at most six similar codes, the nearest first.
 #[must_use]
 pub fn near(name: &str) -> Vec<String> {
     const MOST: usize = 6;
     let name: String = name.chars().take(NAME_CHARS_MAX).collect::<String>().to_lowercase();
     let codes: Vec<String> = all().flat_map(codes_of).collect();
     let part = |code: &String| name.len() >= 3 && code.contains(&name);
-    // A part of a code was meant as such, however far it is from the whole.
+    // A part of a code matches at any distance from the whole.
     let mut ranked: Vec<(usize, &String)> = codes
         .iter()
         .map(|code| (if part(code) { 0 } else { distance(&name, code) }, code))
@@ -64,7 +64,7 @@ pub fn near(name: &str) -> Vec<String> {
     ranked.into_iter().take(MOST).map(|(_, code)| code.clone()).collect()
 }
 
-/// The code of a rule, or those of all known members of a family.
+/// Returns the code of a rule, or the codes of all known members of a family.
 fn codes_of(rule: &'static Rule) -> Vec<String> {
     match (rule.family(), rule.members()) {
         (Some(family), members) if !members.is_empty() => {
@@ -74,7 +74,7 @@ fn codes_of(rule: &'static Rule) -> Vec<String> {
     }
 }
 
-/// How many characters must be put in, left out or replaced to make one text the other.
+/// Returns the edit distance of two texts in characters.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

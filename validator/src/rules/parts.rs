@@ -1,12 +1,11 @@
-//! The parts of a base document while an example changes some of them. It must know no rule: what
-//! an example makes of the document is for the validator to judge.
+//! The parts of a base document while an example changes some of them. It must not know any rule:
+//! the validator decides about the changed document.
 
 use super::base::Base;
 
-/// A base taken apart.
 pub(super) struct Parts {
     pub(super) file_name: &'static str,
-    /// What stands above the front matter.
+    /// The text above the front matter.
     pub(super) top: &'static str,
     /// Each key with all its lines.
     front: Vec<(&'static str, String)>,

@@ -1,5 +1,5 @@
-//! The documentation of `path.*` and `package.install`: what a command must not do, and what prose
-//! may well speak of.
+//! The documentation of `path.*` and `package.install`: forbidden in a command, but prose may
+//! mention them.
 
 use super::Example::{Command, Front, Prose, Section};
 use super::case::{bad, good, warned};

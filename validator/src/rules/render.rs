@@ -1,5 +1,5 @@
-//! The documentation as text: for a terminal, and as the Markdown of docs/rules.md. Both show the
-//! examples as they are, but for characters that nobody would see: those are escaped.
+//! Renders the documentation as text: for a terminal, and as the Markdown of docs/rules.md. Both
+//! show the examples unchanged, except that invisible characters are escaped.
 
 use std::fmt::Write;
 
@@ -14,8 +14,8 @@ const MARKS: &str =
     "«x × 3» stands for x three times, ⏎ in it for a line end, «byte ff» for one byte.";
 
 impl Rule {
-    /// The rule for a terminal of 80 columns, with one bad and one good example. `name` is the
-    /// code as it was asked for: of a family it is a member. Only the first line may be longer.
+    /// Renders the rule for a terminal of 80 columns, with one bad and one good example. `name` is
+    /// the requested code, for a family that of a member. Only the first line may be longer.
     #[must_use]
     pub fn explain(&self, name: &str) -> String {
         let mut out = format!("{name}: {}\n\n", self.meaning());
@@ -88,7 +88,7 @@ impl Rule {
 }
 
 impl Case {
-    /// The lines that people are shown; a description is wrapped, a document never.
+    /// Returns the lines to show; a description is wrapped, a document never.
     fn shown(&self, columns: usize) -> Vec<String> {
         let mut lines = Vec::new();
         match self.example() {
@@ -131,7 +131,7 @@ fn show(example: &Example, lines: &mut Vec<String>) {
     }
 }
 
-/// The whole of docs/rules.md.
+/// Renders docs/rules.md.
 #[must_use]
 pub fn markdown() -> String {
     let mut out = String::from(INTRODUCTION);

@@ -1,4 +1,4 @@
-//! The documentation of `result.*`: what must not reach the reader of a tool result.
+//! The documentation of `result.*`: content that must not reach the reader of a tool result.
 
 use super::Example::{Front, Section};
 use super::case::{bad, good};

@@ -1,6 +1,5 @@
-//! The documentation of the family `secret.*`. No example may stand here in the form that it
-//! warns of: each is put together from pieces, so that nothing that looks for secrets in this
-//! repository finds one.
+//! The documentation of the family `secret.*`. No example may be written in the form that it warns
+//! about. Each is assembled from pieces, so that a secret scanner finds none in this repository.
 
 use super::Example::{Command, Front, Prose};
 use super::case::{bad, good, warned};

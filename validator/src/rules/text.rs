@@ -1,4 +1,4 @@
-//! The documentation of `text.*`: characters and sizes. Hidden characters stand here as escapes.
+//! The documentation of `text.*`: characters and sizes. Hidden characters are written as escapes.
 
 use super::Example::{All, Command, Front, Prose, Risk};
 use super::case::{bad, good, warned};

@@ -1,15 +1,15 @@
-//! The characters that tokens are made of, and how far a run of them reaches. Looking at one run
-//! from many places must never cost its length each time.
+//! The alphabets of tokens, and the extent of a run of their characters. Examining one run from
+//! many positions must never cost its length each time.
 
 model::closed_set! {
-    /// A set of ASCII characters that an issuer draws its tokens from.
+    /// A set of ASCII characters from which an issuer generates tokens.
     pub(super) enum Alphabet {
         Digit = "digits",
         LowerHex = "lower-case hexadecimal digits",
         Hex = "hexadecimal digits",
         /// RFC 4648: `A-Z` and `2-7`.
         Base32 = "base32",
-        /// What Bech32 writes after its `1`, in upper case (BIP 173).
+        /// The characters of Bech32 after its `1`, in upper case (BIP 173).
         Bech32 = "bech32",
         UpperDigit = "upper-case letters and digits",
         LowerDigit = "lower-case letters and digits",
@@ -24,7 +24,7 @@ model::closed_set! {
         Base64 = "base64",
         /// Base64 with padding inside, and with percent escapes for it.
         Escaped64 = "base64, escaped",
-        /// What an Entra ID client secret is made of.
+        /// The characters of an Entra ID client secret.
         Tilde = "letters, digits and ~._-",
         /// Base64url with padding inside.
         Equals64 = "base64url, padded",
@@ -37,7 +37,7 @@ model::closed_set! {
     }
 }
 
-/// As many as there are alphabets.
+/// The number of alphabets.
 const COUNT: usize = Alphabet::ALL.len();
 
 impl Alphabet {
@@ -74,7 +74,7 @@ impl Alphabet {
     }
 }
 
-/// A bit for each ASCII character that an alphabet has.
+/// For each alphabet, one bit for each of its ASCII characters.
 const MEMBERS: [u128; COUNT] = {
     let mut members = [0; COUNT];
     let mut alphabet = 0;
@@ -91,14 +91,14 @@ const MEMBERS: [u128; COUNT] = {
     members
 };
 
-/// The five bits that a character of Bech32 stands for.
+/// Returns the five bits that a character of Bech32 encodes.
 pub(super) fn bech32_value(byte: u8) -> Option<u32> {
     const ORDER: &[u8; 32] = b"QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L";
     ORDER.iter().position(|it| *it == byte).and_then(|at| u32::try_from(at).ok())
 }
 
-/// How far the last run of each alphabet reached. A hostile text repeats a prefix inside one long
-/// run; without this memory each repetition would walk to the run's end.
+/// The last run of each alphabet. A hostile text repeats a prefix inside one long run; without this
+/// cache, each repetition would scan to the run's end.
 pub(super) struct Reach<'t> {
     bytes: &'t [u8],
     known: [(usize, usize); COUNT],
@@ -109,7 +109,7 @@ impl<'t> Reach<'t> {
         Self { bytes: text.as_bytes(), known: [(0, 0); COUNT] }
     }
 
-    /// Where the run of this alphabet that covers `from` ends; `from` if there is none.
+    /// Returns the end of the run of this alphabet that covers `from`; `from` if there is none.
     pub(super) fn end(&mut self, alphabet: Alphabet, from: usize) -> usize {
         let Some(known) = self.known.get_mut(alphabet as usize) else { return from };
         if !(known.0..known.1).contains(&from) {

@@ -1,21 +1,20 @@
-//! Secrets that are known by the name they are given to: `password=…`, `"api_key": "…"`,
-//! `<token>…</token>`. A name without a value of its own must never be a finding, nor code that
-//! computes one.
+//! Finds secrets by the name to which they are assigned: `password=…`, `"api_key": "…"`,
+//! `<token>…</token>`. A name without a value, and code that computes one, must never be a finding.
 
 use super::carrier::length;
 use super::checksum::is_mixed;
 use super::value;
 
-/// How much a name tells of its value.
+/// The kind of a name, which determines the checks on its value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Name {
-    /// People choose its value; it need not be random.
+    /// A person chooses the value, so it need not be random.
     Password,
-    /// A machine made its value.
+    /// A program generates the value.
     Token,
     /// A secret only after one of [`QUALIFIERS`].
     Key,
-    /// A password only as a word of its own: `DB_PASS`, not `bypass`.
+    /// A password only as a separate word: `DB_PASS`, not `bypass`.
     Pass,
 }
 
@@ -40,7 +39,7 @@ pub(super) const NAMES: [(&str, Name); 17] = [
     ("key", Name::Key),
 ];
 
-/// What makes a key a secret one.
+/// Words before `key` that make it a secret.
 const QUALIFIERS: [&str; 12] = [
     "api",
     "access",
@@ -56,20 +55,21 @@ const QUALIFIERS: [&str; 12] = [
     "deploy",
 ];
 
-/// How a value is written.
+/// A value and its notation.
 struct Given<'t> {
     value: &'t str,
     at: usize,
     quoted: bool,
-    /// Nothing but the sign stands between name and value.
+    /// True if only the sign is between name and value.
     tight: bool,
-    /// What follows the value.
+    /// The byte after the value.
     next: Option<u8>,
-    /// A colon, which prose uses too.
+    /// True if the sign is a colon, which prose uses as well.
     colon: bool,
 }
 
-/// A secret after a name that ends at `end`: its name's start, its value, the value's place.
+/// Returns the secret after a name that ends at `end`: the start of the name, the value, and the
+/// offset of the value.
 pub(super) fn value_of(
     text: &str,
     start: usize,
@@ -90,7 +90,7 @@ pub(super) fn value_of(
     Some((name_start(bytes, start), value, given.at))
 }
 
-/// Where the whole name begins of which only the last word is known.
+/// Returns the start of the whole name, given its last word.
 fn name_start(bytes: &[u8], start: usize) -> usize {
     const NAME_MAX: usize = 40;
     let joined = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
@@ -98,7 +98,7 @@ fn name_start(bytes: &[u8], start: usize) -> usize {
     start - before.iter().rev().take(NAME_MAX).take_while(joined).count()
 }
 
-/// What a name is by what stands before it.
+/// Determines the kind of a name from the text before it.
 fn settle(bytes: &[u8], start: usize, name: Name) -> Option<Name> {
     let before = bytes.get(..start)?;
     match name {
@@ -119,14 +119,14 @@ fn settle(bytes: &[u8], start: usize, name: Name) -> Option<Name> {
     }
 }
 
-/// The sign and the value after a name. Only the beginning of a value is looked at, for it decides
-/// and a hostile text has a name at every few bytes.
+/// Reads the sign and the value after a name. It examines only the beginning of a value: that is
+/// sufficient, and a hostile text has a name at every few bytes.
 fn given(text: &str, from: usize, element: bool) -> Option<Given<'_>> {
     const SEEN: usize = 40;
     const SPACE_MAX: usize = 16;
     let bytes = text.as_bytes();
     let space = |at: usize| at + length(bytes, at, SPACE_MAX, |byte| matches!(byte, b' ' | b'\t'));
-    // What is escaped inside of another text has backslashes before its quotes.
+    // In escaped text, backslashes precede the quotes.
     let name_end = from + length(bytes, from, SPACE_MAX, |byte| b"\"'`\\".contains(&byte));
     let sign_at = space(name_end);
     let (colon, sign_end) = sign(bytes, sign_at, element)?;
@@ -145,8 +145,8 @@ fn given(text: &str, from: usize, element: bool) -> Option<Given<'_>> {
     Some(Given { value: text.get(at..end)?, at, quoted, tight, next, colon })
 }
 
-/// Where the value begins that is given to the name ending at `from`, or to a name that this one is
-/// only a part of: `adafruit.io key = "…"`, `new-relic => …`.
+/// Returns the start of the value assigned to the name ending at `from`, or to a longer name that
+/// contains it: `adafruit.io key = "…"`, `new-relic => …`.
 pub(super) fn value_at(bytes: &[u8], from: usize) -> Option<usize> {
     const GAP_MAX: usize = 20;
     const BEFORE_MAX: usize = 3;
@@ -160,10 +160,10 @@ pub(super) fn value_at(bytes: &[u8], from: usize) -> Option<usize> {
     Some(at + length(bytes, at, AFTER_MAX, |byte| b"`\"' \t=\\".contains(&byte)))
 }
 
-/// What gives a value to a name in the languages of programs and settings, the longest first.
+/// Assignment signs of programming and configuration languages, the longest first.
 const SIGNS: [&str; 10] = [":::=", "::=", ":=", "=>", "||", "?=", "=", ">", ":", ","];
 
-/// What ends a value in quotes, and what also ends one without.
+/// The bytes that end a value in quotes, and those that end a bare value.
 const ENDS: [u128; 2] = [among(b" \t\n\r\x0c\"'`,"), among(b" \t\n\r\x0c\"'`,;&)<>]}")];
 
 const fn among(mut bytes: &[u8]) -> u128 {
@@ -181,8 +181,8 @@ fn ends_value(byte: u8, quoted: bool) -> bool {
     byte.is_ascii() && members >> byte & 1 == 1
 }
 
-/// Whether the sign that gives a value to a name is a colon, and where it ends; `==` compares and
-/// `::` names.
+/// Returns true for a colon or false for another sign, and the end of the sign. `==` compares and
+/// `::` is part of a path.
 fn sign(bytes: &[u8], at: usize, element: bool) -> Option<(bool, usize)> {
     let next = bytes.get(at + 1);
     match (bytes.get(at)?, next) {
@@ -214,7 +214,8 @@ fn is_secret(given: &Given<'_>, name: Name) -> bool {
     }
 }
 
-/// Without quotes a plain word may be a variable; it counts where no program would write it so.
+/// Returns true for a bare value that is unlikely to be a variable: a plain word without quotes
+/// counts only where a program would not write one.
 fn is_bare_password(given: &Given<'_>) -> bool {
     let text = given.value;
     let symbol = |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_alphanumeric();
@@ -228,7 +229,7 @@ fn is_bare_password(given: &Given<'_>) -> bool {
     !given.colon && (odd || word && given.tight && !argument)
 }
 
-/// Whether a name ends with one whose value is a secret.
+/// Returns true if a name ends with one whose value is a secret.
 pub(super) fn is_secret_name(name: &str) -> bool {
     NAMES.iter().any(|(word, kind)| {
         let start = name.len().checked_sub(word.len());

@@ -1,5 +1,6 @@
-//! Secrets that are known by what carries them: key files, JSON Web Tokens, HTTP headers and URLs.
-//! Each look must be bounded, for a hostile text holds a carrier at every few bytes.
+//! Finds secrets by the format that contains them: key files, JSON Web Tokens, HTTP headers and
+//! URLs. Each check must be bounded, because a hostile text contains such a format at every few
+//! bytes.
 
 use super::alphabet::{Alphabet, Reach};
 use super::checksum::decode64;
@@ -41,7 +42,7 @@ pub(super) const KINDS: &[SecretKind] = &[
     ),
 ];
 
-/// What gives a carrier away, in any case.
+/// A format that contains a secret, detected by a needle in any case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Carrier {
     Pem,
@@ -67,11 +68,11 @@ pub(super) const NEEDLES: [(&str, Carrier); 9] = [
     ("://", Carrier::Url),
 ];
 
-/// A secret that is known by its carrier: its kind, start and end.
+/// A secret in its format: its kind, start and end.
 type Carried = Option<(&'static str, usize, usize)>;
 
 impl Carrier {
-    /// What the needle from `start` to `end` carries.
+    /// Reads the secret of the needle from `start` to `end`.
     pub(super) fn read(
         self,
         text: &str,
@@ -96,13 +97,14 @@ fn exact(text: &str, at: usize, start: &str) -> Option<()> {
     text.get(at..)?.starts_with(start).then_some(())
 }
 
-/// How far a run of such bytes reaches, bounded.
+/// Returns the length of a run of such bytes, at most `most`.
 pub(super) fn length(bytes: &[u8], from: usize, most: usize, is: impl Fn(u8) -> bool) -> usize {
     let rest = bytes.get(from..).unwrap_or_default();
     rest.iter().take(most).take_while(|byte| is(**byte)).count()
 }
 
-/// The label may be cut into several words, so that one over two arguments is still seen.
+/// Finds a PEM private key. The label may be split into several words, so that one over two
+/// arguments is still detected.
 fn pem(text: &str, start: usize, end: usize) -> Carried {
     const LABEL_MAX: usize = 120;
     const WORDS: &[u8] = b"PRIVATE KEY";
@@ -115,8 +117,8 @@ fn pem(text: &str, start: usize, end: usize) -> Carried {
     Some(("private-key", start - dashes, end + words + WORDS.len()))
 }
 
-/// Three segments of base64url; the first is a JSON object that names its algorithm, the second a
-/// JSON object too.
+/// Finds three segments of base64url. The first is a JSON object that names its algorithm; the
+/// second is also a JSON object.
 fn jwt(text: &str, start: usize, reach: &mut Reach<'_>) -> Carried {
     const HEADER_MAX: usize = 2048;
     exact(text, start, "eyJ")?;
@@ -155,7 +157,7 @@ fn basic(text: &str, start: usize, end: usize) -> Carried {
     credentials(text, end).map(|end| ("basic-auth", start, end))
 }
 
-/// `"auth": "…"` of a container registry, `_auth=…` of a package registry.
+/// Finds `"auth": "…"` of a container registry, or `_auth=…` of a package registry.
 fn auth_key(text: &str, start: usize, end: usize) -> Carried {
     const SPACE_MAX: usize = 8;
     let bytes = text.as_bytes();
@@ -168,7 +170,7 @@ fn auth_key(text: &str, start: usize, end: usize) -> Carried {
     credentials(text, value).map(|end| ("basic-auth", start, end))
 }
 
-/// Where base64 ends that holds `name:password`, both in plain characters.
+/// Returns the end of base64 that contains `name:password`, both in plain characters.
 fn credentials(text: &str, from: usize) -> Option<usize> {
     const LEAST: usize = 8;
     const MOST: usize = 512;
@@ -185,8 +187,8 @@ fn credentials(text: &str, from: usize) -> Option<usize> {
     real.then_some(end)
 }
 
-/// `scheme://user:password@host`. A password that only stands for one, such as `$PASSWORD`, is
-/// none; a bad one is, for the URL works with it.
+/// Finds `scheme://user:password@host`. A reference such as `$PASSWORD` does not count. A weak
+/// password counts, because the URL works with it.
 fn url_password(text: &str, start: usize, end: usize) -> Carried {
     const USERINFO_MAX: usize = 200;
     const PASSWORD_LEAST: usize = 4;

@@ -1,5 +1,5 @@
-//! What tells a real token from a look-alike: checksums, marks and encodings that issuers put into
-//! their tokens. It must never need more than the token itself, and no secret of the issuer.
+//! Distinguishes real tokens from similar text by the checksums, marks and encodings that issuers
+//! put into them. It must never need more than the token itself, and no secret of the issuer.
 
 use super::alphabet::bech32_value;
 use super::kind::Token;
@@ -8,7 +8,7 @@ use super::value;
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const BASE36: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// The digits as a number, the most significant first; `None` where one is no digit.
+/// Parses the digits as a number, the most significant first; `None` for an invalid digit.
 fn number(digits: &str, order: &[u8]) -> Option<u64> {
     let base = u64::try_from(order.len()).ok()?;
     digits.bytes().try_fold(0_u64, |sum, digit| {
@@ -27,8 +27,8 @@ pub(super) fn base62_crc(token: &Token<'_>) -> bool {
     parts.is_some_and(|(random, sum)| number(sum, BASE62) == Some(crc32(random)))
 }
 
-/// GitLab's routable tokens: `<payload>.<version>.<length of the payload><CRC-32>` in base 36,
-/// the sum over all that stands before it; the first ones had no version.
+/// GitLab's routable tokens: `<payload>.<version>.<length of the payload><CRC-32>` in base 36. The
+/// checksum covers all text before it. The first such tokens had no version.
 pub(super) fn gitlab_crc(token: &Token<'_>) -> bool {
     let parts = token.whole.len().checked_sub(7).and_then(|at| token.whole.split_at_checked(at));
     parts.is_some_and(|(before, sum)| number(sum, BASE36) == Some(crc32(before)))
@@ -58,14 +58,14 @@ pub(super) fn bech32(token: &Token<'_>) -> bool {
     sum == 1
 }
 
-/// OpenAI writes its name in base64 into the middle of its keys.
+/// OpenAI puts its name in base64 in the middle of its keys.
 pub(super) fn openai_mark(token: &Token<'_>) -> bool {
     const BESIDE_LEAST: usize = 20;
     let halves = token.body.split_once("T3BlbkFJ");
     halves.is_some_and(|(a, b)| a.len() >= BESIDE_LEAST && b.len() >= BESIDE_LEAST)
 }
 
-/// Letters and digits both, so that a phrase is none.
+/// Requires letters and digits, which excludes a phrase.
 pub(super) fn mixed(token: &Token<'_>) -> bool {
     is_mixed(token.body)
 }
@@ -75,7 +75,7 @@ pub(super) fn is_mixed(text: &str) -> bool {
         && text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Small letters, capitals and digits, so that a name in code is none.
+/// Requires lower-case letters, upper-case letters and digits, which excludes a name in code.
 pub(super) fn three_classes(token: &Token<'_>) -> bool {
     let body = || token.body.bytes();
     let digits = body().filter(u8::is_ascii_digit).count();
@@ -84,12 +84,13 @@ pub(super) fn three_classes(token: &Token<'_>) -> bool {
         && body().any(|byte| byte.is_ascii_uppercase())
 }
 
-/// At least three digits: the numbers of a workspace or of an application are in the token.
+/// Requires three digits or more: the token contains the number of a workspace or of an
+/// application.
 pub(super) fn numbered(token: &Token<'_>) -> bool {
     token.body.bytes().filter(u8::is_ascii_digit).count() >= 3 && !token.body.ends_with('-')
 }
 
-/// Drawn at random: no name and no phrase.
+/// Requires a random value, which excludes names and phrases.
 pub(super) fn drawn(token: &Token<'_>) -> bool {
     value::is_random(token.body)
 }
@@ -109,19 +110,19 @@ pub(super) fn double_a(token: &Token<'_>) -> bool {
     token.body.ends_with("AA")
 }
 
-/// Discord: before the first dot stands the bot's id, a number, in base64.
+/// Discord: the bot's id, a number in base64, is before the first dot.
 pub(super) fn discord_id(token: &Token<'_>) -> bool {
     decode64(token.lead).is_some_and(|id| id.len() >= 17 && id.iter().all(u8::is_ascii_digit))
 }
 
-/// A signature of 32 bytes in base64, of which a URL escapes some characters.
+/// A signature of 32 bytes in base64, with some characters escaped for a URL.
 pub(super) fn signature(token: &Token<'_>) -> bool {
     let plain = token.body.replace("%2B", "+").replace("%2F", "/").replace("%3D", "=");
     let plain = plain.replace("%2b", "+").replace("%2f", "/").replace("%3d", "=");
     plain.len() == 44 && decode64(&plain).is_some_and(|bytes| bytes.len() == 32)
 }
 
-/// The bytes of base64 in either alphabet, padded or not; `None` where it is none.
+/// Decodes base64 in either alphabet, padded or not; `None` if it is invalid.
 pub(super) fn decode64(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
     if text.len() - digits.len() > 2 || digits.len() % 4 == 1 {
@@ -148,7 +149,7 @@ pub(super) fn decode64(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// New Relic: all before the mark is hexadecimal, but for the region that it may begin with.
+/// New Relic: all text before the mark is hexadecimal, after an optional region.
 pub(super) fn hex_leads(token: &Token<'_>) -> bool {
     let digits = token.lead.strip_prefix("eu01xx").unwrap_or(token.lead);
     digits.bytes().all(|byte| byte.is_ascii_hexdigit())

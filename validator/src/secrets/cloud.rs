@@ -1,5 +1,5 @@
-//! Tokens of clouds and of what runs on them. Where an issuer documents no length, the range is as
-//! wide as the tokens that it is seen to issue; a prefix alone must never be enough.
+//! Tokens of clouds and of services on them. Where an issuer documents no length, the range covers
+//! the tokens seen so far. A prefix alone must never be enough.
 
 use super::alphabet::Alphabet::{
     Alphanumeric, Base32, Base64, Dotted, Equals64, Escaped64, Hex, Loose, LowerDigit, LowerHex,
@@ -295,7 +295,7 @@ const SECRET_KEY: &[super::kind::Part] = &[
     text("-"),
     exact(UpperDigit, 5),
 ];
-/// The same with its account part in two.
+/// A secret key with its account part split in two.
 const SECRET_KEY_SPLIT: &[super::kind::Part] = &[
     exact(UpperDigit, 6),
     text("-"),

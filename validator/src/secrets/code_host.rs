@@ -1,5 +1,5 @@
-//! Tokens of places that keep code, packages and images, and of what builds them. A wrong checksum
-//! must never excuse a token: it may be cut, retyped or of a newer form.
+//! Tokens of services that host or build code, packages and images. A wrong checksum must never
+//! excuse a token: it may be truncated, retyped or of a newer form.
 
 use super::alphabet::Alphabet::{
     Alphanumeric, Base64, Digit, Equals64, Hex, LowerDigit, LowerHex, UpperDigit, Url64,
@@ -23,7 +23,7 @@ pub(super) const KINDS: &[SecretKind] = &[
             shape("ghu_", &[exact(Alphanumeric, 36)]).checked(mixed).summed(base62_crc),
             shape("ghs_", &[exact(Alphanumeric, 36)]).checked(mixed).summed(base62_crc),
             shape("ghr_", &[exact(Alphanumeric, 36)]).checked(mixed).summed(base62_crc),
-            // The long refresh token: what its checksum covers is not documented.
+            // The long refresh token; the range of its checksum is not documented.
             shape("ghr_", &[exact(Alphanumeric, 76)]),
             // Installation tokens since 2026: the application's number and a JWT.
             shape("ghs_", STATELESS),

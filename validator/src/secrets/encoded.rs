@@ -1,5 +1,5 @@
-//! Keys in base64: the beginnings of well-known tokens as base64 writes them, and what has only the
-//! outline of a JSON Web Token. What a beginning decodes to must have the token's whole form.
+//! Finds keys in base64: the beginnings of well-known tokens in base64, and text with the outline
+//! of a JSON Web Token. The decoded text must have the token's whole form.
 
 use super::alphabet::Alphabet;
 use super::carrier::length;
@@ -11,18 +11,18 @@ pub(super) const KIND: &str = "encoded-key";
 pub(super) const KINDS: &[SecretKind] =
     &[guessed(KIND, "a key or token in base64", "https://www.rfc-editor.org/rfc/rfc4648")];
 
-/// What gives a key in base64 away.
+/// A sign of a key in base64.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Encoded {
-    /// What base64 makes of the beginning of a token.
+    /// The beginning of a token in base64.
     Token,
-    /// What it makes of the beginning of a JSON Web Token.
+    /// The beginning of a JSON Web Token in base64.
     Jwt,
     /// The second part of a JSON Web Token.
     Payload,
 }
 
-/// An AWS key id has a needle for each place that it may have in a text.
+/// The needles. An AWS key id has one for each of its alignments in base64.
 pub(super) const NEEDLES: [(&str, Encoded); 13] = [
     ("QUtJQ", Encoded::Token),
     ("FLSU", Encoded::Token),
@@ -40,7 +40,7 @@ pub(super) const NEEDLES: [(&str, Encoded); 13] = [
 ];
 
 impl Encoded {
-    /// Where the base64 begins and ends that a needle at `start` belongs to, if it holds a key.
+    /// Returns the range of the base64 around a needle at `start`, if it contains a key.
     pub(super) fn read(
         self,
         text: &str,
@@ -73,7 +73,7 @@ fn begins(text: &str, at: usize, with: &str) -> bool {
     text.get(at..).is_some_and(|rest| rest.starts_with(with))
 }
 
-/// Three parts, of which the first two begin as base64 begins an object.
+/// Finds three parts of which the first two begin like a JSON object in base64.
 fn outline(text: &str, dot: usize) -> Option<(usize, usize)> {
     const LEAST: usize = 19;
     const HEADER_MAX: usize = 128;
@@ -87,14 +87,14 @@ fn outline(text: &str, dot: usize) -> Option<(usize, usize)> {
     (long && begins(text, start, "ey") && begins(text, dot + 1, "ey")).then_some((start, end))
 }
 
-/// The base64 around a needle and what it holds.
+/// Returns the range of the base64 around a needle, and its decoded text.
 fn around(text: &str, start: usize) -> Option<(usize, usize, String)> {
     const BACK_MAX: usize = 64;
     const LEAST: usize = 24;
     let bytes = text.as_bytes();
     let before = bytes.get(start.saturating_sub(BACK_MAX)..start).unwrap_or_default();
     let back = before.iter().rev().take_while(|byte| part(**byte)).count();
-    // Far inside of data nothing is looked for.
+    // A needle deep inside of data is ignored.
     (back < BACK_MAX).then_some(())?;
     let word = start - back;
     let end = word + length(bytes, word, MOST, part);

@@ -1,6 +1,6 @@
-//! Values that are likely to be secrets, by words before them: a password that a sentence tells, a
-//! random value that is given to a key, a name and password for `curl`. None of them must ever be
-//! more than a warning, for words prove nothing.
+//! Finds likely secrets by the words before them: a password in a sentence, a random value assigned
+//! to a key, a name and password for `curl`. They must never be more than warnings, because words
+//! prove nothing.
 
 use super::assignment::{self, Name};
 use super::carrier::length;
@@ -16,12 +16,12 @@ pub(super) const KINDS: &[SecretKind] = &[guessed(
     "https://cwe.mitre.org/data/definitions/312.html",
 )];
 
-/// What makes a value likely to be a secret.
+/// A sign that a value is likely a secret.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Hint {
     /// A word for a password in another language.
     Password,
-    /// A word that keys and identifiers have.
+    /// A word in the names of keys and identifiers.
     Part,
     /// An option of `curl` for a name and password.
     CurlUser,
@@ -53,7 +53,7 @@ pub(super) const HINTS: [(&str, Hint); 23] = [
     (" --user ", Hint::CurlUser),
 ];
 
-/// Where the value begins and ends that a hint from `start` to `end` makes a secret.
+/// Returns the range of the value that a hint from `start` to `end` makes a likely secret.
 pub(super) fn after_hint(
     text: &str,
     start: usize,
@@ -67,7 +67,7 @@ pub(super) fn after_hint(
     }
 }
 
-/// The same after a name whose strict form it did not have.
+/// Returns the range of the value after a name that is not in the strict form of an assignment.
 pub(super) fn after_name(
     text: &str,
     start: usize,
@@ -82,7 +82,7 @@ pub(super) fn after_name(
     })
 }
 
-/// A value that looks drawn at random and stands after a sign.
+/// Finds a value that looks random after a sign.
 fn given(text: &str, start: usize, end: usize, password: bool) -> Option<(usize, usize)> {
     const NAME_MAX: usize = 24;
     const LEAST: usize = 10;
@@ -94,7 +94,7 @@ fn given(text: &str, start: usize, end: usize, password: bool) -> Option<(usize,
     };
     let names = bytes.get(end..at).unwrap_or_default();
     let quoted = names.last().is_some_and(|byte| b"\"'`".contains(byte));
-    // A list of names has commas too.
+    // A list of names also has commas.
     (quoted || !names.contains(&b',')).then_some(())?;
     let at = at + scheme(bytes, at);
     let part = |byte: u8| byte.is_ascii_alphanumeric() || b"_.=+/-".contains(&byte);
@@ -107,7 +107,7 @@ fn given(text: &str, start: usize, end: usize, password: bool) -> Option<(usize,
     (real && !value::is_placeholder(value) && !value::is_code(value)).then_some((at, value_end))
 }
 
-/// How long the name of an HTTP scheme is that stands before a value.
+/// Returns the length of an HTTP scheme's name before a value.
 fn scheme(bytes: &[u8], at: usize) -> usize {
     const SCHEMES: [&[u8]; 2] = [b"token ", b"api-token "];
     let rest = bytes.get(at..).unwrap_or_default();
@@ -115,7 +115,7 @@ fn scheme(bytes: &[u8], at: usize) -> usize {
     SCHEMES.iter().find(|it| head(it)).map_or(0, |it| it.len())
 }
 
-/// The place of a value in `key="Password" value="…"`.
+/// Returns the offset of a value in `key="Password" value="…"`.
 fn attribute(bytes: &[u8], from: usize) -> Option<usize> {
     const SPACE_MAX: usize = 8;
     const VALUE: &[u8] = b"value=\"";
@@ -124,7 +124,7 @@ fn attribute(bytes: &[u8], from: usize) -> Option<usize> {
     bytes.get(at..)?.starts_with(VALUE).then_some(at + VALUE.len())
 }
 
-/// Where the value of an attribute ends.
+/// Returns the end of the value of an attribute.
 fn whole(text: &str, at: usize) -> Option<usize> {
     const MOST: usize = 256;
     let end = at + length(text.as_bytes(), at, MOST, |byte| byte != b'"' && byte != b'\n');
@@ -132,12 +132,12 @@ fn whole(text: &str, at: usize) -> Option<usize> {
     (value::is_value(value) && !value::is_placeholder(value)).then_some(end)
 }
 
-/// Digests, UUIDs and numbers: they name things more often than they open them.
+/// Returns true for digests, UUIDs and numbers, which are identifiers more often than secrets.
 fn is_number(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_hexdigit() || b"-_.:".contains(&byte))
 }
 
-/// Whether a name says that its value may be known to all.
+/// Returns true if a name declares its value as public.
 fn is_public(name: &[u8]) -> bool {
     const WORDS: [&[u8]; 9] = [
         b"public",
@@ -154,8 +154,8 @@ fn is_public(name: &[u8]) -> bool {
         || is_key_id(name)
 }
 
-/// Returns true if the last name before the value is that of a key's identifier, as in a bundle of Sigstore: others
-/// know the key by it. A secret often follows the identifier of its key, so only the last name counts.
+/// Returns true if the last name before the value is that of a key's public identifier, as in a
+/// Sigstore bundle. A secret often follows the identifier of its key, so only the last name counts.
 fn is_key_id(name: &[u8]) -> bool {
     const NAMES: [&[u8]; 3] = [b"keyid", b"key_id", b"key-id"];
     let end = name.iter().rposition(u8::is_ascii_alphanumeric).map_or(0, |last| last + 1);
@@ -167,7 +167,8 @@ fn is_key_id(name: &[u8]) -> bool {
     NAMES.iter().any(|word| ends(word))
 }
 
-/// `… is X`, `… lautet X`, `…: X`: what a sentence tells a password or token to be.
+/// Finds the value in `… is X`, `… lautet X` or `…: X`, where a sentence states a password or
+/// token.
 fn told(text: &str, end: usize, password: bool) -> Option<(usize, usize)> {
     const BETWEEN_MAX: usize = 40;
     const SPACE_MAX: usize = 4;
@@ -206,13 +207,13 @@ fn is_stop(bytes: &[u8], end: usize) -> bool {
     end.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(|byte| b".:!?".contains(byte))
 }
 
-/// Whether a verb stands between a name and its value: signs have rules of their own.
+/// Returns true if a verb is between a name and its value; signs have their own rules.
 fn is_said(text: &str, end: usize, at: usize) -> bool {
     let between = text.as_bytes().get(end..at).unwrap_or_default();
     IS.iter().any(|is| place_after(between, is).is_some())
 }
 
-/// Whether a word after `is` can be a password, or a token.
+/// Returns true if a word after `is` can be a password or a token.
 fn is_told(value: &str, password: bool) -> bool {
     const PASSWORD_LEAST: usize = 6;
     const TOKEN_LEAST: usize = 12;
@@ -232,7 +233,7 @@ fn is_told(value: &str, password: bool) -> bool {
         && !value::is_code(value)
 }
 
-/// `curl -u name:password`.
+/// Finds `curl -u name:password`.
 fn curl_user(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
     const LINE_MAX: usize = 200;
     const MOST: usize = 128;

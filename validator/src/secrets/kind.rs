@@ -1,19 +1,19 @@
-//! What a kind of secret is: its stable name, and the shapes its tokens have by the documents of
-//! their issuer. A shape must never match inside a longer word.
+//! A kind of secret: its stable name, and the forms of its tokens as documented by the issuer. A
+//! form must never match inside a longer word.
 
 use super::alphabet::{Alphabet, Reach};
 use crate::violation::Severity;
 
-/// A kind of secret that is looked for. `secret.<name>` is the code of a finding.
+/// A kind of secret. The code of a finding is `secret.<name>`.
 #[derive(Clone, Copy, Debug)]
 pub struct SecretKind {
-    /// The stable word, such as `github-token`.
+    /// The stable name, such as `github-token`.
     pub name: &'static str,
-    /// What it is, as a phrase with its article: `a GitHub token: personal, …`.
+    /// A description, as a phrase with its article: `a GitHub token: personal, …`.
     pub what: &'static str,
-    /// Where its issuer documents it, as a URL.
+    /// The URL of the issuer's documentation.
     pub source: &'static str,
-    /// Error where the form alone tells, warning where only the words around it do.
+    /// Error if the form alone is sufficient, warning if only the words around it suggest a secret.
     pub severity: Severity,
     pub(super) shapes: &'static [Shape],
 }
@@ -27,7 +27,7 @@ pub(super) const fn kind(
     SecretKind { name, what, source, severity: Severity::Error, shapes }
 }
 
-/// A kind that only the words around it tell.
+/// Creates a kind that only the words around a value suggest.
 pub(super) const fn guessed(
     name: &'static str,
     what: &'static str,
@@ -39,7 +39,7 @@ pub(super) const fn guessed(
 /// A piece of a token.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
-    /// So many characters of an alphabet.
+    /// Characters of an alphabet, with the minimum and maximum number.
     Run(Alphabet, usize, usize),
     Text(&'static str),
 }
@@ -56,29 +56,30 @@ pub(super) const fn text(text: &'static str) -> Part {
     Part::Text(text)
 }
 
-/// What may stand before the prefix.
+/// The text allowed before the prefix.
 #[derive(Clone, Copy, Debug)]
 enum Before {
-    /// Anything that is no letter and no digit: `KEY_AKIA…` counts.
+    /// Anything except a letter or a digit: `KEY_AKIA…` counts.
     Separator,
-    /// Nothing that could belong to the same name: for prefixes that other words end with.
+    /// Nothing that could belong to the same name: for prefixes that are also the end of other
+    /// words.
     Nothing,
     /// The first part of the token itself.
     Lead(Alphabet, usize, usize),
 }
 
-/// A token that has the form; what a checksum is computed over.
+/// A token in the right form, as the input of a checksum.
 pub(super) struct Token<'t> {
     pub(super) lead: &'t str,
-    /// With the prefix, without the lead.
+    /// The token with the prefix, without the lead.
     pub(super) whole: &'t str,
-    /// Without the prefix.
+    /// The token without the prefix.
     pub(super) body: &'t str,
 }
 
 pub(super) type Check = fn(&Token<'_>) -> bool;
 
-/// One form of a token. All of its prefix is case-sensitive.
+/// One form of a token. The whole prefix is case-sensitive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) prefix: &'static str,
@@ -88,12 +89,11 @@ pub(super) struct Shape {
     sum: Option<Check>,
 }
 
-/// Where a token stands.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Whether the issuer's checksum in it is right.
+    /// True if the issuer's checksum in it is correct.
     pub(super) sure: bool,
 }
 
@@ -102,30 +102,30 @@ pub(super) const fn shape(prefix: &'static str, parts: &'static [Part]) -> Shape
 }
 
 impl Shape {
-    /// Only where no name runs into it.
+    /// Matches only if no name directly precedes it.
     pub(super) const fn alone(self) -> Self {
         Self { before: Before::Nothing, ..self }
     }
 
-    /// With characters of the token before the prefix.
+    /// Requires characters of the token before the prefix.
     pub(super) const fn after(self, alphabet: Alphabet, least: usize, most: usize) -> Self {
         Self { before: Before::Lead(alphabet, least, most), ..self }
     }
 
-    /// Only if this is true of the token.
+    /// Matches only tokens that pass the check.
     pub(super) const fn checked(self, check: Check) -> Self {
         Self { check: Some(check), ..self }
     }
 
-    /// With a checksum. A wrong one excuses nothing: tokens are cut, retyped and made up by tools
-    /// that do not know it. A right one makes sure.
+    /// Adds a checksum. A wrong one does not exclude a token, which may be truncated, retyped or
+    /// made by a tool without it. A correct one makes the finding certain.
     pub(super) const fn summed(self, sum: Check) -> Self {
         Self { sum: Some(sum), ..self }
     }
 
-    /// The token whose prefix begins at this byte.
+    /// Returns the token whose prefix begins at this byte.
     pub(super) fn at(&self, text: &str, prefix_at: usize, reach: &mut Reach<'_>) -> Option<Seen> {
-        // A lead is walked over only if it can end here and all that follows it is there.
+        // A lead is scanned only if it can end here and the rest matches.
         let may_begin = match self.before {
             Before::Lead(alphabet, ..) => {
                 let last = prefix_at.checked_sub(1).and_then(|at| text.as_bytes().get(at));
@@ -195,8 +195,8 @@ impl Shape {
     }
 }
 
-/// Whether a word can begin here. An escape before it (`\n`, `%3D`, `\u003d`) ends in a letter or
-/// a digit, but not in one that belongs to the word.
+/// Returns true if a word can begin here. An escape before it (`\n`, `%3D`, `\u003d`) ends in a
+/// letter or a digit that does not belong to the word.
 pub(super) fn begins_word(bytes: &[u8], at: usize) -> bool {
     let back = |count: usize| at.checked_sub(count).and_then(|it| bytes.get(it)).copied();
     let Some(last) = back(1) else { return true };
@@ -213,7 +213,7 @@ fn is_hex(byte: u8) -> bool {
     byte.is_ascii_hexdigit()
 }
 
-/// Whether the secret part was written over: three quarters of it are one of the marks for that.
+/// Returns true if the secret part is redacted: three quarters of it are masking characters.
 fn is_redacted(body: &str) -> bool {
     let marks = body.bytes().filter(|byte| b"xX*.0".contains(byte)).count();
     !body.is_empty() && marks * 4 >= body.len() * 3

@@ -1,5 +1,5 @@
-//! Tokens of services that run models. Where an issuer documents no length, the range is as wide
-//! as the keys that it is seen to issue; a prefix alone must never be enough.
+//! Tokens of services that run models. Where an issuer documents no length, the range covers the
+//! keys seen so far. A prefix alone must never be enough.
 
 use super::alphabet::Alphabet::{Alphanumeric, LowerHex, Url64};
 use super::checksum::{double_a, mixed, openai_mark};

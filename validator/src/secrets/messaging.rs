@@ -1,5 +1,5 @@
-//! Tokens of chats, mail and telephony. A prefix that is short or a word must never count without
-//! a form that no other text has.
+//! Tokens of chat, mail and telephony services. A short or ordinary prefix must never count without
+//! a distinctive form.
 
 use super::alphabet::Alphabet::{
     Alphanumeric, Base64, Digit, Hex, Hyphened, Loose, LowerHex, UpperDigit, Url64,

@@ -1,6 +1,6 @@
-//! Text that looks like a secret, found by its form. One automaton looks for every prefix and name
-//! at once; what it hits is verified there and then. What is found must never be repeated in a
-//! message: reports are read by more people than the request.
+//! Finds text that looks like a secret, by its form. One automaton searches for every prefix and
+//! name at once, and each hit is verified in place. A message must never repeat a finding: more
+//! people read reports than requests.
 
 mod alphabet;
 mod assignment;
@@ -25,12 +25,12 @@ pub use search::secret_kinds;
 pub(crate) use search::{find, find_in_text};
 pub(crate) use violations::{report, report_password};
 
-/// Whether a word is an option whose next word is a secret, such as `--password`.
+/// Returns true if a word is an option whose next word is a secret, such as `--password`.
 pub(crate) fn is_password_option(word: &str) -> bool {
     word.strip_prefix("--").is_some_and(assignment::is_secret_name)
 }
 
-/// Whether a value is long enough for a secret and no path, variable or placeholder.
+/// Returns true if a value is long enough for a secret and not a path, variable or placeholder.
 pub(crate) fn is_value(text: &str) -> bool {
     value::is_value(text) && !value::is_placeholder(text)
 }

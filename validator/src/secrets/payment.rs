@@ -1,5 +1,5 @@
-//! Tokens of payment, shops and shipping. Keys of a test mode count too: they must never be told
-//! apart by a guess.
+//! Tokens of payment, shop and shipping services. Keys of a test mode count as well: a guess must
+//! never distinguish them.
 
 use super::alphabet::Alphabet::{Alphanumeric, Equals64, Hex, LowerDigit, Url64};
 use super::checksum::{mixed, three_classes};

@@ -1,5 +1,5 @@
-//! The search for secrets: one automaton finds each prefix and name, and each hit is verified at its place.
-//! It must stay linear in the length of the text.
+//! Searches for secrets: one automaton finds each prefix and name, and each hit is verified in
+//! place. The search must stay linear in the length of the text.
 
 use std::sync::LazyLock;
 
@@ -19,20 +19,18 @@ use super::{code_host, language_model, messaging, office, payment};
 
 pub(super) const PASSWORD: &str = "password";
 
-/// Enough to refuse a text and to show where; a hostile one cannot buy more work with it.
+/// Enough to refuse a text and to show the positions, and a bound on the work for a hostile one.
 const FOUND_MAX: usize = 100;
 
 /// A secret in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Found {
     pub(crate) kind: &'static str,
-    /// Its first byte.
     pub(crate) offset: usize,
-    /// Its length in bytes.
     pub(crate) width: usize,
-    /// By the issuer's form, by what carries it, or only by words.
+    /// The evidence: the issuer's form, the format around it, or only words.
     by: By,
-    /// A checksum of the issuer makes sure.
+    /// True if a checksum of the issuer confirms it.
     pub(super) sure: bool,
 }
 
@@ -43,7 +41,7 @@ enum By {
     Words,
 }
 
-/// Every kind of secret that is looked for; `secret.<name>` are the codes.
+/// Returns every kind of secret; the codes are `secret.<name>`.
 #[must_use]
 pub fn secret_kinds() -> &'static [SecretKind] {
     static KINDS: LazyLock<Vec<SecretKind>> = LazyLock::new(|| {
@@ -74,14 +72,14 @@ enum Needle {
     Encoded(Encoded),
 }
 
-/// The automaton, where it starts, and what its patterns mean.
+/// The automaton, its start state, and the meanings of its patterns.
 struct Scanner {
     automaton: DFA,
     start: StateID,
     needles: Vec<Needle>,
 }
 
-/// `None` only if the words were too many to build from, which every test would see.
+/// `None` only if there are too many words to build the automaton, which every test would detect.
 static SCANNER: LazyLock<Option<Scanner>> = LazyLock::new(|| {
     let forms = secret_kinds().iter().flat_map(|kind| {
         kind.shapes.iter().map(|shape| (shape.prefix, Needle::Form(kind.name, shape)))
@@ -105,7 +103,8 @@ static SCANNER: LazyLock<Option<Scanner>> = LazyLock::new(|| {
 });
 
 impl Scanner {
-    /// Gives every needle in the text, with its start and end, until there is enough.
+    /// Passes every needle in the text with its start and end to `take`, until that returns
+    /// `Enough::Yes`.
     fn each(&self, text: &str, mut take: impl FnMut(Needle, usize, usize) -> Enough) {
         let mut state = self.start;
         for (end, byte) in (1..).zip(text.bytes()) {
@@ -131,7 +130,7 @@ enum Enough {
     No,
 }
 
-/// The secrets in a line, each kind once, certain ones first; in linear time.
+/// Returns the secrets in a line, each kind once, certain ones first. Takes linear time.
 pub(crate) fn find(line: &str) -> Vec<Found> {
     let mut kinds: Vec<Found> = Vec::new();
     for found in find_in_text(line) {
@@ -143,8 +142,8 @@ pub(crate) fn find(line: &str) -> Vec<Found> {
     kinds
 }
 
-/// The secrets in a text by place, at most [`FOUND_MAX`]; in linear time. None of them covers part
-/// of another, and a form of an issuer goes before a name or header that carries it.
+/// Returns at most [`FOUND_MAX`] secrets in a text in order of position. Takes linear time. Secrets
+/// never overlap, and an issuer's form takes precedence over a name or header that contains it.
 pub(crate) fn find_in_text(text: &str) -> Vec<Found> {
     let Some(scanner) = &*SCANNER else { return Vec::new() };
     let mut reach = Reach::over(text);
@@ -152,7 +151,7 @@ pub(crate) fn find_in_text(text: &str) -> Vec<Found> {
     scanner.each(text, |needle, start, end| {
         if let Some(found) = verify(needle, text, start, end, &mut reach) {
             let found_by = if found.by == By::Words { &mut likely } else { &mut certain };
-            // Many likely ones must not keep a certain one from being seen.
+            // Many likely findings must not displace a certain one.
             if found_by.len() < FOUND_MAX {
                 found_by.push(found);
             }
@@ -218,7 +217,8 @@ fn verify(
     }
 }
 
-/// The other half of an AWS key has no form but its length; its name identifies it.
+/// Returns the kind of an assigned value. An AWS secret key has no form except its length; its name
+/// identifies it.
 fn kind_of(text: &str, name_end: usize, value: &str) -> &'static str {
     const NAME_MAX: usize = 24;
     const LENGTH: usize = 40;

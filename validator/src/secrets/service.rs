@@ -1,6 +1,6 @@
-//! Keys that have no form of their own, known by the name of their service before them:
-//! `ADAFRUIT_KEY = "…"`. The table has each service's names, and the alphabets and lengths of what
-//! it issues. A name and a length alone must never be an error.
+//! Finds keys without a form of their own by the service's name before them: `ADAFRUIT_KEY = "…"`.
+//! The table has each service's names, and the alphabets and lengths of its keys. A name and a
+//! length alone must never be an error.
 
 use super::alphabet::Alphabet::{
     self, Alphanumeric, Any64, ColonHex, Digit, Dotted, Equals64, Escaped64, Hex, Hyphened, Url64,
@@ -20,10 +20,10 @@ pub(super) const KINDS: &[SecretKind] = &[guessed(
     "https://cwe.mitre.org/data/definitions/798.html",
 )];
 
-/// What a service issues.
+/// The form of a service's key.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Form {
-    /// So many characters of an alphabet.
+    /// Characters of an alphabet, with the minimum and maximum number.
     Of(Alphabet, usize, usize),
     Uuid,
 }
@@ -113,7 +113,7 @@ pub(super) const SERVICES: &[(&str, &[Form])] = &[
     ("zendesk", &[Of(Alphanumeric, 40, 40)]),
 ];
 
-/// Where a key begins and ends that is given to a name of a service, which ends at `end`.
+/// Returns the range of a key after a service's name, which ends at `end`.
 pub(super) fn key_after(
     text: &str,
     end: usize,

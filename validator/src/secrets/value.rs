@@ -1,16 +1,16 @@
-//! Whether a value could be a secret, or only stands for one. What is decided here is decided by
-//! the value alone, so that the command line and prose agree.
+//! Decides from a value alone whether it can be a secret or only refers to one. Thus the checks of
+//! the command line and of prose agree.
 
-/// The fewest characters of a password that is given to a name.
+/// The minimum length of a password that is assigned to a name, in characters.
 pub(super) const LEAST: usize = 8;
 
-/// Marks at the beginning of what points to a secret: variables, templates, files.
+/// Prefixes of references to a secret: variables, templates, files.
 const MARKS: [&str; 24] = [
     "$", "<", "{", "[", "(", "*", "%(", "%{", "%%", "…", "...", "--", "@", "#{", "./", "../", "~/",
     "/in/", "/out/", "/tmp/", "/run/", "/etc/", "/home/", "/var/",
 ];
 
-/// Words at the beginning of the same: programs' ways to the environment, stores, places.
+/// Words that begin such references: access to the environment, stores, locations.
 const WORDS: [&str; 11] = [
     "os.",
     "env.",
@@ -25,7 +25,7 @@ const WORDS: [&str; 11] = [
     "http",
 ];
 
-/// Whole values that name the thing instead of being it.
+/// Whole values that name a secret instead of being one.
 const STAND_INS: [&str; 22] = [
     "changeme",
     "change",
@@ -51,7 +51,7 @@ const STAND_INS: [&str; 22] = [
     "default",
 ];
 
-/// Beginnings of what a document says in place of a value.
+/// Prefixes of placeholders in documents.
 const STAND_IN_STARTS: [&str; 10] = [
     "your",
     "my-",
@@ -65,7 +65,7 @@ const STAND_IN_STARTS: [&str; 10] = [
     "placeholder",
 ];
 
-/// Whether the value is a variable, a template, or a path or a URL to where the secret is.
+/// Returns true if the value is a variable, a template, or a path or URL of the secret.
 pub(super) fn is_reference(value: &str) -> bool {
     if is_filled(value) {
         return true;
@@ -81,13 +81,13 @@ pub(super) fn is_reference(value: &str) -> bool {
     variable || MARKS.iter().any(|it| value.starts_with(it))
 }
 
-/// Whether the value is one character again and again, as in `xxxxxxxx` and `********`.
+/// Returns true if the value repeats one character, such as `xxxxxxxx` or `********`.
 fn is_filled(value: &str) -> bool {
     let first = value.chars().next().filter(|it| "xX*.#0-_?".contains(*it));
     first.is_some_and(|first| value.chars().all(|c| c == first))
 }
 
-/// Whether the value is a word that stands where a secret would, or a phrase that asks for one.
+/// Returns true if the value is a word in place of a secret, or a phrase that asks for one.
 pub(super) fn is_placeholder(value: &str) -> bool {
     let starts =
         |start: &str| value.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
@@ -97,13 +97,13 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || STAND_IN_STARTS.iter().any(|it| starts(it)) && worded()
 }
 
-/// Whether a value is long enough for a secret and no path, variable or placeholder.
+/// Returns true if a value is long enough for a secret and not a path, variable or option.
 pub(super) fn is_value(value: &str) -> bool {
     value.chars().take(LEAST).count() == LEAST && !is_reference(value) && !value.starts_with('-')
 }
 
-/// Whether the value reads as several words, such as `sha256_of_the_file` or `step-2`: letters,
-/// then at most a number, between separators. Random text has digits elsewhere.
+/// Returns true if the value reads as several words, such as `sha256_of_the_file` or `step-2`:
+/// letters, then at most a number, between separators. Random text has digits elsewhere.
 pub(super) fn is_phrase(value: &str) -> bool {
     const NUMBER_MAX: usize = 4;
     let word = |word: &str| {
@@ -113,7 +113,7 @@ pub(super) fn is_phrase(value: &str) -> bool {
     value.contains(['-', '_', '.', '/', ':']) && value.split(['-', '_', '.', '/', ':']).all(word)
 }
 
-/// Whether a bare value is an expression of a program: a call, an index, a path of names.
+/// Returns true if a bare value is an expression of a program: a call, an index, a path of names.
 pub(super) fn is_code(value: &str) -> bool {
     let name = |part: &str| {
         let first = part.bytes().next();
@@ -126,8 +126,8 @@ pub(super) fn is_code(value: &str) -> bool {
         || value.contains('.') && value.trim_end_matches('.').split('.').all(name)
 }
 
-/// Whether the value looks drawn at random: many different characters, and letters and digits that
-/// change places more often than in names and words.
+/// Returns true if the value looks random: many different characters, and more changes between
+/// letters and digits than in names and words.
 pub(super) fn is_random(value: &str) -> bool {
     const LOOKED_AT: usize = 48;
     const LEAST: usize = 10;
@@ -161,7 +161,7 @@ pub(super) fn is_random(value: &str) -> bool {
     let different = different.iter().filter(|it| **it).count();
     let long = seen.len() >= LEAST && different * 2 >= seen.len().min(20);
     let mixed = digits >= 1 && lower + upper >= 2;
-    // A name changes between words; random text changes in every second or third place.
+    // A name changes class between words; random text does so at every second or third character.
     let often = changes * 5 >= seen.len() * 2 || upper == 0 && digit_changes * 4 >= seen.len();
     long && mixed && often
 }

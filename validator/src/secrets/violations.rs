@@ -1,4 +1,4 @@
-//! The violations that report a secret. They must never repeat the text that was found.
+//! The violations that report a secret. They must never repeat its text.
 
 use model::SourceSpan;
 
@@ -7,7 +7,7 @@ use crate::code::Code;
 use crate::report::Report;
 use crate::violation::{Severity, Violation};
 
-/// Reports a secret; one that only words suggest is a warning.
+/// Reports a secret; a secret that only words suggest is a warning.
 pub(crate) fn report(found: &Found, spot: SourceSpan, report: &mut Report) {
     let looks = if found.sure { "is" } else { "looks like" };
     report_as(found.kind, looks, spot, report);

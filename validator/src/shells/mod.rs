@@ -1,5 +1,5 @@
-//! Shells by name, and how prose asks for one. No shell ever runs a request's line, so a name is
-//! told apart from an English word by what stands around it, not by itself.
+//! Shells by name, and instructions in prose to run one. No shell ever runs a request's line, so
+//! the words around a name decide whether it is a shell or an English word.
 
 mod spoken;
 
@@ -39,7 +39,7 @@ const SHELLS: Table = Table::new(&[
     "zsh",
 ]);
 
-/// Whether a program of this name, in any case and with any version, is a shell.
+/// Returns true if a program of this name, in any case and version, is a shell.
 pub(crate) fn is_shell(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let lower = lower.strip_suffix(".exe").unwrap_or(&lower);

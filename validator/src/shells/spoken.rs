@@ -1,12 +1,12 @@
 //! Instructions in prose to run a shell: `run bash setup.sh first`, `pipe it through sh`. They are
-//! errors, for the seed forbids the shell as a language wherever a request asks for one. A mere
-//! mention is not even a warning: nothing forbidden happens in a sentence about a shell, and rows
-//! for it would drown those that matter.
+//! errors, because the seed forbids the shell as a language anywhere in a request. A mere mention
+//! is not even a warning: a sentence about a shell does nothing forbidden, and such warnings would
+//! hide important ones.
 
 use crate::speech::{self, Speech, Start, Word, lower};
 use crate::table::Table;
 
-/// Shells whose names are no other English word.
+/// Shells whose names are not English words.
 const CERTAIN: Table = Table::new(&[
     "bash",
     "cmd.exe",
@@ -29,7 +29,7 @@ const RUNNING: Table = Table::new(&[
     "source", "spawn", "start", "use", "wrap",
 ]);
 
-/// What may stand last between a running verb and the shell.
+/// Words that may directly precede the shell after a running verb.
 const THROUGH: Table = Table::new(&[
     "a",
     "an",
@@ -51,7 +51,7 @@ const THROUGH: Table = Table::new(&[
     "with",
 ]);
 
-/// What may follow a shell that is really meant.
+/// Words that may follow a shell in an instruction.
 const AFTER: Table = Table::new(&[
     "after",
     "afterwards",
@@ -76,7 +76,7 @@ const AFTER: Table = Table::new(&[
     "with",
 ]);
 
-/// What a download is piped from.
+/// Commands whose output is piped into a shell.
 const FEEDING: Table =
     Table::new(&["base64", "cat", "curl", "echo", "fetch", "printf", "python", "wget"]);
 
@@ -84,12 +84,12 @@ const SCRIPTS: [&str; 6] = [".sh", ".bash", ".zsh", ".ps1", ".bat", ".cmd"];
 
 const VERB_AWAY: usize = 6;
 
-/// Whether the name is a shell's and no other word.
+/// Returns true if the name is a shell's and not another word.
 pub(crate) fn is_certain(name: &str) -> bool {
     CERTAIN.has(name)
 }
 
-/// How many words, from this one on, tell somebody to run a shell.
+/// Returns the number of words, from this one on, of an instruction to run a shell.
 pub(crate) fn spoken(words: &[Word<'_>], index: usize) -> Option<usize> {
     let word = words.get(index)?;
     let name = word.lower.rsplit('/').next().unwrap_or("");
@@ -115,7 +115,7 @@ fn has_argument(words: &[Word<'_>], index: usize) -> bool {
         && (option || next.contains('/') || SCRIPTS.iter().any(|ending| next.ends_with(ending)))
 }
 
-/// `curl https://… | sh`; a table's cells feed nothing.
+/// Returns true for `curl https://… | sh`, but not for the columns of a Markdown table.
 fn is_fed(words: &[Word<'_>], index: usize) -> bool {
     let line = words.get(index).map(|word| word.line);
     let from = index.saturating_sub(VERB_AWAY);
@@ -126,7 +126,8 @@ fn is_fed(words: &[Word<'_>], index: usize) -> bool {
     })
 }
 
-/// A running verb before the shell that reaches it, and nothing after it that the shell belongs to.
+/// Returns true if a running verb before the shell reaches it and the next word does not change its
+/// meaning.
 fn is_run(words: &[Word<'_>], index: usize) -> bool {
     let next = lower(words, index + 1);
     let ends = words.get(index + 1).is_none_or(|word| word.start != Start::Inside)

@@ -1,11 +1,10 @@
-//! How prose speaks of a thing: it tells somebody to do it, it forbids it, or it only names it.
-//! English is judged by a few words around the thing, never by its meaning; what is not clearly an
-//! instruction counts as a mention.
+//! Classifies a phrase of prose as an instruction, a denial or a mention. The classification uses a
+//! few English words around the phrase, never the meaning; an unclear case counts as a mention.
 //!
-//! Why the difference: an instruction in a request is an attempt to have the forbidden thing done,
-//! by the operator or by an agent that reads the text, so it is refused. A sentence that merely
-//! names `/etc/passwd` or `pip install` does nothing; refusing it would teach people to write less
-//! about what a request does. It is a warning, for the person who approves.
+//! An instruction in a request tries to have the forbidden action done, by the operator or by an
+//! agent that reads the text. So it is refused. A sentence that merely names `/etc/passwd` or
+//! `pip install` does nothing, and refusing it would teach authors to write less about a request.
+//! So it is a warning for the approver.
 
 mod words;
 
@@ -13,18 +12,18 @@ pub(crate) use words::{Start, Word, read};
 
 use crate::table::Table;
 
-/// How a piece of prose speaks of something.
+/// The way in which prose speaks of an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Speech {
-    /// It tells somebody to do it.
+    /// The text instructs its reader to do it.
     Instruction,
-    /// It says that it is not done, or must not be.
+    /// The text states that it is not done, or forbids it.
     Denial,
-    /// It only names it.
+    /// The text only names it.
     Mention,
 }
 
-/// How far back a sentence is looked at, in words; it bounds the work for each word.
+/// The number of words to look back in a sentence; it bounds the work for each word.
 const BACK: usize = 8;
 
 /// Words after which a verb is an instruction.
@@ -33,7 +32,7 @@ const TELLING: Table = Table::new(&[
     "should", "simply", "then", "you",
 ]);
 
-/// Words that may stand between what tells and what is told: `run the following command`.
+/// Words that may appear between the cue and the verb: `run the following command`.
 const PASSED: Table = Table::new(&[
     "-m",
     "a",
@@ -62,7 +61,7 @@ const PASSED: Table = Table::new(&[
     "uv",
 ]);
 
-/// Beginnings of sentences that tell what is, so that their later verbs are no instructions.
+/// First words of statements, whose later verbs are not instructions.
 const SUBJECTS: Table = Table::new(&[
     "a", "all", "an", "both", "each", "he", "i", "it", "its", "many", "most", "one", "our", "she",
     "some", "that", "the", "these", "they", "this", "those", "users", "we", "what", "who",
@@ -81,7 +80,7 @@ const DENYING: Table = Table::new(&[
     "nor", "not", "nothing", "refuse", "refuses", "without",
 ]);
 
-/// Verbs that make what stands before them the subject of a statement.
+/// Verbs that turn the words before them into the subject of a statement.
 const FINITE: Table = Table::new(&[
     "are", "can", "cannot", "could", "did", "does", "fails", "had", "happens", "has", "is", "may",
     "means", "never", "was", "were", "will", "would",
@@ -89,17 +88,17 @@ const FINITE: Table = Table::new(&[
 
 const WANTED: Table = Table::new(&["mandatory", "necessary", "needed", "required"]);
 
-/// The word in lower case; empty past the end.
+/// Returns the word in lower case; empty past the end.
 pub(crate) fn lower<'w>(words: &'w [Word<'_>], index: usize) -> &'w str {
     words.get(index).map_or("", |word| &word.lower)
 }
 
-/// Whether the word continues the sentence of the one before it.
+/// Returns true if the word continues the sentence of the one before it.
 pub(crate) fn continues(words: &[Word<'_>], index: usize) -> bool {
     words.get(index).is_some_and(|word| word.start != Start::Sentence)
 }
 
-/// How the text speaks of what the verb, or the command, at this word does.
+/// Classifies the verb or command at this word.
 pub(crate) fn of_verb(words: &[Word<'_>], index: usize) -> Speech {
     if denied(words, index) {
         Speech::Denial
@@ -110,7 +109,7 @@ pub(crate) fn of_verb(words: &[Word<'_>], index: usize) -> Speech {
     }
 }
 
-/// Whether the words before this one tell somebody to do it.
+/// Returns true if the words before this one make it an instruction.
 fn told(words: &[Word<'_>], index: usize) -> bool {
     let mut at = index;
     for _ in 0..BACK {
@@ -133,24 +132,26 @@ fn told(words: &[Word<'_>], index: usize) -> bool {
     false
 }
 
-/// `pip install is forbidden` states something; `pip install x is required` asks for it.
+/// Returns true for a statement such as `pip install is forbidden`; `pip install x is required` is
+/// a demand.
 fn is_subject(words: &[Word<'_>], index: usize) -> bool {
     let ahead = (index + 1..index + 5).take_while(|it| continues(words, *it));
     let mut finite = ahead.filter(|it| FINITE.has(lower(words, *it)));
     finite.next().is_some_and(|it| !WANTED.has(lower(words, it + 1)))
 }
 
-/// Whether the sentence up to this word has a subject and so tells what is.
+/// Returns true if the sentence up to this word has a subject and so is a statement.
 fn states(words: &[Word<'_>], index: usize) -> bool {
     sentence(words, index).last().is_some_and(|it| {
         let begins = words.get(it).is_some_and(|word| word.start == Start::Sentence);
         let first = lower(words, it);
-        // Too far from the sentence's beginning to know: a mention.
+        // The beginning of the sentence is out of range, so this counts as a mention.
         !begins || SUBJECTS.has(first) || first.ends_with("ing")
     })
 }
 
-/// `when you run it` and `if you must` ask of a case and tell nothing.
+/// Returns true for a condition such as `when you run it` or `if you must`, which instructs
+/// nothing.
 fn asks(words: &[Word<'_>], you: usize) -> bool {
     lower(words, you) == "you"
         && you.checked_sub(1).is_some_and(|it| {
@@ -159,7 +160,7 @@ fn asks(words: &[Word<'_>], you: usize) -> bool {
         })
 }
 
-/// The words before this one in its sentence, nearest first, and itself.
+/// Returns this word and those before it in its sentence, nearest first.
 pub(crate) fn sentence(words: &[Word<'_>], index: usize) -> impl Iterator<Item = usize> {
     let mut over = false;
     (index.saturating_sub(2 * BACK)..=index).rev().take_while(move |it| {
@@ -169,13 +170,13 @@ pub(crate) fn sentence(words: &[Word<'_>], index: usize) -> impl Iterator<Item =
     })
 }
 
-/// Whether something before this word in its sentence denies it.
+/// Returns true if a word before this one in its sentence denies it.
 pub(crate) fn denied(words: &[Word<'_>], index: usize) -> bool {
     let mut clauses = 0;
     for it in sentence(words, index).take(BACK + 4) {
         let word = lower(words, it);
         let denies = DENYING.has(word) || word.ends_with("n't") || word.ends_with("n\u{2019}t");
-        // `No problem, do it` denies nothing; `do not, whatever happens, do it` does.
+        // `No problem, do it` is not a denial; `do not, whatever happens, do it` is.
         let answer = word == "no" && clauses > 0;
         let only = word == "not" && lower(words, it + 1) == "only";
         if it < index && denies && !answer && !only && !conditional(words, it) {
@@ -186,7 +187,7 @@ pub(crate) fn denied(words: &[Word<'_>], index: usize) -> bool {
     false
 }
 
-/// `if numpy is not there, …`
+/// Returns true for `if numpy is not there, …`.
 fn conditional(words: &[Word<'_>], index: usize) -> bool {
     let from = index.saturating_sub(4);
     (from..index).any(|it| ["if", "when", "unless", "where"].contains(&lower(words, it)))

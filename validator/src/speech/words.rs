@@ -1,39 +1,39 @@
-//! Prose as words with their places. Markdown and HTML marks only separate words, and what stands
-//! in a comment, a fence or a table is read like any other text: nothing may hide there.
+//! Splits prose into words with positions. Markdown and HTML marks only separate words. Text in a
+//! comment, a fence or a table is read like any other text: nothing may hide there.
 
 use std::borrow::Cow;
 
 use crate::table::Table;
 
-/// What begins with a word.
+/// The unit of text that begins with a word.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Start {
     Inside,
     /// After a comma or a bracket.
     Clause,
-    /// A sentence, a list item, a cell, a line of code.
+    /// A sentence, a list item, a table column, a line of code.
     Sentence,
 }
 
 pub(crate) struct Word<'a> {
-    /// The line, counted from 0 in what was read.
+    /// The line within the text, from 0.
     pub(crate) line: usize,
-    /// The byte of the line where the bare word begins.
+    /// The byte offset of the bare word in the line.
     pub(crate) at: usize,
-    /// Without the punctuation around it.
+    /// The word without the punctuation around it.
     pub(crate) text: &'a str,
     pub(crate) lower: Cow<'a, str>,
     pub(crate) start: Start,
-    /// Whether it stands in backquotes or in a fence.
+    /// True within backquotes or a fence.
     pub(crate) in_code: bool,
-    /// Whether a `|` stands right before it.
+    /// True if a `|` directly precedes the word.
     pub(crate) piped: bool,
 }
 
 const ABBREVIATIONS: Table =
     Table::new(&["approx", "ca", "cf", "e.g", "etc", "fig", "i.e", "incl", "no", "resp", "vs"]);
 
-/// The words of these lines, in order.
+/// Returns the words of these lines in order.
 pub(crate) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Word<'a>> {
     let mut reader =
         Reader { words: Vec::new(), start: Start::Sentence, in_code: false, piped: false };
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         self.word(number, line, from, line.len());
     }
 
-    /// What a separator does to the word after it.
+    /// Applies the effect of a separator to the next word.
     fn mark(&mut self, c: char) {
         match c {
             ',' | '(' | '[' | '{' => self.start = self.start.max(Start::Clause),
@@ -105,7 +105,8 @@ impl<'a> Reader<'a> {
         }
         let bare = trim_end(trim_start(raw));
         if bare.is_empty() {
-            // An ellipsis goes on; a dash, a prompt or a mark of a list or a comment begins.
+            // An ellipsis continues the sentence; a dash, a prompt, a list mark or a comment mark
+            // begins a new one.
             if !raw.bytes().all(|byte| byte == b'.') {
                 self.start = Start::Sentence;
             }
@@ -138,7 +139,7 @@ fn separates(c: char, before: char, line: &str, at: usize) -> bool {
         '\u{ab}' | '\u{bb}' | '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{2013}' | '\u{2014}' => {
             true
         }
-        // An apostrophe is part of a word, a single quote is not.
+        // An apostrophe is part of a word; a single quote is not.
         '\'' | '\u{2018}' | '\u{2019}' => {
             let after = line.get(at + c.len_utf8()..).and_then(|rest| rest.chars().next());
             !(before.is_alphanumeric() && after.is_some_and(char::is_alphanumeric))
@@ -147,7 +148,7 @@ fn separates(c: char, before: char, line: &str, at: usize) -> bool {
     }
 }
 
-/// A path's dots, an option's dashes and `$HOME` are parts of the word.
+/// Strips leading punctuation. A path's dots, an option's dashes and `$HOME` are parts of the word.
 fn trim_start(raw: &str) -> &str {
     let bare = raw.trim_start_matches(['_', '#', '+', '!', '?', ':', '=', '&', '%', '^']);
     let bare = if bare.starts_with("$HOME") { bare } else { bare.trim_start_matches('$') };

@@ -1,20 +1,20 @@
-//! How the two oracles are asked: bash itself, and bashlex where Python has it. Nothing of a line
-//! may run: what has a live `$`, backquote or parenthesis is only parsed, never expanded.
+//! The interface to the two oracles: bash itself, and bashlex if Python has it. No part of a line
+//! may run: a line with an active `$`, backquote or parenthesis is only parsed, never expanded.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Whether a `$` or a backquote of the line would do something, found apart from the tokenizer.
+/// The effect of a `$` or a backquote in the line, determined without the tokenizer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Dollar {
     None,
-    /// Only such as stand before a blank or another character that is no parameter.
+    /// Only before a blank or another character that does not begin a parameter.
     Idle,
     Live,
 }
 
-/// What bash sees in a line.
+/// Bash's reading of a line.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) dollar: Dollar,
@@ -23,12 +23,12 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Whether it parses where a command may stand.
+    /// Returns true if the line parses as a command.
     pub(crate) fn is_command(&self) -> bool {
         self.flags.contains('s')
     }
 
-    /// Whether it is words and nothing else: no operator, no comment.
+    /// Returns true if the line consists of words only, without operators and comments.
     pub(crate) fn is_words(&self) -> bool {
         self.flags.contains('w')
     }
@@ -41,7 +41,7 @@ impl Seen {
         self.flags.contains('a')
     }
 
-    /// Whether bash was let expand it; without that nothing is known of the next three.
+    /// Returns true if bash expanded the line; otherwise the next three methods are meaningless.
     pub(crate) fn is_expanded(&self) -> bool {
         self.flags.contains('e')
     }
@@ -58,7 +58,7 @@ impl Seen {
         self.flags.contains('g')
     }
 
-    /// One simple command whose words are as they stand there.
+    /// Returns true for one simple command whose words need no expansion.
     pub(crate) fn is_plain(&self) -> bool {
         let expands = self.has_home() || self.has_braces() || self.has_pattern();
         self.is_command()
@@ -70,16 +70,16 @@ impl Seen {
     }
 }
 
-/// What bashlex sees in a line.
+/// Bashlex's reading of a line.
 #[derive(Debug)]
 pub(crate) enum Parsed {
-    /// One simple command of so many words.
+    /// One simple command with this number of words.
     Words(usize),
     Features(Vec<String>),
     Error,
 }
 
-/// A directory with nothing in it, so that no pattern finds a file.
+/// An empty directory, so that no pattern matches a file.
 struct Empty(PathBuf);
 
 impl Empty {
@@ -92,7 +92,7 @@ impl Empty {
 
 impl Drop for Empty {
     fn drop(&mut self) {
-        // It is empty, and one that stays harms nobody.
+        // It is empty, so a leftover is harmless.
         drop(std::fs::remove_dir(&self.0));
     }
 }
@@ -102,7 +102,7 @@ pub(crate) fn bash_works() -> bool {
     asked.is_ok_and(|status| status.code() == Some(7))
 }
 
-/// What bash sees in each of these lines, which it never runs.
+/// Returns bash's reading of each of these lines; it never runs them.
 pub(crate) fn bash(lines: &[String]) -> Vec<Seen> {
     let dollars: Vec<Dollar> = lines.iter().map(|line| dollar(line)).collect();
     let mut input = String::new();
@@ -116,7 +116,7 @@ pub(crate) fn bash(lines: &[String]) -> Vec<Seen> {
     let empty = Empty::new();
     let mut command = Command::new("bash");
     command.args(["--norc", "--noprofile", "-c", include_str!("oracle.bash")]);
-    // The place of bash itself; the script has no PATH.
+    // The path of bash itself, because the script has no PATH.
     let path = std::env::var_os("PATH").unwrap_or_default();
     command.env_clear().env("PATH", path).env("LC_ALL", "C.UTF-8");
     let said = talk(command.current_dir(&empty.0), input);
@@ -133,7 +133,7 @@ fn next<'a>(dollar: Dollar, fields: &mut impl Iterator<Item = &'a str>) -> Seen 
     Seen { dollar, flags, words }
 }
 
-/// What bashlex sees in each of these lines; the error says why it cannot be asked.
+/// Returns bashlex's reading of each of these lines; the error is the reason why it is unavailable.
 pub(crate) fn bashlex(lines: &[String]) -> Result<Vec<Parsed>, String> {
     let python = std::env::var_os("TOOLEXEC_PYTHON").unwrap_or_else(|| "python3".into());
     let there = Command::new(&python).args(["-c", "import bashlex"]).output();
@@ -169,8 +169,8 @@ fn talk(command: &mut Command, input: String) -> String {
     String::from_utf8(said.stdout).unwrap()
 }
 
-/// Each character outside single quotes that no backslash precedes, with the quote it stands in
-/// and the character after it.
+/// Returns each character outside single quotes without a backslash before it, with its quote and
+/// the next character.
 fn bare(line: &str) -> Vec<(Option<char>, char, char)> {
     let (mut quote, mut found) = (None, Vec::new());
     let mut chars = line.chars().peekable();
@@ -206,7 +206,7 @@ fn has_bare_operator(line: &str) -> bool {
     bare(line).iter().any(|(quote, c, _)| quote.is_none() && "()<>|&;".contains(*c))
 }
 
-/// `{1..99999999}` would be bash's memory.
+/// Returns true for lines such as `{1..99999999}`, which would exhaust bash's memory.
 fn is_vast(line: &str) -> bool {
     const DIGITS_MAX: usize = 4;
     let pieces: Vec<&str> = line.split("..").collect();
@@ -219,7 +219,7 @@ fn is_vast(line: &str) -> bool {
     })
 }
 
-/// Whether a line might end the body of the oracle's function, and so have something run.
+/// Returns true if a line might end the body of the oracle's function and thereby run something.
 pub(crate) fn leaves_body(line: &str) -> bool {
     ["}", ")", "done", "esac", "fi"].iter().all(|word| line.contains(word))
 }

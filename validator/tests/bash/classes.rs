@@ -1,10 +1,10 @@
-//! What we refuse on purpose although bash would take it, and why. Each class is counted and
-//! printed; a refusal that is in none of them fails the test.
+//! The classes of lines that we refuse on purpose although bash accepts them, with the reasons.
+//! Each class is counted and printed; a refusal outside of all classes fails the test.
 
 use super::Ours;
 use super::asked::{Dollar, Parsed, Seen};
 
-/// The codes that speak of the shell's syntax and of the form of the line.
+/// The codes about shell syntax and the form of the line.
 pub(crate) const SYNTAX: [&str; 17] = [
     "command.chaining",
     "command.pipeline",
@@ -25,32 +25,32 @@ pub(crate) const SYNTAX: [&str; 17] = [
     "command.shell",
 ];
 
-/// The class that explains this code for this line, in which bash sees nothing of the kind.
+/// Returns the class that explains this code for a line in which bash finds no such syntax.
 pub(crate) fn of(code: &str, line: &str, seen: &Seen) -> Option<&'static str> {
     let line = line.trim_start_matches([' ', '\t']);
     match code {
-        // A list, quote, heading or HTML mark, or backticks around it all: the author thought of
-        // Markdown, so what a reader is shown is not what would run.
+        // A list, quote, heading or HTML mark, or backticks around the line: the author meant
+        // Markdown, so the page differs from the line that would run.
         "command.markup" => Some("markup: begins with a mark of Markdown or HTML"),
-        // `~~~` is a word for bash, and begins a code block for every reader of the request.
+        // `~~~` is a word for bash, but begins a code block for every reader of the request.
         "command.code-fence" | "command.empty" if line.starts_with("~~~") => {
             Some("fence: `~~~` hides what follows")
         }
-        // No request needs a `$` outside single quotes, and nobody should have to know before
-        // which characters bash leaves it alone.
+        // No request needs a `$` outside single quotes, and an author should not have to know where
+        // bash leaves it unchanged.
         "command.expansion" if seen.dollar == Dollar::Idle => {
             Some("idle dollar: a `$` that bash leaves alone here")
         }
-        // Whether bash expands `~name` depends on the logins of the host; a request must not.
+        // The expansion of `~name` depends on the logins of the host; a request must not.
         "command.expansion" if line.contains('~') => {
             Some("login: a `~name` of which this host has no user")
         }
-        // `name[` where a command may stand is the beginning of a subscript, in which bash takes
-        // blanks and operators for data: nobody reads it as bash does.
+        // `name[` in the position of a command begins a subscript, in which bash takes blanks and
+        // operators as data. No reader reads it so.
         "command.glob" if begins_with_subscript(line) => {
             Some("subscript: `name[` at the beginning")
         }
-        // A word that begins with a home directory is no pattern any more: told beside its `~`.
+        // A word that begins with a home directory is not a pattern; the code of its `~` covers it.
         "command.glob" if seen.has_home() => Some("home: a pattern behind a `~`"),
         "text.confusable" => Some("characters: a look-alike of a quote or a blank"),
         "text.control" => Some("characters: a control character"),
@@ -63,11 +63,15 @@ fn begins_with_subscript(line: &str) -> bool {
     rest.len() < line.len() && rest.starts_with('[')
 }
 
-/// How we and bashlex stand to each other over one line; None is a disagreement. bashlex knows
-/// neither patterns nor braces nor `coproc`, drops comments, looks into single quotes that are a
-/// part of a longer word, overlooks a substitution behind a quoted part, sees an assignment behind
-/// a brace among the arguments and behind a name that is not ASCII, removes quotes in its own way (so only the number of words is compared),
-/// and stops at some lines that bash reads.
+/// Returns the class of a difference between us and bashlex for one line; None is a disagreement.
+/// Known differences of bashlex:
+///
+/// - It supports neither patterns nor braces nor `coproc`, and drops comments.
+/// - It looks into single quotes that are part of a longer word.
+/// - It overlooks a substitution after a quoted part.
+/// - It sees an assignment after a brace among the arguments, and after a name that is not ASCII.
+/// - It removes quotes differently, so only the number of words is compared.
+/// - It stops at some lines that bash reads.
 pub(crate) fn of_bashlex(line: &str, ours: &Ours, parsed: &Parsed) -> Option<&'static str> {
     match (ours, parsed) {
         (Ok(words), Parsed::Words(number)) => {
@@ -93,7 +97,7 @@ pub(crate) fn of_bashlex(line: &str, ours: &Ours, parsed: &Parsed) -> Option<&'s
         }
         (Err(codes), Parsed::Features(names)) => {
             let said = |code: &str| codes.iter().any(|told| told == code);
-            // Behind a mark or within a comment there is something else to see.
+            // After a mark or within a comment, the text differs.
             let other = said("command.markup") || said("command.code-fence");
             let other = other || said("command.comment");
             let named = |name: &String| said(&format!("command.{name}"));

@@ -1,12 +1,12 @@
-//! Command lines made up from a fixed seed: by a grammar, by spoiling good lines, and out of
-//! characters that mean something. The same lines every time, on every machine.
+//! Generates command lines from a fixed seed: by a grammar, by damaging valid lines, and from
+//! significant characters. The lines are the same on every machine.
 
 pub(crate) struct Generator<'c> {
     state: u64,
     corpus: &'c [String],
 }
 
-/// Parts of a word that any shell leaves alone.
+/// Parts of a word that no shell changes.
 const PLAIN: [&str; 26] = [
     "python",
     "script.py",
@@ -36,7 +36,7 @@ const PLAIN: [&str; 26] = [
     "!",
 ];
 
-/// Quoted parts, most with something inside that would matter outside.
+/// Quoted parts, most with content that would matter outside of quotes.
 const QUOTED: [&str; 22] = [
     "'a b'",
     "\"a b\"",
@@ -67,7 +67,7 @@ const ESCAPED: [&str; 16] = [
     "\\#", "\\'", "\\\"",
 ];
 
-/// Parts that bash does something with, in some places or in all of them.
+/// Parts that bash interprets, in some or all positions.
 const LIVE: [&str; 62] = [
     "*",
     "?",
@@ -195,7 +195,7 @@ impl<'c> Generator<'c> {
         }
     }
 
-    /// Words, mostly harmless, now and then with an operator, a first word or a mark.
+    /// Generates words, mostly harmless, with an occasional operator, first word or mark.
     fn by_grammar(&mut self) -> String {
         let mut line = String::new();
         if self.below(12) == 0 {
@@ -232,7 +232,7 @@ impl<'c> Generator<'c> {
         });
     }
 
-    /// A good line after one to three small accidents.
+    /// Returns a valid line with one to three defects.
     fn spoilt(&mut self) -> String {
         let from = self.below(self.corpus.len());
         let mut chars: Vec<char> = self.corpus[from].chars().collect();

@@ -1,5 +1,5 @@
-//! The lines that are read by both sides: written ones, generated ones, and real ones from the
-//! scripts of the host. They are data; nothing here may run one.
+//! The lines to compare: written ones, generated ones, and real ones from the scripts of the host.
+//! They are data and must never run.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use super::asked::leaves_body;
 use super::generator::Generator;
 
-/// Where a line comes from.
+/// The origin of a line.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Origin {
     /// Realistic command lines, all of them simple.
     Corpus,
     Generated,
-    /// Scripts of this host: a different set elsewhere, which only makes the test wider.
+    /// Scripts of this host. They differ between hosts, which only widens the test.
     Host,
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn corpus() -> Vec<String> {
     include_str!("corpus.txt").lines().map(str::to_owned).collect()
 }
 
-/// Every line once, in an order that only the host's files can change.
+/// Returns every line once, in an order that depends only on the host's files.
 pub(crate) fn all() -> Vec<(Origin, String)> {
     let corpus = corpus();
     let mut generator = Generator::new(0x70_6f_73_69_78, &corpus);
@@ -38,7 +38,7 @@ pub(crate) fn all() -> Vec<(Origin, String)> {
         [(Origin::Corpus, corpus), (Origin::Generated, generated), (Origin::Host, host)]
     {
         for line in lines_of {
-            // A carriage return at the end is part of the line's ending for a document.
+            // In a document, a final carriage return belongs to the line ending.
             let usable = !line.trim().is_empty() && !line.contains(['\r', '\0']);
             if usable && !leaves_body(&line) && seen.insert(line.clone()) {
                 lines.push((origin, line));
@@ -67,7 +67,7 @@ fn host() -> Vec<String> {
     lines
 }
 
-/// The scripts of a shell below this directory, by their first line.
+/// Finds shell scripts below this directory by their first line.
 fn find(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     const DEPTH_MAX: usize = 5;
     const FOUND_MAX: usize = 400;

@@ -1,8 +1,10 @@
-//! The tokenizer against bash: the same thousands of lines are read by `validator::shell_words` and
-//! by two readers that are not ours, bash itself (never running a line, see `oracle.bash`) and
-//! bashlex. No compound line may be accepted, no simple one refused, and an accepted line must
-//! have the very words that bash sees. Where we refuse on purpose what bash would take, the reason
-//! is a class of `classes.rs`; everything else is a disagreement, and there is none.
+//! Compares the tokenizer with bash: `validator::shell_words` reads the same thousands of lines as
+//! two independent readers, bash itself (which never runs a line, see `oracle.bash`) and bashlex.
+//!
+//! - No compound line may be accepted, and no simple one refused.
+//! - An accepted line must have exactly the words that bash sees.
+//! - A deliberate refusal of a line that bash accepts belongs to a class of `classes.rs`; any other
+//!   difference fails the test.
 #![allow(clippy::unwrap_used, reason = "a test that cannot ask its oracles must fail")]
 
 mod asked;
@@ -23,7 +25,7 @@ fn count(counts: &mut Counts, what: impl Into<String>) {
     *counts.entry(what.into()).or_default() += 1;
 }
 
-/// What we say of a line: its words, or the codes of the errors.
+/// Our reading of a line: its words, or the codes of the errors.
 type Ours = Result<Vec<String>, Vec<String>>;
 
 fn ours(line: &str) -> Ours {
@@ -83,7 +85,7 @@ fn every_line_is_read_as_bash_reads_it() {
     assert_eq!(disagreements.len(), 0, "the tokenizer and bash disagree");
 }
 
-/// The classes of deliberate difference that the line falls into, or the disagreement.
+/// Returns the classes of deliberate differences for the line, or the disagreement.
 fn compare(line: &str, ours: &Ours, seen: &Seen) -> Result<Vec<String>, String> {
     match ours {
         Ok(_) if !seen.is_plain() || seen.dollar != Dollar::None => {
@@ -100,7 +102,7 @@ fn compare_codes(line: &str, codes: &[String], seen: &Seen) -> Result<Vec<String
     if !seen.is_plain() && !SYNTAX.iter().any(|code| said(code)) {
         return Err("refused, but not for its syntax".to_owned());
     }
-    // Behind a mark the words are others than those that bash sees.
+    // After a mark, the words differ from those that bash sees.
     if said("command.markup") || said("command.code-fence") {
         let class = classes::of(&codes[0], line, seen).unwrap_or("a mark that is none");
         return Ok(seen.is_plain().then(|| class.to_owned()).into_iter().collect());
@@ -109,7 +111,7 @@ fn compare_codes(line: &str, codes: &[String], seen: &Seen) -> Result<Vec<String
         return Ok(Vec::new());
     }
     let mut classes = Vec::new();
-    // The oracle expands a leading assignment as if it were an argument.
+    // The oracle expands a leading assignment like an argument.
     let argument = !seen.begins_with_assignment();
     for (code, there) in [
         ("command.glob", seen.has_pattern() && argument),

@@ -1,14 +1,14 @@
-# Asks bash itself how it reads command lines. A line is parsed within the body of a function
-# that nobody calls, and its words are looked at by giving them to `args`, which keeps them.
+# Asks bash itself for its reading of command lines. A line is parsed within the body of a
+# function that is never called. Its words are passed to `args`, which records them.
 #
-# Must never: run a command of a line. What could run one is not given to `args` (the caller
-# says so), and there is nothing to run: no PATH, no other builtin, no redirection, no file.
+# Must never run a command of a line. The caller marks lines that could run one, and these are not
+# passed to `args`. Besides, nothing can run: no PATH, no other builtin, no redirection, no file.
 #
-# Standard input: a line each, after `+` if its words may be expanded here, else after `-`.
-# Standard output: for each line its flags, the number of its words, and its words; each of
-# these ends in NUL. Flags: s parses as a command, w is words and nothing else, k begins with a
-# reserved word, a begins with an assignment, e was expanded (only then the rest is known and
-# the words are given): t has a home directory, b braces, g a file name pattern.
+# Standard input: one line each, after `+` if its words may be expanded here, else after `-`.
+# Standard output: for each line its flags, the number of its words, and its words, each ending in
+# NUL. Flags: s parses as a command, w consists of words only, k begins with a reserved word, a
+# begins with an assignment, e was expanded. The other flags and the words exist only with e: t has
+# a home directory, b braces, g a file name pattern.
 exec 2>/dev/null
 ulimit -f 0 -c 0 -t 60 -v 2000000
 shopt -u extglob
@@ -24,8 +24,8 @@ done
 enable -n enable
 set -r
 
-# Whether a list of commands that is the text parses. To end the body, a line would need all of
-# these closing words in their order; the caller keeps such a line away.
+# Succeeds if the text parses as a list of commands. To end the body, a line would need all of
+# these closing words in their order; the caller excludes such a line.
 body() {
     eval "unused() { if :; then case x in x) while :; do ( {
 $1

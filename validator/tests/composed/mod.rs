@@ -1,5 +1,5 @@
-//! Compositions at random, as wide as the schema allows, and the valid texts of the other tests.
-//! Nothing here may be accepted by luck: every composition keeps every rule of the form.
+//! Random compositions, as wide as the schema allows, and the valid texts of the other tests. None
+//! may be accepted by luck: every composition satisfies every rule of the form.
 #![allow(dead_code, reason = "each test program uses a part")]
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
@@ -14,7 +14,7 @@ use validator::{
 
 use crate::support;
 
-/// What readers of YAML, Markdown and shells take for something.
+/// Pieces with a meaning for readers of YAML, Markdown and shells.
 const PIECES: [&str; 44] = [
     "- ",
     "# ",
@@ -62,7 +62,7 @@ const PIECES: [&str; 44] = [
     "x-y",
 ];
 
-/// One line that is not blank and has no character that misleads.
+/// One line that is not blank and contains no deceptive character.
 pub(crate) fn sentence() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         3 => proptest::sample::select(PIECES.to_vec()).prop_map(str::to_owned),
@@ -82,13 +82,13 @@ pub(crate) fn lines() -> impl Strategy<Value = OneLine> {
     sentence().prop_map(|text| line(&text))
 }
 
-/// What the risk assessment reads: the space around it is not part of it.
+/// An answer as the risk assessment reads it, without surrounding space.
 fn answer() -> impl Strategy<Value = OneLine> {
     sentence()
         .prop_map(|text| line(&format!("it {text}").replace("  ", " ")).to_string())
         .prop_flat_map(|text| {
             let whole = text.trim().to_owned();
-            // Also one that begins with a mark.
+            // The second begins with a mark.
             prop_oneof![Just(line(&whole)), Just(line(&format!("`{whole}`")))]
         })
 }
@@ -113,7 +113,7 @@ fn inputs() -> impl Strategy<Value = Vec<ComposedInput>> {
 }
 
 fn outputs() -> impl Strategy<Value = Vec<ComposedOutput>> {
-    // Any text at all: YAML's escapes can write every character.
+    // Any text: YAML's escapes can encode every character.
     let descriptions = vec(prop_oneof![sentence(), "[ \n\\\\\"a]{0,9}"], 4);
     (paths(4), descriptions).prop_map(|(paths, descriptions)| {
         let output = |(path, description): (String, String)| ComposedOutput {
@@ -144,7 +144,7 @@ fn constraints() -> impl Strategy<Value = Vec<OneLine>> {
     ]
 }
 
-/// Words for a tool: no paths, for those have rules of their own.
+/// Words for a tool, without paths, which have their own rules.
 fn arguments() -> impl Strategy<Value = Vec<String>> {
     let word = prop_oneof![sentence(), "[ -~]{0,8}"];
     vec(word.prop_map(|word| word.replace(['/', '~', '.'], "_")), 0..5)
@@ -170,7 +170,7 @@ fn command(language: Language, script: Option<&ComposedInput>, arguments: &[Stri
     quote_words(&words).unwrap()
 }
 
-/// A line whose letters are of one script, as names must be.
+/// A line of letters of one script, as names must be.
 fn names() -> impl Strategy<Value = OneLine> {
     sentence().prop_map(|text| {
         let latin: String = text.chars().map(|c| if c.is_ascii() { c } else { 'é' }).collect();
@@ -218,7 +218,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// An approved composition that breaks no rule of the form.
+    /// An approved composition that violates no rule of the form.
     pub(crate) fn composition()(
         (id, created, approval, requested_by, requester, agent, audience) in identity(),
         purpose in lines(),
@@ -260,7 +260,7 @@ fn cores(milli: u32) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The valid request of the other tests in every spelling that they accept.
+/// Returns the valid request of the other tests in every spelling that they accept.
 pub(crate) fn accepted_texts() -> Vec<String> {
     let edits = [
         ("schema_version: 1", "schema_version: \"1\""),

@@ -1,6 +1,6 @@
-//! What a request must not hold, wherever it stands: shells, installations, host paths, devices.
-//! Every rule has rows that break it and rows beside them that do not; two corpora hold sentences
-//! that people write, and sentences that ask for what is forbidden.
+//! Forbidden content anywhere in a request: shells, installations, host paths, devices. Every rule
+//! has rows that violate it and similar rows that do not. Two corpora contain ordinary sentences,
+//! and sentences that ask for forbidden actions.
 
 mod sentences;
 use crate::support;
@@ -11,7 +11,7 @@ fn prose(text: &str) -> String {
     with("# Statistics of one table", text)
 }
 
-/// The valid request with further inputs, declared and listed.
+/// Returns the valid request with further inputs, declared and listed.
 fn with_inputs(names: &[&str], line: &str) -> String {
     let mut text = command(line);
     for name in names {

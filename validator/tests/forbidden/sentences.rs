@@ -1,5 +1,5 @@
-//! What people honestly write, what they must not, and what is only a mention. A sentence here must
-//! never be changed to make a rule pass: the rule is what is asked.
+//! Honest sentences, hostile ones, and mere mentions. A sentence must never be changed to make a
+//! rule pass: the test is about the rule.
 
 pub(crate) const HOSTILE: [(&str, &str); 7] = [
     (

@@ -1,5 +1,5 @@
-//! Names with a value that is a secret, and names with a value that is none: words, variables,
-//! paths, code. The values are made up.
+//! Names with a secret value, and names with other values: words, variables, paths, code. The
+//! values are invented.
 
 #[rustfmt::skip]
 pub(crate) const ASSIGNED: &[&str] = &[
@@ -34,7 +34,7 @@ pub(crate) const NOT_ASSIGNED: &[&str] = &[
     "`password=…` and `token=…`", "password: \"\"", "next_token: null", "secret=@/in/secret1.txt",
 ];
 
-/// Passwords that a sentence or a line in another language tells.
+/// Sentences and lines in other languages that state a password.
 #[rustfmt::skip]
 pub(crate) const TOLD: &[&str] = &[
     "The password is hunter2hunter2.", "the database password is Tr0ub4dor&3, I think",
@@ -46,7 +46,7 @@ pub(crate) const TOLD: &[&str] = &[
     "<add key=\"ClearTextPassword\" value=\"hunter22hunter\" />",
 ];
 
-/// The same words with nothing to keep.
+/// The same words without a secret.
 #[rustfmt::skip]
 pub(crate) const NOT_TOLD: &[&str] = &[
     "The password is not needed.", "The password is required.", "the password is sha256-hashed",

@@ -1,5 +1,5 @@
-//! The forms of tokens that have no checksum, written down apart from those of the scanner: a form
-//! that is changed there must fail here.
+//! The forms of tokens without a checksum, defined independently of the scanner: a change there
+//! must fail here.
 
 use super::mint::{
     BASE32, BASE62, BASE64, DIGIT, LOWER_DIGIT, LOWER_HEX, UPPER_DIGIT, URL64, random,
@@ -15,7 +15,7 @@ pub(crate) enum Piece {
 }
 use Piece::{Is, Of};
 
-/// Forms without a checksum. The last run has an exact length wherever its issuer has one.
+/// Forms without a checksum. The last run has an exact length if its issuer documents one.
 pub(crate) const FORMS: &[Row] = &[
     ("aws-key", &[Is("AKIA"), Of(BASE32, 16)]),
     ("aws-key", &[Is("ASIA"), Of(BASE32, 16)]),
@@ -100,7 +100,7 @@ pub(crate) const FORMS: &[Row] = &[
     ("frameio-token", &[Is("fio-u-"), Of(URL64, 64)]),
     ("readme-key", &[Is("rdme_"), Of(LOWER_DIGIT, 70)]),
     ("adobe-secret", &[Is("p8e-"), Of(URL64, 32)]),
-    // Of these the length is a range; the row has one from inside of it.
+    // The length of these is a range; the row has a value within it.
     ("aws-bedrock-key", &[Is("ABSK"), Of(BASE62, 128)]),
     ("google-oauth", &[Is("ya29."), Of(URL64, 120)]),
     ("square-token", &[Is("sq0atp-"), Of(URL64, 40)]),
@@ -154,7 +154,7 @@ pub(crate) const FORMS: &[Row] = &[
     ("mapbox-token", &[Is("sk.eyJ"), Of(URL64, 60), Is("."), Of(URL64, 22)]),
 ];
 
-/// The row with the last run longer by `more` characters (fewer if negative).
+/// Builds a token with the last run longer by `more` characters (shorter if negative).
 pub(crate) fn build(pieces: &[Piece], seed: u32, more: isize) -> String {
     let last = pieces.iter().rposition(|piece| matches!(piece, Of(..))).unwrap();
     let mut text = String::new();

@@ -1,5 +1,5 @@
 //! Texts without secrets: digests, ids, data, and this repository itself. None may be a finding,
-//! but for the places that are listed here.
+//! except at the places listed here.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use validator::withheld;
 
 use super::mint::{BASE62, BASE64, DIGIT, LOWER_HEX, URL64, random};
 
-/// Lines that people and programs write, none of which holds a secret.
+/// Returns ordinary lines of people and programs, none of which contains a secret.
 fn innocent_lines() -> Vec<String> {
     let mut lines = Vec::new();
     for seed in 1..200 {
@@ -54,7 +54,7 @@ fn a_secret_beside_the_id_of_its_key_is_found() {
     }
 }
 
-/// Where this repository holds made-up secrets, to test what is done with them, and their needles.
+/// The files of this repository with invented secrets for tests, and the needles of the scanner.
 const WITH_SECRETS: &[&str] = &[
     "fuzz/",
     "validator/benches/",
@@ -67,7 +67,8 @@ const WITH_SECRETS: &[&str] = &[
     "validator/tests/",
 ];
 
-/// Every file below a folder but hidden folders, links to folders and what was built.
+/// Returns every file below a directory except hidden directories, links to directories and build
+/// output.
 pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {

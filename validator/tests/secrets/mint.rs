@@ -1,5 +1,5 @@
-//! Makes tokens when the tests run, with the checksum that their issuer would give them. No token
-//! may stand in the source, so that no scanner of repositories takes one for real.
+//! Generates tokens at test time, with their issuer's checksum. The source must contain no token,
+//! so that no scanner of repositories takes one for real.
 
 pub(crate) const BASE32: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 pub(crate) const UPPER_DIGIT: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -11,7 +11,7 @@ pub(crate) const BASE36: &str = "0123456789abcdefghijklmnopqrstuvwxyz";
 pub(crate) const URL64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 pub(crate) const BASE64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Characters that look drawn at random, the same at each run; they begin and end with no mark.
+/// Returns characters that look random, the same in each run, without a mark at either end.
 pub(crate) fn random(alphabet: &str, length: usize, seed: u32) -> String {
     let letters = alphabet.as_bytes();
     let mut state = seed.wrapping_mul(2_654_435_761) ^ 0x9e37_79b9;
@@ -81,7 +81,7 @@ pub(crate) fn jwt(header: &str, payload: &str, seed: u32) -> String {
     format!("{}.{}.{}", part(header), part(payload), random(URL64, 43, seed))
 }
 
-/// BIP 173: the checksum of a human-readable part and its data.
+/// Computes the checksum of BIP 173 over a human-readable part and its data.
 pub(crate) fn age(human: &str, seed: u32) -> String {
     const ORDER: &str = "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L";
     let data = random(ORDER, 52, seed);

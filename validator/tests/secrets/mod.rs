@@ -1,6 +1,6 @@
-//! What counts as a secret and what does not, kind by kind, through the public functions only. No
-//! token stands in this file: each is put together when the tests run, with the checksum that its
-//! issuer would give it, so that no scanner of repositories takes one for real.
+//! Secrets and similar texts, kind by kind, through the public functions only. This file contains
+//! no token: each is assembled at test time with its issuer's checksum, so that no scanner of
+//! repositories takes one for real.
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 mod assigned;
@@ -21,7 +21,7 @@ use mint::{
 };
 use validator::{secret_kinds, withheld};
 
-/// The texts of each kind that were refused and let pass, and what was told wrongly.
+/// The refused and accepted texts of each kind, and the failures.
 #[derive(Default)]
 struct Tally {
     told: BTreeMap<&'static str, (BTreeSet<String>, BTreeSet<String>)>,
@@ -45,7 +45,7 @@ impl Tally {
     }
 }
 
-/// Each form, where it may stand and where it may not.
+/// Tests each form in valid and invalid contexts.
 fn forms(tally: &mut Tally) {
     for (seed, (kind, pieces)) in (1..).zip(FORMS) {
         for seed in [seed, seed + 1000] {
@@ -54,11 +54,11 @@ fn forms(tally: &mut Tally) {
             tally.refused(kind, format!("see \"{token}\" there"));
             tally.refused(kind, format!("see\\n{token}"));
             tally.passed(kind, format!("z{token}"));
-            // What is left of this form is one that other services have.
+            // The rest of this form is also a form of other services.
             if !matches!(pieces[0], Is("sk-")) {
                 tally.passed(kind, build(pieces, seed, -400));
             }
-            // In the other case a prefix is another word.
+            // In the other case, a prefix is a different word.
             if let Is(prefix) = pieces[0] {
                 let upper = prefix.to_uppercase();
                 let other = if upper == prefix { prefix.to_lowercase() } else { upper };
@@ -70,13 +70,13 @@ fn forms(tally: &mut Tally) {
     }
 }
 
-/// Lengths beside the exact ones, and characters beside the alphabet.
+/// Tests lengths next to the exact ones, and characters outside the alphabet.
 fn near_misses(tally: &mut Tally) {
     let inexact = FORMS.iter().position(|row| row.0 == "aws-bedrock-key").unwrap();
     for (seed, (kind, pieces)) in (1..).zip(&FORMS[..inexact]) {
         for more in [-1, 1] {
             let text = build(pieces, seed, more);
-            // The one is a shorter form of the other's kind.
+            // One is a shorter form of the other's kind.
             if !text.starts_with("sk-") || text.contains("-ant-") {
                 tally.passed(kind, text);
             }
@@ -90,7 +90,8 @@ fn near_misses(tally: &mut Tally) {
     }
 }
 
-/// A wrong checksum excuses nothing: a token may be cut, retyped or of a newer form.
+/// Tests that a wrong checksum excuses nothing: a token may be truncated, retyped or of a newer
+/// form.
 fn checksums(tally: &mut Tally) {
     let spoil = |token: &str| {
         let last = token.chars().last().unwrap();
@@ -125,7 +126,7 @@ fn checksums(tally: &mut Tally) {
     tally.passed("npm-token", format!("npm_{}", "0".repeat(36)));
     tally.passed("npm-token", format!("npm_{}", random(BASE62, 35, 3)));
     tally.passed("age-key", format!("AGE-SECRET-KEY-1{}", "Q".repeat(57)));
-    // The published test vectors of Grafana and age show that the sums are theirs, not ours.
+    // The published test vectors of Grafana and age confirm the checksums.
     tally.refused("grafana-token", format!("glsa_yscW25imSKJIuav8zF37{}_fcaaf58a", "RZmnbiDvB05G"));
     let twelve = "GFPYYSJZ".repeat(6);
     tally.refused("age-key", format!("AGE-SECRET-KEY-1{twelve}{}", "GFPQ4EGAEX"));
@@ -173,7 +174,7 @@ fn carriers(tally: &mut Tally) {
     webhooks(tally);
 }
 
-/// What only words tell: a warning in a document, and withheld from a record.
+/// Tests values that only words suggest: a warning in a document, and withheld from a record.
 fn words(tally: &mut Tally) {
     for seed in 1..4 {
         let of = |alphabet: &str, length: usize| random(alphabet, length, seed);

@@ -1,6 +1,6 @@
-//! Which kinds of secrets are seen, of all that scanners of repositories know, and how often
-//! ordinary text is taken for one. The samples are made from the table of kinds, with a seed that is
-//! printed; the ordinary text is this repository and what every Debian host has.
+//! Measures the recall over the kinds of secrets that repository scanners know, and the rate of
+//! false positives in ordinary text. The samples are generated from the table of kinds with a
+//! printed seed. The ordinary text is this repository and files of every Debian host.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ const KINDS: &str = include_str!("kinds.tsv");
 const SAMPLES: u32 = 3;
 const SEEDS: [u32; 5] = [20_261_123, 1, 77, 4_242, 987_654_321];
 
-/// How a name and a value are written, in settings and in programs.
+/// Assignments of a value to a name, in settings and in programs.
 const ASSIGNMENTS: [&str; 6] = [
     "NAME_API_KEY = \"VALUE\"",
     "name.token: 'VALUE'",
@@ -52,7 +52,7 @@ fn alphabet(class: char) -> String {
     }
 }
 
-/// A text of this form.
+/// Returns a text of this form.
 fn sample(form: &str, seed: u32) -> String {
     let (mut text, mut rest, mut seed) = (String::new(), form, seed);
     while let Some((before, after)) = rest.split_once('{') {
@@ -68,7 +68,7 @@ fn sample(form: &str, seed: u32) -> String {
     text + rest
 }
 
-/// The samples of one row of the table.
+/// Returns the samples of one row of the table.
 fn samples(names: &str, forms: &str, row: u32, seed: u32) -> Vec<String> {
     let forms: Vec<&str> = forms.split(" | ").collect();
     let names: Vec<&str> = names.split(',').collect();
@@ -95,7 +95,7 @@ fn nineteen_of_twenty_kinds_are_seen() {
     SEEDS.into_iter().for_each(assert_seen);
 }
 
-/// That of nineteen kinds of twenty every sample of this seed is seen.
+/// Asserts that 19 of 20 kinds have every sample of this seed detected.
 fn assert_seen(seed: u32) {
     let rows = KINDS.lines().filter(|line| !line.starts_with('#'));
     let (mut kinds, mut missed) = (BTreeSet::new(), Vec::new());
@@ -117,7 +117,7 @@ fn assert_seen(seed: u32) {
     assert!(seen * 100 >= kinds.len() * 95, "{seen} of {} kinds seen", kinds.len());
 }
 
-/// The lines of these files that say anything.
+/// Returns the lines of these files that contain text.
 fn lines(files: Vec<String>) -> Vec<String> {
     let text = |file: String| fs::read(file).unwrap_or_default();
     let bytes = files.into_iter().map(text).filter(|bytes| bytes.len() < 4 << 20);
@@ -136,7 +136,7 @@ fn named(folder: &str, endings: &[&str]) -> Vec<String> {
     files
 }
 
-/// The programs of a folder that a shell runs.
+/// Returns the shell programs of a directory.
 fn scripts(folder: &str) -> Vec<String> {
     let mut files = named(folder, &[""]);
     files.retain(|file| {
@@ -158,7 +158,7 @@ fn ordinary_text_is_taken_for_a_secret_in_one_line_of_a_hundred_at_most() {
     rust.retain(|name| !with_secrets.iter().any(|it| name.contains(it)));
     let shell = ["/usr/bin", "/usr/sbin", "/etc/init.d", "/usr/lib"];
     let shell = shell.iter().flat_map(|folder| scripts(folder)).chain(scripts(&here("")));
-    // The standard library of the host's Python, whatever its version.
+    // The standard library of the host's Python, in any version.
     let python = named("/usr/lib", &[".py"]).into_iter();
     let python =
         python.filter(|name| name.starts_with("/usr/lib/python3") && !name.contains("-packages/"));

@@ -1,6 +1,6 @@
-//! What must hold of every answer of the validator, whatever it was asked about. The test over
-//! arbitrary bytes and the fuzz targets share this file; it must never know an exception, and
-//! never reach into the crate past its public names.
+//! The guarantees of every answer of the validator, for any input. The test over arbitrary bytes
+//! and the fuzz targets share this file. It must never contain an exception, and never use private
+//! items of the crate.
 #![allow(dead_code, reason = "each program uses a part")]
 #![allow(unreachable_pub, reason = "a test uses it itself, the fuzz targets from outside")]
 
@@ -23,7 +23,7 @@ fn fails(rows: &[Violation]) -> bool {
     rows.iter().any(|row| row.severity == Severity::Error)
 }
 
-/// Asks about the bytes as a request, in the spool and elsewhere.
+/// Checks the bytes as a request, in the spool and elsewhere.
 pub fn of_request(bytes: &[u8]) {
     let spooled = check(bytes, Place::Spool);
     let Some(Checked { violations, verdict }) = spooled else { return };
@@ -50,14 +50,14 @@ fn of_work(work: &Work) {
     }
 }
 
-/// The answer of [`Draft::check`], or none for a text that is too large to be a draft.
+/// Returns the answer of [`Draft::check`]; None for a text too large for a draft.
 fn check(bytes: &[u8], place: Place) -> Option<Checked> {
     let draft = Draft::new(bytes.to_vec(), REQUEST_NAME, OwnerUid::new(1000));
     assert_eq!(draft.is_err(), bytes.len() > REQUEST_BYTES_MAX);
     Some(draft.ok()?.check(place, now()))
 }
 
-/// Lint says what the check says, the same twice, and no more of a draft that nobody approved.
+/// Lint agrees with the check, twice in a row, and reports no more about an unapproved draft.
 fn of_lint(bytes: &[u8], name: &str) {
     let (kind, rows) = lint(bytes, name, Expect::Approved, now());
     rows_fit(&rows, bytes);
@@ -76,7 +76,7 @@ fn of_lint(bytes: &[u8], name: &str) {
     assert!(fails(&rows) || !fails(&drafted), "a draft is asked for more than a request");
 }
 
-/// Asks about the bytes as a result, and as a file without a telling name.
+/// Checks the bytes as a result, and as a file whose name shows no kind.
 pub fn of_result(bytes: &[u8]) {
     let rows = check_result(bytes, RESULT_NAME);
     rows_fit(&rows, bytes);
@@ -85,7 +85,7 @@ pub fn of_result(bytes: &[u8]) {
     of_lint(bytes, "notes.md");
 }
 
-/// Asks about a text as a command line. Accepted words, each in single quotes, are those words.
+/// Checks a text as a command line. Accepted words, single-quoted again, give the same words.
 pub fn of_command(text: &str) {
     match command_words(text) {
         Ok(words) => {
@@ -101,7 +101,7 @@ pub fn of_command(text: &str) {
     }
 }
 
-/// Asks about every line as one of a tool's output.
+/// Checks every line as a line of a tool's output.
 pub fn of_lines(text: &str) {
     for line in text.lines() {
         let shown = escape_line(line);
@@ -115,14 +115,14 @@ pub fn of_lines(text: &str) {
     }
 }
 
-/// Every row is in order, of bounded size, printable, and at a place that the text has.
+/// Every violation is in order, of bounded size, printable, and at a position in the text.
 fn rows_fit(rows: &[Violation], bytes: &[u8]) {
     assert!(rows.len() <= ROWS_MAX, "{} rows", rows.len());
     assert!(rows.is_sorted_by_key(|row| (row.line, row.column)), "not by place: {rows:#?}");
     let text = String::from_utf8_lossy(bytes);
     let widths: Vec<usize> = text.split('\n').map(|line| line.chars().count()).collect();
     for row in rows {
-        // A hint may have several lines: those to be added to the file.
+        // A hint may have several lines: those to add to the file.
         let hint = row.hint.iter().flat_map(|hint| hint.chars().filter(|c| *c != '\n'));
         let said = row.message.chars().chain(hint);
         assert!(said.clone().count() <= MESSAGE_CHARS_MAX, "{row:?}");
@@ -132,7 +132,7 @@ fn rows_fit(rows: &[Violation], bytes: &[u8]) {
             None => Some(0),
         };
         let Some(width) = width else { panic!("no such line: {row:?}") };
-        // A place right behind the last character is one: something is missing there.
+        // The position right after the last character is valid: text is missing there.
         assert!(row.column <= width + 1, "no such column in {width}: {row:?}");
         assert!(row.line > 0 || row.column == 0, "a column of no line: {row:?}");
         assert!(row.width == 0 || row.column > 0, "a width of no column: {row:?}");

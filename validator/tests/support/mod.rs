@@ -1,5 +1,5 @@
-//! The valid request that the tests spoil one rule at a time, and the way to ask for its codes.
-//! Nothing here may reach into the crate past its public names.
+//! The valid request in which each test breaks one rule, and functions that return its codes. They
+//! must never use private items of the crate.
 #![allow(dead_code, reason = "each test program uses a part")]
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
@@ -10,7 +10,7 @@ pub(crate) const ID: &str = "TR-20260209-160501Z-python-stats";
 pub(crate) const COMMAND: &str = "python -u script.py --in /in/input.csv --out /out/output.json";
 pub(crate) const HASH: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/// The seed's example, filled in, with its indentation and `script.py` among the inputs.
+/// Returns the seed's example, filled in, with its indentation and `script.py` as an input.
 pub(crate) fn valid() -> String {
     format!(
         r#"---
@@ -77,12 +77,12 @@ pub(crate) fn checked(text: impl AsRef<[u8]>) -> Checked {
     Draft::new(text.as_ref().to_vec(), &name, owner).unwrap().check(Place::Spool, now())
 }
 
-/// The codes of all errors, without doubles, by name.
+/// Returns the codes of all errors, sorted and without duplicates.
 pub(crate) fn errors(text: impl AsRef<[u8]>) -> Vec<String> {
     codes(text, Severity::Error)
 }
 
-/// The codes of all warnings, without doubles, by name.
+/// Returns the codes of all warnings, sorted and without duplicates.
 pub(crate) fn warnings(text: impl AsRef<[u8]>) -> Vec<String> {
     codes(text, Severity::Warning)
 }
@@ -98,25 +98,25 @@ fn codes(text: impl AsRef<[u8]>, severity: Severity) -> Vec<String> {
     codes
 }
 
-/// The valid request with one piece of text replaced; the piece must be there.
+/// Returns the valid request with one piece of text replaced; the piece must exist.
 pub(crate) fn with(from: &str, to: &str) -> String {
     let text = valid();
     assert!(text.contains(from), "not in the valid request: {from}");
     text.replacen(from, to, 1)
 }
 
-/// The valid request with another command.
+/// Returns the valid request with another command.
 pub(crate) fn command(line: &str) -> String {
     with(&format!("\n{COMMAND}\n"), &format!("\n{line}\n"))
 }
 
-/// Checks that replacing `from` by `to` gives exactly these error codes (space-separated).
+/// Asserts that replacing `from` by `to` gives exactly these error codes (space-separated).
 #[track_caller]
 pub(crate) fn expect(from: &str, to: &str, codes: &str) {
     assert_eq!(errors(with(from, to)).join(" "), codes, "{from:?} -> {to:?}");
 }
 
-/// Checks that this command gives exactly these error codes (space-separated).
+/// Asserts that this command gives exactly these error codes (space-separated).
 #[track_caller]
 pub(crate) fn expect_command(line: &str, codes: &str) {
     let text = command(line);

@@ -1,5 +1,5 @@
-//! Files that a command names and nothing declares. Only what is surely a file of the request
-//! counts; what a runtime brings with it must never be asked for here.
+//! Reports files that a command names but the request does not declare. Only certain files of the
+//! request count; a file that comes with a runtime must never be demanded.
 
 use model::{SourceSpan, quote};
 
@@ -7,7 +7,7 @@ use crate::code::Code;
 use crate::paths;
 use crate::report::Report;
 
-/// Endings that an interpreter adds to the name of a file to run.
+/// Suffixes that an interpreter adds to the name of a file to run.
 const ENDINGS: [&str; 6] = [".js", ".cjs", ".mjs", ".json", ".ts", ".rb"];
 
 /// The names of the declared inputs, in order.
@@ -30,18 +30,18 @@ impl<'i> Inputs<'i> {
         self.0.get(at).is_some_and(|name| name.starts_with(&folder))
     }
 
-    /// A declared file, a folder of one, or /in itself.
+    /// Returns true for a declared file, a directory of one, or /in itself.
     fn declare(&self, name: &str) -> bool {
         name.is_empty() || self.has(name) || self.has_below(name)
     }
 
-    /// The same, or the file that an interpreter finds under this name.
+    /// Returns true like `declare`, or if an interpreter finds a declared file under this name.
     fn provide(&self, name: &str) -> bool {
         self.declare(name) || ENDINGS.iter().any(|ending| self.has(&format!("{name}{ending}")))
     }
 }
 
-/// A script, or a file that is run before it.
+/// Checks a script, or a file that runs before it.
 pub(super) fn check_script(word: &str, spot: SourceSpan, inputs: &Inputs<'_>, report: &mut Report) {
     let name = paths::below_in(word).or_else(|| paths::relative(word));
     let provided = name.as_deref().is_some_and(|name| inputs.provide(name));
@@ -53,9 +53,8 @@ pub(super) fn check_script(word: &str, spot: SourceSpan, inputs: &Inputs<'_>, re
     }
 }
 
-/// A module of `python -m`. The runtime decides which modules there are, so an unknown name
-/// passes; but `x.py` is a file that was meant, and a package among the inputs has all of itself
-/// there.
+/// Checks a module of `python -m`. The runtime has modules of its own, so an unknown name passes. A
+/// name such as `x.py` means a file, and a package among the inputs must contain the module.
 pub(super) fn check_module(name: &str, spot: SourceSpan, inputs: &Inputs<'_>, report: &mut Report) {
     let path = name.replace('.', "/");
     let folder = name.split('.').next().unwrap_or(name);
@@ -73,7 +72,7 @@ pub(super) fn check_module(name: &str, spot: SourceSpan, inputs: &Inputs<'_>, re
     }
 }
 
-/// Paths below /in in a word that is no code; returns how many rows it gave.
+/// Checks the paths below /in in a word that is not code, and returns the number of violations.
 pub(super) fn check_word(
     word: &str,
     spot: SourceSpan,
@@ -84,7 +83,7 @@ pub(super) fn check_word(
     tell(names, spot, inputs, report)
 }
 
-/// Paths below /in that code holds as they are; returns how many rows it gave.
+/// Checks the literal paths below /in in code, and returns the number of violations.
 pub(super) fn check_code(
     code: &str,
     spot: SourceSpan,
@@ -110,7 +109,7 @@ fn tell(
         .count()
 }
 
-/// The lines that are missing, as they are to be added.
+/// Returns the missing lines in the form in which to add them.
 fn hint(name: Option<&str>) -> String {
     const NAME_MAX: usize = 200;
     let part = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);

@@ -1,5 +1,5 @@
-//! What the words of a command say: which program, which files, which packages. The rules here
-//! must never depend on what exists on this host.
+//! Checks the words of a command: its program, its files, its packages. The rules must never depend
+//! on the files of this host.
 
 mod files;
 mod programs;
@@ -16,7 +16,7 @@ use crate::paths;
 use crate::report::Report;
 use crate::secrets;
 
-/// The words, the program that they call, and what is known around them.
+/// The words of a command, its program, and the declared inputs.
 struct Line<'l> {
     number: usize,
     words: &'l [Word],
@@ -26,7 +26,6 @@ struct Line<'l> {
 }
 
 impl Line<'_> {
-    /// The place of a word.
     fn spot(&self, index: usize) -> SourceSpan {
         self.words.get(index).map_or(SourceSpan::new(self.number, 1), |word| word.spot(self.number))
     }
@@ -48,7 +47,7 @@ pub(crate) fn check(line: usize, words: &[Word], inputs: Option<&[&str]>, report
     for index in 0..words.len() {
         check_secrets(words, index, line.spot(index), report);
         let part = roles.get(index).copied();
-        // A hostile line says no more after so many rows; it is refused already.
+        // Limits the violations of a hostile line, which is refused already.
         if paths_told < paths::TOLD_PER_LINE {
             paths_told += check_word(&line, index, part, report);
         }
@@ -96,7 +95,7 @@ fn check_code(line: &Line<'_>, code: &str, spot: SourceSpan, report: &mut Report
     }
 }
 
-/// The installer that the command is, or that a wrapper or a shell is given.
+/// Checks for an installer as the command, or as an argument of a wrapper or a shell.
 fn check_installer(line: &Line<'_>, wraps: bool, report: &mut Report) {
     const LOOKED_AT: usize = 16;
     let looked_at = if wraps { LOOKED_AT } else { 1 };

@@ -1,5 +1,6 @@
-//! Programs that a request must not name: shells, and what runs another command for them. The
-//! list is a courtesy with a stable code; what may run at all is the policy's list of runtimes.
+//! Programs that a request must not name: shells, and programs that run another command for a
+//! request. The list only provides a stable code; the policy's list of runtimes decides which
+//! programs may run.
 
 use model::{SourceSpan, quote};
 
@@ -10,7 +11,7 @@ use crate::table::Table;
 
 use super::super::words::Word;
 
-/// Programs that run a command given in their arguments, and words that only a shell knows.
+/// Programs that run a command given in their arguments, and commands that exist only in a shell.
 const WRAPPERS: Table = Table::new(&[
     ".",
     "at",
@@ -96,7 +97,7 @@ const WRAPPERS: Table = Table::new(&[
     "xvfb-run",
 ]);
 
-/// Programs whose own files are lines for a shell.
+/// Programs whose own files contain lines for a shell.
 const MAKERS: Table = Table::new(&["bmake", "gmake", "just", "make", "ninja"]);
 
 const SHELL_WORDS: Table = Table::new(&[
@@ -105,7 +106,8 @@ const SHELL_WORDS: Table = Table::new(&[
     "}",
 ]);
 
-/// Checks the name; whether it runs, or gives to a shell, what its arguments say.
+/// Checks the program name. Returns true if the program runs its arguments or passes them to a
+/// shell.
 pub(super) fn check_name(first: &Word, spot: SourceSpan, report: &mut Report) -> bool {
     let text = first.text.as_str();
     if text.is_empty() {
@@ -139,7 +141,6 @@ fn check_spelling(name: &str, spot: SourceSpan, report: &mut Report) {
     }
 }
 
-/// Reports that a shell would start.
 pub(super) fn refuse_shell(what: &str, spot: SourceSpan, report: &mut Report) {
     let hint = "name the interpreter or tool itself; no shell runs the line";
     report.error_hint(Code::CommandShell, spot, format!("command: {what}"), hint);

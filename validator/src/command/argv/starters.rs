@@ -1,12 +1,12 @@
-//! Options by which a program that is no wrapper runs a command or a shell: `find -exec`,
-//! `tar --to-command`, `git -c core.pager=…`. From the programs' own manuals; `find -delete` is
-//! not among them, for it starts nothing and can delete only what the cell lets it.
+//! Options by which a program that is not a wrapper runs a command or a shell: `find -exec`,
+//! `tar --to-command`, `git -c core.pager=…`. The source is each program's manual. `find -delete`
+//! is not listed: it starts nothing, and deletes only what the sandbox permits.
 
 use model::{Language, quote};
 
 use crate::shells;
 
-/// The programs of no language, and the options that make them run another command, with or without
+/// Programs that belong to no language, and their options that run another command, with or without
 /// `=value`.
 const OPTIONS: [(&[&str], &[&str]); 13] = [
     (&["find", "gfind", "bfs"], &["-exec", "-execdir", "-ok", "-okdir"]),
@@ -27,7 +27,7 @@ const OPTIONS: [(&[&str], &[&str]); 13] = [
     (&["sqlite", "sqlite3"], &["-cmd"]),
 ];
 
-/// The options of a language's programs that make them run another command.
+/// Returns the options of a language's programs that run another command.
 fn options_of(language: Language) -> &'static [&'static str] {
     match language {
         Language::Go => &["-exec", "-toolexec", "-vettool"],
@@ -36,11 +36,11 @@ fn options_of(language: Language) -> &'static [&'static str] {
     }
 }
 
-/// Words after a program's name that make it run commands from its own files.
+/// Subcommands that run commands from the program's own files.
 const SUBCOMMANDS: [(&str, &str); 4] =
     [("go", "generate"), ("deno", "task"), ("bun", "exec"), ("git", "bisect")];
 
-/// Keys of git that name a command.
+/// Configuration keys of git that name a command.
 const GIT_KEYS: [&str; 14] = [
     "alias.",
     "core.askpass",
@@ -63,7 +63,7 @@ const COMPRESSORS: [&str; 13] = [
     "zstd", "zstdmt",
 ];
 
-/// The words that start something, and what is to be said of each; at most a few.
+/// Returns the words that start a command, with a message for each; `TOLD` at most.
 pub(super) fn starts(program: &str, argv: &[&str]) -> Vec<(usize, String)> {
     const TOLD: usize = 5;
     let mut found = Vec::new();
@@ -84,7 +84,7 @@ pub(super) fn starts(program: &str, argv: &[&str]) -> Vec<(usize, String)> {
     for (index, word) in argv.iter().enumerate().skip(1) {
         let name = word.split('=').next().unwrap_or(word);
         let next = argv.get(index + 1).copied().unwrap_or("");
-        // What follows the Go file of `go run` belongs to the program.
+        // Words after the Go file of `go run` belong to the program.
         if language == Some(Language::Go) && Language::Go.has_file(word) {
             break;
         }
@@ -107,7 +107,7 @@ fn is_special(program: &str, word: &str, next: &str) -> bool {
     }
 }
 
-/// A checkpoint that executes, or a compressor that is none.
+/// Returns true for a checkpoint that executes, or for a compressor that is not a known one.
 fn tar(word: &str, next: &str) -> bool {
     let action = |value: &str| value.starts_with("exec");
     let compressor = |value: &str| {

@@ -1,7 +1,7 @@
-//! Programs of sed and awk that run commands. Only what surely does counts: a `|` in a string or
+//! Detects sed and awk programs that run commands. Only certain cases count: a `|` in a string or
 //! an `e` in a text must never be taken for one.
 
-/// `system(…)`, `print | "cmd"`, `"cmd" | getline`.
+/// Returns true for `system(…)`, `print | "cmd"` or `"cmd" | getline`.
 pub(super) fn awk_executes(code: &str) -> bool {
     let mut text = false;
     let mut escaped = false;
@@ -33,7 +33,7 @@ pub(super) fn awk_executes(code: &str) -> bool {
     false
 }
 
-/// GNU sed's command `e` and the flag `e` of its `s`.
+/// Returns true for the command `e` of GNU sed, or the flag `e` of its `s`.
 pub(super) fn sed_executes(script: &str) -> bool {
     script.split(['\n', ';', '{', '}']).any(|command| {
         let command = after_address(command.trim_start());
@@ -44,7 +44,7 @@ pub(super) fn sed_executes(script: &str) -> bool {
     })
 }
 
-/// The command after `1`, `$`, `/x/`, `1,5`, `/x/I,+3` and `!`.
+/// Returns the command after an address: `1`, `$`, `/x/`, `1,5`, `/x/I,+3` or `!`.
 fn after_address(command: &str) -> &str {
     let address = |c: char| c.is_ascii_digit() || "$,+~! I".contains(c);
     let mut rest = command.trim_start_matches(address);
@@ -56,18 +56,18 @@ fn after_address(command: &str) -> &str {
     rest
 }
 
-/// What follows `s/x/y/`.
+/// Returns the flags after `s/x/y/`.
 fn flags(command: &str) -> Option<&str> {
     let rest = command.strip_prefix('s')?;
     let mark = rest.chars().next().filter(|c| !c.is_alphanumeric() && !c.is_whitespace())?;
     let rest = rest.get(mark.len_utf8()..)?;
     let rest = rest.get(closing(rest, mark)? + mark.len_utf8()..)?;
     let flags = rest.get(closing(rest, mark)? + mark.len_utf8()..)?;
-    // `w` takes a file name, which is none of the flags.
+    // The file name after `w` is not part of the flags.
     Some(flags.split(['w', ' ']).next().unwrap_or(""))
 }
 
-/// The byte of the next mark that no backslash escapes.
+/// Returns the byte offset of the next mark without a backslash before it.
 fn closing(text: &str, mark: char) -> Option<usize> {
     let mut escaped = false;
     text.char_indices().find_map(|(at, c)| {

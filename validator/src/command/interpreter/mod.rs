@@ -1,6 +1,6 @@
-//! Which word of an interpreter's command line is the script, and which is code. Only the
-//! languages of the schema and a few filters are known; an unknown program's words must never be
-//! guessed at.
+//! Finds the script and the code among the words of an interpreter's command line. It covers only
+//! the languages of the schema and a few filters; it must never guess about the words of an unknown
+//! program.
 
 mod filters;
 mod options;
@@ -13,7 +13,7 @@ use options::{Options, Syntax, preloads, syntax_of};
 
 use model::Language;
 
-/// What a word is to the program that gets it.
+/// The role of a word for the program that receives it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Argument,
@@ -21,11 +21,11 @@ pub(crate) enum Role {
     Script,
     /// A module, by its dotted name.
     Module,
-    /// Program text given on the command line.
     Code,
 }
 
-/// A word's role, and the byte at which what has it begins: `--eval=CODE`, `-mMODULE`.
+/// The role of a word, and the byte offset at which the part with that role begins: `--eval=CODE`,
+/// `-mMODULE`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub(crate) role: Role,
@@ -34,7 +34,7 @@ pub(crate) struct Part {
 
 const ARGUMENT: Part = Part { role: Role::Argument, from: 0 };
 
-/// The program's name as the tables know it: `python3.12` and `/usr/bin/Python` are python.
+/// Returns the program's name as used in the tables: `python3.12` and `/usr/bin/Python` are python.
 pub(crate) fn program(argv: &[&str]) -> String {
     let first = argv.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word));
     let lower = first.to_ascii_lowercase();
@@ -42,7 +42,7 @@ pub(crate) fn program(argv: &[&str]) -> String {
     lower.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_owned()
 }
 
-/// The language of code on this program's command line.
+/// Returns the language of code on this program's command line.
 pub(crate) fn family(program: &str) -> Option<Family> {
     match syntax_of(program)? {
         Syntax::Options(options) => Some(options.family),
@@ -50,7 +50,7 @@ pub(crate) fn family(program: &str) -> Option<Family> {
     }
 }
 
-/// The role of every word of the command; index 0 is the program itself.
+/// Returns the role of every word of the command; index 0 is the program itself.
 pub(crate) fn roles(program: &str, argv: &[&str]) -> Vec<Part> {
     let mut roles = vec![ARGUMENT; argv.len()];
     match syntax_of(program) {
@@ -104,7 +104,7 @@ fn mark(argv: &[&str], options: &Options, roles: &mut [Part]) {
                 let at = if from == word.len() { index + 1 } else { index };
                 let from = if at == index { from } else { 0 };
                 let file = argv.get(at).and_then(|word| word.get(from..));
-                // `awk -f` names its program; `node -r` and `ruby -r` name a module perhaps.
+                // `awk -f` names its program; `node -r` and `ruby -r` may name a module.
                 if options.is_filter || file.is_some_and(is_file_like) {
                     set(roles, at, Role::Script, from);
                 }
@@ -115,7 +115,8 @@ fn mark(argv: &[&str], options: &Options, roles: &mut [Part]) {
     }
 }
 
-/// What an option does; the byte is where its value begins, the word's length if in the next one.
+/// The effect of an option. The number is the byte offset of its value, or the word's length if the
+/// value is the next word.
 enum Effect {
     None,
     TakesNext,
@@ -142,7 +143,7 @@ fn option(word: &str, options: &Options) -> Effect {
     for (at, letter) in word.char_indices().skip(1) {
         let rest = at + letter.len_utf8();
         if options.code.contains(letter) {
-            // `-pe CODE` is two options of node, `-cCODE` is code at once for python.
+            // `-pe CODE` is two options of node; for python, `-cCODE` contains the code.
             let letters = word.get(at..).unwrap_or("").chars().all(|c| options.code.contains(c));
             return Effect::Code(if letters { word.len() } else { rest });
         }
@@ -159,7 +160,7 @@ fn option(word: &str, options: &Options) -> Effect {
     Effect::None
 }
 
-/// Modules of the standard library that run a file or code which is given after them.
+/// Assigns the role of the script or code after a standard library module that runs it.
 fn mark_after_module(argv: &[&str], at: usize, from: usize, roles: &mut [Part]) {
     let module = argv.get(at).and_then(|word| word.get(from..)).unwrap_or("");
     let role = match module {
@@ -169,7 +170,7 @@ fn mark_after_module(argv: &[&str], at: usize, from: usize, roles: &mut [Part]) 
         "timeit" => Role::Code,
         _ => return,
     };
-    // An option may take the next word, so only a file is surely the script.
+    // An option may take the next word, so only a file is certain to be the script.
     for (index, word) in argv.iter().enumerate().skip(at + 1) {
         let is_it = if role == Role::Code {
             !word.starts_with('-')
@@ -183,7 +184,8 @@ fn mark_after_module(argv: &[&str], at: usize, from: usize, roles: &mut [Part]) 
     }
 }
 
-/// `go run [flags] a.go b.go args`: the Go files are what is run; `go vet x.go` reads them.
+/// Assigns roles for Go: `go run [flags] a.go b.go args` runs the Go files, and `go vet x.go` reads
+/// them.
 fn mark_go(argv: &[&str], roles: &mut [Part]) {
     let Some("run" | "build" | "test" | "vet" | "fmt") = argv.get(1).copied() else { return };
     let mut started = false;
@@ -198,7 +200,7 @@ fn mark_go(argv: &[&str], roles: &mut [Part]) {
     }
 }
 
-/// Whether the value of a preloading option is surely a file and no module's name.
+/// Returns true if the value of a preloading option is certainly a file and not a module name.
 fn is_file_like(word: &str) -> bool {
     let mut preloading = Language::ALL.iter().filter(|language| preloads(**language));
     word.starts_with(['.', '/'])

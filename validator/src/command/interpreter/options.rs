@@ -1,9 +1,9 @@
-//! The options of the programs whose command lines are understood, as far as they decide which
-//! word is a script and which is code. From the programs' own manuals.
+//! Options of the known programs, as far as they decide which word is a script and which is code.
+//! The source is each program's manual.
 
 use model::Language;
 
-/// The language of a program's code, which decides how a shell would be started.
+/// The language of a program's code; it determines the ways to start a shell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Family {
     Python,
@@ -17,18 +17,18 @@ pub(crate) enum Family {
     Sed,
 }
 
-/// What an interpreter's options do with the words around them.
+/// The effect of an interpreter's options on the words around them.
 pub(super) struct Options {
     pub(super) family: Family,
     /// Short options whose value is code.
     pub(super) code: &'static str,
-    /// Whether every word after the code is an argument of it.
+    /// True if every word after the code is an argument of it.
     pub(super) code_ends: bool,
-    /// Whether the first plain word is code, not a file.
+    /// True if the first plain word is code, not a file.
     pub(super) is_filter: bool,
     /// Short options that name a module instead of a script.
     pub(super) module: &'static str,
-    /// Short options whose attached or next value is a file or a library that is run first.
+    /// Short options whose attached or next value is a file or library that runs first.
     pub(super) runs: &'static str,
     /// Short options with a value, attached or in the next word.
     pub(super) valued: &'static str,
@@ -36,11 +36,11 @@ pub(super) struct Options {
     pub(super) long_code: &'static [&'static str],
     /// Long options with a value in the next word.
     pub(super) long_valued: &'static [&'static str],
-    /// Options whose value is a file that is run or read first.
+    /// Options whose value is a file that runs or is read first.
     pub(super) preload: &'static [&'static str],
-    /// Words before the script that are not it.
+    /// Subcommands before the script.
     pub(super) subcommands: &'static [&'static str],
-    /// Words whose next one is code.
+    /// Subcommands that are followed by code.
     pub(super) evaluating: &'static [&'static str],
 }
 
@@ -151,11 +151,10 @@ const SED: Options = Options {
     ..NONE
 };
 
-/// The way in which the command line of a program is read.
+/// The syntax of a program's command line.
 pub(super) enum Syntax {
-    /// By its options.
     Options(&'static Options),
-    /// `go run FILES`, which is unlike all others.
+    /// `go run FILES`, which differs from all others.
     Go,
 }
 
@@ -170,7 +169,6 @@ fn syntax_of_language(language: Language) -> Syntax {
     }
 }
 
-/// Returns the syntax of a known program.
 pub(super) fn syntax_of(program: &str) -> Option<Syntax> {
     if let Some(language) = Language::of_program(program) {
         return Some(syntax_of_language(language));
@@ -189,7 +187,7 @@ pub(super) fn syntax_of(program: &str) -> Option<Syntax> {
     Some(Syntax::Options(options))
 }
 
-/// Returns whether an option of a language's programs names a file that is run before the script.
+/// Returns true if an option of a language's programs names a file that runs before the script.
 pub(super) fn preloads(language: Language) -> bool {
     match syntax_of_language(language) {
         Syntax::Options(options) => !options.preload.is_empty() || !options.runs.is_empty(),

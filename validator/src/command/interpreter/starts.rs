@@ -1,23 +1,23 @@
-//! Whether code on the command line clearly starts a shell: by a call that always does, or by a
-//! call that starts programs and the name of a shell in quotes. Code that starts another program
-//! passes here; what that program may do is the cell's affair.
+//! Detects code on the command line that certainly starts a shell: by a call that always does, or
+//! by a call that starts programs together with a shell's name in quotes. Code that starts another
+//! program passes; the sandbox confines that program.
 //!
-//! Strings are not told from calls: `print("os.system(x)")` counts, for code can run what it
-//! holds, and a script in a declared file is the place for code that needs such words.
+//! Strings are not distinguished from calls: `print("os.system(x)")` counts, because code can run
+//! its own strings. Code that needs such text belongs in a script in a declared file.
 
 use super::{Family, filters};
 use crate::shells;
 
-/// How code of one language starts a shell. Spaces around punctuation are gone from the code that
-/// these are looked for in, and a name counts only where no longer name ends with it.
+/// The patterns by which code of one language starts a shell. The code is searched without spaces
+/// around punctuation. A pattern matches only if it is not the end of a longer name.
 struct Ways {
-    /// Names or calls after which a shell runs.
+    /// Names or calls that always run a shell.
     always: &'static [&'static str],
-    /// Names by which programs are started; with a shell's name in quotes a shell runs.
+    /// Names that start programs; with a shell's name in quotes they run a shell.
     launching: &'static [&'static str],
-    /// An option that makes any of the launching calls use a shell.
+    /// Options that make any of the launching calls use a shell.
     option: &'static [&'static str],
-    /// Whether what stands between backquotes is run.
+    /// True if the language runs the text between backquotes.
     backquotes: bool,
 }
 
@@ -136,7 +136,7 @@ pub(crate) fn starts_shell(family: Family, code: &str) -> bool {
         || (ways.backquotes && code.matches('`').nth(1).is_some())
 }
 
-/// The code without the spaces that do not part two names.
+/// Returns the code without spaces, except those between two names.
 fn without_spaces(code: &str) -> String {
     let name = |c: char| c.is_alphanumeric() || c == '_';
     let mut kept = String::with_capacity(code.len());
@@ -155,19 +155,19 @@ fn without_spaces(code: &str) -> String {
     kept
 }
 
-/// Whether the name stands in the code and no longer name ends with it.
+/// Returns true if the code contains the name, and not only as the end of a longer name.
 fn is_named(code: &str, name: &str) -> bool {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let bounded = name.starts_with(word);
     code.match_indices(name).any(|(at, _)| {
         let before = code.get(..at).and_then(|head| head.chars().next_back());
-        // `platform.system()` and `/x/.exec(s)` are other things than `system(` and `exec(`.
+        // `platform.system()` and `/x/.exec(s)` differ from `system(` and `exec(`.
         !bounded
             || !before.is_some_and(|c| word(c) || (".>".contains(c) && !is_module(code, at, name)))
     })
 }
 
-/// Whether `.name` is the module's own: `Kernel.system(`, `child_process.exec(`.
+/// Returns true if `.name` belongs to the module itself: `Kernel.system(`, `child_process.exec(`.
 fn is_module(code: &str, at: usize, name: &str) -> bool {
     let head = code.get(..at).unwrap_or("");
     !name.ends_with(['(', '"', '\''])
@@ -176,7 +176,8 @@ fn is_module(code: &str, at: usize, name: &str) -> bool {
             .any(|it| head.ends_with(it))
 }
 
-/// Whether a string of the code is a shell's name, by path or not, perhaps with arguments.
+/// Returns true if a string of the code begins with a shell's name or path, with or without
+/// arguments.
 fn names_shell(code: &str) -> bool {
     let part = |c: char| c.is_ascii_alphanumeric() || "._/-".contains(c);
     code.split(['"', '\'', '`']).skip(1).any(|string| {
