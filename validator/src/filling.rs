@@ -35,10 +35,8 @@ impl fmt::Display for NotFillable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FrontMatter => f.write_str("the front matter cannot be read"),
-            Self::Missing(key) => write!(f, "no line `{key}: \"\"` to fill in; help: add it"),
-            Self::Form(key) => {
-                write!(f, "`{key}` is not empty on a line of its own; help: fill it in")
-            }
+            Self::Missing(key) => write!(f, "the line `{key}: \"\"` to fill in is missing"),
+            Self::Form(key) => write!(f, "`{key}` is not empty on a line of its own"),
         }
     }
 }
