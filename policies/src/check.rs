@@ -41,15 +41,15 @@ const LANDLOCK_ABI_MAX: u32 = 32;
 pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules, PolicyError> {
     let mut problems = Problems::new(text, origin);
     if form.policy_version.0 != 1 {
-        let what = format!("{} is not known", form.policy_version.0);
+        let what = format!("version {} is not supported", form.policy_version.0);
         problems.add("policy_version", what, "write 1");
     }
     if !is_slug(&form.name) {
         let advice = "use 1 to 32 of a-z, 0-9, `-` and `_`";
-        problems.add("name", format!("`{}` is not a name", form.name), advice);
+        problems.add("name", format!("`{}` is not a valid name", form.name), advice);
     }
     if form.backend != LANE {
-        let what = format!("`{}` is a lane that this version does not have", form.backend);
+        let what = format!("`{}` is not a backend of this version", form.backend);
         problems.add("backend", what, "write confined");
     }
     let approval = approval(&form.approval, &mut problems);
@@ -87,8 +87,8 @@ pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules,
 fn start_sec_max(form: Option<&Count>, problems: &mut Problems<'_>) -> u64 {
     let seconds = form.map_or(START_SEC_MAX_DEFAULT, |count| count.0);
     if !(1..=START_SEC_MAX_MOST).contains(&seconds) {
-        let advice = format!("write a number of seconds from 1 to {START_SEC_MAX_MOST}");
-        problems.add("start_sec_max", format!("is {seconds}"), &advice);
+        let advice = format!("write 1 to {START_SEC_MAX_MOST} seconds");
+        problems.add("start_sec_max", format!("{seconds} is out of range"), &advice);
     }
     seconds
 }
@@ -104,14 +104,14 @@ fn approval(form: &ApprovalForm, problems: &mut Problems<'_>) -> ApprovalRules {
             Some(owner) => owners.push(owner),
             None => {
                 let what = format!("`{written}` is neither a user name nor a uid");
-                problems.add("approval.owners", what, "write it as `id -un` or `id -u` prints it");
+                problems.add("approval.owners", what, "write the output of `id -un` or `id -u`");
             }
         }
     }
     let signatures_min = signatures_min(&form.signatures_min, problems);
     if signatures_min.low == 0 && !form.invoker && form.owners.is_empty() {
-        let advice = "ask for signatures of 1 or more, name owners, or set invoker: true";
-        problems.add("approval", "nobody could approve a low risk", advice);
+        let advice = "set signatures_min.low to 1 or more, name owners, or set invoker: true";
+        problems.add("approval", "no user could approve a request of low risk", advice);
     }
     let age_sec_max = form.age_sec_max.as_ref().map(|count| count.0);
     if age_sec_max == Some(0) {
@@ -134,15 +134,15 @@ fn signatures_min(form: &SignaturesMinForm, problems: &mut Problems<'_>) -> Sign
         .map(|(class, count)| {
             let min = usize::try_from(count.0).unwrap_or(usize::MAX);
             if min > SIGNATURE_FILES_MAX {
-                let what = format!("{min} is more than a request can carry");
-                let advice = format!("at most {SIGNATURE_FILES_MAX} signature files are read");
+                let what = format!("{min} is more than {SIGNATURE_FILES_MAX} signature files");
+                let advice = format!("write {SIGNATURE_FILES_MAX} or less");
                 problems.add(&format!("approval.signatures_min.{class}"), what, &advice);
             }
             min
         });
     if low > medium || medium > high {
-        let advice = "ask for no more at a lower risk than at a higher one";
-        problems.add("approval.signatures_min", "falls as the risk rises", advice);
+        let advice = "require at least as many signatures at a higher risk";
+        problems.add("approval.signatures_min", "decreases as the risk rises", advice);
     }
     SignaturesMin { low, medium, high }
 }
@@ -161,7 +161,7 @@ fn permissions(
     if let Some(idle_sec) = idle_sec.filter(|it| *it < shortest) {
         // Otherwise a permission request would be withdrawn while its run waits for the answer.
         let advice = format!("write {shortest} or more (held_sec_max is {held_sec_max})");
-        problems.add("permissions.workflow_idle_sec", format!("is {idle_sec}"), &advice);
+        problems.add("permissions.workflow_idle_sec", format!("{idle_sec} is too low"), &advice);
     }
     let shown = if form.inputs_shown { ShownInputs::Whole } else { ShownInputs::Withheld };
     PermissionRules {
@@ -213,7 +213,7 @@ fn runtimes(
     problems: &mut Problems<'_>,
 ) -> Vec<Runtime> {
     if forms.is_empty() {
-        problems.add("runtimes", "empty", "name at least one runtime");
+        problems.add("runtimes", "is empty", "name at least one runtime");
     }
     let mut runtimes: Vec<Runtime> = Vec::new();
     for (name, form) in forms {
@@ -227,7 +227,7 @@ fn runtimes(
             });
             if again || elsewhere {
                 let what = format!("`{word}` appears twice");
-                let advice = "a word must choose one runtime of its language";
+                let advice = "use each word for one runtime of its language";
                 problems.add(&format!("{at}.words"), what, advice);
             }
         }
@@ -247,7 +247,7 @@ fn layers(form: LayersForm, problems: &mut Problems<'_>) -> LayerRules {
     let mut seen: Vec<&str> = Vec::new();
     for layer in &form.required {
         if !LAYERS.contains(&layer.as_str()) {
-            let advice = format!("known are {}", LAYERS.join(", "));
+            let advice = format!("use {}", LAYERS.join(", "));
             problems.add("layers.required", format!("`{layer}` is not a layer"), &advice);
         }
         if seen.contains(&layer.as_str()) {
@@ -258,12 +258,12 @@ fn layers(form: LayersForm, problems: &mut Problems<'_>) -> LayerRules {
     }
     // A missing layer would be an exception that the record does not name.
     for layer in LAYERS.iter().filter(|layer| !seen.contains(layer)) {
-        let advice = "list every layer; only cgroup may be excepted, under layers.exceptions";
-        problems.add("layers.required", format!("`{layer}` is left out"), advice);
+        let advice = "list every layer; to make cgroup optional, add it to layers.exceptions";
+        problems.add("layers.required", format!("`{layer}` is missing"), advice);
     }
     for layer in form.exceptions.iter().filter(|layer| *layer != EXCEPTIBLE) {
-        let what = format!("`{layer}` cannot be excepted");
-        problems.add("layers.exceptions", what, "only cgroup has another mechanism behind it");
+        let what = format!("`{layer}` cannot be an exception");
+        problems.add("layers.exceptions", what, "write only cgroup, which has a second mechanism");
     }
     if form.exceptions.iter().filter(|layer| *layer == EXCEPTIBLE).count() > 1 {
         problems.add("layers.exceptions", "`cgroup` appears twice", "keep one of them");
@@ -271,7 +271,7 @@ fn layers(form: LayersForm, problems: &mut Problems<'_>) -> LayerRules {
     let abi = u32::try_from(form.landlock_abi_min.0).unwrap_or(u32::MAX);
     if abi == 0 || abi > LANDLOCK_ABI_MAX {
         let what = format!("{} is not a Landlock ABI", form.landlock_abi_min.0);
-        problems.add("layers.landlock_abi_min", what, "write 1, or the ABI that must be there");
+        problems.add("layers.landlock_abi_min", what, "write 1, or the minimum ABI");
     }
     LayerRules {
         cgroup_exception: form.exceptions.iter().any(|layer| layer == EXCEPTIBLE),

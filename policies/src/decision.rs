@@ -75,14 +75,18 @@ impl Approved {
         let ais = self.grounds.ais.as_ref();
         if let Some(end) = ais.and_then(|ais| ais.ended_before(now)) {
             let id = self.request.id();
-            let message = format!("{id}: the envelope ended at {end}, now it is {now}");
-            return Err(Box::new(Violation::error(Code::Ais("ibe-expired"), message)));
+            let message = format!("{id}: the AIS envelope expired at {end}; now {now}");
+            let violation = Violation::error(Code::Ais("ibe-expired"), message)
+                .hint("make a new envelope with `toolexec ais envelope`");
+            return Err(Box::new(violation));
         }
         match self.grant.approval_expires() {
             Some(end) if end < now => {
                 let id = self.request.id();
-                let message = format!("{id}: the approval was good until {end}, now it is {now}");
-                Err(Box::new(Violation::error(Code::ApprovalExpired, message)))
+                let message = format!("{id}: the approval expired at {end}; now {now}");
+                let violation = Violation::error(Code::ApprovalExpired, message)
+                    .hint("approve the request again");
+                Err(Box::new(violation))
             }
             _ => Ok(()),
         }

@@ -11,70 +11,72 @@ pub(crate) use crate::number::{ByteCount, Count, MilliCores, MilliPercent};
 pub(crate) struct PolicyForm {
     /// The version of this format: 1.
     pub(crate) policy_version: Count,
-    /// The name that every record carries beside the digest of the file.
+    /// The name that every record contains, with the digest of the file.
     pub(crate) name: String,
-    /// The lane of requests that name none. `confined` is the only one there is.
+    /// The backend of requests that name none. `confined` is the only one.
     pub(crate) backend: String,
-    /// Whose word is an approval.
+    /// The approvals that count.
     pub(crate) approval: ApprovalForm,
-    /// The least risk class of a request that has such a thing in it. The text can raise its class and
+    /// The minimum risk class of a request with such a feature. The text can raise its class and
     /// never lower it.
     pub(crate) risk: RiskForm,
-    /// What may be executed, by a name of your own for each. The first word of a command chooses one.
+    /// The programs that may be executed, each under a name of your own. The first word of a
+    /// command chooses one.
     pub(crate) runtimes: BTreeMap<String, RuntimeForm>,
-    /// Ceilings. A request above one is refused, never cut down to it.
+    /// Ceilings. A request above one is refused and never reduced to it.
     pub(crate) limits: LimitsForm,
-    /// What a run may reach.
+    /// The hosts that a run may reach.
     pub(crate) network: NetworkForm,
-    /// How a run is confined. Where the host cannot give what is asked, the run is refused and the layer
-    /// named.
+    /// The confinement of a run. If the host lacks a required layer, the run is refused and the
+    /// record names the layer.
     pub(crate) layers: LayersForm,
-    /// How long a sandbox may take until it is ready for its tool, in seconds; 30 if left out. After that
-    /// nothing is run, and the record says `setup_error` and which step hung.
+    /// The seconds that a sandbox may take until it is ready for its tool; 30 if left out. After
+    /// that nothing is run, and the record has `setup_error` and the step that hung.
     pub(crate) start_sec_max: Option<Count>,
-    /// What becomes of a run whose declared outputs are missing, or which leaves others: `lenient` names
-    /// them in the record, `strict` rejects the output.
+    /// The treatment of missing and undeclared outputs: `lenient` names them in the record,
+    /// `strict` rejects the output.
     pub(crate) outputs: OutputsForm,
-    /// What becomes of constraints beyond the three of the schema: `stated` copies them to the record, not
-    /// enforced; `refuse` refuses the request.
+    /// The treatment of constraints beyond the three of the schema: `stated` copies them to the
+    /// record without enforcing them, `refuse` refuses the request.
     pub(crate) constraints: ConstraintsForm,
-    /// How long a request may wait in `approved/` for what a person can still answer, in seconds since it
-    /// was dropped. After that it is refused.
+    /// The seconds that a request may wait in `approved/` for a person's answer, counted from its
+    /// submission. After that it is refused.
     pub(crate) held_sec_max: Count,
     /// The AANA gate (docs/gate.md).
     pub(crate) aana: AanaForm,
-    /// Which agent may call which tool (docs/permissions.md).
+    /// The tools that an agent may call (docs/permissions.md).
     pub(crate) permissions: PermissionsForm,
-    /// Whose requests must be bound to a user's intent (docs/ais.md).
+    /// The requests that must be bound to a user's intent (docs/ais.md).
     pub(crate) ais: AisForm,
 }
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AisForm {
-    /// Of whom a bundle is asked: `nobody`, `core_draft` (an agent's drafts) or `everybody`. Anything but
-    /// `nobody` needs `ais_trust` in the daemon's configuration.
+    /// The requests that need a bundle: `nobody`, `core_draft` (an agent's drafts) or `everybody`.
+    /// Any value but `nobody` needs `ais_trust` in the daemon's configuration.
     pub(crate) covers: CoveredForm,
-    /// How a bundle is judged. What is left out is as shipped.
+    /// The rules for a bundle. A missing rule has its shipped value.
     pub(crate) rules: AisRules,
 }
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PermissionsForm {
-    /// Whose requests need a permission for their agent: those of `nobody`, `core_draft` (an agent's
-    /// drafts) or `everybody`.
+    /// The requests that need a permission for their agent: those of `nobody`, `core_draft` (an
+    /// agent's drafts) or `everybody`.
     pub(crate) covers: CoveredForm,
-    /// Directories below it, by which questions find the people who answer; `null` is none.
+    /// Directories below it that sort permission requests by the people who answer; `null` means
+    /// none.
     #[serde(deserialize_with = "Option::deserialize")]
     pub(crate) domains: Option<Vec<String>>,
-    /// Whether a question shows the command that it is about.
+    /// If true, a permission request shows the command.
     pub(crate) inputs_shown: bool,
-    /// Users of this host, by number, whose unsigned answers count. Signed ones do by a key of
-    /// `allowed_signers`.
+    /// Users of this host, by number, whose unsigned answers count. Signed answers count by a key
+    /// of `allowed_signers`.
     pub(crate) answer_uids: Vec<u32>,
-    /// After so many seconds without a request, a run or an answer, the workflow of an `x-agent` has ended,
-    /// and its permissions with it; never if left out. At least `held_sec_max`.
+    /// After this many seconds without a request, a run or an answer, the workflow of an `x-agent`
+    /// ends, and its permissions with it; never if left out. At least `held_sec_max`.
     pub(crate) workflow_idle_sec: Option<Count>,
 }
 
@@ -89,8 +91,8 @@ pub(crate) enum CoveredForm {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AanaForm {
-    /// `enforce`: `ask` and `defer` hold the request, `refuse` refuses it. `shadow` records the answer and
-    /// lets it decide nothing.
+    /// `enforce`: `ask` and `defer` hold the request, `refuse` refuses it. `shadow` records the
+    /// answer without effect.
     pub(crate) mode: GateModeForm,
 }
 
@@ -104,26 +106,28 @@ pub(crate) enum GateModeForm {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ApprovalForm {
-    /// Whether whoever types `toolexec run` has approved by that. A dropped file never counts by it.
+    /// If true, the person who types `toolexec run` approves the request by that. A submitted file
+    /// never counts by it.
     pub(crate) invoker: bool,
-    /// Users, by name or number, whose files count as approved by their owner, where `signatures_min` is 0
-    /// for the risk.
+    /// Users, by name or number, whose files count as approved by their owner if `signatures_min`
+    /// is 0 for the risk.
     pub(crate) owners: Vec<String>,
-    /// Different people with a valid signature over the exact bytes of the request, by its risk class.
+    /// The number of different people with a valid signature over the exact bytes of the request,
+    /// by its risk class.
     pub(crate) signatures_min: SignaturesMinForm,
-    /// How old an approval may be when the run begins, in seconds; `null` is no limit.
+    /// The maximum age of an approval when the run begins, in seconds; `null` means no limit.
     // The function makes the key mandatory, so that "no limit" is always written explicitly.
     #[serde(deserialize_with = "Option::deserialize")]
     pub(crate) age_sec_max: Option<Count>,
-    /// Whether whoever asks for a run may be one of its approvers.
+    /// If true, the requester may be one of the approvers.
     pub(crate) self_approval: bool,
-    /// Whether it must be known who asks: `x-requester`, or a signature that says so.
+    /// If true, the requester must be known, by `x-requester` or a signature for that purpose.
     pub(crate) requester_required: bool,
-    /// Whether a request must say for which host it is meant (`x-audience`). One that names another host is
+    /// If true, a request must name its host (`x-audience`). A request that names another host is
     /// always refused.
     pub(crate) audience_required: bool,
-    /// Whether a security key must have asked for a PIN or a finger; a touch is always asked for. Keys in
-    /// software can say neither.
+    /// If true, a security key must have checked a PIN or a finger; a touch is always required.
+    /// Keys in software report neither.
     pub(crate) user_verification: bool,
 }
 
@@ -141,13 +145,13 @@ pub(crate) struct SignaturesMinForm {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RiskForm {
-    /// Of a request that names hosts: `low`, `medium` or `high`.
+    /// A request that names hosts: `low`, `medium` or `high`.
     pub(crate) hosts: RiskLevelForm,
-    /// Of one whose text says `Data sensitivity: confidential`.
+    /// A request whose text has `Data sensitivity: confidential`.
     pub(crate) confidential: RiskLevelForm,
-    /// Of one whose text says `Data sensitivity: internal`.
+    /// A request whose text has `Data sensitivity: internal`.
     pub(crate) internal: RiskLevelForm,
-    /// Of one with code among its words (`-c`, `-e`), which lies in no file of its own.
+    /// A request with code on its command line (`-c`, `-e`), which is not in a file of its own.
     pub(crate) inline_code: RiskLevelForm,
 }
 
@@ -162,37 +166,37 @@ pub(crate) enum RiskLevelForm {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RuntimeForm {
-    /// What requests for it must declare.
+    /// The language that requests for it must declare.
     pub(crate) language: String,
-    /// The first words of commands that mean this one.
+    /// The first words of commands that choose it.
     pub(crate) words: Vec<String>,
-    /// The program, by its absolute path; links are followed, `PATH` is never searched. `auto`, where
-    /// `approval.invoker` is true: the one that the invoker would get.
+    /// The program, by its absolute path; links are followed, `PATH` is never searched. `auto`, if
+    /// `approval.invoker` is true: the program that the invoker would get.
     pub(crate) binary: String,
     /// For `binary: auto`: the names of programs to look for; `words` if left out.
     pub(crate) names: Option<Vec<String>>,
-    /// A directory that is a root file system of its own, whose `usr`, `bin`, `sbin`, `lib` and `opt` are
-    /// shown instead of the host's. `mounts` is empty then, and `binary` is a path inside it.
+    /// A directory with a root file system of its own, whose `usr`, `bin`, `sbin`, `lib` and `opt`
+    /// replace the host's. Then `mounts` is empty, and `binary` is a path inside it.
     pub(crate) root: Option<String>,
     /// Directories of the host that the run sees, read-only.
     pub(crate) mounts: Vec<String>,
-    /// Directories with what a language needs once per host.
+    /// Directories that a language needs, made once per host.
     pub(crate) caches: Option<Vec<CacheForm>>,
-    /// Words between the program and those of the request.
+    /// Arguments between the program and those of the request.
     pub(crate) arguments: Option<Vec<String>>,
-    /// What may lie in `/tmp`: `data`, or `programs`, which may be executed.
+    /// The content of `/tmp`: `data`, or `programs`, which may be executed.
     pub(crate) tmp: TmpForm,
-    /// What of `/proc` is shown: `none`, `pid` (its own processes), or `full` (the machine's processors,
-    /// memory and load too).
+    /// The visible part of `/proc`: `none`, `pid` (its own processes), or `full` (also the
+    /// machine's processors, memory and load).
     pub(crate) proc: ProcForm,
-    /// Variables of the run beside `PATH`, `HOME`, `LANG` and `TZ`. Nothing is inherited.
+    /// Variables of the run in addition to `PATH`, `HOME`, `LANG` and `TZ`. Nothing is inherited.
     pub(crate) env: BTreeMap<String, String>,
     /// Processes and threads that it needs. A run that may have fewer is refused.
     pub(crate) pids_min: Count,
-    /// A long option by which the program is told three quarters of the memory limit, in MiB. At most one
-    /// of the two.
+    /// A long option that passes three quarters of the memory limit, in MiB, to the program. At
+    /// most one of the two.
     pub(crate) heap_flag: Option<String>,
-    /// A variable by which it is told the same.
+    /// A variable that passes the same value.
     pub(crate) heap_variable: Option<String>,
     /// For the AANA gate: `public_read`, `private_read`, `write` or `unknown`.
     pub(crate) tool_category: String,
@@ -220,11 +224,11 @@ pub(crate) enum TmpForm {
 pub(crate) struct CacheForm {
     /// The directory on the host; `toolexec doctor --warm LANGUAGE --to PARENT` makes it.
     pub(crate) from: String,
-    /// Where the run sees it, read-only.
+    /// Its path in the sandbox, read-only.
     pub(crate) to: String,
     /// A variable that names it.
     pub(crate) variable: Option<String>,
-    /// Where it is missing: `run` without it, or `refuse`.
+    /// The behaviour without it: `run`, or `refuse`.
     pub(crate) without: WithoutCacheForm,
 }
 
@@ -244,16 +248,16 @@ pub(crate) struct LimitsForm {
     pub(crate) memory_mb_max: Count,
     /// Wall-clock time, seconds.
     pub(crate) time_sec_max: Count,
-    /// CPU time, seconds; `null` is cores asked times seconds asked.
+    /// CPU time, seconds; `null` means the request's cores times its seconds.
     #[serde(deserialize_with = "Option::deserialize")]
     pub(crate) cpu_seconds_max: Option<Count>,
     /// Processes and threads.
     pub(crate) pids_max: Count,
     /// Open files of one process.
     pub(crate) open_files_max: Count,
-    /// Of one file, wherever it is; never more than the memory limit.
+    /// Bytes of one file in any directory; never more than the memory limit.
     pub(crate) file_bytes_max: ByteCount,
-    /// Of stdout, and of stderr.
+    /// Bytes of stdout, and of stderr.
     pub(crate) stream_bytes_max: ByteCount,
     /// The share of `memory_limit_mb` that `/out` may fill; at most three decimals.
     pub(crate) out_percent: MilliPercent,
@@ -265,7 +269,7 @@ pub(crate) struct LimitsForm {
     pub(crate) out_inodes_max: Count,
     /// Files kept as artifacts; at most 1,000.
     pub(crate) artifacts_max: Count,
-    /// Directories below each other in `/out`.
+    /// The depth of directories in `/out`.
     pub(crate) artifact_depth_max: Count,
     /// All inputs of one request together.
     pub(crate) input_bytes_max: ByteCount,
@@ -276,9 +280,9 @@ pub(crate) struct LimitsForm {
 pub(crate) struct NetworkForm {
     /// Hosts that a request may name.
     pub(crate) hosts: Vec<HostForm>,
-    /// Of one run, to and from all its hosts together.
+    /// Bytes of one run, to and from all its hosts together.
     pub(crate) bytes_max: ByteCount,
-    /// Of one run at once.
+    /// Connections of one run at the same time.
     pub(crate) connections_max: Count,
 }
 
@@ -287,22 +291,22 @@ pub(crate) struct NetworkForm {
 pub(crate) struct HostForm {
     /// A name, or an address; never a pattern.
     pub(crate) host: String,
-    /// The ports that may be reached there.
+    /// The TCP ports that may be reached there.
     pub(crate) ports: Vec<Count>,
-    /// Single addresses that this host, and no other, may lead to although they are not public.
+    /// Single addresses that only this host may resolve to although they are not public.
     pub(crate) private: Vec<String>,
 }
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LayersForm {
-    /// The layers, every one of them: `namespaces`, `mounts`, `landlock.fs`, `seccomp`, `capabilities`,
+    /// The layers, all of them: `namespaces`, `mounts`, `landlock.fs`, `seccomp`, `capabilities`,
     /// `cgroup`.
     pub(crate) required: Vec<String>,
-    /// Those that may be missing: only `cgroup`, behind which there is another mechanism. The record says
-    /// so under `degraded`.
+    /// Layers that may be missing: only `cgroup`, which has a second mechanism behind it. The
+    /// record lists it under `degraded`.
     pub(crate) exceptions: Vec<String>,
-    /// The least ABI of Landlock that the kernel must have.
+    /// The minimum Landlock ABI of the kernel.
     pub(crate) landlock_abi_min: Count,
 }
 

@@ -60,13 +60,14 @@ impl NetworkRules {
             let Some(rule) = HostRule::check(written, problems) else { continue };
             if hosts.iter().any(|known| known.host == rule.host) {
                 let what = format!("`{}` appears twice", rule.host);
-                problems.add("network.hosts", what, "keep one of them, with all its ports");
+                problems.add("network.hosts", what, "list all its ports in one entry");
             }
             hosts.push(rule);
         }
         let (bytes_max, connections) = (form.bytes_max.0, form.connections_max.0);
         if bytes_max == 0 {
-            problems.add("network.bytes_max", "is 0", "for no network write `hosts: []`");
+            let advice = "write a value above 0, or `hosts: []` for no network";
+            problems.add("network.bytes_max", "is 0", advice);
         }
         if !(1..=CONNECTIONS_MAX).contains(&connections) {
             let advice = format!("write 1 to {CONNECTIONS_MAX}");
@@ -122,7 +123,7 @@ impl HostRule {
                 Ok(port) if port > 0 && !ports.contains(&port) => ports.push(port),
                 _ => {
                     let what =
-                        format!("{}: port {} is no port or there twice", form.host, written.0);
+                        format!("{}: port {} is not valid or appears twice", form.host, written.0);
                     problems.add(at, what, "write each TCP port once");
                 }
             }
@@ -136,14 +137,14 @@ impl HostRule {
             match written.parse() {
                 Ok(address) => private.push(address),
                 Err(_) => {
-                    let what = format!("{}: `{written}` is no address", form.host);
-                    problems.add(at, what, "write single addresses, no names and no networks");
+                    let what = format!("{}: `{written}` is not an IP address", form.host);
+                    problems.add(at, what, "write single addresses, not names or networks");
                 }
             }
         }
         if private.len() > PRIVATE_MAX {
-            let what = format!("{}: {} addresses are too many", form.host, private.len());
-            problems.add(at, what, "at most 64 can be named");
+            let what = format!("{}: more than {PRIVATE_MAX} private addresses", form.host);
+            problems.add(at, what, "list fewer private addresses");
         }
         // The host is parsed with a port, as in a request, so that both compare equal.
         let host = HostPort::parse(&form.host).filter(|_| !form.host.contains(':'));
@@ -159,13 +160,13 @@ impl HostRule {
 pub(crate) fn judge(request: &Request, rules: &NetworkRules, findings: &mut Findings) {
     let hosts = request.network().hosts();
     if matches!(request.network(), Network::Allowlist(hosts) if hosts.is_empty()) {
-        let reason = "an allowlist without a host is neither a network nor none".to_owned();
-        let hint = "list the hosts, or write network: none";
+        let reason = "network_allowlist: empty, although network is `allowlist`".to_owned();
+        let hint = "list the hosts, or write `network: none`";
         findings.refuse(RuleName::Network, Code::NetworkAllowlistMissing, reason, hint);
         return;
     }
     if hosts.is_empty() {
-        findings.pass(RuleName::Network, "no host is asked for");
+        findings.pass(RuleName::Network, "no hosts requested");
         return;
     }
     let listed = |hosts: &mut dyn Iterator<Item = &HostPort>| {
@@ -173,15 +174,15 @@ pub(crate) fn judge(request: &Request, rules: &NetworkRules, findings: &mut Find
     };
     if hosts.iter().any(|asked| !rules.offers(asked)) {
         let missing = listed(&mut hosts.iter().filter(|asked| !rules.offers(asked)));
-        let reason = format!("hosts {missing} are not permitted; see policy network.hosts");
-        let hint = "write network: none, and bring the data as inputs";
+        let reason = format!("network_allowlist: {missing} not permitted by policy network.hosts");
+        let hint = "write `network: none` and bring the data as inputs";
         findings.refuse(RuleName::Network, Code::NetworkNotPermitted, reason, hint);
         return;
     }
     if let Some(granted) = rules.grant(request)
         && let Some(reason) = granted.too_much()
     {
-        let hint = "ask for fewer hosts and ports in one request";
+        let hint = "request fewer hosts and ports";
         findings.refuse(RuleName::Network, Code::NetworkNotPermitted, reason, hint);
         return;
     }
@@ -198,13 +199,13 @@ impl GrantedNetwork {
     /// Returns the reason why this is too much for one run, if it exceeds a size limit.
     fn too_much(&self) -> Option<String> {
         if self.hosts.len() > HOSTS_MAX {
-            return Some(format!("{} hosts are above {HOSTS_MAX}", self.hosts.len()));
+            return Some(format!("network_allowlist: more than {HOSTS_MAX} hosts"));
         }
         if self.hosts.values().map(|host| host.private.len()).sum::<usize>() > PRIVATE_MAX {
-            return Some(format!("the hosts have more than {PRIVATE_MAX} private addresses"));
+            return Some(format!("network_allowlist: more than {PRIVATE_MAX} private addresses"));
         }
-        let (name, host) = self.hosts.iter().find(|(_, host)| host.ports.len() > PORTS_MAX)?;
-        Some(format!("{name}: {} ports are above {PORTS_MAX}", host.ports.len()))
+        let (name, _) = self.hosts.iter().find(|(_, host)| host.ports.len() > PORTS_MAX)?;
+        Some(format!("network_allowlist: {name}: more than {PORTS_MAX} ports"))
     }
 }
 

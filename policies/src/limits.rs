@@ -174,10 +174,10 @@ impl Ceilings {
         for (key, value, max, unit) in self.rows() {
             let key = format!("limits.{key}");
             if value == 0 {
-                problems.add(&key, "is 0", "a ceiling must be above 0");
+                problems.add(&key, "is 0", "write a value above 0");
             } else if value > max {
                 let shown = max / unit;
-                problems.add(&key, "too large", &format!("at most {shown} can be kept"));
+                problems.add(&key, "too large", &format!("write {shown} or less"));
             }
         }
     }
@@ -188,8 +188,8 @@ impl Ceilings {
         if sum > ALL {
             // A full tmpfs would otherwise end the run as memory_limit and hide output_limit.
             let sum = decimal(sum);
-            let what = format!("with tmp_percent and shm_percent the shares sum to {sum}");
-            problems.add("limits.out_percent", what, "together they must be at most 100");
+            let what = format!("out_percent, tmp_percent and shm_percent add up to {sum}");
+            problems.add("limits.out_percent", what, "reduce them to at most 100 together");
         }
     }
 

@@ -96,7 +96,7 @@ fn of_permissions() -> Vec<Named> {
             AllApproved,
             NothingThere(tool()),
             NoGrant(grant()),
-            Full("more than 100 questions wait"),
+            Full("more than 100 requests wait"),
             Nobody(source());
             without Inconsistent
         ),

@@ -40,8 +40,8 @@ impl Policy {
             Err(PolicyError::one(origin, PolicyProblem::new(None, "", what, advice)))
         };
         if bytes.len() > POLICY_BYTES_MAX {
-            let what = format!("{} bytes are too many for a policy", bytes.len());
-            return refuse(what, "at most 256 KiB are read");
+            let what = format!("{} bytes, larger than 256 KiB", bytes.len());
+            return refuse(what, "shorten the file");
         }
         let Ok(text) = std::str::from_utf8(bytes) else {
             return refuse("not UTF-8".to_owned(), "save the file as UTF-8");

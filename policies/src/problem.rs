@@ -38,7 +38,7 @@ impl fmt::Display for PolicyProblem {
         if !self.key.is_empty() {
             write!(f, "{}: ", self.key)?;
         }
-        write!(f, "{}; {}", self.what, self.advice)
+        write!(f, "{}; help: {}", self.what, self.advice)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::form::PolicyForm;
 use crate::locate;
 use crate::problem::{PolicyError, PolicyProblem};
 
-const SHOW: &str = "`toolexec policy show embedded` prints a complete policy";
+const SHOW: &str = "see a complete policy with `toolexec policy show embedded`";
 
 pub(crate) fn read(text: &str, origin: &str) -> Result<PolicyForm, PolicyError> {
     let options = serde_yaml::options! {
@@ -45,7 +45,7 @@ fn problem(text: &str, error: &Error) -> PolicyProblem {
     };
     match error.without_snippet() {
         Error::SerdeUnknownField { field, expected, .. } => {
-            let advice = format!("known here are {}", expected.join(", "));
+            let advice = format!("use one of {}", expected.join(", "));
             PolicyProblem::new(line, &inside(field), "unknown key".to_owned(), &advice)
         }
         Error::SerdeMissingField { field, .. } => {
@@ -69,22 +69,22 @@ fn plainly(error: &Error) -> (String, &'static str) {
         Error::Budget {
             breach: BudgetBreach::Anchors { .. } | BudgetBreach::Aliases { .. },
             ..
-        } => ("anchors and aliases are not read".to_owned(), "write every value out"),
+        } => ("anchors and aliases are not supported".to_owned(), "write out every value"),
         Error::Budget { .. } => {
-            ("larger or deeper than a policy can be".to_owned(), "keep to one plain document")
+            ("too large or too deeply nested".to_owned(), "write one plain document")
         }
         Error::MergeKeyNotAllowed { .. } => {
-            ("merge keys are not read".to_owned(), "write every value out")
+            ("merge keys are not supported".to_owned(), "write out every value")
         }
         Error::InvalidBooleanStrict { .. } => {
-            ("not a truth value".to_owned(), "write true or false")
+            ("not a boolean".to_owned(), "write true or false")
         }
         Error::NullIntoString { .. } => ("has no value".to_owned(), SHOW),
         Error::SerdeUnknownVariant { variant, expected, .. } => {
             (format!("`{variant}` is not one of {}", expected.join(", ")), SHOW)
         }
         Error::MultipleDocuments { .. } => {
-            ("a second document".to_owned(), "keep one policy in one file")
+            ("contains a second document".to_owned(), "keep one policy per file")
         }
         other => (without_place(&other.to_string()), SHOW),
     }

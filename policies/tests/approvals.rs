@@ -439,7 +439,7 @@ fn a_security_key_must_know_who_touched_it_where_policy_asks() {
     let case = Case::of(&by_carol).approved_by(&[carol()]);
     let (violations, _) = unapproved(case.decide(&verified));
     assert_eq!(codes(&violations), ["approval.signature", "approval.count"]);
-    assert!(violations[0].message.contains("asked nobody for a PIN or a finger"));
+    assert!(violations[0].message.contains("did not verify its user by PIN or fingerprint"));
     let known = SoftKey::ed25519(3).in_security_key("ssh:", PRESENT | VERIFIED, 42);
     let approved = Case::of(&by_carol).approved_by(&[known]).accepted(&verified);
     assert!(approved.grant().touches()[0].1.user_verified());

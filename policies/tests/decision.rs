@@ -20,35 +20,35 @@ const REFUSED: &[(&str, &str, &str, &str, &str)] = &[
         "cpu_limit: \"8.5\"",
         "limits.cpu",
         "limits.over-policy",
-        "cpu_limit 8.5 is above 8; see policy limits.cpu_cores_max",
+        "cpu_limit: 8.5 is above limits.cpu_cores_max (8)",
     ),
     (
         "memory_limit_mb: 1024",
         "memory_limit_mb: 16385",
         "limits.memory",
         "limits.over-policy",
-        "memory_limit_mb 16385 is above 16384; see policy limits.memory_mb_max",
+        "memory_limit_mb: 16385 is above limits.memory_mb_max (16384)",
     ),
     (
         "time_limit_sec: 120",
         "time_limit_sec: 3601",
         "limits.time",
         "limits.over-policy",
-        "time_limit_sec 3601 is above 3600",
+        "time_limit_sec: 3601 is above limits.time_sec_max (3600)",
     ),
     (
         "network: \"none\"\nnetwork_allowlist: []",
         "network: \"allowlist\"\nnetwork_allowlist: [pypi.org]",
         "network",
         "network.not-permitted",
-        "hosts pypi.org:443 are not permitted",
+        "network_allowlist: pypi.org:443 not permitted",
     ),
     (
         "language: \"python\"",
         "language: \"python\"\nbackend: ERA",
         "backend",
         "backend.unavailable",
-        "backend `ERA` is not a lane",
+        "backend: `ERA` is not available",
     ),
 ];
 
@@ -269,7 +269,7 @@ fn all_violations_are_reported_at_once() {
     assert_eq!(
         violations[0].message,
         format!(
-            "{ID}: command word `perl` is not one of the policy's: go (go), node, nodejs (node), \
+            "{ID}: command: `perl` is not a command of the policy: go (go), node, nodejs (node), \
              python, python3 (python), ruby (ruby), tsx (ts)"
         )
     );
@@ -305,7 +305,7 @@ fn a_near_miss_of_a_word_chooses_nothing() {
 fn a_runtime_that_the_host_lacks_is_named_with_what_was_sought() {
     for (profile, words) in [
         ("embedded", "no program named python or python3 was found in /usr/bin, /usr/local/bin"),
-        ("standard", "runtime `python` is not on this host: /usr/bin/python3 is not there"),
+        ("standard", "runtime `python`: not available on this host: /usr/bin/python3 is missing"),
     ] {
         let scene = Scene { binaries: Binaries::new(), ..Scene::default() };
         let (violations, rules) = refused(scene.decide(request(&[]), &shipped(profile)));
@@ -372,7 +372,7 @@ fn an_owner_counts_only_where_policy_names_them() {
         assert_eq!(codes(&violations), ["approval.principal"]);
         assert_eq!(
             violations[0].message,
-            format!("{ID}: owner {who} is not an approver; see policy approval.owners")
+            format!("{ID}: owner {who} is not an approver of policy approval.owners")
         );
     }
     // The approver named in the text makes no difference.
@@ -421,7 +421,7 @@ fn standard_asks_for_a_signature_whoever_submits() {
         let (violations, rules) = refused(scene.decide(request(&[]), &shipped("standard")));
         assert_eq!(codes(&violations), ["approval.signature", "approval.count"]);
         assert_eq!(verdict(&rules, "approval.submitter"), Verdict::NotApplicable);
-        assert!(violations[0].message.contains("no allowed_signers are configured"));
+        assert!(violations[0].message.contains("allowed_signers is not configured"));
         assert!(violations[1].message.contains("0 of 1 distinct approvers signed"));
     }
 }
@@ -461,9 +461,9 @@ fn what_is_granted_is_what_is_asked_for_and_on_offer() {
 fn one_host_or_port_too_many_is_refused_by_name() {
     let policy = with_hosts("[{host: pypi.org, ports: [443], private: []}]");
     for (hosts, missing) in [
-        ("[pypi.org, evil.org]", "hosts evil.org:443 are not permitted"),
-        ("[\"pypi.org:80\"]", "hosts pypi.org:80 are not permitted"),
-        ("[sub.pypi.org, pypi.org]", "hosts sub.pypi.org:443 are not permitted"),
+        ("[pypi.org, evil.org]", "network_allowlist: evil.org:443 not permitted"),
+        ("[\"pypi.org:80\"]", "network_allowlist: pypi.org:80 not permitted"),
+        ("[sub.pypi.org, pypi.org]", "network_allowlist: sub.pypi.org:443 not permitted"),
     ] {
         let (violations, rules) = refused(Scene::default().decide(asking_for(hosts), &policy));
         assert_eq!(codes(&violations), ["network.not-permitted"], "{hosts}");

@@ -260,7 +260,7 @@ fn what_we_refuse_on_purpose_is_named() {
     let signers = format!("alice {}\n", web.public());
     assert!(oracle.verifies(&Question { signers: &signers, signature: &signature, ..question }));
     let error = SshSignature::parse(&signature).unwrap_err().to_string();
-    assert!(error.contains("made for `webauthn.example.org` and not for SSH"), "{error}");
+    assert!(error.contains("made for `webauthn.example.org`, not for SSH"), "{error}");
 }
 
 /// A key has one encoding. Otherwise the revocation of one would not revoke the other.
@@ -269,7 +269,7 @@ fn a_key_in_a_second_encoding_is_no_key() {
     let key = SoftKey::p256(2);
     let short = format!("alice {}\n", key.public_compressed());
     let error = Signers::parse(&short).expect_err("a second encoding").to_string();
-    assert!(error.contains("the ecdsa-sha2-nistp256 key is not a sound one"), "{error}");
+    assert!(error.contains("the ecdsa-sha2-nistp256 key is not a valid point"), "{error}");
     let Some(oracle) = Oracle::open("encoding") else { return };
     let signature = key.sign(NAMESPACE, MESSAGE).bytes;
     let question = Question {

@@ -95,7 +95,7 @@ fn a_policy_that_says_nothing_of_the_start_is_good() {
 /// The replaced text of `embedded`, its replacement, and a part of the message.
 const BROKEN: &[(&str, &str, &str)] = &[
     // Errors of the YAML reader.
-    ("name: embedded", "nane: embedded", "nane: unknown key; known here are policy_version, name"),
+    ("name: embedded", "nane: embedded", "nane: unknown key; help: use one of policy_version"),
     ("  pids_max: 64", "  pid_max: 64", "limits.pid_max: unknown key"),
     ("  invoker: true\n", "", "approval.invoker: missing"),
     ("  age_sec_max: null\n", "", "approval.age_sec_max: missing"),
@@ -106,11 +106,11 @@ const BROKEN: &[(&str, &str, &str)] = &[
     (
         "name: embedded",
         "name: &n embedded",
-        "name: anchors and aliases are not read; write every value out",
+        "name: anchors and aliases are not supported; help: write out every value",
     ),
-    ("outputs: lenient", "outputs: lenient\n<<: {a: b}", "merge keys are not read"),
+    ("outputs: lenient", "outputs: lenient\n<<: {a: b}", "merge keys are not supported"),
     ("name: embedded", "name: !mine embedded", "unsupported tag"),
-    ("invoker: true", "invoker: yes", "approval.invoker: not a truth value; write true or false"),
+    ("invoker: true", "invoker: yes", "approval.invoker: not a boolean; help: write true or false"),
     ("pids_max: 64", "pids_max: many", "limits.pids_max: `many` is not a whole number"),
     ("pids_max: 64", "pids_max: 0x40", "limits.pids_max: `0x40` is not a whole number"),
     ("pids_max: 64", "pids_max: -1", "limits.pids_max: `-1` is not a whole number"),
@@ -121,26 +121,26 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("    tmp: data\n", "", "runtimes.python.tmp: missing"),
     ("without: refuse", "without: hope", "`hope` is not one of run, refuse"),
     ("        without: refuse\n", "", "runtimes.ts.caches.without: missing"),
-    ("to: /cache/ts", "at: /cache/ts", "at: unknown key; known here are from, to"),
+    ("to: /cache/ts", "at: /cache/ts", "at: unknown key; help: use one of from, to"),
     ("outputs: lenient", "outputs: loose", "outputs: `loose` is not one of lenient, strict"),
     ("constraints: stated", "constraints: stated\n---\na: b", "document"),
     ("name: embedded", "name: [embedded", "embedded"),
     // Not implemented yet.
     ("mode: enforce", "mode: dream", "aana.mode: `dream` is not one of enforce, shadow"),
     ("held_sec_max: 0\n", "", "held_sec_max: missing"),
-    ("start_sec_max: 30", "start_sec_max: 0", "start_sec_max: is 0; write a number of seconds"),
-    ("start_sec_max: 30", "start_sec_max: 3601", "start_sec_max: is 3601; write a number of"),
+    ("start_sec_max: 30", "start_sec_max: 0", "start_sec_max: 0 is out of range; help: write 1"),
+    ("start_sec_max: 30", "start_sec_max: 3601", "start_sec_max: 3601 is out of range"),
     (
         "covers: nobody",
         "covers: agents",
         "permissions.covers: `agents` is not one of nobody, core_",
     ),
-    ("domains: null", "domains: [a/b]", "permissions.domains: domains: a domain begins with"),
+    ("domains: null", "domains: [a/b]", "permissions.domains: domains: a domain must have"),
     ("answer_uids: []", "answer_uids: [alice]", "permissions.answer_uids"),
     (
         "answer_uids: []",
         "answer_uids: []\n  workflow_idle_sec: 0",
-        "permissions.workflow_idle_sec: is 0; write 1 or more",
+        "permissions.workflow_idle_sec: 0 is too low; help: write 1 or more",
     ),
     ("hs256: refused", "hs256: allowed", "ais.rules.hs256: `allowed` is not one of refused, demo"),
     ("coverage_min: 0.8", "coverage_min: 8", "ais.rules: rules: 8 is not from 0 to 1"),
@@ -149,7 +149,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     (
         "hosts: []",
         "hosts: [{host: \"*.org\", ports: [443], private: []}]",
-        "network.hosts: `*.org` is not a host; write a name or an IPv4 address",
+        "network.hosts: `*.org` is not a host; help: write a name or an IPv4 address",
     ),
     (
         "hosts: []",
@@ -159,17 +159,17 @@ const BROKEN: &[(&str, &str, &str)] = &[
     (
         "hosts: []",
         "hosts: [{host: pypi.org, ports: [], private: []}]",
-        "network.hosts: pypi.org: no ports; write `ports: [443]`",
+        "network.hosts: pypi.org: no ports; help: write `ports: [443]`",
     ),
     (
         "hosts: []",
         "hosts: [{host: pypi.org, ports: [443, 443], private: []}]",
-        "network.hosts: pypi.org: port 443 is no port or there twice",
+        "network.hosts: pypi.org: port 443 is not valid or appears twice",
     ),
     (
         "hosts: []",
         "hosts: [{host: pypi.org, ports: [443], private: [10.0.0.0/8]}]",
-        "network.hosts: pypi.org: `10.0.0.0/8` is no address; write single addresses",
+        "network.hosts: pypi.org: `10.0.0.0/8` is not an IP address; help: write single addresses",
     ),
     (
         "hosts: []",
@@ -183,41 +183,41 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "network.bytes_max: is 0",
     ),
     // Values that contradict each other or this version.
-    ("policy_version: 1", "policy_version: 2", "policy_version: 2 is not known; write 1"),
-    ("name: embedded", "name: My Policy", "name: `My Policy` is not a name"),
-    ("backend: confined", "backend: monty", "backend: `monty` is a lane that this version does"),
+    ("policy_version: 1", "policy_version: 2", "policy_version: version 2 is not supported"),
+    ("name: embedded", "name: My Policy", "name: `My Policy` is not a valid name"),
+    ("backend: confined", "backend: monty", "backend: `monty` is not a backend of this version"),
     ("pids_max: 64", "pids_max: 15", "limits.pids_max: 15 is below pids_min of runtimes.node"),
-    ("pids_max: 64", "pids_max: 0", "limits.pids_max: is 0; a ceiling must be above 0"),
+    ("pids_max: 64", "pids_max: 0", "limits.pids_max: is 0; help: write a value above 0"),
     ("time_sec_max: 3600", "time_sec_max: 0", "limits.time_sec_max: is 0"),
     ("cpu_cores_max: 8", "cpu_cores_max: 0.000", "limits.cpu_cores_max: is 0"),
     ("cpu_seconds_max: null", "cpu_seconds_max: 0", "limits.cpu_seconds_max: is 0"),
-    ("artifacts_max: 1000", "artifacts_max: 1001", "limits.artifacts_max: too large; at most 1000"),
+    ("artifacts_max: 1000", "artifacts_max: 1001", "limits.artifacts_max: too large; help:"),
     (
         "out_percent: 50",
         "out_percent: 64",
-        "the shares sum to 101.5; together they must be at most",
+        "add up to 101.5; help: reduce them to at most 100",
     ),
     (
         "out_percent: 50",
         "out_percent: 63.5",
-        "the shares sum to 101; together they must be at most",
+        "add up to 101; help: reduce them to at most 100",
     ),
-    ("out_percent: 50", "out_percent: 101", "limits.out_percent: too large; at most 100 can be"),
+    ("out_percent: 50", "out_percent: 101", "limits.out_percent: too large; help: write 100"),
     ("shm_percent: 12.5", "shm_percent: 1/8", "limits.shm_percent: `1/8` is not a percentage"),
-    ("shm_percent: 12.5", "shm_percent: 0", "limits.shm_percent: is 0; a ceiling must be above 0"),
-    ("file_bytes_max: 4 GiB", "file_bytes_max: 0", "limits.file_bytes_max: is 0; a ceiling must"),
+    ("shm_percent: 12.5", "shm_percent: 0", "limits.shm_percent: is 0; help: write a value"),
+    ("file_bytes_max: 4 GiB", "file_bytes_max: 0", "limits.file_bytes_max: is 0; help: write"),
     ("file_bytes_max: 4 GiB", "file_bytes_max: 2048 GiB", "limits.file_bytes_max: too large"),
     ("  file_bytes_max: 4 GiB\n", "", "limits.file_bytes_max: missing"),
-    ("out_inodes_max: 65536", "out_inodes_max: 65537", "limits.out_inodes_max: too large; at most"),
+    ("out_inodes_max: 65536", "out_inodes_max: 65537", "limits.out_inodes_max: too large; help:"),
     (
         "words: [node, nodejs]",
         "words: [node, nodejs, node]",
-        "`node` appears twice; a word must choose one runtime of its",
+        "`node` appears twice; help: use each word for one runtime of its",
     ),
     ("[python, python3]", "[python, python]", "runtimes.python.words: `python` appears twice"),
-    ("[python, python3]", "[]", "runtimes.python.words: empty"),
-    ("[python, python3]", "[/usr/bin/python]", "a word is never a path"),
-    ("language: python", "language: shell", "runtimes.python.language: `shell` is not known"),
+    ("[python, python3]", "[]", "runtimes.python.words: is empty"),
+    ("[python, python3]", "[/usr/bin/python]", "`+` and `-`, and no path"),
+    ("language: python", "language: shell", "python.language: `shell` is not a known value"),
     ("mounts: [/usr]", "mounts: [usr]", "runtimes.python.mounts: `usr` is not an absolute path"),
     ("mounts: [/usr]", "mounts: [/usr/../etc]", "`/usr/../etc` is not an absolute path"),
     ("mounts: [/usr]", "mounts: [/]", "runtimes.python.mounts: `/` must not be shown to a run"),
@@ -230,30 +230,30 @@ const BROKEN: &[(&str, &str, &str)] = &[
     (
         "mounts: [/usr]",
         "mounts: [/usr]\n    root: /srv/x",
-        "python.mounts: stand beside root; write",
+        "python.mounts: cannot be combined with root; help: write",
     ),
     (
         "mounts: [/usr]",
         "mounts: []\n    root: /srv/x",
-        "python.binary: `auto` looks on the host, not",
+        "python.binary: `auto` cannot be combined with root",
     ),
     ("binary: auto", "binary: /bin/x\n    root: /", "runtimes.python.root: `/` must not be shown"),
     ("binary: auto", "binary: /bin/x\n    root: srv", "root: `srv` is not an absolute path"),
     ("binary: auto", "binary: /bin/x\n    names: [x]", "python.names: is for `binary: auto` only"),
-    ("names: [node, nodejs]", "names: []", "runtimes.ts.names: empty"),
+    ("names: [node, nodejs]", "names: []", "runtimes.ts.names: is empty"),
     ("names: [node, nodejs]", "names: [/bin/node]", "`/bin/node` is not the name of a program"),
     ("from: warm", "from: cold", "runtimes.ts.caches: `cold` is not an absolute path"),
     ("from: warm", "from: /home/alice", "caches: `/home/alice` must not be shown to a run"),
-    ("to: /cache/ts", "to: /usr/ts", "`/usr/ts` is no place for a cache; write a name directly"),
-    ("to: /cache/ts", "to: /cache", "`/cache` is no place for a cache"),
-    ("to: /cache/ts", "to: /cache/a/b", "`/cache/a/b` is no place for a cache"),
+    ("to: /cache/ts", "to: /usr/ts", "`/usr/ts` is not a path for a cache; help: write a path"),
+    ("to: /cache/ts", "to: /cache", "`/cache` is not a path for a cache"),
+    ("to: /cache/ts", "to: /cache/a/b", "`/cache/a/b` is not a path for a cache"),
     ("variable: GOCACHE", "variable: GO-CACHE", "`GO-CACHE` is not a variable name"),
     ("variable: GOCACHE", "variable: GOPROXY", "runtimes.go.caches: `GOPROXY` is set twice"),
     ("heap_variable: GOMEMLIMIT", "heap_variable: GOENV", "heap_variable: `GOENV` is set twice"),
     (
         "heap_variable: GOMEMLIMIT",
         "heap_variable: GOMEMLIMIT\n    heap_flag: \"--heap\"",
-        "runtimes.go.heap_variable: stands beside heap_flag",
+        "runtimes.go.heap_variable: cannot be combined with heap_flag",
     ),
     (
         "arguments: [\"--import\", ",
@@ -262,23 +262,23 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     ("binary: auto", "binary: python3", "`python3` is not an absolute path"),
     ("binary: auto", "binary: /", "`/` is not an absolute path"),
-    ("binary: auto", "binary: /usr/bin/../x", "not an absolute path; write it from the root"),
+    ("binary: auto", "binary: /usr/bin/../x", "not an absolute path; help: write it from the root"),
     ("env: {}", "env: {A-B: c}", "runtimes.node.env: `A-B` is not a variable name"),
-    ("env: {}", "env: {A: \"b\\nc\"}", "runtimes.node.env: `A` holds a control character"),
+    ("env: {}", "env: {A: \"b\\nc\"}", "node.env: the value of `A` contains a control character"),
     ("\"--max-old-space-size\"", "\"--max-old-space-size=1\"", "is not a long option"),
     ("pids_min: 1\n", "pids_min: 0\n", "runtimes.python.pids_min: is 0"),
-    ("tool_category: write", "tool_category: harmless", "tool_category: `harmless` is not known"),
-    ("risk_domain: research", "risk_domain: fun", "risk_domain: `fun` is not known"),
-    ("invoker: true", "invoker: false", "approval: nobody could approve a low risk"),
+    ("tool_category: write", "tool_category: harmless", "tool_category: `harmless` is not a known"),
+    ("risk_domain: research", "risk_domain: fun", "risk_domain: `fun` is not a known value"),
+    ("invoker: true", "invoker: false", "approval: no user could approve a request of low risk"),
     ("owners: []", "owners: [alice, 1000, alice]", "approval.owners: `alice` appears twice"),
     ("owners: []", "owners: [\"a b\"]", "approval.owners: `a b` is neither a user name nor a uid"),
     ("owners: []", "owners: [007]", "approval.owners: `007` is neither a user name nor a uid"),
     ("owners: []", "owners: [4294967296]", "`4294967296` is neither a user name nor a uid"),
-    ("    low: 0\n", "    low: 1\n", "approval.signatures_min: falls as the risk rises"),
+    ("    low: 0\n", "    low: 1\n", "approval.signatures_min: decreases as the risk rises"),
     ("hosts: high", "hosts: grave", "risk.hosts: `grave` is not one of low, medium, high"),
-    ("    high: 0", "    high: 17", "at most 16 signature files are read"),
-    ("age_sec_max: null", "age_sec_max: 0", "approval.age_sec_max: is 0; write null"),
-    ("seccomp, ", "", "layers.required: `seccomp` is left out; list every layer"),
+    ("    high: 0", "    high: 17", "17 is more than 16 signature files"),
+    ("age_sec_max: null", "age_sec_max: 0", "approval.age_sec_max: is 0; help: write null"),
+    ("seccomp, ", "", "layers.required: `seccomp` is missing; help: list every layer"),
     ("seccomp, ", "apparmor, seccomp, ", "layers.required: `apparmor` is not a layer"),
     ("seccomp, ", "seccomp, seccomp, ", "layers.required: `seccomp` appears twice"),
     ("exceptions: [cgroup]", "exceptions: [seccomp]", "layers.exceptions: `seccomp` cannot be"),
@@ -311,8 +311,8 @@ fn messages_name_the_line() {
     // Node needs only 16.
     let below = |name: &str| {
         format!(
-            "policy.yaml:{line}: limits.pids_max: 31 is below pids_min of runtimes.{name}; write \
-             at least 32"
+            "policy.yaml:{line}: limits.pids_max: 31 is below pids_min of runtimes.{name}; help: \
+             write at least 32"
         )
     };
     assert_eq!(error.to_string(), [below("go"), below("ts")].join("\n"));
@@ -341,20 +341,20 @@ fn all_problems_are_reported_at_once() {
 fn auto_is_for_the_invoker_only() {
     let text = changed("standard", &[("binary: /usr/bin/node", "binary: auto")]);
     let message = Policy::parse(text.as_bytes(), "p").unwrap_err().to_string();
-    assert!(message.contains("runtimes.node.binary: `auto` is for the person's own run only"));
+    assert!(message.contains("runtimes.node.binary: `auto` needs approval.invoker: true"));
 }
 
 #[test]
 fn what_is_no_text_or_too_long_is_refused() {
     let message = |bytes: &[u8]| Policy::parse(bytes, "p").unwrap_err().to_string();
-    assert_eq!(message(b"name: \xff"), "p: not UTF-8; save the file as UTF-8");
+    assert_eq!(message(b"name: \xff"), "p: not UTF-8; help: save the file as UTF-8");
     assert!(message(b"").contains("p"), "an empty file");
     assert!(message(b"- a\n- b\n").contains("p:1: "));
     let mut long = Policy::shipped_text("embedded").unwrap().as_bytes().to_vec();
     long.resize(POLICY_BYTES_MAX, b'\n');
     assert!(Policy::parse(&long, "p").is_ok());
     long.push(b'\n');
-    assert!(message(&long).contains("262145 bytes are too many for a policy"));
+    assert!(message(&long).contains("262145 bytes, larger than 256 KiB"));
 }
 
 #[test]

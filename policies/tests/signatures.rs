@@ -191,7 +191,7 @@ fn approved_by_must_be_one_who_signed() {
     let signature = || vec![workshop.approve("bob")];
     let (violations, _) = refused(decide(&scene(&[format!("bob {bob}")], signature()), 1));
     assert_eq!(codes(&violations), ["approval.principal"]);
-    assert!(violations[0].message.contains("approved_by alice did not sign; signed by bob"));
+    assert!(violations[0].message.contains("approved_by: alice did not sign; signed by bob"));
     // The key has both names. The record uses the name in the text.
     let scene = scene(&[format!("bob,alice {bob}")], signature());
     assert_eq!(approved(decide(&scene, 1)).grant().approvals()[0].0, "alice");

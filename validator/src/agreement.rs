@@ -18,12 +18,12 @@ pub(crate) fn inputs(section: &Section<'_>, declared: &Declarations<Sha256>, rep
         check_digests(line, &paths, &known, report);
         for (path, spot) in strangers(line, &paths, &known) {
             let message =
-                format!("{}: named here, but not among the `inputs`", below("/in/", path));
+                format!("{}: named here, but not declared in `inputs`", below("/in/", path));
             report.error(Code::InputsUndeclared, spot, message);
         }
     }
     for item in unnamed(declared, &mut named) {
-        let message = format!("`/in/{}`: declared, but not named here", item.path);
+        let message = format!("`/in/{}`: declared, but not listed here", item.path);
         let hint = format!("add a line such as `- /in/{}`", item.path);
         report.error_hint(Code::InputsMissing, section.spot, message, hint);
     }
@@ -38,14 +38,14 @@ pub(crate) fn outputs(section: &Section<'_>, declared: &Declarations<String>, re
         named.extend(paths.iter().map(|(path, _)| *path));
         for (path, spot) in strangers(line, &paths, &known) {
             let message = format!(
-                "{}: named here, but not among the `outputs_expected`",
+                "{}: named here, but not declared in `outputs_expected`",
                 below("/out/", path)
             );
             report.error(Code::OutputsPath, spot, message);
         }
     }
     for item in unnamed(declared, &mut named) {
-        let message = format!("`/out/{}`: declared, but not named here", item.path);
+        let message = format!("`/out/{}`: declared, but not listed here", item.path);
         let hint = format!("add a line such as `- /out/{}`", item.path);
         report.error_hint(Code::OutputsPath, section.spot, message, hint);
     }

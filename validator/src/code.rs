@@ -10,24 +10,24 @@ macro_rules! each_code {
     ($then:ident) => {
         $then! {
             FrontmatterMissing "frontmatter.missing" frontmatter::MISSING, "The file does not begin with a front matter block between two `---` lines.";
-            FrontmatterSyntax "frontmatter.syntax" frontmatter::SYNTAX, "The front matter is not the plain YAML that is read here.";
-            FrontmatterMissingKey "frontmatter.missing-key" frontmatter::MISSING_KEY, "A key that the schema requires is not there.";
+            FrontmatterSyntax "frontmatter.syntax" frontmatter::SYNTAX, "The front matter is not plain YAML.";
+            FrontmatterMissingKey "frontmatter.missing-key" frontmatter::MISSING_KEY, "A key that the schema requires is missing.";
             FrontmatterUnknownKey "frontmatter.unknown-key" frontmatter::UNKNOWN_KEY, "A key that the schema does not know; extensions begin with `x-`.";
             FrontmatterDuplicateKey "frontmatter.duplicate-key" frontmatter::DUPLICATE_KEY, "A key appears twice.";
             FrontmatterType "frontmatter.type" frontmatter::TYPE, "A value has the wrong type.";
-            FrontmatterValue "frontmatter.value" frontmatter::VALUE, "A value is of the right type but not one that is allowed.";
+            FrontmatterValue "frontmatter.value" frontmatter::VALUE, "A value has the right type but is not allowed.";
             FrontmatterTooLarge "frontmatter.too-large" frontmatter::TOO_LARGE, "The front matter is larger than 64 KiB.";
-            SchemaRequestType "schema.request-type" schema::REQUEST_TYPE, "The document does not say that it is of the type it should be.";
+            SchemaRequestType "schema.request-type" schema::REQUEST_TYPE, "The document does not have the expected type.";
             SchemaVersion "schema.version" schema::VERSION, "The schema version is not 1.";
             SchemaRequestId "schema.request-id" schema::REQUEST_ID, "The id is not of the required form, or contradicts the dates.";
             SchemaTimestamp "schema.timestamp" schema::TIMESTAMP, "Not a real UTC time of the form YYYY-MM-DDTHH:MM:SSZ.";
             SchemaFileName "schema.file-name" schema::FILE_NAME, "The file is not named after its id.";
             ApprovalMissing "approval.missing" approval::MISSING, "`approved_by` or `approved_utc` is missing or empty.";
-            ApprovalDateOrder "approval.date-order" approval::DATE_ORDER, "Created, approved and present time are not in this order.";
+            ApprovalDateOrder "approval.date-order" approval::DATE_ORDER, "Creation, approval and present time are not in this order.";
             ApprovalExpired "approval.expired" approval::EXPIRED, "The approval is older than policy allows.";
             ApprovalSignature "approval.signature" approval::SIGNATURE, "An approval signature does not verify.";
-            ApprovalPrincipal "approval.principal" approval::PRINCIPAL, "The approver is not one whom policy knows.";
-            ApprovalCount "approval.count" approval::COUNT, "Fewer distinct approvers than policy asks for.";
+            ApprovalPrincipal "approval.principal" approval::PRINCIPAL, "Policy does not list the approver.";
+            ApprovalCount "approval.count" approval::COUNT, "Fewer distinct approvers than policy requires.";
             ApprovalSelf "approval.self" approval::APPROVER_IS_REQUESTER, "A requester approved a request of their own.";
             ApprovalRevoked "approval.revoked" approval::REVOKED, "The approving key is revoked.";
             ApprovalRejected "approval.rejected" approval::REJECTED, "An operator rejected the request.";
@@ -43,35 +43,35 @@ macro_rules! each_code {
             LimitsCpu "limits.cpu" limits::CPU, "`cpu_limit` is not a positive decimal number of cores.";
             LimitsMemory "limits.memory" limits::MEMORY, "`memory_limit_mb` is not a positive whole number of MiB.";
             LimitsTime "limits.time" limits::TIME, "`time_limit_sec` is not a positive whole number of seconds.";
-            LimitsCeiling "limits.ceiling" limits::CEILING, "A limit is as high as policy allows at all.";
+            LimitsCeiling "limits.ceiling" limits::CEILING, "A limit equals the maximum of policy.";
             LimitsOverPolicy "limits.over-policy" limits::OVER_POLICY, "A limit is above the ceiling of policy.";
             BackendValue "backend.value" backend::VALUE, "`backend` is not one of ERA, monty, confined.";
-            BackendUnavailable "backend.unavailable" backend::UNAVAILABLE, "The lane that the request names is not to be had here.";
-            BackendMismatch "backend.mismatch" backend::MISMATCH, "The request asks for what its lane cannot give: monty has no files, no network, and python only.";
-            CodeEmpty "code.empty" monty::EMPTY, "There is no code under `## Code`.";
-            CodeForbidden "code.forbidden" monty::FORBIDDEN, "The code uses a name or a mark that the monty lane refuses.";
+            BackendUnavailable "backend.unavailable" backend::UNAVAILABLE, "The requested backend is not available here.";
+            BackendMismatch "backend.mismatch" backend::MISMATCH, "The request needs what its backend does not have: monty has no files, no network, and python only.";
+            CodeEmpty "code.empty" monty::EMPTY, "`## Code` contains no code.";
+            CodeForbidden "code.forbidden" monty::FORBIDDEN, "The code uses a name or a mark that the monty backend refuses.";
             CodeInputs "code.inputs" monty::INPUTS, "`## Inputs (JSON)` is not one JSON object whose keys are variable names.";
             RuntimeMissing "runtime.missing" language::RUNTIME_MISSING, "The runtime for the language is not installed.";
             InputsHashMissing "inputs.hash-missing" inputs::HASH_MISSING, "A declared input has no sha256.";
             InputsHashFormat "inputs.hash-format" inputs::HASH_FORMAT, "A sha256 is not 64 hexadecimal digits.";
             InputsName "inputs.name" inputs::NAME, "An input's name is not a plain relative path.";
             InputsDuplicate "inputs.duplicate" inputs::DUPLICATE, "Two inputs have the same name, or one is a folder of the other.";
-            InputsMissing "inputs.missing" inputs::MISSING, "A declared input is not listed, or its file is not there.";
+            InputsMissing "inputs.missing" inputs::MISSING, "A declared input is not listed, or its file is missing.";
             InputsMismatch "inputs.mismatch" inputs::MISMATCH, "A digest differs from the declared one.";
             InputsUndeclared "inputs.undeclared" inputs::UNDECLARED, "An input file that the front matter does not declare.";
             InputsUnused "inputs.unused" inputs::UNUSED, "A declared input that the command never names.";
             OutputsPath "outputs.path" outputs::PATH, "An output path is not usable, or text and front matter disagree on it.";
-            OutputsOutsideOut "outputs.outside-out" outputs::OUTSIDE_OUT, "An output path lies outside /out.";
+            OutputsOutsideOut "outputs.outside-out" outputs::OUTSIDE_OUT, "An output path is outside /out.";
             OutputsDuplicate "outputs.duplicate" outputs::DUPLICATE, "Two outputs have the same path, or one is a folder of the other.";
-            SectionMissing "section.missing" section::MISSING, "A required section is not there, or a Markdown reader cannot see it.";
+            SectionMissing "section.missing" section::MISSING, "A required section is missing, or a Markdown reader cannot see it.";
             SectionOrder "section.order" section::ORDER, "The sections are not in the required order.";
             SectionDuplicate "section.duplicate" section::DUPLICATE, "A section appears twice, in the source or on a rendered page.";
-            SectionHidden "section.hidden" section::HIDDEN, "The text holds HTML, so that a reader of the page may not see what is read there.";
-            SectionUnexpected "section.unexpected" section::UNEXPECTED, "A second-level heading that the schema does not have.";
-            CommandEmpty "command.empty" command_form::EMPTY, "There is no command.";
-            CommandMultipleLines "command.multiple-lines" command_form::MULTIPLE_LINES, "The command is more than one line.";
-            CommandCodeFence "command.code-fence" command_form::CODE_FENCE, "The command stands in a code fence.";
-            CommandMarkup "command.markup" command_form::MARKUP, "The command line carries Markdown or HTML marks, or a page shows it as something else.";
+            SectionHidden "section.hidden" section::HIDDEN, "The text contains HTML, so a reader of the page may not see it.";
+            SectionUnexpected "section.unexpected" section::UNEXPECTED, "The schema has no such second-level heading.";
+            CommandEmpty "command.empty" command_form::EMPTY, "The command is missing.";
+            CommandMultipleLines "command.multiple-lines" command_form::MULTIPLE_LINES, "The command has more than one line.";
+            CommandCodeFence "command.code-fence" command_form::CODE_FENCE, "The command is in a code fence.";
+            CommandMarkup "command.markup" command_form::MARKUP, "The command line contains Markdown or HTML marks, or a page displays it differently.";
             CommandChaining "command.chaining" command_shell::CHAINING, "Several commands are chained with `;`, `&&` or `||`.";
             CommandPipeline "command.pipeline" command_shell::PIPELINE, "A pipeline of several commands.";
             CommandRedirection "command.redirection" command_shell::REDIRECTION, "A redirection of input or output.";
@@ -85,38 +85,38 @@ macro_rules! each_code {
             CommandComment "command.comment" command_form::COMMENT, "A comment on the command line.";
             CommandQuoting "command.quoting" command_form::QUOTING, "A quote is not closed, or nothing follows a backslash.";
             CommandShell "command.shell" command_shell::SHELL, "The command is a shell, or wraps another command.";
-            CommandPrivilege "command.privilege" command_shell::PRIVILEGE, "The text tells its reader to run with more rights than a tool has.";
+            CommandPrivilege "command.privilege" command_shell::PRIVILEGE, "The text asks its reader to run with more rights than a tool has.";
             CommandNotPermitted "command.not-permitted" command_form::NOT_PERMITTED, "Policy does not permit this command name.";
             CommandUndeclaredFile "command.undeclared-file" command_form::UNDECLARED_FILE, "The command names an input file that is not declared.";
             PathHost "path.host" path::HOST, "A path on the host, outside /in, /out and /tmp.";
             PathTraversal "path.traversal" path::TRAVERSAL, "A path with a `..` component.";
-            PathDevice "path.device" path::DEVICE, "A device other than the harmless ones.";
+            PathDevice "path.device" path::DEVICE, "A device other than the permitted ones.";
             PackageInstall "package.install" path::PACKAGE_INSTALL, "Packages must not be installed by a tool request.";
-            ResultDigest "result.digest" result::DIGEST, "A digest in the text of a result is not the one that its front matter states.";
-            ResultInstruction "result.instruction" result::INSTRUCTION, "A result tells its reader to fetch or to execute something.";
-            ResultPayload "result.payload" result::PAYLOAD, "A result holds an executable payload inline.";
-            ResultPolicyClaim "result.policy-claim" result::POLICY_CLAIM, "A result claims that policy should be changed, or tells its reader to ignore it.";
+            ResultDigest "result.digest" result::DIGEST, "A digest in the text of a result differs from its front matter.";
+            ResultInstruction "result.instruction" result::INSTRUCTION, "A result asks its reader to fetch or to execute something.";
+            ResultPayload "result.payload" result::PAYLOAD, "A result contains an executable payload inline.";
+            ResultPolicyClaim "result.policy-claim" result::POLICY_CLAIM, "A result claims that policy should change, or asks its reader to ignore it.";
             ResultTooLong "result.too-long" result::TOO_LONG, "A result shows more of a stream than 200 lines or 64 KiB.";
-            RiskMissing "risk.missing" risk::MISSING, "A line of the risk assessment is not there.";
+            RiskMissing "risk.missing" risk::MISSING, "A line of the risk assessment is missing.";
             RiskLevel "risk.level" risk::LEVEL, "The risk level is not low, medium or high.";
             RiskJustification "risk.justification" risk::JUSTIFICATION, "The justification is empty.";
             RiskSensitivity "risk.sensitivity" risk::SENSITIVITY, "The data sensitivity is not public, internal or confidential.";
-            RiskNetworkRationale "risk.network-rationale" risk::NETWORK_RATIONALE, "A network is asked for without a reason.";
+            RiskNetworkRationale "risk.network-rationale" risk::NETWORK_RATIONALE, "A network is requested without a reason.";
             TextControl "text.control" text::CONTROL, "A control character, line separator or byte order mark.";
             TextBidi "text.bidi" text::BIDI, "A character that changes the direction of the text.";
             TextConfusable "text.confusable" text::CONFUSABLE, "A character that is invisible or looks like another.";
             TextNotUtf8 "text.not-utf8" text::NOT_UTF8, "The file is not UTF-8.";
             TextTooLarge "text.too-large" text::TOO_LARGE, "The text is larger than allowed.";
             TextNul "text.nul" text::NUL, "A NUL byte.";
-            SpoolReplayed "spool.replayed" elsewhere::REPLAYED, "These bytes were run before.";
-            SpoolIdReused "spool.id-reused" elsewhere::ID_REUSED, "Another request was run under this id.";
-            SpoolOwner "spool.owner" elsewhere::OWNER, "The file belongs to somebody who may not submit requests.";
-            SpoolIncomplete "spool.incomplete" elsewhere::INCOMPLETE, "A file that belongs to the request is not there.";
+            SpoolReplayed "spool.replayed" elsewhere::REPLAYED, "These bytes have run before.";
+            SpoolIdReused "spool.id-reused" elsewhere::ID_REUSED, "Another request has run under this id.";
+            SpoolOwner "spool.owner" elsewhere::OWNER, "The owner of the file may not submit requests.";
+            SpoolIncomplete "spool.incomplete" elsewhere::INCOMPLETE, "A file of the request is missing.";
             SpoolFileKind "spool.file-kind" elsewhere::FILE_KIND, "Not a regular file with one link.";
             SpoolHeld "spool.held" elsewhere::HELD, "An operator holds the request.";
             SpoolCancelled "spool.cancelled" elsewhere::CANCELLED, "An operator cancelled the request.";
             PermissionDenied "permission.denied" elsewhere::PERMISSION_DENIED, "The agent is denied this tool.";
-            PermissionRequestable "permission.requestable" elsewhere::PERMISSION_REQUESTABLE, "The agent must ask for this tool first.";
+            PermissionRequestable "permission.requestable" elsewhere::PERMISSION_REQUESTABLE, "The agent has no permission for this tool yet.";
         }
     };
 }
@@ -162,8 +162,8 @@ macro_rules! codes {
             pub fn meaning(&self) -> &'static str {
                 match self {
                     $(Self::$variant => $meaning,)*
-                    Self::Secret(_) => "The text holds what looks like a secret of this kind.",
-                    Self::Layer(_) => "A required confinement layer is not to be had on this host.",
+                    Self::Secret(_) => "The text seems to contain a secret of this kind.",
+                    Self::Layer(_) => "A required confinement layer is not available on this host.",
                     Self::Gate(_) => "The AANA gate names this blocker.",
                     Self::Ais(_) => "An AIS artifact failed this check.",
                 }

@@ -20,7 +20,7 @@ pub(crate) fn check_name(key: &str, name: Placed<&str>, report: &mut Report) {
         !word.is_ascii() && !word.is_single_script()
     });
     if mixed {
-        let message = format!("`{key}`: letters of several scripts stand in one word");
+        let message = format!("`{key}`: one word mixes letters of several scripts");
         let hint = "write the name in one script";
         report.error_hint(Code::TextConfusable, name.spot, message, hint);
     }
@@ -31,7 +31,7 @@ pub(crate) fn check_name(key: &str, name: Placed<&str>, report: &mut Report) {
 #[must_use]
 pub fn misleading(name: &str) -> Option<&'static str> {
     if has_deceptive(name) {
-        return Some("a character in it that nobody sees, or that changes the direction");
+        return Some("an invisible character, or one that changes the direction");
     }
     let mixed = |word: &str| !word.is_ascii() && !word.is_single_script();
     name.split(|c: char| !c.is_alphanumeric())
@@ -74,7 +74,7 @@ pub(crate) fn check_line(line: &Line<'_>, report: &mut Report) {
             let message = format!("text: {} looks like another word", escaped(word));
             let spot = line.spot(at).wide(word.chars().count());
             let row = Violation::warning(Code::TextConfusable, message).within(spot);
-            report.add(row.hint("some of its letters are not Latin ones; write it in one script"));
+            report.add(row.hint("write it in one script; some of its letters are not Latin"));
             return;
         }
     }
@@ -120,8 +120,8 @@ pub(crate) fn check_host(host: &str, spot: SourceSpan, report: &mut Report) {
     let misleads =
         |label: &str| !label.is_ascii() && (!label.is_single_script() || imitates_ascii(label));
     if unicode.split('.').any(misleads) {
-        let message = format!("`network_allowlist`: {host} is made to look like another name");
-        let hint = "its letters imitate Latin ones; name the host that is meant";
+        let message = format!("`network_allowlist`: {host} imitates another name");
+        let hint = "name the intended host; its letters imitate Latin ones";
         report.error_hint(Code::TextConfusable, spot, message, hint);
     }
 }

@@ -75,8 +75,9 @@ pub(crate) fn inputs(fields: &Fields<'_>, report: &mut Report) -> Declarations<S
                 let path = name.value.to_owned();
                 found.push(Declared { path, spot: name.spot, rest: sha256 });
             } else {
-                let message = format!("{}: {} is no name", item.name("name"), quote(name.value));
-                let hint = "a path below /in, of letters, digits, '.', '_', '-', without the /in/";
+                let path = quote(name.value);
+                let message = format!("{}: {path} is not a plain path", item.name("name"));
+                let hint = "write a path of letters, digits, `.`, `_` and `-`, without /in/";
                 report.error_hint(Code::InputsName, name.spot, message, hint);
             }
         }
@@ -91,9 +92,10 @@ fn digest(item: &Fields<'_>, report: &mut Report) -> Option<Sha256> {
         node.is_null() || node.scalar().is_some_and(|(text, _)| text.trim().is_empty())
     });
     if missing {
-        let hint = "sha256sum prints it";
+        let hint = "add the digest that `sha256sum FILE` prints";
         let spot = item.peek("sha256").map_or(item.spot(), |node| node.spot);
-        report.error_hint(Code::InputsHashMissing, spot, format!("{name}: no digest"), hint);
+        let message = format!("{name}: the digest is missing");
+        report.error_hint(Code::InputsHashMissing, spot, message, hint);
         return None;
     }
     let node = item.peek("sha256")?;
@@ -145,12 +147,12 @@ fn relative_to_out<'n>(
     }
     let outside = relative.starts_with('/') || relative.split('/').any(|part| part == "..");
     let (code, what) = if outside {
-        (Code::OutputsOutsideOut, "lies outside /out")
+        (Code::OutputsOutsideOut, "is outside /out")
     } else {
-        (Code::OutputsPath, "is no plain path below /out")
+        (Code::OutputsPath, "is not a plain path below /out")
     };
     let message = format!("{}: {} {what}", item.name("path"), quote(path.value));
-    let hint = "a file below /out, of letters, digits, '.', '_', '-', such as output.json";
+    let hint = "write a path of letters, digits, `.`, `_` and `-`, such as output.json";
     report.error_hint(code, path.spot, message, hint);
     None
 }
@@ -177,7 +179,7 @@ fn refuse_doubles<T>(found: &[Declared<T>], code: Code, key: &str, report: &mut 
         let below = second.path.strip_prefix(&first.path);
         let what = match below {
             Some("") => "appears twice",
-            Some(rest) if rest.starts_with('/') => "lies below another file",
+            Some(rest) if rest.starts_with('/') => "is below another file",
             _ => continue,
         };
         report.error(code, second.spot, format!("`{key}`: {} {what}", quote(&second.path)));

@@ -126,15 +126,15 @@ fn report_missing(lines: &[Line<'_>], report: &mut Report) {
     let spot = SourceSpan::new(1, 1);
     let (message, hint) = match first.map(|line| line.text.trim()) {
         Some(mark) if mark.starts_with("```") || mark.starts_with("~~~") => (
-            "front matter: it stands in a code fence",
+            "front matter: it is in a code fence",
             "remove the fence; the first line of the file is `---`",
         ),
         Some("---") if first.is_some_and(|line| line.number == 1 && line.text == "---") => {
             ("front matter: the closing `---` line is missing", "end the block with `---`")
         }
         Some("---") => (
-            "front matter: something stands before it",
-            "the first line of the file is exactly `---`",
+            "front matter: text before it",
+            "make `---` the first line of the file",
         ),
         _ => (
             "front matter: missing",

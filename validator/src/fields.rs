@@ -97,7 +97,7 @@ impl<'n> Fields<'n> {
             "must be one line"
         } else if model::has_deceptive(text.value) {
             // YAML escapes can produce characters that the check of the raw text does not see.
-            "must not hold control, direction or invisible characters"
+            "must not contain control, direction or invisible characters"
         } else {
             return Some(text);
         };
@@ -117,7 +117,7 @@ impl<'n> Fields<'n> {
         if !text.value.split('\n').any(model::has_deceptive) {
             return Some(text);
         }
-        let wrong = "must not hold control, direction or invisible characters";
+        let wrong = "must not contain control, direction or invisible characters";
         report.error(Code::FrontmatterValue, text.spot, format!("{}: {wrong}", self.name(key)));
         None
     }
@@ -147,7 +147,7 @@ impl<'n> Fields<'n> {
         if let Value::List(items) = &node.value {
             return Some(items);
         }
-        let message = format!("{}: must be a list; `[]` if there is none", self.name(key));
+        let message = format!("{}: must be a list; `[]` if it is empty", self.name(key));
         report.error(Code::FrontmatterType, node.spot, message);
         None
     }
@@ -164,7 +164,7 @@ impl<'n> Fields<'n> {
                 "sha256" | "description" | "name" | "path" if extensible => {
                     "indent it under the list item that it belongs to"
                 }
-                _ if extensible => "remove it, or name an extension `x-…`",
+                _ if extensible => "remove it, or begin the name of an extension with `x-`",
                 _ => "remove it",
             };
             report.error_hint(Code::FrontmatterUnknownKey, entry.spot, message, hint);

@@ -34,9 +34,9 @@ pub enum NotFillable {
 impl fmt::Display for NotFillable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::FrontMatter => f.write_str("there is no front matter that can be read"),
-            Self::Missing(key) => write!(f, "there is no line `{key}: \"\"` to fill in; add it"),
-            Self::Form(key) => write!(f, "`{key}` is not empty on a line of its own; fill it in"),
+            Self::FrontMatter => f.write_str("the front matter cannot be read"),
+            Self::Missing(key) => write!(f, "the line `{key}: \"\"` to fill in is missing"),
+            Self::Form(key) => write!(f, "`{key}` is not empty on a line of its own"),
         }
     }
 }

@@ -35,7 +35,7 @@ impl fmt::Display for JsonError {
             Self::TooLarge { bytes_max } => write!(f, "larger than {bytes_max} bytes"),
             Self::Malformed { line, message } => write!(f, "line {line}: {message}"),
             Self::NumberTooLarge(number) => {
-                write!(f, "{number} is beyond 2^53 - 1, where readers of JSON differ")
+                write!(f, "{number} is beyond 2^53 - 1, where JSON parsers differ")
             }
         }
     }
@@ -153,7 +153,7 @@ impl<'de> Visitor<'de> for Any {
         let mut object = Map::new();
         while let Some((name, StrictJson(value))) = members.next_entry::<String, StrictJson>()? {
             if object.insert(name, value).is_some() {
-                return Err(A::Error::custom("a name twice in an object"));
+                return Err(A::Error::custom("a name appears twice in an object"));
             }
         }
         Ok(Value::Object(object))

@@ -37,7 +37,7 @@ pub fn front_matter_schema() -> Value {
         "title": "Tool request, front matter",
         "description": "The YAML between the two `---` lines of a tool request. An editor with \
             yaml-language-server uses it after a first line `# yaml-language-server: \
-            $schema=<this file>`. `toolexec lint` is what decides.",
+            $schema=<this file>`. `toolexec lint` decides.",
         "type": "object",
         "required": required,
         "properties": properties,
@@ -110,9 +110,9 @@ fn extensions(sentence: &Value) -> Map<String, Value> {
         "additionalProperties": false,
     });
     [
-        ("x-requester", sentence.clone(), "Who asks, by their own word."),
-        ("x-agent", agent, "The agent that asks, by its own word."),
-        ("x-audience", sentence.clone(), "For whom the result is."),
+        ("x-requester", sentence.clone(), "The requester, as stated in the request."),
+        ("x-agent", agent, "The agent, as stated in the request."),
+        ("x-audience", sentence.clone(), "The host that the request is for."),
     ]
     .map(|(key, value, meaning)| (key.to_owned(), described(value, meaning)))
     .into_iter()

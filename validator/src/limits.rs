@@ -68,13 +68,13 @@ impl Limits {
             cpu: cpu(fields, report),
             memory_mib: whole(
                 fields.number("memory_limit_mb", report),
-                (Code::LimitsMemory, "`memory_limit_mb`: a positive whole number of MiB"),
+                (Code::LimitsMemory, "`memory_limit_mb`: must be a positive whole number of MiB"),
                 MEMORY_MIB_MAX,
                 report,
             ),
             time_sec: whole(
                 fields.number("time_limit_sec", report),
-                (Code::LimitsTime, "`time_limit_sec`: a positive whole number of seconds"),
+                (Code::LimitsTime, "`time_limit_sec`: must be a positive whole number of seconds"),
                 TIME_SEC_MAX,
                 report,
             ),
@@ -92,7 +92,7 @@ fn cpu(fields: &Fields<'_>, report: &mut Report) -> Option<CpuCores> {
     let cores = CpuCores::parse(text);
     if cores.is_none() {
         let message = format!("`cpu_limit`: {} is not a positive number of cores", quote(text));
-        let hint = "such as \"2\" or \"0.5\", with at most three decimals";
+        let hint = "write a number such as \"2\" or \"0.5\", with at most three decimals";
         report.error_hint(Code::LimitsCpu, node.spot, message, hint);
     }
     cores
@@ -143,8 +143,8 @@ pub fn at_ceiling(bytes: &[u8], ceilings: Ceilings) -> Vec<Violation> {
     let mut tell = |key: &str, asked: Option<u64>, ceiling: u64| {
         if asked == Some(ceiling) {
             let spot = fields.peek(key).map_or(SourceSpan::WHOLE_FILE, |node| node.spot);
-            let message = format!("`{key}`: the most that policy allows at all");
-            let hint = "ask for what the tool needs";
+            let message = format!("`{key}`: equals the maximum of policy");
+            let hint = "request what the tool needs";
             let row = Violation::warning(Code::LimitsCeiling, message).within(spot);
             report.add(row.hint(hint));
         }

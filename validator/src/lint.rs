@@ -49,7 +49,8 @@ pub fn lint(
         return (kind, result::check_result(bytes, file_name));
     }
     if bytes.len() > REQUEST_BYTES_MAX {
-        let message = format!("file: {} bytes; the limit is {REQUEST_BYTES_MAX}", bytes.len());
+        let bytes = bytes.len();
+        let message = format!("file: {bytes} bytes; the limit is {REQUEST_BYTES_MAX} bytes");
         return (kind, vec![Violation::error(Code::TextTooLarge, message)]);
     }
     let asked = Asked {

@@ -64,7 +64,7 @@ fn mark_imitations(lines: &[Line<'_>], report: &mut Report) {
         let mut words = line.text.split(|c: char| !c.is_alphanumeric());
         let Some(word) = words.find(|word| is_imitation(word)) else { continue };
         let at = line.text.find(word).unwrap_or(0);
-        let message = format!("text: `{}` is not the word it looks like", reveal_line(word));
+        let message = format!("text: `{}` imitates another word", reveal_line(word));
         let spot = line.spot(at).wide(word.chars().count());
         report.warning(Code::TextConfusable, spot, message);
     }
@@ -92,7 +92,7 @@ fn mark_installs(lines: &[Line<'_>], report: &mut Report) {
             && !packages::mentions_install(after)
             && packages::mentions_install(&format!("{} {after}", line.text));
         if (alone || (joined && !marked_before)) && !report.has_enough_warnings() {
-            let message = "text: here packages seem to be installed";
+            let message = "text: this seems to install packages";
             report.add(
                 Violation::warning(Code::PackageInstall, message)
                     .within(SourceSpan::new(line.number, 0))

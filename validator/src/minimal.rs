@@ -26,7 +26,7 @@ pub(crate) fn check_inputs(argv: &[String], inputs: &[Declared<Sha256>], report:
         }
         let message = format!("`inputs`: the command never names {}", input.path);
         let row = Violation::warning(Code::InputsUnused, message).within(input.spot);
-        report.add(row.hint("leave it out, or name it in the command"));
+        report.add(row.hint("remove it, or name it in the command"));
     }
 }
 
@@ -91,8 +91,8 @@ pub(crate) fn check_hosts(fields: &Fields<'_>, texts: &[&str], report: &mut Repo
 const HOSTS_SEEN: usize = 50;
 
 fn tell(host: &HostPort, spot: SourceSpan, report: &mut Report) {
-    let message = format!("`network_allowlist`: nothing says what {} is for", host.host());
-    let hint = "name it in the command or in `Network rationale:`, or leave it out";
+    let message = format!("`network_allowlist`: no reason for {}", host.host());
+    let hint = "name it in the command or in `Network rationale:`, or remove it";
     report.add(Violation::warning(Code::NetworkHostUnused, message).within(spot).hint(hint));
 }
 

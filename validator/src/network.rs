@@ -160,7 +160,7 @@ impl Network {
                 hosts.map(Self::Allowlist)
             }
             None => {
-                let message = format!("`network`: {} is not a value", quote(value));
+                let message = format!("`network`: {} is not a valid value", quote(value));
                 report.error_hint(Code::NetworkValue, spot, message, "write none or allowlist");
                 None
             }

@@ -153,7 +153,7 @@ impl Rendered {
             } else {
                 let what = it.how.what();
                 let message =
-                    format!("command: a rendered page does not show this {what} as it is");
+                    format!("command: a rendered page does not show this {what} as written");
                 report.warning(Code::CommandMarkup, spot, message);
             }
         }
@@ -199,7 +199,7 @@ fn hashed(line: &str) -> Option<&str> {
 
 fn report_title(title: &str, spot: SourceSpan, report: &mut Report) {
     let message = format!("{}: a rendered page shows a second heading of this title", quote(title));
-    let hint = "write the heading in other words, or leave it out";
+    let hint = "rename the heading, or remove it";
     report.error_hint(Code::SectionDuplicate, spot, message, hint);
 }
 

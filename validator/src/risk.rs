@@ -89,7 +89,7 @@ impl Risk {
             let needed = matches!(network, Some(Network::Allowlist(_)));
             let given = !needed || !is_nothing(text);
             if !given {
-                let message = "`Network rationale:` gives no reason, but a network is asked for";
+                let message = "`Network rationale:` gives no reason, but a network is requested";
                 report.error(Code::RiskNetworkRationale, *spot, message);
             }
             given

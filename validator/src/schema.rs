@@ -92,7 +92,7 @@ fn request_id(
     };
     if id.has_dot() {
         let message = format!("`request_id`: {} contains a `.`", quote(text.value));
-        let hint = "write letters, digits, `_` and `-`; a `.` begins the names of files beside the request";
+        let hint = "write letters, digits, `_` and `-`; a `.` begins the names of its other files";
         report.error_hint(Code::SchemaRequestId, text.spot, message, hint);
     }
     check_file_name(asked, id.as_str(), report);
@@ -144,10 +144,10 @@ fn check_dates(
     if let Some(created) = created
         && created.value.unix() > approved.value.unix() + CLOCK_SKEW_SEC
     {
-        let message = "`approved_utc`: lies before `created_utc`";
+        let message = "`approved_utc`: is before `created_utc`";
         report.error(Code::ApprovalDateOrder, approved.spot, message);
     } else if approved.value.unix() > now.unix() + CLOCK_SKEW_SEC {
-        let message = format!("`approved_utc`: lies in the future; it is {now} now");
+        let message = format!("`approved_utc`: is in the future; now {now}");
         report.error(Code::ApprovalDateOrder, approved.spot, message);
     }
 }
@@ -168,7 +168,7 @@ fn approval<'n>(
         return node.and_then(|node| fields.text_of(key, node, report));
     }
     let spot = node.map_or(fields.spot(), |node| node.spot);
-    let message = format!("`{key}`: missing or empty: nobody has approved this request");
+    let message = format!("`{key}`: missing or empty; no person has approved this request");
     let row = match asked.approval_severity {
         Severity::Error => Violation::error(Code::ApprovalMissing, message),
         Severity::Warning => Violation::warning(Code::ApprovalMissing, message),
@@ -181,7 +181,7 @@ fn requested_by(fields: &Fields<'_>, report: &mut Report) -> Option<RequestedBy>
     let text = fields.text("requested_by", report)?;
     let requested_by = RequestedBy::named(text.value);
     if requested_by.is_none() {
-        let message = format!("`requested_by`: {} is not a value", quote(text.value));
+        let message = format!("`requested_by`: {} is not a valid value", quote(text.value));
         let hint = format!("write {}", alternatives(RequestedBy::TEXTS));
         report.error_hint(Code::FrontmatterValue, text.spot, message, hint);
     }
@@ -230,13 +230,13 @@ fn backend(fields: &Fields<'_>, report: &mut Report) -> Option<Backend> {
         Some(Backend::Monty) => {
             // This check decides the form only; the warning informs the author that no policy
             // accepts the backend.
-            let message = "`backend`: no policy of this version offers the monty lane";
+            let message = "`backend`: no policy of this version offers the monty backend";
             report.warning(Code::BackendUnavailable, text.spot, message);
         }
         Some(Backend::Era | Backend::Confined) => {}
         None => {
-            let message = format!("`backend`: {} is not a value", quote(text.value));
-            let hint = format!("write {}, or leave the key out", alternatives(Backend::TEXTS));
+            let message = format!("`backend`: {} is not a valid value", quote(text.value));
+            let hint = format!("write {}, or remove the key", alternatives(Backend::TEXTS));
             report.error_hint(Code::BackendValue, text.spot, message, hint);
         }
     }

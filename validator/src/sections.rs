@@ -126,8 +126,8 @@ impl<'a> Sections<'a> {
                 continue;
             }
             if rank < latest {
-                let message = format!("{name}: the section stands too late");
-                let hint = format!("the order is {}", wanted.join(", "));
+                let message = format!("{name}: the section is out of order");
+                let hint = format!("use the order {}", wanted.join(", "));
                 report.error_hint(Code::SectionOrder, section.spot, message, hint);
             }
             latest = latest.max(rank);
@@ -142,8 +142,8 @@ impl<'a> Sections<'a> {
 }
 
 fn refuse_html_line(line: &Line<'_>, place: &str, report: &mut Report) {
-    let message = format!("{place}: HTML, which hides what it holds");
-    let hint = "write it as plain text, and a `<` that is meant as such in backquotes";
+    let message = format!("{place}: HTML can hide text");
+    let hint = "write plain text; put a literal `<` in backquotes";
     let at = line.text.find('<').unwrap_or(0);
     report.error_hint(Code::SectionHidden, line.spot(at), message, hint);
 }
@@ -155,7 +155,7 @@ fn report_unexpected(section: &Section<'_>, wanted: &[&str], report: &mut Report
     let hint = match meant {
         Some(title) => format!("write exactly `## {title}`"),
         None if [CODE, INPUTS].contains(&section.title) => {
-            "it belongs to the monty lane: write `backend: monty`, or `## Command`".to_owned()
+            "write `backend: monty` for this section, or use `## Command`".to_owned()
         }
         None => "use `###` for headings inside a section".to_owned(),
     };
@@ -202,7 +202,7 @@ fn report_disagreements(
                 Code::SectionMissing,
                 section.spot,
                 format!("`## {}`: a Markdown reader does not see this heading", section.title),
-                "it stands in a code fence, an HTML comment or an HTML block; close that first",
+                "close the code fence, HTML comment or HTML block before it",
             );
         }
     }

@@ -75,7 +75,7 @@ fn check_line(line: &Line<'_>, report: &mut Report) {
             DeceptiveChar::Bidi => report.error(
                 Code::TextBidi,
                 spot,
-                format!("text: {shown} changes the direction of what is read"),
+                format!("text: {shown} changes the text direction"),
             ),
             DeceptiveChar::Control => {
                 report.error(Code::TextControl, spot, format!("text: control character {shown}"));

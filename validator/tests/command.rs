@@ -299,13 +299,13 @@ fn what_is_wrong_is_underlined_as_it_stands() {
 #[test]
 fn hints_say_what_to_do() {
     for (line, word) in [
-        ("a; b", "a request for each"),
+        ("a; b", "one request for each"),
         ("a || b", "its own failure"),
         ("a | b", "one script"),
         ("a > b", "/out"),
         ("a < b", "/in"),
         ("a << b", "declared input"),
-        ("a &", "leave the `&` out"),
+        ("a &", "remove the `&`"),
         ("`a b`", "without the backticks"),
         ("```", "remove the fence"),
         ("- a", "Markdown"),

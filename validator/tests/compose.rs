@@ -161,7 +161,7 @@ fn what_is_no_line_is_refused() {
     assert!("a\tb".parse::<OneLine>().is_ok());
     let said = |text: &str| text.parse::<OneLine>().unwrap_err().to_string();
     assert_eq!(said("a\nb"), "more than one line");
-    assert_eq!(said("\u{7}"), "holds the control character \\u{7}");
+    assert_eq!(said("\u{7}"), "contains the control character \\u{7}");
 }
 
 #[test]

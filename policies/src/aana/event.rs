@@ -163,7 +163,7 @@ fn reference(fact: &Fact<'_>, now: UtcTime) -> Value {
             "The text of the request names an approver.",
             "request",
         ),
-        Fact::Policy { sha256 } => digest("policy", sha256, Kind::Policy, "The policy in force."),
+        Fact::Policy { sha256 } => digest("policy", sha256, Kind::Policy, "The active policy."),
         Fact::Request { sha256 } => {
             digest("request", sha256, Kind::SystemState, "The bytes of the request.")
         }

@@ -133,7 +133,7 @@ fn redaction(reference: &Reference<'_>) -> Found {
     sensitive.then_some((
         "unsafe_redaction_status",
         ".redaction_status",
-        "The reference holds private values; redact them.",
+        "The reference contains private values; redact them.",
     ))
 }
 
@@ -159,19 +159,19 @@ fn leaked(reference: &Reference<'_>) -> Found {
 
 fn stated_age(reference: &Reference<'_>) -> Found {
     let stale = reference.freshness == Freshness::Stale;
-    stale.then_some(("stale_evidence", ".freshness.status", "The reference says that it is stale."))
+    stale.then_some(("stale_evidence", ".freshness.status", "The reference is stated as stale."))
 }
 
 fn age(reference: &Reference<'_>, now: UtcTime) -> Found {
     let retrieved = reference.retrieved_at?;
     let Some(at) = moment::parse(retrieved) else {
-        return Some(("invalid_retrieved_at", ".retrieved_at", "This is no time of ISO 8601."));
+        return Some(("invalid_retrieved_at", ".retrieved_at", "This is not an ISO 8601 time."));
     };
     let age_sec = now.unix() - at.unix();
     if age_sec > AGE_SEC_MAX {
         Some(("stale_evidence", ".retrieved_at", "It was retrieved more than a week ago."))
     } else if age_sec < -CLOCK_SKEW_SEC {
-        Some(("invalid_retrieved_at", ".retrieved_at", "This time is still to come."))
+        Some(("invalid_retrieved_at", ".retrieved_at", "This time is in the future."))
     } else {
         None
     }
@@ -190,7 +190,7 @@ impl EvidenceIntegrity {
                 level: IssueLevel::Error,
                 code: "missing_evidence_refs",
                 path: "$.evidence_refs".to_owned(),
-                message: "Nothing speaks for this action.",
+                message: "No evidence supports this action.",
             });
         }
         for (number, (reference, examined)) in references.iter().zip(examined).enumerate() {
@@ -265,21 +265,21 @@ fn weaknesses(reference: &Reference<'_>) -> [Found; 4] {
     let unredacted = reference.redaction == RedactionStatus::Unknown;
     let unknown = reference.freshness == Freshness::Unknown;
     [
-        weak.then_some(("weak_trust_tier", ".trust_tier", "Nobody verified this reference.")),
+        weak.then_some(("weak_trust_tier", ".trust_tier", "This reference is not verified.")),
         unredacted.then_some((
             "unknown_redaction_status",
             ".redaction_status",
-            "It does not say whether private values were taken out.",
+            "It does not state whether private values were removed.",
         )),
         unknown.then_some((
             "unknown_freshness",
             ".freshness.status",
-            "It does not say whether it still holds.",
+            "It does not state whether it is still valid.",
         )),
         reference.retrieved_at.is_none().then_some((
             "missing_freshness_timestamp",
             ".retrieved_at",
-            "It does not say when it was retrieved.",
+            "It does not state when it was retrieved.",
         )),
     ]
 }

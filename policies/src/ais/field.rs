@@ -76,7 +76,7 @@ impl TryFrom<String> for Uri {
         if good && text.len() <= URI_BYTES_MAX && text.bytes().all(plain) {
             Ok(Self { spelling: spelling(&text), text })
         } else {
-            Err(format!("`{}` is no URI", shown(&text)))
+            Err(format!("`{}` is not a URI", shown(&text)))
         }
     }
 }
@@ -117,7 +117,7 @@ impl TryFrom<String> for Time {
                 .map(|_| format!("{whole}Z")),
         };
         let time = whole.and_then(|whole| whole.parse().ok());
-        time.map(Self).ok_or_else(|| format!("`{}` is no RFC 3339 time in UTC", shown(&text)))
+        time.map(Self).ok_or_else(|| format!("`{}` is not an RFC 3339 time in UTC", shown(&text)))
     }
 }
 

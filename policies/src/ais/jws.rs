@@ -30,7 +30,7 @@ impl<'a> Compact<'a> {
         }
         let parts: Vec<&str> = jws.split('.').collect();
         let &[header, payload, signature] = parts.as_slice() else {
-            return Err("the signature is no compact JWS of three parts".to_owned());
+            return Err("the signature is not a compact JWS of three parts".to_owned());
         };
         let (algorithm, kid) = read_header(&decode(header, "header")?)?;
         let payload = decode(payload, "payload")?;
@@ -90,7 +90,7 @@ fn read_header(bytes: &[u8]) -> Result<(Algorithm, Option<String>), String> {
     let algorithm = match header.remove("alg") {
         Some(Value::String(name)) => Algorithm::named(&name)
             .ok_or_else(|| wrong(format!("the algorithm `{name}` is not accepted")))?,
-        _ => return Err(wrong("`alg` is missing or no text".to_owned())),
+        _ => return Err(wrong("`alg` is missing or not text".to_owned())),
     };
     if header.remove("typ") != Some(Value::String("JWT".to_owned())) {
         return Err(wrong("`typ` is not JWT".to_owned()));
@@ -98,7 +98,7 @@ fn read_header(bytes: &[u8]) -> Result<(Algorithm, Option<String>), String> {
     let kid = match header.remove("kid") {
         None => None,
         Some(Value::String(kid)) => Some(kid),
-        Some(_) => return Err(wrong("`kid` is no text".to_owned())),
+        Some(_) => return Err(wrong("`kid` is not text".to_owned())),
     };
     match header.keys().next() {
         Some(name) => Err(wrong(format!("unknown member `{name}`"))),

@@ -40,14 +40,15 @@ impl fmt::Display for PublicKeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Form => {
-                f.write_str("no key: write a JWK, a PEM `BEGIN PUBLIC KEY` or a line of OpenSSH")
+                f.write_str("no key; help: write a JWK, a PEM `BEGIN PUBLIC KEY` or an SSH line")
             }
             Self::Member(name) => write!(f, "the JWK's `{name}` is missing or wrong"),
             Self::Unknown(name) => {
-                write!(f, "the JWK has `{}`, which has no place here", model::escape_line(name))
+                let name = model::escape_line(name);
+                write!(f, "the JWK has the unknown member `{name}`; help: remove it")
             }
-            Self::Kind => f.write_str("neither Ed25519 nor P-256 in software"),
-            Self::Unsound => f.write_str("not a sound point of its curve"),
+            Self::Kind => f.write_str("neither an Ed25519 nor a P-256 software key"),
+            Self::Unsound => f.write_str("not a valid point of its curve"),
         }
     }
 }

@@ -28,28 +28,29 @@ impl std::error::Error for RulesError {}
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AisRules {
-    /// Whether HS256 counts. Shipped: refused.
+    /// The treatment of HS256. Shipped: refused.
     pub hs256: SecretKeys,
-    /// How far off `exp` may be, in seconds. Shipped: 3600.
+    /// The maximum seconds until `exp`. Shipped: 3600.
     pub envelope_seconds_max: u64,
-    /// Whether there must be a revocation list. Shipped: required. One that is there is always checked.
-    pub crl: Presence,
-    /// How long a revocation list may hold, in seconds. Shipped: 86400.
-    pub crl_seconds_max: u64,
-    /// Whether there must be a supply chain assertion. Shipped: optional. One that is there is always
+    /// The requirement of a revocation list. Shipped: required. A list in the bundle is always
     /// checked.
+    pub crl: Presence,
+    /// The maximum validity of a revocation list, in seconds. Shipped: 86400.
+    pub crl_seconds_max: u64,
+    /// The requirement of a supply chain assertion. Shipped: optional. An assertion in the bundle
+    /// is always checked.
     pub sca: Presence,
-    /// The least coverage, 0 to 1. Shipped: 0.8.
+    /// The minimum coverage, 0 to 1. Shipped: 0.8.
     pub coverage_min: f64,
     /// The highest risk by `riskBudget.level`, 0 to 5. Shipped: level / 5.
     pub risk_max: [f64; 6],
-    /// The methods of alignment that count; only those that this program computes can. Shipped:
-    /// `semantic-entailment-v1`.
+    /// The accepted methods of alignment; only those that this program computes can be accepted.
+    /// Shipped: `semantic-entailment-v1`.
     pub methods: Vec<String>,
     /// The obligations that this host meets. Shipped: none.
     pub obligations: Vec<String>,
-    /// Where this host is, for `constraints.jurisdictions`. Shipped: not said, and then no intent is
-    /// accepted.
+    /// The jurisdiction of this host, for `constraints.jurisdictions`. Shipped: none, so that no
+    /// intent is accepted.
     pub jurisdiction: Option<String>,
     /// The policy profiles that this host knows. Shipped: none, so that no intent is accepted.
     pub profiles: BTreeMap<String, ProfileRules>,
@@ -61,11 +62,11 @@ pub struct AisRules {
 pub struct ProfileRules {
     /// The tools that may be called; any if missing.
     pub tools: Option<Vec<String>>,
-    /// The least coverage.
+    /// The minimum coverage.
     pub coverage_min: Option<f64>,
     /// The highest risk.
     pub risk_max: Option<f64>,
-    /// The most writes of a plan.
+    /// The maximum number of writes of a plan.
     pub writes_max: Option<u64>,
 }
 

@@ -49,7 +49,7 @@ pub(super) trait Content: DeserializeOwned {
     }
 }
 
-#[expect(private_bounds, reason = "the artifacts are those of the seed and nobody adds one")]
+#[expect(private_bounds, reason = "the artifacts are those of the seed and the set is closed")]
 impl<T: Content> Sealed<T> {
     /// Reads an artifact with exactly the fields of its schema.
     ///
@@ -64,17 +64,17 @@ impl<T: Content> Sealed<T> {
         match rest.remove("@type") {
             Some(Value::String(name)) if name == artifact.as_str() => {}
             None if !artifact.says_its_type() => {}
-            Some(_) => return Err(wrong("`@type` is that of something else")),
+            Some(_) => return Err(wrong("`@type` is that of another artifact")),
             None => return Err(wrong("`@type` is missing")),
         }
         match (rest.remove(seal_name(artifact)), artifact) {
             (Some(Value::String(_)), Artifact::Ibe) => {}
-            (_, Artifact::Ibe) => return Err(wrong("`sig` is missing or no text")),
+            (_, Artifact::Ibe) => return Err(wrong("`sig` is missing or not text")),
             (Some(Value::Object(_)), _) | (None, Artifact::Crl) => {}
-            _ => return Err(wrong("`proof` is missing or no object")),
+            _ => return Err(wrong("`proof` is missing or not an object")),
         }
         if let Some(name) = rest.iter().find_map(|(name, value)| null_in(name, value)) {
-            return Err(wrong(&format!("`{name}` is null; leave out what is not there")));
+            return Err(wrong(&format!("`{name}` is null; leave it out")));
         }
         let content: T = serde_json::from_value(Value::Object(rest))
             .map_err(|error| Malformed::new(artifact, error.to_string()))?;
@@ -104,9 +104,9 @@ impl<T> Sealed<T> {
             Some(Value::Object(proof)) if proof.is_empty() => Err("`proof` is empty"),
             Some(Value::Object(proof)) => match (proof.len(), proof.get("jws")) {
                 (1, Some(Value::String(jws))) => Ok(jws),
-                _ => Err("a proof of an unknown type: it is {\"jws\": …} and nothing else"),
+                _ => Err("the proof is not {\"jws\": …} alone"),
             },
-            _ => Err("there is no `proof`"),
+            _ => Err("`proof` is missing"),
         }
     }
 

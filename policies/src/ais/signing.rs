@@ -44,16 +44,16 @@ pub enum SigningKeyError {
 impl fmt::Display for SigningKeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Form => f.write_str("no private key in PKCS#8 (PEM) or OpenSSH's format"),
+            Self::Form => f.write_str("not a private key in PKCS#8 (PEM) or OpenSSH format"),
             Self::OpenSsh => f.write_str(
-                "not a readable Ed25519 or P-256 key in OpenSSH's format; if it is a P-256 key, convert a \
-                 copy with `ssh-keygen -p -N '' -m PKCS8 -f COPY`",
+                "not a readable Ed25519 or P-256 key in OpenSSH format; help: convert a copy of a \
+                 P-256 key with `ssh-keygen -p -N '' -m PKCS8 -f COPY`",
             ),
             Self::Kind(algorithm) => {
-                write!(f, "the key is not one that signs {}", algorithm.as_str())
+                write!(f, "the key cannot sign with {}", algorithm.as_str())
             }
             Self::Encrypted => f.write_str(
-                "the key is protected by a passphrase; use a copy without one that only you can read",
+                "the key has a passphrase; help: use a copy without one that only you can read",
             ),
             Self::Empty => f.write_str("the secret is empty"),
         }

@@ -110,7 +110,7 @@ impl Content for Tca {
                 return Err(format!("two operations are called `{name}`"));
             }
             if !operation.args_schema.is_object() {
-                return Err(format!("`argsSchema` of `{name}` is no object"));
+                return Err(format!("`argsSchema` of `{name}` is not an object"));
             }
             let (least, most) = operation.effects.writes.bounds();
             if least > most {

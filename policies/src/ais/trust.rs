@@ -122,15 +122,15 @@ impl TrustStore {
     ) -> Result<&TrustedKey, String> {
         let jws = Compact::read(sealed.jws()?)?;
         if jws.algorithm == Algorithm::HS256 && secrets == SecretKeys::Refused {
-            return Err("HS256 is for demonstrations, and policy does not allow them".to_owned());
+            return Err("HS256 is for demonstrations, and policy refuses it".to_owned());
         }
         if !sealed.payloads().iter().any(|payload| jws.is_over(payload)) {
-            return Err("the signature is not over the canonical bytes of what stands here".into());
+            return Err("the signature does not cover the canonical bytes of this artifact".into());
         }
         let role = sealed.artifact().role();
         let mut why = match &jws.kid {
             Some(kid) => format!("no key `{kid}` is trusted"),
-            None => format!("no key in the role {} made the signature", role.as_str()),
+            None => format!("no key with the role {} made the signature", role.as_str()),
         };
         for key in &self.keys {
             match &jws.kid {
@@ -158,22 +158,22 @@ impl TrustedKey {
     fn counts(&self, jws: &Compact<'_>, role: Role, now: UtcTime) -> Result<(), String> {
         let kid = &self.kid;
         if jws.algorithm != self.key.algorithm() {
-            return Err(format!("the algorithm is not that of the key `{kid}`"));
+            return Err(format!("the algorithm does not match the key `{kid}`"));
         }
         if !self.roles.contains(&role) {
-            return Err(format!("the key `{kid}` has not the role {}", role.as_str()));
+            return Err(format!("the key `{kid}` does not have the role {}", role.as_str()));
         }
         let (earliest, latest) = (now.unix() + CLOCK_SKEW_SEC, now.unix() - CLOCK_SKEW_SEC);
         if self.valid_from.is_some_and(|from| from.utc().unix() > earliest) {
             return Err(format!("the key `{kid}` is not valid yet"));
         }
         if self.valid_until.is_some_and(|until| until.utc().unix() < latest) {
-            return Err(format!("the key `{kid}` is not valid any more"));
+            return Err(format!("the key `{kid}` is no longer valid"));
         }
         if jws.is_by(&self.key) {
             Ok(())
         } else {
-            Err(format!("the signature is not one of the key `{kid}`"))
+            Err(format!("the signature was not made by the key `{kid}`"))
         }
     }
 }
@@ -182,7 +182,8 @@ impl Form {
     fn check(self) -> Result<TrustStore, TrustError> {
         let unsound = |what: String| Err(TrustError::Unsound(what));
         if self.version != 1 {
-            return unsound(format!("version {} is not known; this program reads 1", self.version));
+            let what = format!("version {} is not supported; help: write 1", self.version);
+            return unsound(what);
         }
         if self.keys.len() > KEYS_MAX {
             return unsound(format!("more than {KEYS_MAX} keys"));
@@ -208,13 +209,13 @@ impl KeyForm {
         let key =
             PublicKey::read(&self.key).map_err(|error| TrustError::Key(kid.clone(), error))?;
         let what = if key.algorithm() != self.algorithm {
-            Some(format!("`algorithm` is not that of the key, {}", key.algorithm().as_str()))
+            Some(format!("`algorithm` does not match the key, {}", key.algorithm().as_str()))
         } else if !store.principals.contains_key(&self.principal) {
             Some(format!("the principal `{}` is not listed", self.principal))
         } else if self.roles.is_empty() {
             Some("`roles` is empty".to_owned())
         } else if self.roles.contains(&Role::Verifier) && self.roles.contains(&Role::AgentRuntime) {
-            Some("nobody verifies what they planned: choose verifier or agent-runtime".to_owned())
+            Some("has both roles verifier and agent-runtime; help: keep one of them".to_owned())
         } else if self.valid_from.is_some_and(|from| self.valid_until.is_some_and(|it| it <= from))
         {
             Some("`valid_until` is not after `valid_from`".to_owned())
@@ -222,7 +223,7 @@ impl KeyForm {
             Some("two keys have this kid".to_owned())
         } else {
             let same = store.keys.iter().find(|other| other.key.is(&key));
-            same.map(|other| format!("is the key `{}` again; list its roles there", other.kid))
+            same.map(|other| format!("is the key `{}` again; help: list its roles once", other.kid))
         };
         if let Some(what) = what {
             return Err(TrustError::Unsound(format!("key `{kid}`: {what}")));

@@ -34,7 +34,7 @@ pub(crate) fn judge(
         people.not_asked(findings);
         submitter::judge(&people, rules, &evidence.submission, findings)
     } else {
-        findings.not_applicable(RuleName::ApprovalSubmitter, "policy asks for signatures");
+        findings.not_applicable(RuleName::ApprovalSubmitter, "the policy requires signatures");
         if evidence.signers.is_none() {
             no_signers(findings);
         } else {
@@ -64,7 +64,7 @@ fn votes<'s>(request: &Request, policy: &Policy, evidence: &Evidence<'s>) -> Opt
 }
 
 fn no_signers(findings: &mut Findings) {
-    let reason = "no allowed_signers are configured, so no signature can be verified";
-    let hint = "give the daemon an allowed_signers file";
+    let reason = "allowed_signers is not configured, so no signature can be verified";
+    let hint = "set allowed_signers in the daemon's configuration";
     findings.lack(RuleName::ApprovalSignature, Code::ApprovalSignature, reason, hint);
 }

@@ -52,10 +52,12 @@ impl fmt::Display for KeyError {
                 write!(f, "key type `{}` is not accepted", model::escape_line(kind))
             }
             Self::Damaged(kind) => write!(f, "the {} key is damaged", kind.as_str()),
-            Self::Unsound(kind) => write!(f, "the {} key is not a sound one", kind.as_str()),
+            Self::Unsound(kind) => {
+                write!(f, "the {} key is not a valid point of its curve", kind.as_str())
+            }
             Self::Application(name) => {
                 let shown = model::escape_line(name);
-                write!(f, "the security key was made for `{shown}` and not for SSH")
+                write!(f, "the security key was made for `{shown}`, not for SSH")
             }
         }
     }

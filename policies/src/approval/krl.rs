@@ -21,7 +21,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Revoked, RevokedError> {
     let mut wire = Wire::new(bytes.strip_prefix(MAGIC).unwrap_or_default());
     let format = header(&mut wire).map_err(damaged)?;
     if format != FORMAT {
-        return Err(RevokedError::whole(format!("revocation list of format {format}, not 1")));
+        let what = format!("revocation list format {format} is not supported");
+        return Err(RevokedError::whole(what));
     }
     let mut revoked = Revoked::default();
     while !wire.is_empty() {
@@ -32,7 +33,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Revoked, RevokedError> {
             EXPLICIT_KEYS => keys(section, &mut revoked).map_err(damaged)?,
             SHA1_FINGERPRINTS => digests(section, &mut revoked.sha1).map_err(damaged)?,
             SHA256_FINGERPRINTS => digests(section, &mut revoked.sha256).map_err(damaged)?,
-            SIGNATURE => return Err(RevokedError::whole("signed revocation lists are not read")),
+            SIGNATURE => return Err(RevokedError::whole("signed revocation lists are refused")),
             other => {
                 let what = format!("the revocation list has a section of unknown kind {other}");
                 return Err(RevokedError::whole(what));

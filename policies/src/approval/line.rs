@@ -8,7 +8,7 @@ use super::validity::{StandardTime, Validity, read_time};
 
 pub(super) fn read(line: &str, number: usize, zone: StandardTime) -> Result<Signer, SignersError> {
     let wrong = |what: String, advice| SignersError::new(number, what, advice);
-    let short = || wrong("has no key".to_owned(), "write: principal [options] key-type key");
+    let short = || wrong("has no key".to_owned(), "write `principal [options] key-type key`");
     let (names, rest) = names(line).ok_or_else(short)?;
     if is_key_type(names) {
         // A `.pub` file, copied unchanged.
@@ -21,7 +21,7 @@ pub(super) fn read(line: &str, number: usize, zone: StandardTime) -> Result<Sign
     } else {
         let (options, key) = past_quotes(rest).ok_or_else(short)?;
         let options = Options::read(options, zone)
-            .map_err(|what| wrong(what, "known are namespaces=\"…\", valid-after, valid-before"))?;
+            .map_err(|what| wrong(what, "use namespaces=\"…\", valid-after or valid-before"))?;
         (options, key)
     };
     let key = SignerKey::read(key).map_err(|error| {
@@ -90,7 +90,7 @@ impl Options {
             match after.strip_prefix(',') {
                 Some(more) => rest = more,
                 None if after.is_empty() => break,
-                None => return Err(format!("something follows the value of option `{shown}`")),
+                None => return Err(format!("text follows the value of option `{shown}`")),
             }
         }
         if options.validity.is_empty() {
@@ -108,7 +108,7 @@ impl Options {
         let twice = match name {
             // OpenSSH reads a quote after a backslash as a part of the value.
             "namespaces" if value.contains('\\') => {
-                return Err("`namespaces` has a backslash in it".to_owned());
+                return Err("`namespaces` contains a backslash".to_owned());
             }
             "namespaces" => self.namespaces.replace(Patterns::read(value)?).is_some(),
             "valid-after" => self.validity.after.replace(time()?).is_some(),

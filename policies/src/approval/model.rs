@@ -75,7 +75,7 @@ impl fmt::Display for SignersError {
         if self.line > 0 {
             write!(f, "line {}: ", self.line)?;
         }
-        write!(f, "{}; {}", self.what, self.advice)
+        write!(f, "{}; help: {}", self.what, self.advice)
     }
 }
 
@@ -115,7 +115,7 @@ impl fmt::Display for RevokedError {
         }
         write!(
             f,
-            "{}; make the list with `ssh-keygen -k`, or write one public key a line",
+            "{}; help: make the list with `ssh-keygen -k`, or write one public key per line",
             self.what
         )
     }
@@ -140,7 +140,7 @@ pub(crate) struct Approval {
 impl Approval {
     /// Makes the approval of an unapproved request, for its preview only.
     pub(crate) fn nobodys() -> Self {
-        let text = "nobody has approved it".to_owned();
+        let text = "not approved".to_owned();
         Self { text, signed: Vec::new(), people: 0, touches: Vec::new(), expires: None }
     }
 }

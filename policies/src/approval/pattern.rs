@@ -30,7 +30,7 @@ impl Patterns {
                 return Err(format!("`{shown}` is longer than {PATTERN_BYTES_MAX} bytes"));
             }
             if pattern.contains(|c: char| c.is_control() || c == '"') {
-                return Err(format!("`{shown}` has a control character or a quote in it"));
+                return Err(format!("`{shown}` contains a control character or a quote"));
             }
             if let Some(why) = validator::misleading(pattern) {
                 return Err(format!("`{shown}` has {why}"));
@@ -38,7 +38,7 @@ impl Patterns {
             list.push(pattern.to_owned());
         }
         if patterns.wanted.is_empty() {
-            return Err(format!("`{}` matches nobody", model::escape_line(text)));
+            return Err(format!("`{}` matches no name", model::escape_line(text)));
         }
         Ok(patterns)
     }

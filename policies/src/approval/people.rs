@@ -94,7 +94,7 @@ impl<'v, 's> People<'v, 's> {
             if rule == SELF && self.requester_missing {
                 self.self_approval(findings);
             } else {
-                findings.not_applicable(rule, "policy asks for no signature");
+                findings.not_applicable(rule, "the policy requires no signature");
             }
         }
     }
@@ -120,7 +120,7 @@ impl<'v, 's> People<'v, 's> {
                 0 if self.votes.too_many => {
                     findings.not_applicable(RULE, "no signature file was read");
                 }
-                0 => findings.not_applicable(RULE, "there is no signature to verify"),
+                0 => findings.not_applicable(RULE, "no signature to verify"),
                 _ => findings.pass(RULE, format!("{verified} verified")),
             }
             return;
@@ -129,8 +129,8 @@ impl<'v, 's> People<'v, 's> {
             findings.pass(RULE, format!("{verified} verified; not counted: {unusable}"));
             return;
         }
-        let hint = "sign the request's exact bytes with `toolexec approve`, with a key of \
-                    allowed_signers that was valid at approved_utc";
+        let hint = "sign the request with `toolexec approve` and a key that allowed_signers lists \
+                    as valid at approved_utc";
         let reason = format!("not counted: {unusable}");
         self.lack(findings, (RULE, Code::ApprovalSignature), reason, hint);
     }
@@ -139,7 +139,7 @@ impl<'v, 's> People<'v, 's> {
         const RULE: RuleName = RuleName::ApprovalRevoked;
         let revoked = self.unusable(true);
         if revoked.is_empty() {
-            findings.pass(RULE, "no key that signed is revoked");
+            findings.pass(RULE, "no signing key is revoked");
         } else if self.are_enough() {
             findings.pass(RULE, format!("not counted: {revoked}"));
         } else {
@@ -152,26 +152,25 @@ impl<'v, 's> People<'v, 's> {
     pub(super) fn self_approval(&self, findings: &mut Findings) {
         const RULE: RuleName = SELF;
         if self.requester_missing {
-            let reason = "who asks is not known, so nobody can be told from them; see policy \
-                          approval.requester_required";
+            let reason = "the requester is unknown, but approval.requester_required is true";
             let hint = "write x-requester, or sign the request in namespace \
                         request.tool-exec@threegate";
             findings.refuse(RULE, Code::ApprovalSelf, reason, hint);
             return;
         }
         let Some(own) = self.own.first() else {
-            findings.pass(RULE, "no approver asks for the run");
+            findings.pass(RULE, "no approver is the requester");
             return;
         };
         let who = escape_line(self.name_of(own));
         let needed =
             !self.are_enough() || (own.goes_by(self.approved_by) && !self.is_named_approver());
         if needed {
-            let reason = format!("{who} asks for this run and cannot approve it");
-            let hint = "have somebody else approve the request";
+            let reason = format!("{who} is the requester and cannot approve this run");
+            let hint = "have another person approve the request";
             self.lack(findings, (RULE, Code::ApprovalSelf), reason, hint);
         } else {
-            findings.pass(RULE, format!("not counted: {who}, who asks for the run"));
+            findings.pass(RULE, format!("not counted: {who}, the requester"));
         }
     }
 
@@ -184,9 +183,9 @@ impl<'v, 's> People<'v, 's> {
         }
         let class = class.as_str();
         let reason = format!(
-            "{people} of {min} distinct approvers signed; see policy approval.signatures_min.{class}"
+            "{people} of {min} distinct approvers signed (policy approval.signatures_min.{class})"
         );
-        let hint = "put the missing signatures beside the request; several of one person are one";
+        let hint = "put the missing signatures next to the request, one of each person";
         self.lack(findings, (RULE, Code::ApprovalCount), reason, hint);
     }
 
@@ -204,8 +203,8 @@ impl<'v, 's> People<'v, 's> {
         let names: BTreeSet<String> =
             self.approvers.iter().flat_map(|voter| voter.names()).map(escape_line).collect();
         let names: Vec<String> = names.into_iter().collect();
-        let reason = format!("approved_by {written} did not sign; signed by {}", names.join(", "));
-        let hint = "write the principal of a signer, as it stands in allowed_signers";
+        let reason = format!("approved_by: {written} did not sign; signed by {}", names.join(", "));
+        let hint = "write the principal of a signer as in allowed_signers";
         self.lack(findings, (RULE, Code::ApprovalPrincipal), reason, hint);
     }
 

@@ -34,7 +34,7 @@ impl Revoked {
     /// [`RevokedError`] says what is wrong with the first thing that cannot be read.
     pub fn parse(bytes: &[u8]) -> Result<Self, RevokedError> {
         if bytes.len() > REVOKED_BYTES_MAX {
-            let what = format!("{} bytes are too many, at most 16 MiB are read", bytes.len());
+            let what = format!("{} bytes, larger than 16 MiB", bytes.len());
             return Err(RevokedError::whole(what));
         }
         if bytes.starts_with(krl::MAGIC) {
@@ -70,10 +70,10 @@ fn blob(line: &str) -> Result<Vec<u8>, &'static str> {
     let mut words = line.split([' ', '\t', '\r']).filter(|word| !word.is_empty());
     let kind = words.next().unwrap_or_default();
     if !LISTABLE.contains(&kind) {
-        return Err("does not begin with the type of a key");
+        return Err("does not begin with a key type");
     }
     let base64 = words.next().ok_or("has no key after its type")?;
     let blob = Base64::decode_vec(base64).map_err(|_| "the key is damaged")?;
     let named = Wire::new(&blob).text().map_err(|_| "the key is damaged")?;
-    if named == kind { Ok(blob) } else { Err("the key is not what its type says") }
+    if named == kind { Ok(blob) } else { Err("the key does not match its type") }
 }

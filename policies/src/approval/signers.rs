@@ -53,8 +53,8 @@ impl Signers {
     /// [`SignersError`] names the first line that cannot be used.
     pub fn parse_in(text: &str, zone: StandardTime) -> Result<Self, SignersError> {
         if text.len() > SIGNERS_BYTES_MAX {
-            let what = format!("{} bytes are too many", text.len());
-            return Err(SignersError::new(0, what, "at most 1 MiB is read"));
+            let what = format!("{} bytes, larger than 1 MiB", text.len());
+            return Err(SignersError::new(0, what, "shorten the file"));
         }
         if text.starts_with('\u{feff}') {
             let advice = "save the file as UTF-8 without a BOM";
@@ -67,8 +67,8 @@ impl Signers {
                 continue;
             }
             if signers.entries.len() == SIGNERS_MAX {
-                let what = "more keys than this file may hold";
-                return Err(SignersError::new(index + 1, what, "at most 1024 lines are read"));
+                let what = "more than 1024 lines with keys";
+                return Err(SignersError::new(index + 1, what, "remove keys that are not in use"));
             }
             signers.add(line::read(line, index + 1, zone)?);
         }

@@ -115,20 +115,20 @@ impl fmt::Display for SignatureError {
         match self {
             Self::TooLarge => f.write_str("larger than 16 KiB"),
             Self::NotASignature => f.write_str("not an SSH signature"),
-            Self::Version(version) => write!(f, "version {version} is not known"),
+            Self::Version(version) => write!(f, "version {version} is not supported"),
             Self::Hash(name) => {
                 let shown = model::escape_line(name);
                 write!(f, "made with hash `{shown}`, not sha256 or sha512")
             }
             Self::Key(error) => error.fmt(f),
             Self::Mismatch(kind) => {
-                write!(f, "not the signature of its own key, which is {}", kind.as_str())
+                write!(f, "the signature type does not match its key, {}", kind.as_str())
             }
             Self::Wrong { fingerprint } => {
                 write!(f, "does not verify over these bytes with key {fingerprint}")
             }
             Self::NoTouch { fingerprint } => {
-                write!(f, "security key {fingerprint} signed without being touched")
+                write!(f, "security key {fingerprint} signed without a touch")
             }
         }
     }

@@ -18,14 +18,14 @@ pub(super) fn date_order(request: &Request, now: UtcTime, findings: &mut Finding
     let (created, approved) = (request.created(), request.approved());
     let later = |a: UtcTime, b: UtcTime| a.unix() > b.unix().saturating_add(CLOCK_SKEW_SEC);
     let reason = if later(created, approved) {
-        format!("approved_utc {approved} is before created_utc {created}")
+        format!("approved_utc: {approved} is before created_utc {created}")
     } else if later(approved, now) {
-        format!("approved_utc {approved} is after the present time {now}")
+        format!("approved_utc: {approved} is in the future; now {now}")
     } else {
         findings.pass(RULE, format!("created {created}, approved {approved}, now {now}"));
         return;
     };
-    let hint = "set the clocks right, and approve the request anew";
+    let hint = "correct the clocks, and approve the request again";
     findings.refuse(RULE, Code::ApprovalDateOrder, reason, hint);
 }
 
@@ -39,7 +39,7 @@ pub(super) fn age(
 ) -> Option<UtcTime> {
     const RULE: RuleName = RuleName::ApprovalAge;
     let Some(max) = rules.age_sec_max else {
-        findings.not_applicable(RULE, "policy sets no maximum age");
+        findings.not_applicable(RULE, "the policy sets no maximum age");
         return None;
     };
     let approved = request.approved();
@@ -50,9 +50,9 @@ pub(super) fn age(
         return Some(expires);
     }
     let reason = format!(
-        "approved_utc {approved} is more than {max} s before {now}; see policy approval.age_sec_max"
+        "approved_utc: {approved} is older than approval.age_sec_max ({max} s); now {now}"
     );
-    let hint = "approve the request anew";
+    let hint = "approve the request again";
     findings.refuse(RULE, Code::ApprovalExpired, reason, hint);
     Some(expires)
 }
@@ -66,17 +66,17 @@ pub(super) fn audience(
     findings: &mut Findings,
 ) {
     const RULE: RuleName = RuleName::ApprovalAudience;
-    let here = origin.map_or_else(|| "not named".to_owned(), |it| format!("`{it}`"));
+    let here = origin.map_or_else(|| "without a name".to_owned(), |it| format!("`{it}`"));
     match request.audience() {
         Some(meant) if Some(meant) == origin => findings.pass(RULE, format!("this host, {here}")),
         Some(meant) => {
-            let reason = format!("x-audience is `{}`, this host is {here}", escape_line(meant));
-            let hint = "submit the request on the host that it was approved for";
+            let reason = format!("x-audience: `{}` is not this host, {here}", escape_line(meant));
+            let hint = "submit the request on the host that it names";
             findings.refuse(RULE, Code::FrontmatterValue, reason, hint);
         }
         None if rules.audience_required => {
-            let reason = "no x-audience; see policy approval.audience_required";
-            let hint = "name the host for which it is meant, and have it approved anew";
+            let reason = "x-audience: missing, but approval.audience_required is true";
+            let hint = "name the host in x-audience, and have the request approved again";
             findings.refuse(RULE, Code::FrontmatterMissingKey, reason, hint);
         }
         None => findings.not_applicable(RULE, "for any host"),
@@ -87,13 +87,14 @@ pub(super) fn single_use(ledger: &Ledger, findings: &mut Findings) {
     const RULE: RuleName = RuleName::ApprovalSingleUse;
     match ledger {
         Ledger::NotAsked => {
-            let reason = "the host's ledger says whether it was started before; nobody asked it";
-            findings.lack(RULE, Code::SpoolReplayed, reason, "ask the ledger");
+            let reason = "not yet checked; the run checks the host's ledger for an earlier start";
+            let hint = "submit the request; the run checks it";
+            findings.lack(RULE, Code::SpoolReplayed, reason, hint);
         }
         Ledger::Unused => findings.pass(RULE, "never started before"),
         Ledger::Used { record } => {
-            let reason = format!("started before, see {}", escape_line(record));
-            let hint = "an approval is good for one start; draft a new request";
+            let reason = format!("already started, see {}", escape_line(record));
+            let hint = "draft a new request; an approval is valid for one start";
             findings.refuse(RULE, Code::SpoolReplayed, reason, hint);
         }
     }
@@ -108,13 +109,12 @@ pub(super) fn rejection(votes: Option<&Votes<'_>>, unread: &[String], findings: 
             count => format!(", and {} more", count - 1),
         };
         let reason = format!("not read, and may be a rejection: {}{more}", escape_line(first));
-        let hint =
-            "let it be a regular file with one link that the daemon can read, or take it away";
+        let hint = "make it a readable regular file with one link, or remove it";
         findings.refuse(RULE, Code::ApprovalSignature, reason, hint);
         return;
     }
     let Some(votes) = votes else {
-        findings.not_applicable(RULE, "no allowed_signers are configured");
+        findings.not_applicable(RULE, "allowed_signers is not configured");
         return;
     };
     if votes.too_many {
@@ -124,7 +124,7 @@ pub(super) fn rejection(votes: Option<&Votes<'_>>, unread: &[String], findings: 
     } else if let Some(voter) = votes.rejections.first() {
         let who = escape_line(voter.names().next().unwrap_or("?"));
         let reason = format!("rejected by {who} with key {}", voter.fingerprint);
-        let hint = "a rejection is final; draft a new request";
+        let hint = "draft a new request; a rejection is final";
         findings.refuse(RULE, Code::ApprovalRejected, reason, hint);
     } else {
         findings.pass(RULE, "no valid rejection");

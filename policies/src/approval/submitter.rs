@@ -25,8 +25,8 @@ pub(super) fn judge(
     let who = name.map_or_else(|| uid.to_string(), model::escape_line);
     let listed = rules.knows(submission);
     if !rules.self_approval && people.ask_as(name.unwrap_or(&who)) {
-        let reason = format!("{who} asks for this run and cannot approve it");
-        let hint = "have somebody else submit the request";
+        let reason = format!("{who} is the requester and cannot approve this run");
+        let hint = "have another person submit the request";
         findings.lack(RULE, Code::ApprovalSelf, reason, hint);
         return None;
     }
@@ -39,7 +39,7 @@ pub(super) fn judge(
         return Some(format!("unsigned, by the file's owner {who}"));
     }
     let role = if invoked { "invoker" } else { "owner" };
-    let reason = format!("{role} {who} is not an approver; see policy approval.owners");
+    let reason = format!("{role} {who} is not an approver of policy approval.owners");
     let hint = "have an approver submit the request, or name this user in approval.owners";
     findings.lack(RULE, Code::ApprovalPrincipal, reason, hint);
     None

@@ -136,8 +136,8 @@ impl<'s> Scrutiny<'s> {
         if let Some(touch) = touch.filter(|touch| asked && !touch.user_verified()) {
             let count = touch.counter();
             let why = format!(
-                "security key {fingerprint} asked nobody for a PIN or a finger (its signature \
-                 {count}); see policy approval.user_verification"
+                "security key {fingerprint} did not verify its user by PIN or fingerprint \
+                 (signature {count}), but approval.user_verification is true"
             );
             return Err(why.into());
         }

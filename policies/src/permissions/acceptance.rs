@@ -93,14 +93,14 @@ impl AnswerRules {
             None => {}
         }
         if evidence.signatures.is_empty() && self.signers.is_some() {
-            why_not.push(format!("no signature; sign its bytes for {PERMISSION_NAMESPACE}"));
+            why_not.push(format!("no signature in namespace {PERMISSION_NAMESPACE}"));
         }
         Err(NotAccepted(why_not.join("; ")))
     }
 
     fn signer(&self, bytes: &[u8], file: &SignatureFile, now: UtcTime) -> Result<Author, String> {
         let Some(signers) = &self.signers else {
-            return Err("no allowed_signers are known, so no signature counts".to_owned());
+            return Err("allowed_signers is not configured, so no signature counts".to_owned());
         };
         let signature = SshSignature::parse(&file.bytes).map_err(|error| error.to_string())?;
         if signature.namespace() != PERMISSION_NAMESPACE {
@@ -118,11 +118,11 @@ impl AnswerRules {
     fn owner(&self, owner: FileOwner) -> Result<Author, String> {
         let FileOwner { uid, mode } = owner;
         if !self.uids.contains(&uid) {
-            return Err(format!("its owner, uid {uid}, is none whose unsigned answers count"));
+            return Err(format!("unsigned answers of its owner, uid {uid}, do not count"));
         }
         if mode & 0o022 != 0 {
             let mode = mode & 0o777;
-            return Err(format!("others may write it (mode {mode:o}); chmod go-w it"));
+            return Err(format!("mode {mode:o} lets other users write it"));
         }
         Ok(Author::Uid(uid))
     }

@@ -120,7 +120,7 @@ impl Answer {
         let value = read_json(bytes, ANSWER_BYTES_MAX).map_err(|it| wrong(it.to_string()))?;
         if has_null(&value) {
             // A limit that is null looks like a missing limit.
-            return Err(wrong("limits: leave a limit out instead of writing null".to_owned()));
+            return Err(wrong("limits: null is not a limit; help: leave the limit out".to_owned()));
         }
         let answer: Self =
             serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
@@ -141,7 +141,7 @@ impl Answer {
 
     fn fault(&self) -> Option<String> {
         if self.r#type != ANSWER_TYPE || self.version != CONTRACT_VERSION {
-            return Some(format!("is not `{ANSWER_TYPE}` of version {CONTRACT_VERSION}"));
+            return Some(format!("not `{ANSWER_TYPE}` of version {CONTRACT_VERSION}"));
         }
         for (list, tools) in [("granted", &self.data.granted), ("denied", &self.data.denied)] {
             let mut seen = BTreeSet::new();
@@ -161,7 +161,7 @@ impl Answer {
         }
         let many = |limits: &GrantLimits| limits.uses.is_some_and(|it| it.get() > USES_MAX);
         let many = self.limits.iter().find(|(_, limits)| many(limits));
-        many.map(|(tool, _)| format!("limits.{tool}.uses: more than {USES_MAX}; leave it out"))
+        many.map(|(tool, _)| format!("limits.{tool}.uses: above {USES_MAX}; help: leave it out"))
     }
 }
 

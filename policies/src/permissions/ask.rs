@@ -32,7 +32,7 @@ pub struct NotAnAskId;
 
 impl fmt::Display for NotAnAskId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("is no id of a permission request, PR-YYYYMMDD-HHMMSSZ-<16 hex digits>")
+        f.write_str("not of the form PR-YYYYMMDD-HHMMSSZ-<16 hex digits>")
     }
 }
 
@@ -205,7 +205,7 @@ impl AskFile {
         let value = read_json(bytes, ASK_BYTES_MAX).map_err(|error| error.to_string())?;
         let file: Self = serde_json::from_value(value).map_err(|error| error.to_string())?;
         if file.r#type != REQUEST_TYPE || file.version != CONTRACT_VERSION {
-            return Err(format!("is not `{REQUEST_TYPE}` of version {CONTRACT_VERSION}"));
+            return Err(format!("not `{REQUEST_TYPE}` of version {CONTRACT_VERSION}"));
         }
         Ok(file)
     }

@@ -49,13 +49,13 @@ pub enum NotCalls {
 impl fmt::Display for NotCalls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Json(error) => write!(f, "question: {error}"),
-            Self::Form(what) => write!(f, "question: {what}"),
+            Self::Json(error) => write!(f, "permission request: {error}"),
+            Self::Form(what) => write!(f, "permission request: {what}"),
             Self::TooMany => {
-                write!(f, "question: more than {TOOLS_MAX} tools or {CALLS_MAX} calls of one")
+                write!(f, "permission request: more than {TOOLS_MAX} tools, or {CALLS_MAX} of one")
             }
             Self::OtherName(tool) => {
-                write!(f, "question: tools.{tool}: its definition or a call names another tool")
+                write!(f, "permission request: tools.{tool}: names another tool")
             }
         }
     }

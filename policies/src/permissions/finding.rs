@@ -38,15 +38,15 @@ impl Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Denied(Denial::Said) => f.write_str("an answer denied it"),
+            Self::Denied(Denial::Said) => f.write_str("an answer denies it"),
             Self::Denied(Denial::LeftOut) => {
-                f.write_str("an answer left it out, which is a denial")
+                f.write_str("an answer leaves it out, which denies it")
             }
             Self::Granted(id) => write!(f, "granted by {id}"),
-            Self::Missing => f.write_str("nobody has granted it"),
-            Self::Expired => f.write_str("what was granted has expired"),
+            Self::Missing => f.write_str("no grant exists"),
+            Self::Expired => f.write_str("the grant has expired"),
             Self::NotForThese => {
-                f.write_str("what was granted is for other inputs, or for fewer calls")
+                f.write_str("the grant is for other inputs or fewer calls")
             }
         }
     }

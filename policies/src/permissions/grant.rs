@@ -26,7 +26,7 @@ pub struct NotAGrantId;
 
 impl fmt::Display for NotAGrantId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("is no grant; `toolexec permission list` names them, such as G12.0")
+        f.write_str("not a grant such as G12.0; help: list them with `toolexec permission list`")
     }
 }
 

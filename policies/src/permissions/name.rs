@@ -35,18 +35,18 @@ impl std::error::Error for NotAName {}
 /// Returns the reason why the text is not a name, if it is not.
 fn fault(text: &str) -> Option<&'static str> {
     if text.trim().is_empty() {
-        return Some("is empty; give it a name");
+        return Some("is empty");
     }
     if text.len() > NAME_BYTES_MAX {
-        return Some("is longer than 512 bytes; shorten it");
+        return Some("is longer than 512 bytes");
     }
     if text.trim() != text {
-        return Some("has blanks around it; take them away");
+        return Some("begins or ends with a space");
     }
     // People compare names by eye, so no two may look alike.
     let plain = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
     if !plain || text.contains("  ") {
-        return Some("has more than letters, digits and signs of ASCII with single blanks between");
+        return Some("contains more than ASCII letters, digits, signs and single spaces");
     }
     None
 }
@@ -214,7 +214,7 @@ impl TryFrom<Vec<String>> for Domains {
     fn try_from(names: Vec<String>) -> Result<Self, NotAName> {
         let wrong = |why| Err(NotAName { what: "domains", why });
         if names.is_empty() || names.len() > DOMAINS_MAX {
-            return wrong("is no list of 1 to 16 names; leave it out for none");
+            return wrong("is not a list of 1 to 16 names");
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         let is_name = |name: &String| {
@@ -222,7 +222,7 @@ impl TryFrom<Vec<String>> for Domains {
             begins && name.len() <= DOMAIN_BYTES_MAX && name.chars().all(plain)
         };
         if !names.iter().all(is_name) {
-            return wrong("a domain begins with a letter or digit and has letters, digits and ._-");
+            return wrong("a domain must have letters, digits and ._- after a letter or digit");
         }
         if names.iter().collect::<HashSet<_>>().len() != names.len() {
             return wrong("names a domain twice");

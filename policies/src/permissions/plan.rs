@@ -142,12 +142,12 @@ impl Register {
     ) -> Result<(), Refused> {
         let held = self.held.get(source);
         if held.is_none() && self.held.len() >= SOURCES_MAX {
-            return Err(Refused::Full("four million workflows have permissions"));
+            return Err(Refused::Full("4000000 workflows have permissions"));
         }
         let new = granted.iter().map(|it| &it.tool).chain(denied.iter().map(|it| &it.tool));
         let new = new.filter(|tool| self.standing(source, tool).is_none()).count();
         if held.map_or(0, Vec::len) + new > STANDINGS_MAX {
-            return Err(Refused::Full("1024 tools of one workflow are kept"));
+            return Err(Refused::Full("one workflow has 1024 tools"));
         }
         let live =
             |standing: &Standing| standing.grants.iter().filter(|grant| grant.is_live(now)).count();
@@ -155,7 +155,7 @@ impl Register {
             self.standing(source, &it.tool).is_some_and(|standing| live(standing) >= GRANTS_MAX)
         };
         match granted.iter().find(full) {
-            Some(_) => Err(Refused::Full("16 grants of one tool stand")),
+            Some(_) => Err(Refused::Full("one tool has 16 grants")),
             None => Ok(()),
         }
     }

@@ -54,33 +54,33 @@ impl fmt::Display for Refused {
         match self {
             Self::NotOpen(id) => write!(
                 f,
-                "{id}: is not open here: it was never lodged, or was answered, revoked or cleaned \
-                 up; ask again"
+                "{id}: is not open here: it was never filed, or was answered, revoked or cleaned \
+                 up; help: file a new permission request"
             ),
-            Self::Expired(id) => write!(f, "{id}: its time for an answer is over; ask again"),
+            Self::Expired(id) => write!(f, "{id}: expired; help: file a new permission request"),
             Self::OtherBytes(id) => {
-                write!(f, "{id}: the answer names another sha256 than the request that was lodged")
+                write!(f, "{id}: the answer has another sha256 than the permission request")
             }
             Self::OtherSource(id) => {
                 write!(f, "{id}: the answer is for another agent, subject or access control")
             }
             Self::NeverAsked(id, tool) => {
-                write!(f, "{id}: {tool} was not asked for; answer what was asked")
+                write!(f, "{id}: {tool} was not requested; help: answer only the requested tools")
             }
             Self::OverAlready(tool, end) => {
-                write!(f, "{tool}: the grant expires {end}, which is over")
+                write!(f, "{tool}: the grant would expire at {end}, which is past")
             }
             Self::NoInputs(tool) => {
-                write!(f, "{tool}: was asked for without inputs, so `as_requested` allows nothing")
+                write!(f, "{tool}: was requested without inputs, so `as_requested` allows nothing")
             }
             Self::Blocked(tool, found) => write!(f, "{tool}: {} ({found})", found.state()),
-            Self::NothingAsked => f.write_str("no tool is asked about; name one"),
-            Self::AllApproved => f.write_str("all of it is APPROVED; nobody need be asked"),
-            Self::NothingThere(tool) => write!(f, "{tool}: there is nothing to take back"),
-            Self::NoGrant(id) => write!(f, "{id}: is no grant that stands"),
-            Self::Full(what) => write!(f, "permissions: {what}; clean up what has ended"),
+            Self::NothingAsked => f.write_str("no tool is requested; help: name a tool"),
+            Self::AllApproved => f.write_str("every requested tool is APPROVED already"),
+            Self::NothingThere(tool) => write!(f, "{tool}: nothing to revoke"),
+            Self::NoGrant(id) => write!(f, "{id}: not an active grant"),
+            Self::Full(what) => write!(f, "permissions: {what}; help: clean up ended workflows"),
             Self::Inconsistent { entry, why } => write!(f, "entry {entry}: {why}"),
-            Self::Nobody(source) => write!(f, "{source}: nothing is kept"),
+            Self::Nobody(source) => write!(f, "{source}: no permissions are stored"),
         }
     }
 }

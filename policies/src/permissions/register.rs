@@ -115,7 +115,7 @@ impl Register {
         let number = entry.number;
         let wrong = |why| Refused::Inconsistent { entry: number, why };
         if self.number.checked_add(1) != Some(number) {
-            return Err(wrong("does not follow the one before it"));
+            return Err(wrong("does not follow the previous entry"));
         }
         let decides = !matches!(
             entry.change,
@@ -159,7 +159,7 @@ impl Register {
                     known = grants.iter().all(|id| standing.grants.iter().any(|it| it.id == *id));
                     standing.grants.retain(|it| !grants.contains(&it.id));
                 });
-                if known { Ok(()) } else { Err("revokes a grant that is not there") }
+                if known { Ok(()) } else { Err("revokes a grant that does not exist") }
             }
             Change::Lifted { source, tool } => {
                 self.change(&source, &tool, |standing| standing.denied = None);
@@ -176,7 +176,7 @@ impl Register {
 
     fn lodge(&mut self, ask: OpenAsk, at: UtcTime) -> Result<(), &'static str> {
         if self.open.contains_key(&ask.id) {
-            return Err("lodges a question twice");
+            return Err("files a permission request twice");
         }
         if self.open.len() >= OPEN_MAX {
             self.open.retain(|_, open| at < open.expires);
@@ -189,7 +189,7 @@ impl Register {
     }
 
     fn close(&mut self, id: &AskId) -> Result<(), &'static str> {
-        let ask = self.open.remove(id).ok_or("is about a question that is not open")?;
+        let ask = self.open.remove(id).ok_or("is about a permission request that is not open")?;
         if self.asked.get(&ask.asks_sha256) == Some(id) {
             self.asked.remove(&ask.asks_sha256);
         }
@@ -250,7 +250,7 @@ impl Register {
                 left => standing.grants[at].uses_left = left,
             }
         });
-        if known { Ok(()) } else { Err("spends a grant that is not there") }
+        if known { Ok(()) } else { Err("uses a grant that does not exist") }
     }
 
     /// Changes the permissions of a tool, and deletes them if none remains.
@@ -270,7 +270,7 @@ impl Register {
         let source = source.shared(&mut self.names);
         for kept in standings {
             if self.standing(&source, &kept.tool).is_some() {
-                return Err("keeps a tool twice");
+                return Err("lists a tool twice");
             }
             let standing = self.standing_mut(&source, kept.tool);
             (standing.denied, standing.grants) = (kept.denied, kept.grants);

@@ -22,7 +22,7 @@ pub struct NotATraceparent(&'static str);
 
 impl fmt::Display for NotATraceparent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "traceparent: {}; write 00-<32 hex>-<16 hex>-<2 hex>, in lower case", self.0)
+        write!(f, "traceparent: {}; help: write 00-<32 hex>-<16 hex>-<2 hex> in lower case", self.0)
     }
 }
 
@@ -57,13 +57,13 @@ impl FromStr for Traceparent {
         let parent = part(16, "the parent is not 16 hexadecimal digits")?;
         let flags = part(2, "the flags are not two hexadecimal digits")?;
         if version != 0 {
-            return Err(NotATraceparent("only version 00 is known"));
+            return Err(NotATraceparent("the version is not 00"));
         }
         if trace == 0 || parent == 0 {
-            return Err(NotATraceparent("trace and parent may not be zero"));
+            return Err(NotATraceparent("the trace or the parent is zero"));
         }
         if parts.next().is_some() {
-            return Err(NotATraceparent("something follows the flags"));
+            return Err(NotATraceparent("text follows the flags"));
         }
         let narrow = NotATraceparent("a part is too long");
         let (parent, flags) = (u64::try_from(parent), u8::try_from(flags));

@@ -43,10 +43,11 @@ pub(crate) fn ask(
     });
     tell(name, judgement, findings);
     if evidence.nonces_used.is_none() {
-        let reason = "the host's ledger says whether the nonce was used before; nobody asked it";
-        findings.lack(LEDGER_RULE, Code::Ais("ibe-replay"), reason, "ask the ledger");
+        let reason = "the nonce is not yet checked; the run checks it in the host's ledger";
+        let hint = "submit the request; the run checks it";
+        findings.lack(LEDGER_RULE, Code::Ais("ibe-replay"), reason, hint);
     } else {
-        findings.pass(LEDGER_RULE, "the ledger was asked for the nonce");
+        findings.pass(LEDGER_RULE, "the ledger was searched for the nonce");
     }
 }
 
@@ -55,12 +56,12 @@ fn read<'a>(
     evidence: &AisEvidence<'a>,
     findings: &mut Findings,
 ) -> Option<(&'a str, Bundle, &'a TrustStore)> {
-    let hint = "put a bundle beside it: `toolexec ais envelope`, see docs/ais.md";
+    let hint = "make a bundle with `toolexec ais envelope` (docs/ais.md)";
     let (name, bytes) = match evidence.file {
         AisFile::Read { name, bytes } => (name, bytes),
         AisFile::Missing => {
             // The envelope is made after the approval; before that no bundle can exist.
-            let reason = "there is no AIS bundle beside the request, and policy asks for one";
+            let reason = "no AIS bundle next to the request, but ais.covers requires one";
             match evidence.trust {
                 Some(_) => findings.hold(RULE, Code::Ais("bundle-missing"), reason, hint),
                 None => findings.lack(RULE, Code::Ais("bundle-missing"), reason, hint),
@@ -73,8 +74,8 @@ fn read<'a>(
         }
     };
     let Some(trust) = evidence.trust else {
-        let reason = "no AIS trust store is configured, so no artifact can be verified";
-        let hint = "name the trust store in the configuration under ais_trust";
+        let reason = "ais_trust: no trust store is configured, so no artifact can be verified";
+        let hint = "set ais_trust in the configuration";
         findings.refuse(RULE, Code::Ais("authz-policy-deny"), reason, hint);
         return None;
     };
@@ -96,12 +97,15 @@ fn tell(name: &str, judgement: Judgement, findings: &mut Findings) {
     let answer = judgement.to_json();
     match judgement.accepted() {
         Ok(accepted) => {
-            findings.pass(RULE, format!("{name}: step {} is this request", accepted.step()));
+            findings.pass(RULE, format!("{name}: step {} matches this request", accepted.step()));
             findings.ais = Some(AisFinding::accepted(answer, &accepted));
         }
         Err(refusal) => {
             let reason = format!("{name}: {refusal}");
-            let hint = "see docs/ais.md for what each code means";
+            let hint = match refusal.code {
+                crate::ais::Code::IbeExpired => "make a new envelope with `toolexec ais envelope`",
+                _ => "see docs/ais.md for the meaning of the code",
+            };
             findings.refuse(RULE, Code::Ais(refusal.code.as_str()), reason, hint);
             findings.ais = Some(AisFinding::refused(answer, refusal.code));
         }

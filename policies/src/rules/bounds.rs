@@ -16,12 +16,12 @@ use crate::runtime::{BinaryRule, Runtime};
 pub(crate) fn backend(request: &Request, findings: &mut Findings) {
     match request.backend() {
         None => {
-            findings.pass(RuleName::Backend, format!("none named, so {LANE}, the policy's own"))
+            findings.pass(RuleName::Backend, format!("{LANE}, the default of the policy"))
         }
         Some(Backend::Confined) => findings.pass(RuleName::Backend, LANE),
         Some(other) => {
-            let reason = format!("backend `{}` is not a lane of this policy", other.as_str());
-            let hint = format!("write backend: {LANE}, or leave the key out");
+            let reason = format!("backend: `{}` is not available", other.as_str());
+            let hint = format!("write `backend: {LANE}`, or remove the key");
             findings.refuse(RuleName::Backend, Code::BackendUnavailable, reason, &hint);
         }
     }
@@ -38,7 +38,7 @@ pub(crate) fn runtime<'a>(
     if matches!(request.work(), Work::Code(_)) {
         // The backend is refused, and no command exists that could choose a runtime.
         for rule in [RuleName::Command, RuleName::Language, RuleName::Runtime] {
-            findings.not_applicable(rule, "the request carries code, not a command");
+            findings.not_applicable(rule, "the request contains code, not a command");
         }
         return None;
     }
@@ -50,8 +50,8 @@ pub(crate) fn runtime<'a>(
     let fits = language(request, chosen, findings);
     let Some(installed) = binaries.get(chosen.name()) else {
         let why = binaries.why_not(chosen.name()).map_or_else(|| sought(chosen), str::to_owned);
-        let reason = format!("runtime `{}` is not on this host: {why}", chosen.name());
-        let hint = "have the operator install what is missing, or name its binary in the policy";
+        let reason = format!("runtime `{}`: not available on this host: {why}", chosen.name());
+        let hint = "ask the operator to install it, or to set its binary in the policy";
         findings.refuse(RuleName::Runtime, Code::RuntimeMissing, reason, hint);
         return None;
     };
@@ -87,7 +87,7 @@ fn command<'a>(
             let offers: Vec<String> = policy.runtimes().map(offer).collect();
             let offers = offers.join(", ");
             let shown = escape_line(word);
-            let reason = format!("command word `{shown}` is not one of the policy's: {offers}");
+            let reason = format!("command: `{shown}` is not a command of the policy: {offers}");
             let hint = if word.contains('/') {
                 "begin the command with one of these words; a path is never executed"
             } else {
@@ -110,8 +110,8 @@ fn language(request: &Request, runtime: &Runtime, findings: &mut Findings) -> bo
         return true;
     }
     let (asked, given) = (asked.as_str(), given.as_str());
-    let reason = format!("language `{asked}` is declared, but the command runs {given}");
-    let hint = format!("write language: {given}, or another command");
+    let reason = format!("language: `{asked}` is declared, but the command runs {given}");
+    let hint = format!("write `language: {given}`, or another command");
     findings.refuse(RuleName::Language, Code::LanguageMismatch, reason, &hint);
     false
 }
@@ -135,7 +135,7 @@ fn sought(runtime: &Runtime) -> String {
             "no program named {} was found in /usr/bin, /usr/local/bin and PATH",
             names.join(" or ")
         ),
-        BinaryRule::Path(path) => format!("{} is not there, or no program", path.display()),
+        BinaryRule::Path(path) => format!("{} is missing or not a program", path.display()),
     }
 }
 
@@ -164,9 +164,8 @@ pub(crate) fn limits(request: &Request, policy: &Policy, findings: &mut Findings
             findings.pass(rule, format!("{key} {asked_text}, at most {ceiling_text}"));
             continue;
         }
-        let reason =
-            format!("{key} {asked_text} is above {ceiling_text}; see policy limits.{ceiling_key}");
-        let hint = format!("ask for at most {ceiling_text}; a limit is never lowered for you");
+        let reason = format!("{key}: {asked_text} is above limits.{ceiling_key} ({ceiling_text})");
+        let hint = format!("request at most {ceiling_text}");
         findings.refuse(rule, Code::LimitsOverPolicy, reason, &hint);
     }
 }
@@ -190,9 +189,8 @@ pub(crate) fn constraints(request: &Request, policy: &Policy, findings: &mut Fin
     if others.is_empty() {
         findings.pass(RuleName::Constraints, "every constraint is enforced");
     } else if policy.rules.constraints_refused {
-        let reason =
-            format!("constraints {} cannot be enforced; see policy constraints", others.join(", "));
-        let hint = "keep to the schema's three constraints";
+        let reason = format!("constraints: {} cannot be enforced", others.join(", "));
+        let hint = "use only the three constraints of the schema";
         findings.refuse(RuleName::Constraints, Code::FrontmatterValue, reason, hint);
     } else {
         findings
@@ -206,7 +204,7 @@ pub(crate) fn layers(policy: &Policy, findings: &mut Findings) {
     let layers = &policy.rules.layers;
     let exception = if layers.cgroup_exception { "cgroup" } else { "none" };
     let reason = format!(
-        "asked of the cell: {}, Landlock ABI {} or later; exceptions: {exception}",
+        "required of the sandbox: {}, Landlock ABI {} or later; exceptions: {exception}",
         layers.required.join(", "),
         layers.landlock_abi_min
     );

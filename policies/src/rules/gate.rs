@@ -57,7 +57,7 @@ pub(crate) fn judge(
     findings: &mut Findings,
 ) {
     let Some(runtime) = runtime else {
-        findings.not_applicable(RULE, "no runtime was chosen, so there is no call to judge");
+        findings.not_applicable(RULE, "no runtime was chosen, so no call exists");
         return;
     };
     let mode = policy.rules.gate;
@@ -83,19 +83,19 @@ fn say(
         return;
     }
     if mode == GateMode::Shadow {
-        findings.pass(RULE, format!("not enforced (aana.mode is shadow); it says {said}"));
+        findings.pass(RULE, format!("not enforced (aana.mode is shadow): {said}"));
         return;
     }
     let code = Code::Gate(code_of(result));
     if would_pass() {
-        findings.follow(RULE, format!("{said}; the approvals that are missing would satisfy it"));
+        findings.follow(RULE, format!("{said}; the missing approvals would satisfy it"));
         return;
     }
     match route {
         Route::Ask | Route::Defer => {
-            findings.hold(RULE, code, said, "give the gate what it asks for; see docs/gate.md");
+            findings.hold(RULE, code, said, "provide what the gate requires (docs/gate.md)");
         }
-        _ => findings.refuse(RULE, code, said, "see docs/gate.md for what each name means"),
+        _ => findings.refuse(RULE, code, said, "see docs/gate.md for the meaning of each name"),
     }
 }
 

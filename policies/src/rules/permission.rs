@@ -42,14 +42,14 @@ pub(crate) fn judge(
     let source = match Source::of_request(request) {
         Ok(source) => source,
         Err(error) => {
-            let hint = "write a name that a permission can be given to";
+            let hint = "write the agent's name in plain ASCII";
             findings.refuse(RULE, Code::PermissionDenied, format!("x-agent: {error}"), hint);
             return;
         }
     };
     if request.agent().is_some_and(|agent| validator::are_alike(agent.name(), UNNAMED)) {
-        let reason = format!("x-agent: `{UNNAMED}` is what those are called who say no name");
-        let hint = "write the agent's own name, or leave x-agent out";
+        let reason = format!("x-agent: `{UNNAMED}` is reserved for agents without a name");
+        let hint = "write the agent's own name, or remove x-agent";
         findings.refuse(RULE, Code::PermissionDenied, reason, hint);
         return;
     }
@@ -58,21 +58,21 @@ pub(crate) fn judge(
     match evidence {
         Permission::NotAsked => {
             let reason =
-                format!("{whose}: the host's store says whether it is granted; nobody asked it");
-            findings.lack(RULE, Code::PermissionRequestable, reason, "ask the store");
+                format!("{whose}: not yet checked; the run checks the host's permission store");
+            let hint = "submit the request; the run checks it";
+            findings.lack(RULE, Code::PermissionRequestable, reason, hint);
         }
         Permission::Found(finding) => {
             let said = format!("{whose}: {}, {finding}", finding.state());
             match finding.state() {
                 ToolAuthorizationState::Approved => findings.pass(RULE, said),
                 ToolAuthorizationState::Denied => {
-                    let hint =
-                        "have a person run it, or have the denial taken back by whoever gave it";
+                    let hint = "have a person start the run, or have the denial revoked";
                     findings.refuse(RULE, Code::PermissionDenied, said, hint);
                 }
                 ToolAuthorizationState::Requestable => {
                     let hint =
-                        "answer the question in drafts/permissions/ with `toolexec permission set`";
+                        "answer the request in drafts/permissions/ with `toolexec permission set`";
                     findings.hold(RULE, Code::PermissionRequestable, said, hint);
                 }
             }

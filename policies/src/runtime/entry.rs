@@ -72,19 +72,19 @@ impl Entry<'_, '_> {
     fn names(&mut self, name: &str, form: &RuntimeForm) {
         if !is_slug(name) {
             let at = self.at.clone();
-            self.problems.add(&at, "not a name", "use 1 to 32 of a-z, 0-9, `-` and `_`");
+            self.problems.add(&at, "not a valid name", "use 1 to 32 of a-z, 0-9, `-` and `_`");
         }
         self.one_of("tool_category", &form.tool_category, ToolCategory::TEXTS);
         self.one_of("risk_domain", &form.risk_domain, RiskDomain::TEXTS);
         if form.words.is_empty() {
-            self.wrong("words", "empty", "name at least one word that chooses this runtime");
+            self.wrong("words", "is empty", "name at least one word that chooses this runtime");
         }
         for word in form.words.iter().filter(|word| !is_word(word)) {
-            let advice = "use letters, digits, `.`, `_`, `+`, `-`; a word is never a path";
+            let advice = "use letters, digits, `.`, `_`, `+` and `-`, and no path";
             self.wrong("words", format!("`{word}` is not a command word"), advice);
         }
         if form.pids_min.0 == 0 {
-            self.wrong("pids_min", "is 0", "every runtime needs at least 1");
+            self.wrong("pids_min", "is 0", "write 1 or more");
         }
     }
 
@@ -103,8 +103,8 @@ impl Entry<'_, '_> {
                 HeapRule::Variable(name)
             }
             (Some(_), Some(_)) => {
-                let advice = "a runtime is told its heap in one way";
-                self.wrong("heap_variable", "stands beside heap_flag", advice);
+                let advice = "keep one of the two keys";
+                self.wrong("heap_variable", "cannot be combined with heap_flag", advice);
                 HeapRule::Untold
             }
         }
@@ -119,26 +119,26 @@ impl Entry<'_, '_> {
     fn one_of(&mut self, key: &str, value: &str, known: &[&str]) {
         if !known.contains(&value) {
             let advice = format!("write one of {}", known.join(", "));
-            self.wrong(key, format!("`{value}` is not known"), &advice);
+            self.wrong(key, format!("`{value}` is not a known value"), &advice);
         }
     }
 
     fn binary(&mut self, form: &RuntimeForm, auto_allowed: bool) -> BinaryRule {
         if form.binary == "auto" {
             if !auto_allowed {
-                let advice = "name the binary by absolute path, or set approval.invoker: true";
-                self.wrong("binary", "`auto` is for the person's own run only", advice);
+                let advice = "write the absolute path of the binary, or set approval.invoker: true";
+                self.wrong("binary", "`auto` needs approval.invoker: true", advice);
             }
             return BinaryRule::Auto { names: self.auto_names(form) };
         }
         if form.names.is_some() {
-            let advice = "take the key out: the binary is named already";
+            let advice = "remove the key, or write `binary: auto`";
             self.wrong("names", "is for `binary: auto` only", advice);
         }
         let path = self.absolute("binary", &form.binary);
         if path.file_name().is_none() {
             let what = format!("`{}` is not an absolute path", form.binary);
-            self.wrong("binary", what, "write it from the root and without `..`");
+            self.wrong("binary", what, "write it from the root, without `..`");
         }
         BinaryRule::Path(path)
     }
@@ -148,7 +148,7 @@ impl Entry<'_, '_> {
     fn auto_names(&mut self, form: &RuntimeForm) -> Vec<String> {
         let Some(names) = &form.names else { return form.words.clone() };
         if names.is_empty() {
-            self.wrong("names", "empty", "name a program, or leave the key out");
+            self.wrong("names", "is empty", "name a program, or remove the key");
         }
         for name in names.iter().filter(|name| !is_word(name)) {
             let advice = "write a file name, such as node";
@@ -161,7 +161,7 @@ impl Entry<'_, '_> {
         for word in arguments.iter().flatten() {
             if word.is_empty() || word.chars().any(char::is_control) {
                 let what = format!("`{}` is not an argument", word.escape_default());
-                self.wrong("arguments", what, "write a word of one line");
+                self.wrong("arguments", what, "write one line that is not empty");
             }
         }
     }
@@ -170,7 +170,7 @@ impl Entry<'_, '_> {
         for (name, value) in env {
             self.variable("env", name);
             if value.chars().any(char::is_control) {
-                let what = format!("`{name}` holds a control character");
+                let what = format!("the value of `{name}` contains a control character");
                 self.wrong("env", what, "write a value of one line");
             }
         }

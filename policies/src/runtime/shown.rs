@@ -16,7 +16,7 @@ impl Entry<'_, '_> {
         let path = PathBuf::from(text);
         if !is_plain_absolute(&path) {
             let what = format!("`{text}` is not an absolute path");
-            self.wrong(key, what, "write it from the root and without `..`");
+            self.wrong(key, what, "write it from the root, without `..`");
         }
         path
     }
@@ -25,15 +25,15 @@ impl Entry<'_, '_> {
         let root = self.absolute("root", form.root.as_deref()?);
         if root.is_absolute() && !is_place(&root) {
             let what = format!("`{}` must not be shown to a run", root.display());
-            self.wrong("root", what, "name the directory that an image was unpacked to");
+            self.wrong("root", what, "name the directory of an unpacked image");
         }
         if !form.mounts.is_empty() {
-            let advice = "write `[]`: a runtime with a root of its own sees nothing of the host's";
-            self.wrong("mounts", "stand beside root", advice);
+            let advice = "write `[]`; a runtime with its own root sees no directories of the host";
+            self.wrong("mounts", "cannot be combined with root", advice);
         }
         if form.binary == "auto" {
-            let advice = "name the binary by its absolute path inside the root";
-            self.wrong("binary", "`auto` looks on the host, not in a root of its own", advice);
+            let advice = "write the absolute path of the binary inside the root";
+            self.wrong("binary", "`auto` cannot be combined with root", advice);
         }
         Some(root)
     }
@@ -44,7 +44,7 @@ impl Entry<'_, '_> {
             let path = PathBuf::from(text);
             if !is_plain_absolute(&path) {
                 let what = format!("`{text}` is not an absolute path");
-                self.wrong("mounts", what, "write it from the root and without `..`");
+                self.wrong("mounts", what, "write it from the root, without `..`");
             } else if !is_mountable(&path) {
                 let advice = "name a directory of programs, such as /usr";
                 self.wrong("mounts", format!("`{text}` must not be shown to a run"), advice);
@@ -67,7 +67,7 @@ impl Entry<'_, '_> {
             caches.push(cache);
         }
         if caches.iter().filter(|cache| cache.source == CacheSource::Warm).count() > 1 {
-            let advice = "name the other directories by absolute path";
+            let advice = "write the absolute path of the other directory";
             self.wrong("caches", "`from: warm` appears twice", advice);
         }
         caches
@@ -79,7 +79,7 @@ impl Entry<'_, '_> {
         } else {
             let path = self.absolute("caches", &form.from);
             if path.is_absolute() && !is_place(&path) {
-                let advice = "name a directory of its own, or `warm`";
+                let advice = "name a separate directory, or write `warm`";
                 let what = format!("`{}` must not be shown to a run", form.from);
                 self.wrong("caches", what, advice);
             }
@@ -88,8 +88,8 @@ impl Entry<'_, '_> {
         let target = self.absolute("caches", &form.to);
         let below = target.strip_prefix(CACHES).is_ok_and(|rest| rest.components().count() == 1);
         if target.is_absolute() && !below {
-            let what = format!("`{}` is no place for a cache", form.to);
-            self.wrong("caches", what, "write a name directly below /cache, such as /cache/go");
+            let what = format!("`{}` is not a path for a cache", form.to);
+            self.wrong("caches", what, "write a path directly below /cache, such as /cache/go");
         }
         if let Some(name) = &form.variable {
             self.variable("caches", name);

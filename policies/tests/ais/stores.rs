@@ -33,7 +33,7 @@ fn what_would_trust_too_much_is_no_store() {
     assert_refused(|s| s["keys"][0]["algorithm"] = json!("none"), "none");
     assert_refused(|s| s["keys"][0]["kid"] = json!("agent"), "two keys");
     assert_refused(|s| s["keys"][0]["key"] = s["keys"][2]["key"].clone(), "again");
-    assert_refused(|s| s["keys"][2]["roles"] = json!(["verifier", "agent-runtime"]), "verifies");
+    assert_refused(|s| s["keys"][2]["roles"] = json!(["verifier", "agent-runtime"]), "both roles");
     assert_refused(|s| s["keys"][0]["valid_until"] = json!("2026-01-01T00:00:00Z"), "valid_until");
     assert_refused(|s| s["keys"][0]["valid_until"] = json!("tomorrow"), "tomorrow");
     assert_refused(
@@ -56,10 +56,10 @@ fn keys_that_are_no_sound_points_are_refused() {
     let jwk = |jwk: Value| move |s: &mut Value| s["keys"][0]["key"] = jwk.clone();
     // The neutral element, and one of order 8.
     let one = "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
-    assert_refused(jwk(json!({ "kty": "OKP", "crv": "Ed25519", "x": one })), "sound");
+    assert_refused(jwk(json!({ "kty": "OKP", "crv": "Ed25519", "x": one })), "valid point");
     let zero = "A".repeat(43);
-    assert_refused(jwk(json!({ "kty": "OKP", "crv": "Ed25519", "x": zero })), "sound");
-    assert_refused(jwk(json!({ "kty": "EC", "crv": "P-256", "x": zero, "y": zero })), "sound");
+    assert_refused(jwk(json!({ "kty": "OKP", "crv": "Ed25519", "x": zero })), "valid point");
+    assert_refused(jwk(json!({ "kty": "EC", "crv": "P-256", "x": zero, "y": zero })), "valid point");
     assert_refused(jwk(json!({ "kty": "EC", "crv": "P-384", "x": zero, "y": zero })), "neither");
     assert_refused(jwk(json!({ "kty": "OKP", "crv": "X25519", "x": zero })), "neither");
     assert_refused(jwk(json!({ "kty": "RSA", "n": zero, "e": "AQAB" })), "kty");

@@ -85,7 +85,7 @@ fn an_audience_is_one_host() {
     let record = service.record_of(&elsewhere.id);
     record.assert_outcome("refused");
     record.assert_violation("frontmatter.value");
-    assert!(record.text.contains("this host is `host1.example`"), "{}", record.text);
+    assert!(record.text.contains("is not this host, `host1.example`"), "{}", record.text);
 }
 
 #[test]
@@ -409,8 +409,8 @@ fn an_approval_that_ends_before_the_start_is_refused() {
     let record = service.record_of(&request.id);
     record.assert_outcome("refused");
     record.assert_violation("approval.expired");
-    assert!(record.text.contains("the approval was good until"), "{}", record.text);
-    assert!(!record.text.contains("approved_utc is more than"), "{}", record.text);
+    assert!(record.text.contains("the approval expired at"), "{}", record.text);
+    assert!(!record.text.contains("is older than approval.age_sec_max"), "{}", record.text);
 }
 
 /// As in `ssh-keygen`, a time without `Z` is in the time zone of the host.

@@ -241,7 +241,7 @@ fn what_is_not_an_answer_changes_nothing() {
     fs::set_permissions(&answer, Permissions::from_mode(0o666)).unwrap();
     let said = typed(&bench, &["set", path]);
     said.assert_code(2);
-    said.assert_says(&["others may write it"]);
+    said.assert_says(&["lets other users write it"]);
     assert_state(&bench, "a", "REQUESTABLE");
     fs::set_permissions(&answer, Permissions::from_mode(0o644)).unwrap();
     typed(&bench, &["set", path]).assert_code(0);

@@ -62,7 +62,7 @@ fn a_person_is_told_the_place_and_what_to_do() {
     let column = "python script.py ".len() + 1;
     assert_eq!(place.trim_start(), format!("--> {}:{line}:{column}", path.display()));
     assert_eq!((source, carets), ("python script.py | sort", "                 ^"));
-    assert!(said.stdout.contains(" = help: no shell joins commands; "), "{said:#?}");
+    assert!(said.stdout.contains(" = help: let the tool write to /out, "), "{said:#?}");
     let mut last = said.stdout.lines().rev();
     assert_eq!(last.next(), Some("try: toolexec lint --explain command.pipeline"));
     let verdict = format!("{}: invalid request: 1 error, 0 warnings", path.display());

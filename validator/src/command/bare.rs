@@ -12,7 +12,7 @@ use crate::code::Code;
 impl Splitter<'_, '_> {
     pub(super) fn dollar(&mut self, how: Written) {
         if self.peek(1) == Some('(') {
-            let hint = "put `$(` in single quotes if the tool shall get it as it is";
+            let hint = "put `$(` in single quotes to pass it to the tool unchanged";
             let what = "a command substitution `$(`";
             self.tell(self.next(2), Code::CommandSubstitution, what, hint);
             self.push('$', how);
@@ -23,7 +23,7 @@ impl Splitter<'_, '_> {
         }
         let hint = "write the value itself, or put `$` in single quotes";
         let name = self.rest().iter().skip(1).take_while(|c| is_of_name(**c)).count();
-        let what = "`$` asks a shell for an expansion";
+        let what = "`$` begins an expansion of a shell";
         self.tell(self.next(1 + name), Code::CommandExpansion, what, hint);
         self.push('$', how);
         if self.peek(0) == Some('{') {
@@ -64,7 +64,7 @@ impl Splitter<'_, '_> {
     }
 
     fn pattern(&mut self, at: Range<usize>) {
-        self.tell(at, Code::CommandGlob, "a bare file name pattern", QUOTE_IT);
+        self.tell(at, Code::CommandGlob, "an unquoted file name pattern", QUOTE_IT);
     }
 
     /// Handles `NAME[` in the position of a command name: bash reads on to the `]`, across blanks

@@ -60,17 +60,17 @@ fn find<'s, 'a>(section: &'s Section<'a>, report: &mut Report) -> Option<&'s Lin
         written.partition(|line| is_fence(line.text));
     if let Some(fence) = fences.first() {
         let hint = "remove the fence; the command is one line of plain text";
-        let message = "command: it stands in a fence";
+        let message = "command: it is in a code fence";
         report.error_hint(Code::CommandCodeFence, whole(fence), message, hint);
     }
     let Some(first) = commands.first() else {
         let hint = "write it on one line under the heading";
-        report.error_hint(Code::CommandEmpty, section.spot, "command: there is none", hint);
+        report.error_hint(Code::CommandEmpty, section.spot, "command: missing", hint);
         return None;
     };
     if let Some(second) = commands.get(1) {
         let message = "command: more than one line";
-        let hint = "exactly one line; no comments or prose in this section";
+        let hint = "write exactly one line, without comments or prose";
         report.error_hint(Code::CommandMultipleLines, whole(second), message, hint);
     }
     Some(first)

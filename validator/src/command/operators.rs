@@ -38,9 +38,9 @@ const OPERATORS: [(&str, Code, &str); 28] = [
     (">|", Code::CommandRedirection, "`>|` redirects output"),
     ("<", Code::CommandRedirection, "`<` redirects input"),
     (">", Code::CommandRedirection, "`>` redirects output"),
-    ("((", Code::CommandSubshell, "a bare `((`"),
-    ("(", Code::CommandSubshell, "a bare `(`"),
-    (")", Code::CommandSubshell, "a bare `)`"),
+    ("((", Code::CommandSubshell, "an unquoted `((`"),
+    ("(", Code::CommandSubshell, "an unquoted `(`"),
+    (")", Code::CommandSubshell, "an unquoted `)`"),
 ];
 
 /// Returns the operator at the start of these characters.
@@ -55,24 +55,24 @@ pub(crate) fn first(chars: &[char]) -> Option<Operator> {
 fn hint(text: &str, code: Code) -> &'static str {
     match code {
         Code::CommandChaining if text.starts_with('|') => {
-            "no shell decides what comes next; let the tool handle its own failure"
+            "let the tool handle its own failure; no shell decides what runs next"
         }
-        Code::CommandChaining => "a request runs exactly one command; write a request for each",
+        Code::CommandChaining => "write one request for each command",
         Code::CommandPipeline => {
-            "no shell joins commands; let the tool write to /out, or do both steps in one script"
+            "let the tool write to /out, or do both steps in one script"
         }
         Code::CommandBackground => {
-            "the tool is waited for and ends with its request; leave the `&` out"
+            "remove the `&`; the run waits for the tool"
         }
         Code::CommandHeredoc => "put the text in a declared input and name it below /in",
         Code::CommandRedirection if text.starts_with('<') => {
             "give the tool the path of a declared input below /in as an argument"
         }
         Code::CommandRedirection => {
-            "stdout and stderr are kept anyway; give the tool the path of an output below /out"
+            "give the tool the path of an output below /out; stdout and stderr are kept anyway"
         }
         _ => QUOTE_IT,
     }
 }
 
-pub(crate) const QUOTE_IT: &str = "put it in single quotes if the tool shall get it as it is";
+pub(crate) const QUOTE_IT: &str = "put it in single quotes to pass it to the tool unchanged";

@@ -80,7 +80,7 @@ impl Splitter<'_, '_> {
                     self.at += 1;
                 }
                 '#' if self.started.is_none() => {
-                    let hint = "leave it out, or quote the `#`";
+                    let hint = "remove it, or quote the `#`";
                     self.tell(self.at..self.chars.len(), Code::CommandComment, "a comment", hint);
                     break;
                 }
@@ -193,7 +193,7 @@ impl Splitter<'_, '_> {
             self.tell(raw.clone(), Code::CommandExpansion, what, QUOTE_IT);
         }
         if self.words.is_empty() && expansions::assignment(&marked).is_some() {
-            let hint = "leave it out; the environment is the policy's";
+            let hint = "remove it; policy sets the environment";
             let what = "an assignment before the command name";
             return self.tell(raw, Code::CommandAssignment, what, hint);
         }
@@ -205,7 +205,7 @@ impl Splitter<'_, '_> {
         let quoted = marked.iter().take(tilde).any(|(_, how)| *how != Written::Bare);
         let from = if quoted { raw.start } else { raw.start + tilde };
         let hint = "write a path below /in or /out";
-        let what = "`~` asks a shell for a home directory";
+        let what = "`~` means a home directory to a shell";
         self.tell(from..raw.end, Code::CommandExpansion, what, hint);
     }
 
@@ -226,7 +226,7 @@ impl Splitter<'_, '_> {
             self.tell(raw.clone(), Code::TextTooLarge, &what, hint);
         }
         if has_invisible(&text) {
-            let what = "a word holds an invisible character";
+            let what = "a word contains an invisible character";
             self.tell(raw.clone(), Code::TextConfusable, what, "remove it");
         }
         let column = self.before + raw.start + 1;

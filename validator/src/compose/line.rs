@@ -18,7 +18,7 @@ impl fmt::Display for NotOneLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => f.write_str("more than one line"),
-            other => write!(f, "holds the control character {}", other.escape_unicode()),
+            other => write!(f, "contains the control character {}", other.escape_unicode()),
         }
     }
 }

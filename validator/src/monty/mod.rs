@@ -68,19 +68,19 @@ pub(crate) fn check_front(fields: &Fields<'_>, asked: &Asked<'_>, report: &mut R
         report.error_hint(Code::BackendMismatch, spot, format!("`{key}`: {message}"), hint);
     };
     if asked.language.is_some_and(|language| language != Language::Python) {
-        refuse("language", "the monty lane runs python only", "write `language: python`");
+        refuse("language", "the monty backend runs python only", "write `language: python`");
     }
     if matches!(asked.network, Some(Network::Allowlist(_))) {
-        refuse("network", "the monty lane has no network", "write `network: none`");
+        refuse("network", "the monty backend has no network", "write `network: none`");
     }
     let [inputs, outputs] = asked.files;
     if inputs > 0 {
         let hint = "write `[]` and give values under `## Inputs (JSON)`";
-        refuse("inputs", "the monty lane has no files", hint);
+        refuse("inputs", "the monty backend has no files", hint);
     }
     if outputs > 0 {
         let hint = "write `[]`; the code prints its result";
-        refuse("outputs_expected", "the monty lane has no files", hint);
+        refuse("outputs_expected", "the monty backend has no files", hint);
     }
 }
 
@@ -100,7 +100,7 @@ fn code_of(section: &Section<'_>, report: &mut Report) -> Option<String> {
     check_fences(section, lines, report);
     if lines.iter().all(|line| line.text.trim().is_empty()) {
         let hint = "write the code under the heading, in a fence or without";
-        report.error_hint(Code::CodeEmpty, section.spot, "`## Code`: there is none", hint);
+        report.error_hint(Code::CodeEmpty, section.spot, "`## Code`: empty", hint);
         return None;
     }
     for line in lines {
@@ -116,16 +116,16 @@ fn check_fences(section: &Section<'_>, code: &[Line<'_>], report: &mut Report) {
     let first = trimmed(&section.lines).first().map_or("", |line| line.text.trim());
     let said = first.trim_start_matches(['`', '~']).trim();
     if is_fence(first) && !["", "py", "python", "python3"].contains(&said) {
-        let message = format!("`## Code`: the fence is of {}, not of Python", quote(said));
-        let hint = "the monty lane runs python only";
+        let message = format!("`## Code`: the fence is marked {}, not python", quote(said));
+        let hint = "mark it python; the monty backend runs nothing else";
         report.error_hint(Code::BackendMismatch, section.spot, message, hint);
     }
     // A line within a Python string may begin with the mark; the code then uses the other kind of
     // fence.
     let mark = first.get(..3).filter(|_| is_fence(first)).unwrap_or("```");
     if let Some(line) = code.iter().find(|line| line.text.trim_start().starts_with(mark)) {
-        let message = "`## Code`: a fence among the code";
-        let hint = "one fence around all of it, and nothing beside it";
+        let message = "`## Code`: a fence inside the code";
+        let hint = "put one fence around all of the code, or none";
         report.error_hint(Code::CodeForbidden, line.spot(0), message, hint);
     }
 }
@@ -134,8 +134,8 @@ fn check_line(line: &Line<'_>, report: &mut Report) {
     let refused = words(line.text)
         .find(|(_, word)| REFUSED_WORDS.iter().any(|refused| refused.eq_ignore_ascii_case(word)));
     if let Some((at, word)) = refused {
-        let message = format!("code: {} is refused in the monty lane", quote(word));
-        let hint = "pure computation only; what needs files or modules is a `## Command`";
+        let message = format!("code: {} is refused in the monty backend", quote(word));
+        let hint = "compute with plain values; for files or modules write a `## Command`";
         let spot = line.spot(at).wide(word.chars().count());
         report.error_hint(Code::CodeForbidden, spot, message, hint);
     }
@@ -214,8 +214,8 @@ fn inputs_of(section: &Section<'_>, report: &mut Report) -> Option<Map<String, V
     };
     let strange = inputs.keys().find(|key| !is_variable(key));
     if let Some(key) = strange {
-        let message = format!("`## Inputs (JSON)`: {} is no name of a variable", quote(key));
-        let hint = "letters, digits and `_`, not beginning with a digit, no word of Python's own";
+        let message = format!("`## Inputs (JSON)`: {} is not the name of a variable", quote(key));
+        let hint = "use letters, digits and `_`; no digit first, and no keyword of Python";
         report.error_hint(Code::CodeInputs, SourceSpan::new(first, 0), message, hint);
         return None;
     }

@@ -144,14 +144,14 @@ impl Tree<'_> {
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(),
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
-                self.refuse(spot, "front matter: aliases are not read", "write the value out");
+                self.refuse(spot, "front matter: aliases are not supported", "write out the value");
                 let value = Value::Scalar { text: String::new(), plain: true };
                 self.place(Node { spot, value });
             }
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    self.refuse(spot, "front matter: a second YAML document", "leave one");
+                    self.refuse(spot, "front matter: a second YAML document", "keep one document");
                     return false;
                 }
             }
@@ -173,10 +173,12 @@ impl Tree<'_> {
 
     fn refuse_marks(&mut self, anchor: usize, tag: bool, spot: SourceSpan) {
         if anchor != 0 {
-            self.refuse(spot, "front matter: anchors are not read", "quote a value with `&`");
+            let hint = "quote a value that contains `&`";
+            self.refuse(spot, "front matter: anchors are not supported", hint);
         }
         if tag {
-            self.refuse(spot, "front matter: tags are not read", "quote a value with `!`");
+            let hint = "quote a value that contains `!`";
+            self.refuse(spot, "front matter: tags are not supported", hint);
         }
     }
 
@@ -216,7 +218,7 @@ fn key_of(node: Node, entries: &[Entry], keys: &mut Keys) -> (String, Option<(Co
         return (String::new(), Some((Code::FrontmatterSyntax, message)));
     };
     let wrong = if plain && text == "<<" {
-        let message = "front matter: merges are not read".to_owned();
+        let message = "front matter: merges are not supported".to_owned();
         Some((Code::FrontmatterSyntax, message))
     } else if keys.has(&text, entries) {
         let message = format!("{}: the key appears twice", model::quote(&text));

@@ -13,7 +13,7 @@ pub(crate) use spoken::spoken;
 use crate::table::Table;
 
 /// The hint for every installation.
-pub(crate) const HINT: &str = "what a tool needs must be part of its runtime or a declared input";
+pub(crate) const HINT: &str = "use the packages of the runtime, or declare the module as an input";
 
 /// Tools whose names are not English words.
 const PLAIN: Table = Table::new(&[

@@ -71,14 +71,14 @@ impl Kind {
         match self {
             Self::Allowed => None,
             Self::Device => Some((Code::PathDevice, "is a device of the host")),
-            Self::Host => Some((Code::PathHost, "lies outside /in, /out and /tmp")),
-            Self::Climbs => Some((Code::PathTraversal, "climbs with `..`")),
+            Self::Host => Some((Code::PathHost, "is outside /in, /out and /tmp")),
+            Self::Climbs => Some((Code::PathTraversal, "contains `..`")),
         }
     }
 
     pub(crate) fn hint(self) -> &'static str {
         match self {
-            Self::Device => "only /dev/null, zero, random, urandom, stdin, stdout and stderr exist",
+            Self::Device => "use only /dev/null, zero, random, urandom, stdin, stdout or stderr",
             Self::Climbs => "write the whole path, without `..`",
             Self::Host | Self::Allowed => HINT,
         }

@@ -178,7 +178,7 @@ impl Found<'_> {
             Self::Install(Speech::Instruction) => {
                 "text: an instruction to install packages".to_owned()
             }
-            Self::Install(_) => "text: speaks of installing packages".to_owned(),
+            Self::Install(_) => "text: mentions the installation of packages".to_owned(),
             Self::Shell => "text: an instruction to run a shell".to_owned(),
             Self::Privilege => "text: an instruction to run with more rights".to_owned(),
             Self::Path(kind, path) => {
@@ -190,8 +190,8 @@ impl Found<'_> {
     fn hint(&self) -> &'static str {
         match self {
             Self::Install(_) => packages::HINT,
-            Self::Shell => "no shell runs anything; the one command stands under `## Command`",
-            Self::Privilege => "a tool runs with the rights of its sandbox; leave it out",
+            Self::Shell => "write the one command under `## Command`; no shell runs",
+            Self::Privilege => "remove it; a tool has only the rights of its sandbox",
             Self::Path(kind, _) => kind.hint(),
         }
     }

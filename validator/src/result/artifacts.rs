@@ -55,11 +55,11 @@ fn below_out<'n>(
     let below = path.value.strip_prefix("/out/").unwrap_or(path.value);
     let parts = || below.split('/');
     let (code, what) = if below.starts_with('/') || parts().any(|part| part == "..") {
-        (Code::OutputsOutsideOut, "lies outside /out")
+        (Code::OutputsOutsideOut, "is outside /out")
     } else if parts().any(|part| part.is_empty() || part == ".") {
-        (Code::OutputsPath, "is no plain path below /out")
+        (Code::OutputsPath, "is not a plain path below /out")
     } else if below.chars().any(char::is_control) {
-        (Code::OutputsPath, "holds control characters")
+        (Code::OutputsPath, "contains control characters")
     } else {
         return Some(Placed { value: below, spot: path.spot });
     };
@@ -84,14 +84,14 @@ impl Artifacts {
                 stated if stated.iter().any(fits) => continue,
                 [] => (
                     format!("`## Outputs`: `artifacts` does not state {}", quote(path.text())),
-                    "list it there, with its sha256",
+                    "list it in `artifacts` with its sha256",
                 ),
                 _ => (
                     format!(
                         "`## Outputs`: not the digest that `artifacts` states for {}",
                         quote(path.text())
                     ),
-                    "one of the two is wrong; hash the file again",
+                    "hash the file again; one of the digests is wrong",
                 ),
             };
             let spot = line.spot(at).wide(DIGITS);

@@ -198,7 +198,7 @@ pub(super) fn check_front_matter(node: &Node, report: &mut Report) {
 fn tell(code: Code, spot: SourceSpan, report: &mut Report) {
     let (message, hint) = match code {
         Code::ResultPayload => (
-            "text: an executable payload stands here",
+            "text: an executable payload",
             "leave it in an artifact and state its path and sha256",
         ),
         Code::ResultInstruction => (

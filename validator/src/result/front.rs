@@ -52,7 +52,7 @@ fn check_ids(
     let request = fields.text("request_id", report);
     let text = fields.text("result_id", report)?;
     let Ok(id) = text.value.parse::<ResultId>() else {
-        let message = format!("`result_id`: {} is no result id", quote(text.value));
+        let message = format!("`result_id`: {} is not a result id", quote(text.value));
         report.error(Code::SchemaRequestId, text.spot, message);
         return None;
     };
@@ -66,7 +66,7 @@ fn check_ids(
         && !id.subject().starts_with("REFUSED-")
         && (request.value.parse::<RequestId>().is_err() || request.value != id.subject())
     {
-        let message = "`request_id`: not the one that `result_id` names";
+        let message = "`request_id`: differs from the one in `result_id`";
         report.error(Code::SchemaRequestId, request.spot, message);
     }
     Some(Placed { value: id, spot: text.spot })
@@ -94,7 +94,7 @@ fn check_network(fields: &Fields<'_>, report: &mut Report) {
     if let Some(used) = used
         && NetworkAccess::named(used.value).is_none()
     {
-        let message = format!("`network_used`: {} is not a value", quote(used.value));
+        let message = format!("`network_used`: {} is not a valid value", quote(used.value));
         report.error_hint(Code::NetworkValue, used.spot, message, "write none or allowlist");
     }
     if fields.peek("network_destinations").is_none() {

@@ -39,7 +39,7 @@ const SAFETY_NOTES: [&str; 3] =
 pub fn check_result(bytes: &[u8], file_name: &str) -> Vec<Violation> {
     let mut report = Report::default();
     if bytes.len() > RESULT_BYTES_MAX {
-        let message = format!("file: {} bytes; the limit is {RESULT_BYTES_MAX}", bytes.len());
+        let message = format!("file: {} bytes; the limit is {RESULT_BYTES_MAX} bytes", bytes.len());
         report.error(Code::TextTooLarge, SourceSpan::WHOLE_FILE, message);
         return report.into_rows();
     }
@@ -111,7 +111,7 @@ fn check_safety_notes(section: &Section<'_>, report: &mut Report) {
         let next = lines.map(|line| line.text).find(|text| !text.trim().is_empty());
         let next = next.filter(|text| SAFETY_NOTES.iter().all(|it| after_note(text, it).is_none()));
         if first.is_none_or(|value| value.is_empty()) && next.is_none() {
-            let message = format!("`## Safety Notes`: nothing is said after `{note}:`");
+            let message = format!("`## Safety Notes`: no text after `{note}:`");
             let spot = section.lines.get(index).map_or(section.spot, |line| line.spot(0));
             report.error(Code::SectionMissing, spot, message);
         }

@@ -35,7 +35,7 @@ pub(super) fn check(section: &Section<'_>, report: &mut Report) {
             _ => continue,
         };
         let message = format!("`## {}`: more than {what} of the stream", section.title);
-        let hint = "cut it here, say so, and leave the whole stream in its file";
+        let hint = "cut it here, state that, and leave the whole stream in its file";
         report.error_hint(Code::ResultTooLong, line.spot(0), message, hint);
         return;
     }

@@ -11,10 +11,10 @@ pub(super) static MISSING: Rule = Rule {
     severity: Weight::Depends { error: "in a request", warning: "in a draft" },
     decided: TEXT,
     source: "tool-request schema, Approval Gate",
-    why: "Nothing runs that no person has said yes to. An empty field means that nobody has, \
-          whoever wrote the rest.",
-    remedy: "Have a person read the request and fill in `approved_by` and `approved_utc`; `lint \
-             --draft` only warns until then.",
+    why: "A request runs only after a person approved it. An empty field means that no person \
+          has.",
+    remedy: "Have a person read the request and fill in `approved_by` and `approved_utc`; until \
+             then `lint --draft` only warns.",
     cases: &[
         bad("an empty name", Front("approved_by", "approved_by: \"\"")),
         bad("no time", Front("approved_utc", "")),
@@ -28,9 +28,9 @@ pub(super) static DATE_ORDER: Rule = Rule {
     severity: Weight::Error,
     decided: &[By::Text, By::Host],
     source: "design, Requests",
-    why: "Nobody can approve what is not written yet, or in the future. Times in the wrong order \
-          tell of a copied block or of a wrong clock; two minutes of difference are allowed.",
-    remedy: "Approve the request as it is now and write the time at which that was done.",
+    why: "An approval cannot be older than the request or lie in the future. A wrong order shows a \
+          copied block or a wrong clock; a difference of two minutes is allowed.",
+    remedy: "Approve the present request and write the time of that approval.",
     cases: &[
         bad(
             "approved before it was created",
@@ -56,9 +56,9 @@ pub(super) static EXPIRED: Rule = Rule {
     severity: Weight::Error,
     decided: POLICY,
     source: "design, Policy",
-    why: "An approval is given for the state of things that the approver knew. A host may set a \
-          time after which that knowledge no longer counts.",
-    remedy: "Have the request approved anew.",
+    why: "An approver judges the state of things at that time. A host can set an age after which \
+          the approval no longer counts.",
+    remedy: "Have the request approved again.",
     cases: &[
         bad("too old", Words("Approved eight days ago; policy allows seven.")),
         bad(
@@ -75,15 +75,16 @@ pub(super) static SIGNATURE: Rule = Rule {
     severity: Weight::Error,
     decided: POLICY,
     source: "design, Policy; OpenSSH, PROTOCOL.sshsig",
-    why: "A name can be typed by anybody. Only a signature over the exact bytes shows who has \
-          seen them, and a changed byte ends it.",
-    remedy: "Sign the final file with a key of `allowed_signers`, and change nothing after that.",
+    why: "Anyone can type a name. A signature over the exact bytes shows who approved them, and \
+          any changed byte invalidates it.",
+    remedy: "Sign the final file with a key of `allowed_signers`, and do not change it \
+             afterwards.",
     cases: &[
         bad("changed afterwards", Words("A limit was raised after the file had been signed.")),
         bad("another purpose", Words("The signature was made for another namespace.")),
-        bad("unread", Words("A signature file is a hard link: it may be one that rejects.")),
-        good("unchanged", Words("The signature is over the bytes of the file as it lies there.")),
-        good("none asked for", Words("Policy asks for no signature, and there is none.")),
+        bad("unread", Words("A signature file is a hard link, and may be a rejection.")),
+        good("unchanged", Words("The signature covers the present bytes of the file.")),
+        good("none required", Words("Policy requires no signature, and none exists.")),
     ],
 };
 
@@ -92,12 +93,12 @@ pub(super) static PRINCIPAL: Rule = Rule {
     severity: Weight::Error,
     decided: POLICY,
     source: "design, Policy",
-    why: "Policy lists by name whose word counts on this host. A good signature of a stranger, or \
-          of somebody else than the text names, is not theirs.",
-    remedy: "Write the signer's name as `allowed_signers` has it, or have a listed person sign.",
+    why: "Policy lists the approvers of this host by name. A valid signature of an unlisted \
+          person, or of another person than the text names, does not count.",
+    remedy: "Write the signer's name as in `allowed_signers`, or have a listed person sign.",
     cases: &[
-        bad("somebody else signed", Words("`approved_by: alice`, and only bob has signed.")),
-        bad("a stranger", Words("The file was dropped by a user whom `approval.owners` omits.")),
+        bad("another person signed", Words("`approved_by: alice`, and only bob has signed.")),
+        bad("an unknown user", Words("The owner of the file is not in `approval.owners`.")),
         good("the same person", Words("`approved_by: alice`, and alice has signed.")),
         good("one of several", Words("`approved_by: alice`; alice and bob have signed.")),
     ],
@@ -108,14 +109,14 @@ pub(super) static COUNT: Rule = Rule {
     severity: Weight::Error,
     decided: POLICY,
     source: "design, Policy",
-    why: "For some risks one person's attention is not enough. Two signatures of one person are \
-          one person's attention.",
-    remedy: "Put the missing signatures of other approvers beside the request.",
+    why: "Some risks need the attention of more than one person. Two signatures of one person \
+          count once.",
+    remedy: "Put the missing signatures of other approvers next to the request.",
     cases: &[
-        bad("one of two", Words("Policy asks for two approvers; one has signed.")),
+        bad("one of two", Words("Policy requires two approvers; one has signed.")),
         bad("one person twice", Words("Both signatures are alice's, with two keys.")),
-        good("two people", Words("Policy asks for two; alice and bob have signed.")),
-        good("more than needed", Words("Policy asks for one; two have signed.")),
+        good("two people", Words("Policy requires two; alice and bob have signed.")),
+        good("more than needed", Words("Policy requires one; two have signed.")),
     ],
 };
 
@@ -124,14 +125,13 @@ pub(super) static APPROVER_IS_REQUESTER: Rule = Rule {
     severity: Weight::Error,
     decided: LATER,
     source: "design, Policy",
-    why: "A second pair of eyes is the point of an approval. Who wants the run is not the best \
-          judge of it.",
+    why: "An approval is a check by a second person. The requester cannot be that person.",
     remedy: "Have another person approve it.",
     cases: &[
         bad("one's own request", Words("`x-requester: alice`, approved and signed by alice.")),
-        bad("by another key", Words("Alice asks, and signs with the key of her other machine.")),
-        good("somebody else's", Words("`x-requester: alice`, approved and signed by bob.")),
-        good("allowed by policy", Words("Policy does not forbid approving one's own requests.")),
+        bad("by another key", Words("Alice is the requester, and signs with her other key.")),
+        good("another person's", Words("`x-requester: alice`, approved and signed by bob.")),
+        good("allowed by policy", Words("Policy has `self_approval: true`.")),
     ],
 };
 
@@ -140,13 +140,13 @@ pub(super) static REVOKED: Rule = Rule {
     severity: Weight::Error,
     decided: LATER,
     source: "design, Policy",
-    why: "A key is revoked because somebody else may have it. From then on its signatures say \
-          nothing about its owner.",
-    remedy: "Sign with the new key, after a look at what the old one has signed.",
+    why: "A key is revoked because another person may have it. Its signatures no longer prove \
+          anything about its owner.",
+    remedy: "Check what the old key has signed, then sign with the new key.",
     cases: &[
-        bad("a lost key", Words("The key that signed stands in the revocation list.")),
+        bad("a lost key", Words("The signing key is on the revocation list.")),
         bad("revoked while it waited", Words("The key was revoked after signing, before the run.")),
-        good("a valid key", Words("The key that signed stands in no revocation list.")),
+        good("a valid key", Words("The signing key is not on the revocation list.")),
         good("another key", Words("An old key of the approver is revoked; the new one signed.")),
     ],
 };
@@ -156,13 +156,13 @@ pub(super) static REJECTED: Rule = Rule {
     severity: Weight::Error,
     decided: POLICY,
     source: "design, The command line",
-    why: "A no is final: it must not depend on which of two signatures is read first, or on a \
-          later yes to the same bytes.",
+    why: "A rejection is final. It must not depend on the order in which signatures are read, or \
+          on a later approval of the same bytes.",
     remedy: "Read the reason of the rejection, and draft a new request under a new id.",
     cases: &[
         bad("a signed rejection", Words("Bob signed a rejection of these bytes.")),
         bad("yes and no", Words("Alice approved and bob rejected the same bytes.")),
-        good("no rejection", Words("Nobody whom policy knows has rejected it.")),
-        good("an unknown key", Words("A rejection by a key that policy does not know.")),
+        good("no rejection", Words("No person whom policy lists has rejected it.")),
+        good("an unknown key", Words("A rejection by a key that policy does not list.")),
     ],
 };

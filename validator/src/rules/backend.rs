@@ -10,14 +10,14 @@ pub(super) static VALUE: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema of later date, backend; design, Requests",
-    why: "The lane decides how a tool is confined. A word that is not known could stand for \
-          anything, so it never falls back to a default.",
-    remedy: "Write ERA, monty or confined exactly so, or leave the key out.",
+    why: "The backend decides how a tool is confined. An unknown word could mean anything, so no \
+          default replaces it.",
+    remedy: "Write ERA, monty or confined exactly so, or remove the key.",
     cases: &[
         bad("another system", Front("backend", "backend: docker")),
         bad("small letters", Front("backend", "backend: era")),
         good("ERA", Front("backend", "backend: ERA")),
-        good("ours", Front("backend", "backend: confined")),
+        good("confined", Front("backend", "backend: confined")),
     ],
 };
 
@@ -25,18 +25,18 @@ pub(super) static UNAVAILABLE: Rule = Rule {
     code: Code::BackendUnavailable,
     severity: Weight::Depends {
         error: "when it is submitted or run",
-        warning: "for the monty lane in lint, since no policy of this version offers it",
+        warning: "for the monty backend in lint, since no policy of this version offers it",
     },
     decided: &[By::Text, By::Policy, By::Host],
     source: "design, Requests",
-    why: "A lane that is not to be had is refused. Running in another instead would give the tool \
+    why: "A request for an unavailable backend is refused. Another backend could give the tool \
           less confinement, or other rights, than were approved.",
-    remedy: "Ask for a lane that policy defines, with the sections of that lane.",
+    remedy: "Name a backend that policy offers, with the sections of that backend.",
     cases: &[
-        warned("the monty lane", Front("backend", "backend: monty")).of(Base::Monty),
+        warned("the monty backend", Front("backend", "backend: monty")).of(Base::Monty),
         warned("in quotes", Front("backend", "backend: \"monty\"")).of(Base::Monty),
-        good("our own lane", Front("backend", "backend: confined")),
-        good("none named: policy's own is taken", Prose("# Statistics of one table")),
+        good("the confined backend", Front("backend", "backend: confined")),
+        good("none named: the default of the policy", Prose("# Statistics of one table")),
     ],
 };
 
@@ -46,9 +46,9 @@ pub(super) static MISMATCH: Rule = Rule {
     decided: TEXT,
     source: "tool-request schema of later date, backend; tool-exec policy, Backend monty",
     why: "Monty is an interpreter of Python without files, processes or network. A request that \
-          declares any of them would be approved for something that cannot happen.",
+          declares any of them could not run as approved.",
     remedy: "Leave `inputs` and `outputs_expected` empty, write `network: none` and `language: \
-             python`, or ask for another lane.",
+             python`, or name another backend.",
     cases: &[
         bad(
             "an input file",
@@ -68,6 +68,6 @@ pub(super) static MISMATCH: Rule = Rule {
         )
         .of(Base::Monty),
         good("code only", Front("backend", "backend: \"monty\"")).of(Base::Monty),
-        good("files in a lane that has them", Front("backend", "backend: ERA")),
+        good("files in a backend that has them", Front("backend", "backend: ERA")),
     ],
 };

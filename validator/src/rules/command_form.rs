@@ -12,8 +12,7 @@ pub(super) static EMPTY: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: SOURCE,
-    why: "A request without a command asks for nothing, so there is nothing that could be \
-          approved.",
+    why: "A request without a command has nothing to approve or to run.",
     remedy: "Write the command on one line below the heading.",
     cases: &[
         bad("nothing below the heading", Command("")),
@@ -28,8 +27,8 @@ pub(super) static MULTIPLE_LINES: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: SOURCE,
-    why: "A second line is a second command to one reader and a remark to another. Remarks belong \
-          above the first section.",
+    why: "One reader takes a second line for a command, another for a remark. Remarks belong above \
+          the first section.",
     remedy: "Leave exactly one line in this section.",
     cases: &[
         bad(
@@ -47,8 +46,8 @@ pub(super) static CODE_FENCE: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: SOURCE,
-    why: "The schema asks for plain text. A fence can hold several lines and an info string, and \
-          may end elsewhere than it seems.",
+    why: "The schema requires plain text. A fence can contain several lines and an info string, \
+          and may end at another line than it seems.",
     remedy: "Remove the lines of the fence.",
     cases: &[
         bad("backticks", Command("```sh\npython script.py /in/input.csv\n```")),
@@ -61,13 +60,13 @@ pub(super) static CODE_FENCE: Rule = Rule {
 pub(super) static MARKUP: Rule = Rule {
     code: Code::CommandMarkup,
     severity: Weight::Depends {
-        error: "around the command, and for elements that can hide what follows",
-        warning: "inside of its words",
+        error: "around the command, and for elements that can hide the text after them",
+        warning: "inside its words",
     },
     decided: TEXT,
     source: SOURCE,
-    why: "Markup is shown differently from how it is written, so what a person sees would not be \
-          the words that are executed.",
+    why: "Markup is displayed differently from its source, so the approver would not see the words \
+          that are executed.",
     remedy: "Write the line as plain text: no list mark, heading, backticks or HTML around it. \
              Pass marked-up text in an input file.",
     cases: &[
@@ -95,9 +94,9 @@ pub(super) static ASSIGNMENT: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests",
-    why: "Words such as `X=1` before the name set the environment in a shell. Here the environment \
-          is the policy's; without a shell they would be taken for the program.",
-    remedy: "Leave it out, or give the value to the tool as an argument.",
+    why: "In a shell, words such as `X=1` before the name set the environment. Here policy sets \
+          the environment; without a shell they would be taken for the program.",
+    remedy: "Remove it, or pass the value to the tool as an argument.",
     cases: &[
         bad("one variable", Command("DEBUG=1 python script.py /in/input.csv")),
         bad("added to", Command("PATH+=/tmp python script.py /in/input.csv")),
@@ -111,8 +110,8 @@ pub(super) static COMMENT: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests",
-    why: "A shell would drop what follows `#`; without one it would reach the tool as arguments. \
-          Either way it is not what one of the readers expects.",
+    why: "A shell would drop the text after `#`; without a shell the tool would get it as \
+          arguments. One of the readers would be wrong.",
     remedy: "Put remarks above the first section, or quote the `#`.",
     cases: &[
         bad("a remark", Command("python script.py /in/input.csv # all columns")),
@@ -127,7 +126,7 @@ pub(super) static QUOTING: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests; POSIX, Shell Command Language, Quoting",
-    why: "Where a quote does not end, nobody can say where the words do.",
+    why: "If a quote does not end, the words of the command are not defined.",
     remedy: "Close the quote, or remove the last backslash.",
     cases: &[
         bad("a quote that stays open", Command("python script.py /in/input.csv 'two words")),
@@ -143,9 +142,9 @@ pub(super) static NOT_PERMITTED: Rule = Rule {
     decided: POLICY,
     source: "design, Policy",
     why: "Policy lists the words that may begin a command; each chooses a runtime. The word never \
-          names a file on the host, so no other program can be reached by it.",
-    remedy: "Begin the command with a word that the policy in force lists (`public/policy.yaml` of the \
-             spool; for `toolexec run`, `toolexec policy show embedded`).",
+          names a file of the host, so no other program can be reached.",
+    remedy: "Begin the command with a word that the active policy lists (`public/policy.yaml` of \
+             the spool; for `toolexec run`, `toolexec policy show embedded`).",
     cases: &[
         bad("not listed", Words("The command begins with `ffmpeg`; policy lists `python` only.")),
         bad("a path", Words("The command begins with `./tool`; policy lists words, not files.")),
@@ -159,8 +158,8 @@ pub(super) static UNDECLARED_FILE: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests",
-    why: "Only declared inputs lie in /in. A command that names another file would fail, or worse, \
-          run a script that nobody has approved by its digest.",
+    why: "/in contains only the declared inputs. A command that names another file would fail, or \
+          start a script whose digest is not approved.",
     remedy: "Declare the file under `inputs` with its sha256 and list it under `## Input Files`.",
     cases: &[
         bad("a script that is not declared", Command("python other.py /in/input.csv")),

@@ -14,8 +14,7 @@ pub(super) static CHAINING: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: SCHEMA,
-    why: "One request is one command, so that one decision, one set of limits and one record \
-          belong to it.",
+    why: "One request is one command, with one decision, one set of limits and one record.",
     remedy: "Write one request for each command, or a script that does both.",
     cases: &[
         bad("a second command", Command("python script.py /in/input.csv; id")),
@@ -31,8 +30,8 @@ pub(super) static PIPELINE: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: SCHEMA,
-    why: "A pipeline is several programs, and only the first is the one that policy looks at.",
-    remedy: "Let the tool do the second step itself; its stdout is kept anyway.",
+    why: "A pipeline is several programs, and policy checks only the first.",
+    remedy: "Let the tool do the second step; its stdout is kept anyway.",
     cases: &[
         bad("into another program", Command("python script.py /in/input.csv | sort")),
         bad("with its errors", Command("python script.py /in/input.csv |& sort")),
@@ -46,8 +45,8 @@ pub(super) static REDIRECTION: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: SCHEMA,
-    why: "Files come from /in and go to /out by the tool's own hand, and stdout and stderr are \
-          kept with their digests. A redirection would need a shell.",
+    why: "The tool itself reads from /in and writes to /out, and stdout and stderr are kept with \
+          their digests. A redirection would need a shell.",
     remedy: "Name files by options of the tool; read stdout and stderr in the result.",
     cases: &[
         bad("output", Command("python script.py /in/input.csv > /out/output.json")),
@@ -63,7 +62,7 @@ pub(super) static HEREDOC: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Command",
-    why: "A here-document hides a whole file behind one word of the command, without a digest.",
+    why: "A here-document hides a whole file in the command, without a digest.",
     remedy: "Put the text into a declared input file.",
     cases: &[
         bad("a document", Command("python script.py << EOF")),
@@ -78,9 +77,9 @@ pub(super) static SUBSTITUTION: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: SCHEMA,
-    why: "A substitution runs another program first and puts its output into the command: the line \
-          that is approved is not the line that runs.",
-    remedy: "Write the value itself; in single quotes the signs are only data.",
+    why: "A substitution runs another program first and puts its output into the command, so the \
+          approved line is not the line that runs.",
+    remedy: "Write the value itself; in single quotes the characters are only data.",
     cases: &[
         bad("with parentheses", Command("python script.py /in/input.csv $(date)")),
         bad(
@@ -98,8 +97,8 @@ pub(super) static EXPANSION: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: DESIGN,
-    why: "What a variable, `~` or a brace list stands for is not in the text, and nothing expands \
-          it here. The tool would get the signs themselves.",
+    why: "The text does not show the value of a variable, `~` or a brace list, and nothing expands \
+          it here. The tool would get the characters themselves.",
     remedy: "Write the value out, or put the word in single quotes.",
     cases: &[
         bad("a variable", Command("python script.py /in/input.csv $USER")),
@@ -115,8 +114,8 @@ pub(super) static GLOB: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: DESIGN,
-    why: "A pattern stands for whatever files there are at the time. The inputs are a closed list, \
-          so they can be named.",
+    why: "A pattern depends on the files that exist at the time. The inputs are a closed list, so \
+          they can be named.",
     remedy: "Name the files, or quote a pattern that is meant for the tool.",
     cases: &[
         bad("all files", Command("python script.py *")),
@@ -132,8 +131,8 @@ pub(super) static SUBSHELL: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: DESIGN,
-    why: "A bare parenthesis opens a shell within the shell, or is a mistake in quoting. Neither \
-          is a word of one command.",
+    why: "An unquoted parenthesis opens a subshell, or is a mistake in quoting. It is not a word \
+          of one command.",
     remedy: "Put the word in single quotes.",
     cases: &[
         bad("around the command", Command("(python script.py /in/input.csv)")),
@@ -148,8 +147,8 @@ pub(super) static BACKGROUND: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: DESIGN,
-    why: "A run ends with its command. Something left behind in the background would have no \
-          limits and no record.",
+    why: "A run ends with its command. A process left in the background would have no limits and \
+          no record.",
     remedy: "Remove the `&`, or quote it.",
     cases: &[
         bad("sent to the background", Command("python script.py /in/input.csv &")),
@@ -164,14 +163,14 @@ pub(super) static SHELL: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: SCHEMA,
-    why: "A shell, or a program that starts another, makes the first word say nothing about what \
-          runs. Policy decides by the first word.",
+    why: "Policy decides by the first word. If it is a shell, or a program that starts another, it \
+          does not show what runs.",
     remedy: "Begin with the interpreter itself; limits and environment come from the request and \
              the policy.",
     cases: &[
         bad("a shell", Command("bash -c 'python script.py /in/input.csv'")),
         bad("a wrapper", Command("timeout 5 python script.py /in/input.csv")),
-        bad("a word of the shell", Command("exec python script.py /in/input.csv")),
+        bad("a shell builtin", Command("exec python script.py /in/input.csv")),
         good("the interpreter", Command("python script.py /in/input.csv")),
         good("the word as an argument", Command("python script.py /in/input.csv bash")),
     ],
@@ -182,9 +181,9 @@ pub(super) static PRIVILEGE: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Forbidden Content",
-    why: "A tool has the rights of its sandbox and no others. A text that tells its reader to use \
-          `sudo` or to switch a confinement off asks for what no approval gives.",
-    remedy: "Leave it out. A tool that cannot work without more rights does not belong here.",
+    why: "A tool has the rights of its sandbox and no others. A text that asks its reader to use \
+          `sudo` or to disable a confinement asks for rights that no approval gives.",
+    remedy: "Remove it. A tool that needs more rights cannot run here.",
     cases: &[
         bad("a program that gives rights", Prose("Use sudo.")),
         bad("another user", Prose("Run the script as root.")),

@@ -26,16 +26,16 @@ pub(super) static REPLAYED: Rule = Rule {
     severity: Weight::Error,
     decided: SPOOL,
     source: "design, The spool",
-    why: "One approval is for one run. A file that is dropped again, by accident or on purpose, \
-          must not run again.",
+    why: "One approval is valid for one run. A file that is submitted again, by accident or on \
+          purpose, must not run again.",
     remedy: "Draft a request with a new id and have it approved.",
     cases: &[
-        bad("dropped twice", Words("The same file was dropped again after its run.")),
-        bad("after a crash", Words("The host died while it ran; nobody knows how far it came.")),
-        good("a new request", Words("The same work under a new id, approved anew.")),
+        bad("submitted twice", Words("The same file was submitted again after its run.")),
+        bad("after a crash", Words("The host stopped during the run; its outcome is unknown.")),
+        good("a new request", Words("The same work under a new id, approved again.")),
         good(
             "refused before",
-            Words("It was refused before it could start, and is dropped again."),
+            Words("It was refused before it could start, and is submitted again."),
         ),
     ],
 };
@@ -46,7 +46,7 @@ pub(super) static ID_REUSED: Rule = Rule {
     decided: SPOOL,
     source: "design, The spool",
     why: "Records refer to requests by their id. Two different requests under one id would make \
-          every such reference ambiguous.",
+          every reference ambiguous.",
     remedy: "Give the request an id of its own.",
     cases: &[
         bad("edited after a run", Words("A limit was changed and the id kept.")),
@@ -61,12 +61,12 @@ pub(super) static OWNER: Rule = Rule {
     severity: Weight::Error,
     decided: LATER,
     source: "design, The spool",
-    why: "Who may write into a directory is a matter of its mode; whose requests are taken from it \
-          is decided once more by the owner that the kernel reports.",
-    remedy: "Submit as a user whom the policy lets submit.",
+    why: "The mode of a directory decides who can write into it. The owner that the kernel reports \
+          decides once more whose requests are accepted.",
+    remedy: "Submit as a user whom the policy permits to submit.",
     cases: &[
-        bad("a stranger", Words("The file belongs to a user whom policy does not list.")),
-        bad("changed hands", Words("The file was given to another user before it was taken.")),
+        bad("an unknown user", Words("The file belongs to a user whom policy does not list.")),
+        bad("changed hands", Words("The file was given to another user before it was claimed.")),
         good("listed", Words("The file belongs to a user whom policy lists.")),
         good("by group", Words("The file belongs to a member of a group that policy lists.")),
     ],
@@ -77,14 +77,14 @@ pub(super) static INCOMPLETE: Rule = Rule {
     severity: Weight::Error,
     decided: LATER,
     source: "design, The spool",
-    why: "The request is renamed into place last, so what belongs to it is there or never comes. \
-          Waiting would only hide the mistake.",
-    remedy: "Put inputs and signatures there first, or use `toolexec promote`, which does so.",
+    why: "A submitter renames the request into place last, so its files exist by then or never \
+          arrive. Waiting would only hide the mistake.",
+    remedy: "Put inputs and signatures there first, or submit with `toolexec promote`.",
     cases: &[
-        bad("no inputs", Words("Two inputs are declared, and there is no directory of inputs.")),
+        bad("no inputs", Words("Two inputs are declared, and the directory of inputs is missing.")),
         bad("too early", Words("The request was moved into place before its files were copied.")),
-        good("complete", Words("Inputs and signatures lay there before the request did.")),
-        good("nothing needed", Words("No inputs are declared and no signature is asked for.")),
+        good("complete", Words("Inputs and signatures existed before the request.")),
+        good("nothing needed", Words("No inputs are declared and no signature is required.")),
     ],
 };
 
@@ -93,14 +93,14 @@ pub(super) static FILE_KIND: Rule = Rule {
     severity: Weight::Error,
     decided: SPOOL,
     source: "design, The spool",
-    why: "A link, a pipe or a device can become something else between two looks at it. Only a \
-          plain file with one name is what it was when it was hashed.",
+    why: "A link, a pipe or a device can change between two accesses. Only a regular file with one \
+          link keeps the content that was hashed.",
     remedy: "Put a copy of the file there.",
     cases: &[
-        bad("a symbolic link", Words("The request is a link to a file in somebody's home.")),
+        bad("a symbolic link", Words("The request is a link to a file in a user's home.")),
         bad("a pipe", Words("An input is a named pipe.")),
         good("a file", Words("A regular file with one link.")),
-        good("a copy", Words("The link was replaced by a copy of what it pointed to.")),
+        good("a copy", Words("The link was replaced by a copy of its target.")),
     ],
 };
 
@@ -109,14 +109,14 @@ pub(super) static HELD: Rule = Rule {
     severity: Weight::Error,
     decided: SPOOL,
     source: "design, The spool",
-    why: "Whoever runs the host may want to look into a request, or at the host, before it runs. It \
-          keeps its place and waits, until it is released or has waited too long.",
-    remedy: "Have it released: toolexec release ID.",
+    why: "An operator may want to inspect a request or the host before the run. The request keeps \
+          its place and waits until it is released or expires.",
+    remedy: "Ask the operator to release it with `toolexec release ID`.",
     cases: &[
-        bad("held", Words("An operator held it, and nobody released it within the policy's time.")),
-        bad("held by another", Words("One operator released nothing; another still holds it.")),
+        bad("held", Words("An operator held it, and it was not released within `held_sec_max`.")),
+        bad("held by another operator", Words("One operator released it; another still holds it.")),
         good("released", Words("The operator who held it released it.")),
-        good("never held", Words("Nobody asked for it to wait.")),
+        good("never held", Words("No operator held it.")),
     ],
 };
 
@@ -125,14 +125,14 @@ pub(super) static CANCELLED: Rule = Rule {
     severity: Weight::Error,
     decided: SPOOL,
     source: "design, The spool",
-    why: "What is not wanted any more must not run because nobody could stop it. That it was \
-          cancelled, and by whom, is recorded as any refusal is.",
-    remedy: "If it is wanted after all, approve it once more; it was not used up.",
+    why: "A request that is no longer wanted must not run. Its cancellation, and by whom, is \
+          recorded like any refusal.",
+    remedy: "To run it after all, have it approved again; the approval was not used.",
     cases: &[
         bad("waiting", Words("It waited for its turn when an operator cancelled it.")),
-        bad("held", Words("It was held for an answer when an operator cancelled it.")),
+        bad("held", Words("It was waiting for an answer when an operator cancelled it.")),
         good("too late", Words("Its run had ended when it was cancelled.")),
-        good("nobody asked", Words("No operator cancelled it.")),
+        good("not cancelled", Words("No operator cancelled it.")),
     ],
 };
 
@@ -141,14 +141,14 @@ pub(super) static PERMISSION_DENIED: Rule = Rule {
     severity: Weight::Error,
     decided: POLICY,
     source: "design, Policy (permissions)",
-    why: "A human has decided that this agent shall not have this tool. Asking again and again \
-          must not wear that decision down.",
-    remedy: "Have a human do it, or have the decision changed by whoever took it.",
+    why: "A human has decided that this agent may not use this tool. Repeated requests must not \
+          change that.",
+    remedy: "Have a human run it, or have the decision changed by its author.",
     cases: &[
         bad("this tool", Words("The agent is denied `toolexec.run.python`.")),
         bad("in this workflow", Words("It is denied in this workflow and approved in another.")),
         good("approved", Words("The agent is approved for the tool in this workflow.")),
-        good("not covered", Words("Policy asks for no permission where a human requests.")),
+        good("not covered", Words("Policy requires no permission for the requests of a human.")),
     ],
 };
 
@@ -157,14 +157,15 @@ pub(super) static PERMISSION_REQUESTABLE: Rule = Rule {
     severity: Weight::Error,
     decided: POLICY,
     source: "design, Policy (permissions)",
-    why: "No entry is not a yes. The request waits, and a human is asked about the agent once.",
-    remedy: "Answer the question that was put into drafts/permissions/, with `toolexec permission set`, \
-             and drop the answer into approved/; the request is then decided anew.",
+    why: "A missing entry is not a permission. The request waits, and a human is asked once about \
+          the agent.",
+    remedy: "Answer the permission request in drafts/permissions/ with `toolexec permission set`, \
+             and put the answer into approved/; the daemon then decides the request again.",
     cases: &[
-        bad("a new agent", Words("Nothing is known of this agent and this tool.")),
+        bad("a new agent", Words("The store has no entry for this agent and this tool.")),
         bad("no name", Words("A covered request without `x-agent` is the agent `unknown`.")),
         good("answered", Words("A human has approved the agent for the tool.")),
-        good("not covered", Words("Policy covers agents only, and a human asks.")),
+        good("not covered", Words("Policy covers agents only, and the requester is a human.")),
     ],
 };
 
@@ -173,14 +174,14 @@ pub(super) static LAYER: Rule = Rule {
     severity: Weight::Error,
     decided: &[By::Host],
     source: "design, Policy (layers)",
-    why: "A run without a layer that policy requires would be less confined than was approved. It \
-          is refused by the layer's name and never silently weakened.",
-    remedy: "Give the host what the message names, or let the policy name the exception.",
+    why: "Without a required layer the run would be less confined than was approved. It is refused \
+          by the name of the layer and never weakened silently.",
+    remedy: "Provide the named layer on the host, or list it as an exception in the policy.",
     cases: &[
         bad("no namespaces", Words("The kernel forbids user namespaces to this user.")),
         bad("no Landlock", Words("The kernel was started without Landlock.")),
-        good("all there", Words("Every layer that policy requires is in force.")),
-        good("a named exception", Words("No cgroup can be written, and policy excepts `cgroup`.")),
+        good("complete", Words("Every layer that policy requires is active.")),
+        good("a named exception", Words("No cgroup is writable, and policy excepts `cgroup`.")),
     ],
 };
 
@@ -189,13 +190,13 @@ pub(super) static GATE: Rule = Rule {
     severity: Weight::Error,
     decided: POLICY,
     source: "AANA, pre-tool-call gate; design, Policy",
-    why: "The gate weighs what the tool may touch against what was really verified. Its blockers \
-          are passed on under their own names, so that its documentation applies.",
-    remedy: "Look up the blocker in docs/gate.md, and verify or declare what it misses.",
+    why: "The gate weighs the effects of the tool against the verified evidence. Its blockers keep \
+          their own names, so that its documentation applies.",
+    remedy: "Look up the blocker in docs/gate.md, and verify or declare what is missing.",
     cases: &[
         bad("nothing verified", Words("The only approval is a name in the text.")),
         bad("no schema", Words("The event lacks a field that its schema requires.")),
-        good("confirmed", Words("Every approval that policy asks for has been verified.")),
+        good("confirmed", Words("Every approval that policy requires has been verified.")),
         good("read only", Words("A tool that writes nothing, with a valid signature.")),
     ],
 };
@@ -206,13 +207,13 @@ pub(super) static AIS: Rule = Rule {
     decided: POLICY,
     source: "AIS, verification; design, Policy",
     why: "Where policy requires AIS, a chain of signed artifacts binds the run to one intent of \
-          one agent. A check that fails is named as the specification names it, in small letters.",
-    remedy: "Look up the code in docs/ais.md, and have the artifact issued anew for exactly this \
+          one agent. A failed check has the name of the specification, in lower case.",
+    remedy: "Look up the code in docs/ais.md, and have the artifact issued again for exactly this \
              request.",
     cases: &[
         bad("another intent", Words("The envelope is bound to a request with other arguments.")),
-        bad("too old", Words("The envelope was fresh when it was made, and is not any more.")),
+        bad("too old", Words("The envelope has expired since it was made.")),
         good("bound", Words("The envelope names the digest of this request's intent.")),
-        good("not required", Words("Policy does not require AIS, and there is none.")),
+        good("not required", Words("Policy does not require AIS, and no bundle exists.")),
     ],
 };

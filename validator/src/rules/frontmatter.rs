@@ -10,8 +10,8 @@ pub(super) static MISSING: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Front Matter",
-    why: "All that policy decides on stands in this block. Only a block at the very top is read, \
-          so that no second one further down can be taken for it.",
+    why: "Policy decides only on the keys of this block. Only a block at the very top is read, so \
+          that no second block can be mistaken for it.",
     remedy: "Begin the file with a line that is exactly `---`, then the keys, then `---` again.",
     cases: &[
         bad("words above the block", Top("Please run this.\n\n")),
@@ -29,9 +29,9 @@ pub(super) static SYNTAX: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests",
-    why: "YAML can say one thing in many ways, and readers of YAML disagree on the rare ones. Only \
-          what all of them read alike is read: no anchors, aliases, tags or merges.",
-    remedy: "Write every value out, and put a value with `:`, `&`, `*`, `!` or `#` in quotes.",
+    why: "YAML has many forms for one value, and parsers disagree on the rare ones. Only the \
+          common forms are read: no anchors, aliases, tags or merges.",
+    remedy: "Write out every value, and put a value with `:`, `&`, `*`, `!` or `#` in quotes.",
     cases: &[
         bad("a second colon without quotes", Front("purpose", "purpose: Table: find the mean")),
         bad("an anchor", Front("purpose", "purpose: &why \"Find the mean.\"")),
@@ -46,15 +46,15 @@ pub(super) static MISSING_KEY: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Front Matter",
-    why: "A value that is not written down would have to be guessed, and what the approver had in \
-          mind is not known to anybody else. Only `network`, `network_allowlist` and `backend` may \
-          be left out: no network, no hosts, and the policy's own lane.",
-    remedy: "Add the key. A list that is empty is written `[]`.",
+    why: "The program would have to guess a missing value, and cannot know what the approver \
+          meant. Only `network`, `network_allowlist` and `backend` are optional: no network, no \
+          hosts, and the default backend of the policy.",
+    remedy: "Add the key. An empty list is written `[]`.",
     cases: &[
         bad("no language", Front("language", "")),
         bad("no list of constraints", Front("constraints", "")),
         bad("part of an agent", Front("x-agent", "x-agent: {name: reader}")),
-        good("an empty list is there all the same", Front("constraints", "constraints: []")),
+        good("an empty list is present", Front("constraints", "constraints: []")),
         good("without `network` there is none", Front("network", "")),
     ],
 };
@@ -64,11 +64,11 @@ pub(super) static UNKNOWN_KEY: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests",
-    why: "A misspelt key would be ignored without a word, and what it asks for would not happen. \
-          Keys that begin with `x-` are free for everybody's own use.",
+    why: "A misspelt key would be ignored silently, and its setting would have no effect. Keys \
+          that begin with `x-` are free for extensions.",
     remedy: "Correct the spelling, indent a key that belongs to a list item, or call it `x-…`.",
     cases: &[
-        bad("a key of one's own", Front("priority", "priority: high")),
+        bad("a new key", Front("priority", "priority: high")),
         bad("a misspelt key", Front("backends", "backends: confined")),
         good("the same as an extension", Front("x-priority", "x-priority: high")),
         good("an optional key", Front("backend", "backend: confined")),
@@ -80,8 +80,8 @@ pub(super) static DUPLICATE_KEY: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests",
-    why: "Of two values some readers take the first and others the last: what was approved would \
-          depend on the program that shows it.",
+    why: "Some parsers take the first value and others the last. The approved value would depend \
+          on the program that shows it.",
     remedy: "Keep one of the two lines.",
     cases: &[
         bad("two limits", Front("time_limit_sec", "time_limit_sec: 120\ntime_limit_sec: 86400")),
@@ -96,10 +96,10 @@ pub(super) static TYPE: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Front Matter",
-    why: "A number in quotes is text, and an unquoted word such as `no` or `1e3` may be something \
-          else than it seems. Whoever has to convert a value has to guess.",
-    remedy: "Numbers stand without quotes, text that looks like a number with them; lists as `[]` \
-             or one `- ` line for each item.",
+    why: "A number in quotes is text, and an unquoted word such as `no` or `1e3` may not be what \
+          it seems. A program that converts a value has to guess.",
+    remedy: "Write numbers without quotes, text that looks like a number with quotes, and lists as \
+             `[]` or one `- ` line for each item.",
     cases: &[
         bad("a number in quotes", Front("memory_limit_mb", "memory_limit_mb: \"1024\"")),
         bad("a number where text belongs", Front("approved_by", "approved_by: 1000")),
@@ -115,15 +115,15 @@ pub(super) static VALUE: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Front Matter",
-    why: "Some keys have a fixed set of values, others are one readable line. The schema's own \
-          `human|core_draft` is a choice that has to be made, not a value.",
-    remedy: "Write one of the values that the hint names, or one line of visible text.",
+    why: "Some keys have a fixed set of values, others are one readable line. The schema's \
+          `human|core_draft` is a choice, not a value.",
+    remedy: "Write one of the values in the hint, or one line of visible text.",
     cases: &[
-        bad("the choice copied", Front("requested_by", "requested_by: \"human|core_draft\"")),
+        bad("the placeholder copied", Front("requested_by", "requested_by: \"human|core_draft\"")),
         bad("an empty purpose", Front("purpose", "purpose: \"\"")),
         bad("a hidden character by an escape", Front("purpose", "purpose: \"Find\\u202e it.\"")),
         bad("half an exit code", Front("exit_code", "exit_code: 0.5")).of(Base::Result),
-        good("the choice made", Front("requested_by", "requested_by: \"human\"")),
+        good("one choice", Front("requested_by", "requested_by: \"human\"")),
         good("one line", Front("purpose", "purpose: \"Find the mean.\"")),
     ],
 };
@@ -133,8 +133,8 @@ pub(super) static TOO_LARGE: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests",
-    why: "The block is for facts that a person reads in a minute. Its size, its depth and the \
-          number of its values are bounded so that reading it is always cheap.",
+    why: "The block has facts that a person reads in a minute. Its size, depth and number of \
+          values are limited, so that reading it is always cheap.",
     remedy: "Move text below the block, and data into an input file.",
     cases: &[
         bad("70,000 characters", Front("x-note", "x-note: «a × 70000»")),

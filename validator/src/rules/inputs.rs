@@ -23,8 +23,8 @@ pub(super) static HASH_MISSING: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Approval Gate",
-    why: "The digest ties the approval to the bytes. Without it the file could be exchanged \
-          between the approval and the run.",
+    why: "The digest ties the approval to the bytes. Without it the file could be exchanged before \
+          the run.",
     remedy: "Add the digest that `sha256sum FILE` prints.",
     cases: &[
         bad(
@@ -53,8 +53,8 @@ pub(super) static HASH_FORMAT: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Front Matter",
-    why: "A text of another length is no SHA-256. A placeholder such as `hex...` that was left \
-          behind must not pass for a digest.",
+    why: "Text of another length is not a SHA-256. A placeholder such as `hex...` must not pass \
+          for a digest.",
     remedy: "Write the 64 hexadecimal digits that `sha256sum FILE` prints.",
     cases: &[
         bad("the schema's placeholder", Front("inputs", inputs!("hex..."))),
@@ -71,8 +71,8 @@ pub(super) static NAME: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests",
-    why: "The name becomes a path below /in. Dots, slashes and odd characters in it could lead \
-          out of that directory or name a file that nobody sees.",
+    why: "The name becomes a path below /in. Dots, slashes and unusual characters could lead out \
+          of that directory or name a hidden file.",
     remedy: "Write the path below /in: up to 8 parts of letters, digits, `.`, `_` and `-`, none \
              of them beginning with a dot.",
     cases: &[
@@ -119,12 +119,12 @@ pub(super) static DUPLICATE: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests",
-    why: "Two entries for one path leave open which bytes will lie there, and a path cannot be \
-          a file and a folder at once.",
-    remedy: "Give each input a path of its own.",
+    why: "Two entries for one path do not define its bytes, and a path cannot be a file and a \
+          folder at once.",
+    remedy: "Give each input its own path.",
     cases: &[
         bad(
-            "twice the same",
+            "the same twice",
             Front(
                 "inputs",
                 concat!(
@@ -169,8 +169,8 @@ pub(super) static MISSING: Rule = Rule {
     severity: Weight::Error,
     decided: &[By::Text, By::Spool],
     source: "tool-request schema, Input Files",
-    why: "The section is what the approver reads, and the directory is what the tool gets. Each \
-          must hold every file that the front matter declares.",
+    why: "The approver reads the section, and the tool gets the directory. Each must contain every \
+          file that the front matter declares.",
     remedy: "List the file under `## Input Files`, and put it into `<request>.inputs/`.",
     cases: &[
         bad("one is not listed", Section("Input Files", "- /in/input.csv")),
@@ -185,10 +185,9 @@ pub(super) static MISMATCH: Rule = Rule {
     severity: Weight::Error,
     decided: &[By::Text, By::Spool],
     source: "tool-request schema, Input Files",
-    why: "Two digests for one file mean two files. The one that the approver looked at may not \
-          be the one that would be used.",
-    remedy: "Restore the file that was approved, or write its new digest and have it approved \
-             anew.",
+    why: "Two digests mean two files. The file that the approver read may not be the one that the \
+          tool gets.",
+    remedy: "Restore the approved file, or write its new digest and have it approved again.",
     cases: &[
         bad(
             "section and front matter differ",
@@ -211,8 +210,8 @@ pub(super) static UNDECLARED: Rule = Rule {
     severity: Weight::Error,
     decided: &[By::Text, By::Spool],
     source: "tool-request schema, Input Files",
-    why: "A file without a declared digest could hold anything by the time of the run.",
-    remedy: "Declare the file under `inputs` with its sha256, or take it away.",
+    why: "A file without a declared digest could have any content at the time of the run.",
+    remedy: "Declare the file under `inputs` with its sha256, or remove it.",
     cases: &[
         bad(
             "listed, but not declared",
@@ -222,7 +221,7 @@ pub(super) static UNDECLARED: Rule = Rule {
             "named in a remark",
             Section("Input Files", "- /in/input.csv, made from /in/raw.csv\n- /in/script.py"),
         ),
-        good("what is declared", BOTH),
+        good("only declared files", BOTH),
         good(
             "a remark without a path",
             Section("Input Files", "- /in/input.csv, made from the raw data\n- /in/script.py"),
@@ -235,11 +234,11 @@ pub(super) static UNUSED: Rule = Rule {
     severity: Weight::Warning,
     decided: TEXT,
     source: "design, Requests",
-    why: "A file that the command does not name may be there by mistake, and every file is one \
-          more that the tool can read. A script may well open it by itself, so it is only a hint.",
-    remedy: "Name the file in the command, or leave it out.",
+    why: "A file that the command does not name may be a mistake, and the tool can read it. A \
+          script may open it by itself, so this is only a warning.",
+    remedy: "Name the file in the command, or remove it.",
     cases: &[
-        warned("a file that no word names", Command("python script.py --out /out/output.json")),
+        warned("a file without a use", Command("python script.py --out /out/output.json")),
         warned("only the other one", Command("python -u script.py")),
         good("both are named", Command("python script.py /in/input.csv")),
         good("by a relative path", Command("python script.py --in=input.csv")),

@@ -10,9 +10,9 @@ pub(super) static UNKNOWN: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Front Matter",
-    why: "The language chooses the runtime that policy has prepared. For a language that is not in \
-          the schema there is none anywhere.",
-    remedy: "Write python, node, ts, go or ruby, in small letters.",
+    why: "The language chooses the runtime that policy provides. A language outside the schema has \
+          no runtime.",
+    remedy: "Write python, node, ts, go or ruby, in lower case.",
     cases: &[
         bad("not in the schema", Front("language", "language: \"perl\"")),
         bad("a capital letter", Front("language", "language: \"Python\"")),
@@ -26,12 +26,12 @@ pub(super) static SHELL: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Forbidden Content",
-    why: "A shell makes one line into any number of programs, and nobody can tell from reading it \
-          which. `shell_forbidden` in the schema is that sentence, not a choice.",
+    why: "A shell turns one line into any number of programs, which a reader cannot see. \
+          `shell_forbidden` in the schema states this rule and is not a choice.",
     remedy: "Write a script in one of the languages and declare it as an input.",
     cases: &[
         bad("a shell", Front("language", "language: \"bash\"")),
-        bad("the schema's reminder", Front("language", "language: \"shell_forbidden\"")),
+        bad("the schema's placeholder", Front("language", "language: \"shell_forbidden\"")),
         good("a language", Front("language", "language: \"python\"")),
         good("another language", Front("language", "language: \"go\"")),
     ],
@@ -43,7 +43,7 @@ pub(super) static MISMATCH: Rule = Rule {
     decided: POLICY,
     source: "design, Policy",
     why: "The approver reads `language` and expects that runtime with its limits. The first word \
-          of the command must choose the same one.",
+          of the command must choose the same runtime.",
     remedy: "Make `language` and the first word of the command agree.",
     cases: &[
         bad("node for python", Words("`language: python`, and the command begins with `node`.")),
@@ -58,14 +58,15 @@ pub(super) static RUNTIME_MISSING: Rule = Rule {
     severity: Weight::Error,
     decided: &[By::Policy, By::Host],
     source: "design, Policy",
-    why: "Policy names each runtime by an absolute path. If nothing is there, some other program \
-          of that name must not run in its place.",
-    remedy: "Install the runtime on the host or name its path in the policy; a request cannot.",
+    why: "Policy names each runtime by an absolute path. If that program is missing, another of \
+          the same name must not run in its place.",
+    remedy: "Have the operator install the runtime or name its path in the policy; a request \
+             cannot.",
     cases: &[
         bad("not in the policy", Words("`language: go`, and policy lists no runtime for go.")),
-        bad("not on the host", Words("Policy names /usr/bin/ruby, and there is no such file.")),
-        good("installed", Words("Policy names /usr/bin/python3, and it is there.")),
-        good("found by itself", Words("`auto`, and the first program of that name is taken.")),
+        bad("not on the host", Words("Policy names /usr/bin/ruby, which does not exist.")),
+        good("installed", Words("Policy names /usr/bin/python3, which exists.")),
+        good("found by search", Words("`auto`, and the first program of that name is taken.")),
     ],
 };
 

@@ -10,8 +10,8 @@ pub(super) static CPU: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Front Matter",
-    why: "The number of cores is handed to the kernel. Zero, a negative number or a word would \
-          mean a limit that limits nothing.",
+    why: "The kernel gets the number of cores. Zero, a negative number or a word would be a limit \
+          without effect.",
     remedy: "Write a decimal number such as \"2\" or \"0.5\", with at most three decimals.",
     cases: &[
         bad("zero", Front("cpu_limit", "cpu_limit: \"0\"")),
@@ -27,14 +27,14 @@ pub(super) static MEMORY: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Front Matter",
-    why: "Memory is counted in whole MiB. A number that is negative, broken or beyond any machine \
-          cannot become a limit that holds.",
+    why: "Memory is counted in whole MiB. A negative, fractional or impossible number cannot be a \
+          limit.",
     remedy: "Write a positive whole number of MiB without quotes.",
     cases: &[
         bad("zero", Front("memory_limit_mb", "memory_limit_mb: 0")),
         bad("a fraction", Front("memory_limit_mb", "memory_limit_mb: 1.5")),
         good("one GiB", Front("memory_limit_mb", "memory_limit_mb: 1024")),
-        good("little", Front("memory_limit_mb", "memory_limit_mb: 64")),
+        good("a small amount", Front("memory_limit_mb", "memory_limit_mb: 64")),
     ],
 };
 
@@ -43,8 +43,8 @@ pub(super) static TIME: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Front Matter",
-    why: "Every run ends: by itself or at this second. Without a positive whole number of at most \
-          a year there is no such second.",
+    why: "Every run ends, at this second at the latest. That needs a positive whole number of at \
+          most a year.",
     remedy: "Write a positive whole number of seconds without quotes.",
     cases: &[
         bad("negative", Front("time_limit_sec", "time_limit_sec: -1")),
@@ -59,12 +59,12 @@ pub(super) static CEILING: Rule = Rule {
     severity: Weight::Warning,
     decided: POLICY,
     source: "design, Policy",
-    why: "Whoever asks for exactly the most that is allowed has often copied the number instead of \
-          estimating. It is allowed, and worth a second look.",
-    remedy: "Ask for what the tool needs, with some room.",
+    why: "A request for the exact maximum was often copied instead of estimated. It is permitted, \
+          and worth a second look.",
+    remedy: "Request what the tool needs, with some reserve.",
     cases: &[
-        warned("all the time there is", Words("600 seconds, and the ceiling of policy is 600.")),
-        warned("all the memory", Words("4096 MiB, and the ceiling of policy is 4096.")),
+        warned("the maximum time", Words("600 seconds, and the ceiling of policy is 600.")),
+        warned("the maximum memory", Words("4096 MiB, and the ceiling of policy is 4096.")),
         good("below it", Words("120 seconds, and the ceiling of policy is 600.")),
         good("an estimate", Words("300 MiB, and the ceiling of policy is 4096.")),
     ],
@@ -75,10 +75,10 @@ pub(super) static OVER_POLICY: Rule = Rule {
     severity: Weight::Error,
     decided: &[By::Policy, By::Spool],
     source: "design, Policy",
-    why: "A limit above the ceiling is refused and never silently lowered: the tool would run \
-          under other terms than those that were approved.",
-    remedy: "Ask for no more than the policy in force allows (`public/policy.yaml` of the spool; for \
-             `toolexec run`, `toolexec policy show embedded`), and have it approved anew.",
+    why: "A limit above the ceiling is refused and never lowered silently: the tool would run with \
+          other limits than were approved.",
+    remedy: "Request at most what the active policy permits (`public/policy.yaml` of the spool; \
+             for `toolexec run`, `toolexec policy show embedded`), and have it approved again.",
     cases: &[
         bad("too long", Words("3600 seconds, and the ceiling of policy is 600.")),
         bad("large inputs", Words("All inputs together are larger than `input_bytes_max`.")),

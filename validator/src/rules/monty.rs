@@ -10,7 +10,7 @@ pub(super) static EMPTY: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema of later date, Monty sections",
-    why: "Without code there is nothing to run and nothing to approve.",
+    why: "A request without code has nothing to approve or to run.",
     remedy: "Write the program under `## Code`.",
     cases: &[
         bad("nothing", Section("Code", "")).of(Base::Monty),
@@ -26,10 +26,10 @@ pub(super) static FORBIDDEN: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "threegate, tools/validate_tool_request.py",
-    why: "The lane refuses the names by which Python code reaches files, modules or its own \
-          interpreter. The interpreter has none of that to give either; the check says so before \
-          anybody approves.",
-    remedy: "Compute with plain values only; for files or modules ask for the confined lane.",
+    why: "The monty backend refuses the names by which Python code reaches files, modules or its \
+          own interpreter. The interpreter has none of these; the check reports it before an \
+          approval.",
+    remedy: "Compute with plain values only; for files or modules name the confined backend.",
     cases: &[
         bad("a module", Section("Code", "import os\nos.listdir()")).of(Base::Monty),
         bad("a file", Section("Code", "open('a.txt').read()")).of(Base::Monty),
@@ -45,14 +45,14 @@ pub(super) static INPUTS: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema of later date, Monty sections",
-    why: "Each key of the object becomes a variable of the program. A list has no names, and a \
-          key with a space cannot be one.",
-    remedy: "Write one JSON object whose keys are Python names, or leave the section out.",
+    why: "Each key of the object becomes a variable of the program. A list has no names, and a key \
+          with a space cannot be a variable.",
+    remedy: "Write one JSON object whose keys are Python names, or remove the section.",
     cases: &[
         bad("a list", Section("Inputs (JSON)", "[1, 2]")).of(Base::Monty),
-        bad("a key that is no name", Section("Inputs (JSON)", "{\"all rows\": [1, 2]}"))
+        bad("a key that is not a name", Section("Inputs (JSON)", "{\"all rows\": [1, 2]}"))
             .of(Base::Monty),
-        bad("no JSON", Section("Inputs (JSON)", "rows = [1, 2]")).of(Base::Monty),
+        bad("text that is not JSON", Section("Inputs (JSON)", "rows = [1, 2]")).of(Base::Monty),
         good("an object", Section("Inputs (JSON)", "{\"rows\": [1, 2]}")).of(Base::Monty),
         good(
             "no inputs",

@@ -14,8 +14,7 @@ pub(super) static VALUE: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Front Matter",
-    why: "There is no third thing between no network and named hosts. A word such as `all` would \
-          ask for what nobody can review.",
+    why: "Only no network and named hosts can be reviewed. A word such as `all` cannot.",
     remedy: "Write `none`, or `allowlist` and the hosts.",
     cases: &[
         bad("everything", Front("network", "network: \"all\"")),
@@ -38,14 +37,14 @@ pub(super) static ALLOWLIST_MISSING: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Front Matter",
-    why: "`allowlist` without a host could be read as no host or as every host. The approver has \
-          to see which.",
+    why: "`allowlist` without a host could mean no host or every host. The approver must see \
+          which.",
     remedy: "List the hosts under `network_allowlist`, or write `network: \"none\"`.",
     cases: &[
         bad("no list", All(&[ALLOWLIST, Front("network_allowlist", ""), REASON])),
         bad("an empty list", All(&[ALLOWLIST, REASON])),
         bad(
-            "the list under a key that nobody reads",
+            "the list under an unknown key",
             All(&[ALLOWLIST, Front("network_allowlist", "x-hosts: [example.org]"), REASON]),
         ),
         good(
@@ -65,7 +64,7 @@ pub(super) static ALLOWLIST_UNUSED: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Front Matter",
-    why: "A list beside `none` says two things at once. Whoever reads only one of the two lines \
+    why: "A list next to `none` contradicts it. A person who reads only one of the two lines \
           approves something else than runs.",
     remedy: "Empty the list, or write `network: \"allowlist\"` and the reason.",
     cases: &[
@@ -91,13 +90,12 @@ pub(super) static ALLOWLIST_UNUSED: Rule = Rule {
 
 pub(super) static HOST: Rule = Rule {
     code: Code::NetworkHost,
-    severity: Weight::Depends { error: "for what is no host", warning: "for one listed twice" },
+    severity: Weight::Depends { error: "for an invalid host", warning: "for a duplicate" },
     decided: TEXT,
     source: "design, Requests",
-    why: "The entry is compared with the host that a tool really connects to, so it must be one \
-          name in plain letters, not an address book. Paths and wildcards would look like limits \
-          and be none.",
-    remedy: "Write `host` or `host:port`; a name outside ASCII in its `xn--` form.",
+    why: "The entry is compared with the host that a tool connects to, so it must be one name in \
+          plain letters. Paths and wildcards would look like limits without effect.",
+    remedy: "Write `host` or `host:port`, with a name outside ASCII in its `xn--` form.",
     cases: &[
         bad(
             "a URL",
@@ -151,12 +149,12 @@ pub(super) static HOST_UNUSED: Rule = Rule {
     severity: Weight::Warning,
     decided: TEXT,
     source: "design, Requests",
-    why: "A host that nothing speaks of is one more way out for a tool that misbehaves. It may be \
-          needed all the same, by a library for example; then the rationale should say so.",
+    why: "A host without a stated use is one more way out for a misbehaving tool. A library may \
+          need it; then the rationale should say so.",
     remedy: "Remove the host, or name it in `Network rationale:`.",
     cases: &[
         warned(
-            "a second host that nobody mentions",
+            "a second host without a reason",
             All(&[
                 ALLOWLIST,
                 Front("network_allowlist", "network_allowlist: [example.org, example.net]"),
@@ -188,13 +186,13 @@ pub(super) static NOT_PERMITTED: Rule = Rule {
     severity: Weight::Error,
     decided: POLICY,
     source: "tool-request schema, Required Front Matter; design, Policy",
-    why: "Which hosts may be reached from here is the host's decision, taken before and apart from \
-          any request. No approval widens it.",
-    remedy: "Give the data as a declared input, or ask whoever keeps the policy for the host.",
+    why: "The operator decides which hosts can be reached, before and apart from any request. No \
+          approval extends this list.",
+    remedy: "Provide the data as a declared input, or ask the operator to permit the host.",
     cases: &[
         bad("not listed", Words("The request names example.net; policy permits example.org only.")),
         bad("no network here", Words("The request names a host; policy permits no network.")),
         good("listed", Words("The request names example.org, and policy permits it.")),
-        good("none asked for", Words("`network: none`, whatever policy permits.")),
+        good("no network", Words("`network: none`, under any policy.")),
     ],
 };

@@ -10,8 +10,8 @@ pub(super) static PATH: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Output Expectations",
-    why: "The approver reads the section and the program reads the front matter; both must name \
-          the same files, by paths that every system can hold.",
+    why: "The approver reads the section and the program reads the front matter. Both must name \
+          the same files, by paths that are valid on every system.",
     remedy: "List under `## Output Expectations` exactly the paths of `outputs_expected`: files \
              below /out, of letters, digits, `.`, `_` and `-`.",
     cases: &[
@@ -43,8 +43,8 @@ pub(super) static OUTSIDE_OUT: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Output Expectations",
-    why: "/out is the only directory from which files are taken. Asking for another is a mistake \
-          or an attempt to write on the host.",
+    why: "Files are collected from /out only. Another directory is a mistake or an attempt to \
+          write on the host.",
     remedy: "Write a path below /out, with or without the `/out/`.",
     cases: &[
         bad(
@@ -56,7 +56,7 @@ pub(super) static OUTSIDE_OUT: Rule = Rule {
             ),
         ),
         bad(
-            "by climbing",
+            "by `..`",
             Front(
                 "outputs_expected",
                 "outputs_expected:\n  - path: \"output.json\"\n    description: \"the means\"\n  \
@@ -85,8 +85,8 @@ pub(super) static DUPLICATE: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests",
-    why: "One file cannot meet two expectations, and nothing can be written below a file.",
-    remedy: "Give each output a path of its own; `a` and `/out/a` are the same.",
+    why: "One file cannot meet two expectations, and a file cannot have a path below it.",
+    remedy: "Give each output its own path; `a` and `/out/a` are the same.",
     cases: &[
         bad(
             "two spellings of one path",

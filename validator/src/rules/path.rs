@@ -17,10 +17,8 @@ pub(super) static HOST: Rule = Rule {
     severity: PLACE,
     decided: TEXT,
     source: SOURCE,
-    why: "A tool sees /in, /out and /tmp; a command that names another place is wrong or means \
-          harm, and so does a text that tells its reader to use one. A text that only mentions \
-          one, say to tell that it is not read, does nothing: that is a warning, for the reader \
-          to judge.",
+    why: "A tool sees /in, /out and /tmp. A command or an instruction that names another place is \
+          wrong or malicious; a text that only mentions one gets a warning for the reader.",
     remedy: "Declare the file as an input and name it below /in.",
     cases: &[
         bad("a file of the host", Command("python script.py /etc/passwd")),
@@ -34,7 +32,7 @@ pub(super) static HOST: Rule = Rule {
         warned("only mentioned", Prose("The script does not read /etc/passwd.")),
         good("an input", Command("python script.py /in/input.csv /tmp/scratch")),
         good(
-            "a URL is no path",
+            "a URL is not a path",
             Command("python script.py /in/input.csv https://example.org/etc/a"),
         ),
     ],
@@ -45,8 +43,8 @@ pub(super) static TRAVERSAL: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: SOURCE,
-    why: "A path with `..` says where it begins and not where it ends. No honest command needs to \
-          climb out of /in or /out.",
+    why: "A path with `..` does not show where it ends. No honest command needs to leave /in or \
+          /out.",
     remedy: "Write the path without `..`.",
     cases: &[
         bad("a relative path", Command("python script.py ../rates.csv")),
@@ -61,10 +59,9 @@ pub(super) static DEVICE: Rule = Rule {
     severity: PLACE,
     decided: TEXT,
     source: SOURCE,
-    why: "Devices lead to disks, kernels and other people's data; the cell has only a few that \
-          hold nothing. Speaking of a device in the text does not open it, so there it is a \
-          warning.",
-    remedy: "Do without it; null, zero, random, urandom, stdin, stdout and stderr are there.",
+    why: "Devices give access to disks, kernels and other people's data; the sandbox has only a \
+          few harmless ones. A mention in the text does not open a device, so it is a warning.",
+    remedy: "Use only null, zero, random, urandom, stdin, stdout and stderr.",
     cases: &[
         bad("a virtual machine", Command("python script.py /in/input.csv --accel /dev/kvm")),
         bad("a disk", Command("python script.py --from=/dev/sda")),
@@ -78,14 +75,14 @@ pub(super) static PACKAGE_INSTALL: Rule = Rule {
     code: Code::PackageInstall,
     severity: Weight::Depends {
         error: "in a command or an instruction",
-        warning: "where it is only mentioned",
+        warning: "where prose only mentions it",
     },
     decided: TEXT,
     source: SOURCE,
-    why: "An installer runs code from the network that nobody has read, and its result differs \
-          from day to day. A sentence that says no packages are installed is welcome and must not \
-          be refused for its words; the reader gets a warning and decides.",
-    remedy: "Use what the runtime has, or give the module as a declared input.",
+    why: "An installer runs unreviewed code from the network, and its result differs from day to \
+          day. A sentence that no packages are installed is welcome; the reader gets a warning and \
+          decides.",
+    remedy: "Use the packages of the runtime, or provide the module as a declared input.",
     cases: &[
         bad("an installer", Command("pip install numpy")),
         bad("through the interpreter", Command("python -m pip install numpy")),

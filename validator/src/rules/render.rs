@@ -10,8 +10,7 @@ use super::{Case, Example, Expected, Rule, all};
 
 const COLUMNS: usize = 80;
 const INDENT: &str = "    ";
-const MARKS: &str =
-    "«x × 3» stands for x three times, ⏎ in it for a line end, «byte ff» for one byte.";
+const MARKS: &str = "«x × 3» means x three times, ⏎ in it a line end, «byte ff» one byte.";
 
 impl Rule {
     /// Renders the rule for a terminal of 80 columns, with one bad and one good example. `name` is
@@ -137,7 +136,7 @@ pub fn markdown() -> String {
     let mut out = String::from(INTRODUCTION);
     for (title, text) in [
         ("A valid request", Base::Request.text()),
-        ("A valid request for the monty lane", Base::Monty.text()),
+        ("A valid request for the monty backend", Base::Monty.text()),
         ("A valid result", Base::Result.text()),
     ] {
         put(&mut out, format_args!("\n### {title}\n\n"));
@@ -179,25 +178,26 @@ TOOLEXEC_WRITE_DOCS=1 cargo test -p validator rules -->
 # The rules
 
 Every violation that TOOL-EXEC reports has a stable code. A code may be added; it is never renamed
-and never given a second meaning. `toolexec lint --explain CODE` prints what stands here.
+and never given a second meaning. `toolexec lint --explain CODE` prints the text of one code.
 
 A document is UTF-8 without a byte order mark, of at most 256 KiB (a result: 4 MiB). Its lines may
 end with a line feed or with a carriage return and a line feed; digests and signatures are always
 over the bytes as they are.
 
-An *error* makes a document invalid. A *warning* is for the person who reads it. What a tool is
-told to do is judged strictly; what people write about it is not: a request may explain why it does
-without a forbidden thing, so a mere mention of a host path or of an installation is a warning.
+An *error* makes a document invalid. A *warning* is for the person who reads it. Instructions are
+judged strictly, prose is not: a request may explain why it does without a forbidden thing, so a
+mere mention of a host path or of an installation is a warning.
 
-*Decided by* says who can tell. What the text alone decides, `toolexec lint` reports without
-running anything. The rest needs the policy, the spool or the host, and is reported when the
-request is submitted or run; its examples are described in words. `limits.ceiling` alone is told by
-lint, by the policy that `--policy` names or else by the built-in one; with `--policy` lint tells
-what of that policy's languages, ceilings, hosts and constraints the request is beyond, too.
+*Decided by* names the input of the decision. If the text alone decides, `toolexec lint` reports
+the violation without running anything. Other violations need the policy, the spool or the host and
+are reported when the request is submitted or run; their examples are described in words.
+`limits.ceiling` is reported by lint for the policy of `--policy`, by default for the built-in one.
+With `--policy`, lint also reports the languages, ceilings, hosts and constraints of the request
+that this policy does not permit.
 
-Every other example is one of the three documents below with the shown part in place of its own;
-the tests execute each. `«x × 3»` stands for x three times, `⏎` in it for a line end, and
-`«byte ff»` for one byte. Characters that cannot be seen are written `\\u{…}`, a tab `\\t`.
+Every other example is one of the three documents below with the shown part replaced; the tests
+execute each. `«x × 3»` means x three times, `⏎` in it a line end, and `«byte ff»` one byte.
+Invisible characters are written `\\u{…}`, a tab `\\t`.
 
 ## The documents behind the examples
 ";

@@ -12,7 +12,7 @@ pub(super) static MISSING: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: SOURCE,
-    why: "The four lines are what the approver weighs. A line left out is a question not asked.",
+    why: "The approver weighs these four lines. A missing line is an unanswered question.",
     remedy: "Begin one line each with `Risk level:`, `Justification:`, `Data sensitivity:` and \
              `Network rationale:`.",
     cases: &[
@@ -28,11 +28,10 @@ pub(super) static LEVEL: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: SOURCE,
-    why: "The level is for policy to weigh, and policy only ever raises it. A word that it \
-          does not know would weigh nothing.",
+    why: "Policy weighs the level and only ever raises it. It cannot weigh an unknown word.",
     remedy: "Write low, medium or high.",
     cases: &[
-        bad("the choice copied", Risk("Risk level", "* Risk level: low|medium|high")),
+        bad("the placeholder copied", Risk("Risk level", "* Risk level: low|medium|high")),
         bad("another word", Risk("Risk level", "* Risk level: minimal")),
         good("low", Risk("Risk level", "* Risk level: low")),
         good("capitals do not matter", Risk("Risk level", "* Risk level: High")),
@@ -46,11 +45,11 @@ pub(super) static JUSTIFICATION: Rule = Rule {
     source: SOURCE,
     why: "A level without a reason cannot be judged. One sentence on what the tool does and \
           touches is enough.",
-    remedy: "Say after `Justification:` why the level is right.",
+    remedy: "Give the reason for the level after `Justification:`.",
     cases: &[
         bad("empty", Risk("Justification", "* Justification:")),
         bad(
-            "given twice, so that two answers stand there",
+            "given twice, with two answers",
             Risk("Justification", "* Justification: one\n* Justification: two"),
         ),
         good("a reason", Risk("Justification", "* Justification: reads one public table")),
@@ -66,8 +65,8 @@ pub(super) static SENSITIVITY: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: SOURCE,
-    why: "How sensitive the data is decides who may approve it and where it may go. Only the \
-          three classes of the schema have a meaning for policy.",
+    why: "The sensitivity of the data decides who may approve it and where it may go. Policy knows \
+          only the three classes of the schema.",
     remedy: "Write public, internal or confidential.",
     cases: &[
         bad("another word", Risk("Data sensitivity", "* Data sensitivity: secret")),
@@ -82,9 +81,8 @@ pub(super) static NETWORK_RATIONALE: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: SOURCE,
-    why: "A network is the way out for data and the way in for instructions. Whoever asks for it \
-          has to say what for.",
-    remedy: "Say after `Network rationale:` which host is needed and why.",
+    why: "A network lets data out and instructions in. A request for it must state its purpose.",
+    remedy: "Name the host and its purpose after `Network rationale:`.",
     cases: &[
         bad(
             "a network, and no reason",

@@ -10,12 +10,12 @@ pub(super) static REQUEST_TYPE: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Front Matter",
-    why: "Documents of several kinds pass through the same directories. One that does not say what \
-          it is must not be executed because it happens to look right.",
-    remedy: "Write `request_type: tool_request`, in a result `result_type: tool_result`.",
+    why: "Documents of several kinds use the same directories. A document of an unknown kind must \
+          not be executed because it happens to look right.",
+    remedy: "Write `request_type: tool_request`; in a result `result_type: tool_result`.",
     cases: &[
         bad("another kind", Front("request_type", "request_type: research_packet")),
-        bad("a slip", Front("request_type", "request_type: tool-request")),
+        bad("a typing error", Front("request_type", "request_type: tool-request")),
         bad("a result of another kind", Front("result_type", "result_type: result"))
             .of(Base::Result),
         good("a request", Front("request_type", "request_type: tool_request")),
@@ -28,8 +28,8 @@ pub(super) static VERSION: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Front Matter",
-    why: "A later schema may give a key another meaning. A reader that knows only version 1 can \
-          not know what it would miss.",
+    why: "A later schema may give a key another meaning. A reader of version 1 cannot know what it \
+          misses.",
     remedy: "Write `schema_version: 1`.",
     cases: &[
         bad("a later version", Front("schema_version", "schema_version: 2")),
@@ -44,9 +44,9 @@ pub(super) static REQUEST_ID: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, File Naming; design, Requests",
-    why: "The id becomes the name of files and directories and is what a record refers to, so it \
-          must be safe as a name, and its date must not mislead whoever sorts by it. The names \
-          of the files beside a request go on after its id with a dot, so it has none.",
+    why: "The id names files and directories, and records refer to it. It must be safe as a name, \
+          its date must be true for sorting, and the names of the files next to a request continue \
+          after it with a dot.",
     remedy: "Write `TR-YYYYMMDD-HHMMSSZ-<slug>` with a slug of 1 to 64 letters, digits, `_` or \
              `-`, and a date within a day of `created_utc`.",
     cases: &[
@@ -75,8 +75,8 @@ pub(super) static TIMESTAMP: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Front Matter; RFC 3339",
-    why: "Times are compared with each other and with the clock. One form without time zones \
-          leaves nothing to interpret, and a day that never was proves a slip.",
+    why: "Times are compared with each other and with the clock. One form without time zones needs \
+          no interpretation, and an impossible day shows a typing error.",
     remedy: "Write the time in UTC, as `date -u +%Y-%m-%dT%H:%M:%SZ` prints it.",
     cases: &[
         bad("the 30th of February", Front("created_utc", "created_utc: \"2026-02-30T16:05:01Z\"")),
@@ -92,11 +92,11 @@ pub(super) static FILE_NAME: Rule = Rule {
     severity: Weight::Depends { error: "in the spool", warning: "elsewhere" },
     decided: &[By::Text, By::Spool],
     source: "tool-request schema, File Naming; design, Requests",
-    why: "Inputs and signatures are found by the name of the request's file. On a desk another \
-          name is a matter of taste; in the spool it would separate what belongs together.",
+    why: "The daemon finds inputs and signatures by the name of the request's file. Elsewhere \
+          another name does no harm; in the spool it would separate the files of a request.",
     remedy: "Rename the file to its id and `.md`.",
     cases: &[
-        warned("a name of one's own", FileName("request.md")),
+        warned("another name", FileName("request.md")),
         warned("another ending", FileName("TR-20260209-160501Z-python-stats.txt")),
         good("the id", FileName("TR-20260209-160501Z-python-stats.md")),
         good(

@@ -14,15 +14,15 @@ pub(super) fn members() -> Vec<Member> {
 pub(super) static SECRET: Rule = Rule {
     code: Code::Secret("<kind>"),
     severity: Weight::Depends {
-        error: "where the form or what carries it tells",
-        warning: "where only words do: a service's name, `the password is`",
+        error: "where the form or its context identifies it",
+        warning: "where only words suggest it: a service's name, `the password is`",
     },
     decided: TEXT,
     source: "tool-request schema, Forbidden Content; tool-result schema, last section",
     why: "Requests and results are kept for years, signed and read by many. A secret in one of \
-          them is known from then on, whatever is done to the file later.",
-    remedy: "Replace the secret itself, for it counts as known, and take its text out. What a tool \
-             may use is for policy to hand over.",
+          them is disclosed, whatever happens to the file later.",
+    remedy: "Replace the secret itself, since it counts as disclosed, and remove it from the text. \
+             Policy provides the secrets that a tool may use.",
     cases: &[
         bad("a key in the text", Prose("Use the key AKIA«Z7QX × 4» for it.")),
         bad(

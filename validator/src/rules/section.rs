@@ -10,9 +10,9 @@ pub(super) static MISSING: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Sections; tool-result schema",
-    why: "Each section answers a question of the approver. One that is not there, or that a \
-          Markdown reader does not show, leaves the question open.",
-    remedy: "Begin a line with exactly the heading that is named, outside of fences and comments.",
+    why: "Each section answers a question of the approver. A section that is missing, or that a \
+          Markdown reader does not show, leaves it open.",
+    remedy: "Begin a line with exactly the required heading, outside of fences and comments.",
     cases: &[
         bad("no risk assessment", Sections(&["Command", "Input Files", "Output Expectations"])),
         bad("no input files", Sections(&["Command", "Output Expectations", "Risk Assessment"])),
@@ -37,8 +37,8 @@ pub(super) static ORDER: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Sections",
-    why: "People who approve many requests know where to look. A fixed order lets them notice \
-          what is unusual.",
+    why: "People who approve many requests know where to look. A fixed order shows them what is \
+          unusual.",
     remedy: "Put the sections in the order Command, Input Files, Output Expectations, Risk \
              Assessment.",
     cases: &[
@@ -67,7 +67,7 @@ pub(super) static DUPLICATE: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Sections",
-    why: "With two sections of one name the approver may read one and the program the other. A \
+    why: "Of two sections with one name, the approver may read one and the program the other. A \
           rendered page shows headings of every level and style alike.",
     remedy: "Merge the two sections, or give the other heading other words.",
     cases: &[
@@ -115,13 +115,12 @@ pub(super) static UNEXPECTED: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Sections; design, Requests",
-    why: "A section that no rule knows is one that no rule checks, and a misspelt title hides a \
-          section that should be there.",
+    why: "No rule checks an unknown section, and a misspelt title hides a required section.",
     remedy: "Correct the title, or use `###` for headings inside a section and `#` above the \
              first.",
     cases: &[
         bad(
-            "a section of one's own",
+            "a new section",
             Sections(&[
                 "Command",
                 "Input Files",
@@ -144,9 +143,9 @@ pub(super) static HIDDEN: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests",
-    why: "Comments and tags are not shown by a Markdown reader, and `<details hidden>` hides all \
-          that follows. An approver who reads the page would not see what counts here.",
-    remedy: "Write the line as plain text; put a `<` that is meant as such in backquotes.",
+    why: "A Markdown reader does not show comments and tags, and `<details hidden>` hides all text \
+          after it. The approver of the page would not see what counts.",
+    remedy: "Write the line as plain text; put a literal `<` in backquotes.",
     cases: &[
         bad(
             "files in a comment",

@@ -10,8 +10,8 @@ pub(super) static CONTROL: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests",
-    why: "A control character can move the cursor, colour or erase what a terminal shows, or break \
-          a line where others see none.",
+    why: "A control character can move the cursor, colour or erase the text of a terminal, or \
+          break a line for some readers only.",
     remedy: "Remove it; save the file as UTF-8 without a byte order mark.",
     cases: &[
         bad("an escape sequence", Prose("Statistics\u{1b}[8m of one table")),
@@ -27,11 +27,11 @@ pub(super) static BIDI: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests; Unicode Standard Annex 9",
-    why: "Such a character makes text appear in another order than it is stored: a person approves \
-          one line and another is executed.",
-    remedy: "Remove it. Text written from right to left needs none.",
+    why: "Such a character shows text in another order than it is stored: a person approves one \
+          line and another is executed.",
+    remedy: "Remove it. Right-to-left text needs none.",
     cases: &[
-        bad("turned around", Prose("Statistics \u{202e}elbat eno fo")),
+        bad("reversed", Prose("Statistics \u{202e}elbat eno fo")),
         bad("an isolate", Prose("Statistics \u{2067}of one table\u{2069}")),
         good("letters that run to the left", Prose("Statistics: \u{5d0}\u{5d1}\u{5d2}")),
         good("plain text", Prose("Statistics of one table")),
@@ -46,10 +46,9 @@ pub(super) static CONFUSABLE: Rule = Rule {
     },
     decided: TEXT,
     source: "design, Requests; Unicode Technical Standard 39",
-    why: "Where a program compares characters, one that looks like another makes a different name \
-          that no reader can tell apart. Prose in many scripts needs joiners, so there it is only \
-          pointed out.",
-    remedy: "Type the word anew in plain ASCII.",
+    why: "A character that looks like another makes a different name that no reader can \
+          distinguish. Prose in many scripts needs joiners, so there it is a warning.",
+    remedy: "Type the word again in plain ASCII.",
     cases: &[
         bad(
             "a Cyrillic letter in the command's name",
@@ -80,8 +79,8 @@ pub(super) static NOT_UTF8: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests; RFC 3629",
-    why: "Bytes that are not UTF-8 are shown differently by every program, so nobody knows what \
-          the approver saw.",
+    why: "Programs show bytes that are not UTF-8 differently, so it is unknown what the approver \
+          saw.",
     remedy: "Save the file as UTF-8.",
     cases: &[
         bad("Latin-1", Prose("Caf«byte e9» statistics")),
@@ -96,10 +95,10 @@ pub(super) static TOO_LARGE: Rule = Rule {
     severity: Weight::Error,
     decided: &[By::Text, By::Spool],
     source: "design, Requests",
-    why: "A request is something that a person reads before saying yes. Data belongs into inputs, \
-          which have digests.",
-    remedy: "Put data into an input file; 256 KiB are the most for a request, 128 KiB for its \
-             command, 4 MiB for a result.",
+    why: "A person reads a request before approving it. Data belongs in inputs, which have \
+          digests.",
+    remedy: "Put data into an input file; the maximum is 256 KiB for a request, 128 KiB for its \
+             command and 4 MiB for a result.",
     cases: &[
         bad("a request of 300 KB", Prose("«words⏎ × 50000»")),
         bad("a command of 131 KB", Command("python script.py /in/input.csv «x × 131072»")),
@@ -113,9 +112,9 @@ pub(super) static NUL: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests",
-    why: "To many programs a text ends at its first NUL byte. What stands behind it would be read \
-          by some and not by others.",
-    remedy: "Remove the byte; a file with NUL bytes is usually no text, or UTF-16.",
+    why: "For many programs a text ends at its first NUL byte. Some readers would see the text \
+          after it and others would not.",
+    remedy: "Remove the byte; a file with NUL bytes is usually not text, or UTF-16.",
     cases: &[
         bad("in the text", Prose("Statistics\0of one table")),
         bad("in an answer", Risk("Justification", "* Justification: reads\0one table")),

@@ -26,7 +26,7 @@ fn report_as(kind: &'static str, looks: &str, spot: SourceSpan, report: &mut Rep
         Severity::Error => format!("text: this {looks} {what}"),
         Severity::Warning => format!("text: this may be {what}"),
     };
-    let hint = "remove it and replace the secret itself; it must count as known now";
+    let hint = "remove it and replace the secret; it counts as disclosed";
     let row = Violation { severity, ..Violation::error(Code::Secret(kind), message) };
     report.add(row.within(spot).hint(hint));
 }

@@ -18,7 +18,7 @@ fn deny(message: String) -> Refusal {
 fn profile_of<'a>(case: &Case<'a>) -> Result<&'a ProfileRules, Refusal> {
     let name = case.bundle.uia().policy_profile.as_str();
     let found = case.rules.profiles.get(name);
-    found.ok_or_else(|| deny(format!("this host's policy knows no profile `{name}`")))
+    found.ok_or_else(|| deny(format!("the profile `{name}` is not in ais.rules.profiles")))
 }
 
 pub(super) fn profile(case: &Case<'_>) -> Answer {
@@ -37,10 +37,10 @@ pub(super) fn jurisdiction(case: &Case<'_>) -> Answer {
     match &case.rules.jurisdiction {
         Some(here) if named.iter().any(|it| it.as_str() == here) => Ok(Said::Good(here.clone())),
         Some(here) => {
-            Err(deny(format!("this host is in `{here}`, which the intent does not name")))
+            Err(deny(format!("the intent does not name the jurisdiction of this host, `{here}`")))
         }
         None => Err(deny(
-            "the intent names jurisdictions, and policy does not say where this host is".into(),
+            "the intent names jurisdictions, but ais.rules.jurisdiction is not set".into(),
         )),
     }
 }
@@ -49,7 +49,7 @@ pub(super) fn method(case: &Case<'_>) -> Answer {
     let method = case.bundle.apr().method.as_str();
     let accepted = case.rules.methods.iter().any(|known| known == method);
     if !accepted || method != SEMANTIC_ENTAILMENT_V1 {
-        return Err(deny(format!("the method `{method}` cannot be computed again here")));
+        return Err(deny(format!("the method `{method}` is not accepted here")));
     }
     Ok(Said::Good(method.to_owned()))
 }
@@ -58,7 +58,7 @@ pub(super) fn obligations(case: &Case<'_>) -> Answer {
     let asked = &case.bundle.apr().evidence.obligations;
     let unknown = |it: &&Text| !case.rules.obligations.iter().any(|known| known == it.as_str());
     match asked.iter().find(unknown) {
-        Some(it) => Err(deny(format!("the obligation `{it}` is not one that this host meets"))),
+        Some(it) => Err(deny(format!("this host does not meet the obligation `{it}`"))),
         None => Ok(Said::Good(format!("{} obligations, all of them met", asked.len()))),
     }
 }
@@ -75,7 +75,7 @@ pub(super) fn coverage(case: &Case<'_>) -> Answer {
     {
         if !is_least(coverage, least) {
             let message =
-                format!("the plan covers {coverage} of the intent; policy asks for {least}");
+                format!("the plan covers {coverage} of the intent; policy requires {least}");
             let details = json!({ "coverage": coverage, "coverage_min": least });
             return Err(Refusal::new(Code::AlignBelowThreshold, message).with(details));
         }

@@ -29,7 +29,7 @@ pub(super) fn operation(case: &Case<'_>) -> Answer {
     let (least, most) = operation.effects.writes.bounds();
     let writes = step.expected.writes.get();
     if !(least..=most).contains(&writes) {
-        let message = format!("the step writes {writes} times; the operation, {least} to {most}");
+        let message = format!("the step has {writes} writes; its operation has {least} to {most}");
         return Err(Refusal::new(Code::TcaEffectsExceeded, message)
             .with(json!({ "writes": writes, "declared": [least, most] })));
     }
@@ -55,7 +55,7 @@ fn arguments(schema: &Value, args: &Map<String, Value>) -> Result<(), Refusal> {
     let schema = jsonschema::options()
         .with_pattern_options(PatternOptions::regex())
         .build(schema)
-        .map_err(|error| invalid(format!("argsSchema is no JSON Schema: {error}")))?;
+        .map_err(|error| invalid(format!("argsSchema is not a JSON Schema: {error}")))?;
     match schema.validate(&Value::Object(args.clone())) {
         Ok(()) => Ok(()),
         Err(error) => {
@@ -79,7 +79,7 @@ fn refers(schema: &Value) -> bool {
 fn known_arguments(step: &Step) -> Result<(), Refusal> {
     let text = |name: &str| step.args.get(name).and_then(Value::as_str).unwrap_or_default();
     let wrong = match step.tool.as_str() {
-        "http.get" => host_of_url(text("url")).is_none().then_some("`url` is no http(s) URL"),
+        "http.get" => host_of_url(text("url")).is_none().then_some("`url` is not an http(s) URL"),
         "ollama.generate" => text("prompt").is_empty().then_some("`prompt` is empty"),
         tool if tool.starts_with("toolexec.run.") => {
             text("prompt").is_empty().then_some("`prompt` is empty")

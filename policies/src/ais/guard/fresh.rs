@@ -22,7 +22,7 @@ fn times(end: UtcTime, now: UtcTime) -> serde_json::Value {
 pub(super) fn exp(case: &Case<'_>) -> Answer {
     let exp = case.bundle.ibe().exp.utc();
     if is_past(exp, case.now) {
-        let message = format!("the envelope ended at {exp}; mint another: toolexec ais envelope");
+        let message = format!("the envelope expired at {exp}");
         return Err(Refusal::new(Code::IbeExpired, message).with(times(exp, case.now)));
     }
     Ok(Said::Good(format!("until {exp}")))
@@ -50,7 +50,7 @@ pub(super) fn nonce(case: &Case<'_>) -> Answer {
 pub(super) fn time_window(case: &Case<'_>) -> Answer {
     let end = case.bundle.uia().constraints.time_window.not_after.utc();
     if is_past(end, case.now) {
-        let message = format!("the intent held until {end}");
+        let message = format!("the intent expired at {end}");
         return Err(Refusal::new(Code::UiaExpired, message).with(times(end, case.now)));
     }
     Ok(Said::Good(format!("until {end}")))
@@ -61,28 +61,28 @@ pub(super) fn crl(case: &Case<'_>) -> Answer {
     let Some(crl) = case.bundle.crl() else {
         return match case.rules.crl {
             Presence::Required => {
-                refuse("there is no revocation list, and policy asks for one".into())
+                refuse("no revocation list, but policy requires one".into())
             }
-            Presence::Optional => Ok(Said::NotAsked("there is no revocation list")),
+            Presence::Optional => Ok(Said::NotAsked("no revocation list")),
         };
     };
     let (issued, expires) = (crl.issued.utc(), crl.expires.utc());
     let (span, most) = (expires.unix().saturating_sub(issued.unix()), case.rules.crl_seconds_max);
     if issued.unix() > case.now.unix().saturating_add(CLOCK_SKEW_SEC) {
-        return refuse(format!("the revocation list is of {issued}, which is to come"));
+        return refuse(format!("the revocation list was issued in the future, at {issued}"));
     }
     if is_past(expires, case.now) {
-        return refuse(format!("the revocation list ended at {expires}; staple a newer one"));
+        return refuse(format!("the revocation list expired at {expires}; a newer one is needed"));
     }
     if u64::try_from(span).is_ok_and(|span| span > most) {
-        return refuse(format!("the revocation list holds for {span} s; policy takes {most}"));
+        return refuse(format!("the revocation list is valid for {span} s; policy allows {most} s"));
     }
-    Ok(Said::Good(format!("of {issued}, until {expires}")))
+    Ok(Said::Good(format!("issued {issued}, valid until {expires}")))
 }
 
 fn revoked(case: &Case<'_>, kind: RevokedKind, id: &Uri, code: Code) -> Answer {
     let Some(crl) = case.bundle.crl() else {
-        return Ok(Said::NotAsked("there is no revocation list"));
+        return Ok(Said::NotAsked("no revocation list"));
     };
     match crl.revocation_of(kind, id) {
         Some(found) => {

@@ -67,7 +67,7 @@ pub fn judge(case: &Case<'_>) -> Judgement {
     let (mut checks, signers) = signatures::ask(case);
     let signed = checks.iter().all(|check| !matches!(check.verdict, Verdict::Refused(_)));
     for (rule, ask) in RULES {
-        let answer = if signed { ask(case) } else { Ok(Said::NotAsked("a signature is not good")) };
+        let answer = if signed { ask(case) } else { Ok(Said::NotAsked("a signature is invalid")) };
         checks.push(Check::of(rule, answer));
     }
     Judgement::of(case, checks, signers)

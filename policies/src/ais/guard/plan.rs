@@ -33,10 +33,10 @@ pub(super) fn links(case: &Case<'_>) -> Answer {
     match links.into_iter().find(|(_, named, is)| named != is) {
         Some((link, named, is)) => {
             let details = json!({ "link": link, "named": named.as_str(), "is": is.as_str() });
-            let message = format!("{link} is {named}, and here is {is}");
+            let message = format!("{link} names {named}, but the bundle has {is}");
             Err(Refusal::new(Code::LinkMismatch, message).with(details))
         }
-        None => Ok(Said::Good("every artifact refers to the ones that are here".to_owned())),
+        None => Ok(Said::Good("every artifact refers to the artifacts of the bundle".to_owned())),
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) fn evidence(case: &Case<'_>) -> Answer {
             "computed": { "coverage": found.coverage, "risk": found.risk },
         });
         let message = format!(
-            "the proof says coverage {coverage} and risk {risk}; computed are {} and {}",
+            "the proof states coverage {coverage} and risk {risk}; computed: {} and {}",
             found.coverage, found.risk
         );
         return Err(Refusal::new(Code::AlignMismatch, message).with(details));
@@ -59,7 +59,7 @@ pub(super) fn evidence(case: &Case<'_>) -> Answer {
     for (step, score) in apa.steps.iter().zip(&found.scores) {
         let said = step.alignment.score.get();
         if differs(said, *score) {
-            let message = format!("step `{}` says score {said}; computed is {score}", step.id);
+            let message = format!("step `{}` states score {said}; computed: {score}", step.id);
             let details = json!({ "step": step.id.as_str(), "said": said, "computed": score });
             return Err(Refusal::new(Code::AlignMismatch, message).with(details));
         }
@@ -75,12 +75,12 @@ pub(super) fn totals(case: &Case<'_>) -> Answer {
     let (all_writes, all_calls) = (totals.predicted_writes.get(), totals.calls());
     if all_writes < writes || all_calls < calls {
         let message = format!(
-            "the steps write {writes} times and call {calls} times; the totals say {all_writes} \
+            "the steps have {writes} writes and {calls} calls; the totals state {all_writes} \
              and {all_calls}"
         );
         return Err(Refusal::new(Code::PlanTotalsLow, message));
     }
-    Ok(Said::Good(format!("{all_writes} writes and {all_calls} calls cover the steps'")))
+    Ok(Said::Good(format!("{all_writes} writes and {all_calls} calls cover the steps")))
 }
 
 pub(super) fn step(case: &Case<'_>) -> Answer {
@@ -101,7 +101,7 @@ pub(super) fn explicit(case: &Case<'_>) -> Answer {
             }
         }
     }
-    Ok(Said::Good("every argument of every step has its value".to_owned()))
+    Ok(Said::Good("every argument of every step has a value".to_owned()))
 }
 
 const MARKS: [&str; 8] = ["{{", "}}", "${", "$(", "{%", "%}", "<%", "%>"];
@@ -128,7 +128,7 @@ pub(super) fn alternative(case: &Case<'_>) -> Answer {
     let group: Vec<&Step> = match &step.alternative {
         Some(name) => group_of(case.bundle.apa(), name),
         None if step.guard.is_some() => vec![step],
-        None => return Ok(Said::NotAsked("the step is no alternative")),
+        None => return Ok(Said::NotAsked("the step is not an alternative")),
     };
     let mut chosen = Vec::new();
     for member in &group {
@@ -161,7 +161,7 @@ fn decided(step: &Step, whole: &Value) -> Result<bool, Refusal> {
     }
     match whole.pointer(&guard.pointer) {
         Some(value) => Ok(*value == guard.equals),
-        None => refuse("its guard points to what is not there"),
+        None => refuse("its guard points to a missing value"),
     }
 }
 
@@ -176,7 +176,7 @@ pub(super) fn binding(case: &Case<'_>) -> Answer {
     };
     if step.tool.as_str() != request.tool {
         return refuse(
-            "its tool is another",
+            "its tool is not the request's",
             json!({ "step": step.tool.as_str(), "is": request.tool }),
         );
     }
@@ -192,7 +192,7 @@ pub(super) fn binding(case: &Case<'_>) -> Answer {
     let hosts = u64::try_from(request.hosts.len()).unwrap_or(u64::MAX);
     if expected.writes.get() < request.writes {
         let message = format!(
-            "the request writes {} files; the step, {}",
+            "the request writes {} files; the step allows {}",
             request.writes,
             expected.writes.get()
         );
@@ -200,7 +200,7 @@ pub(super) fn binding(case: &Case<'_>) -> Answer {
     }
     if expected.calls() < hosts {
         let message =
-            format!("the request names {hosts} hosts; the step calls {}", expected.calls());
+            format!("the request names {hosts} hosts; the step allows {} calls", expected.calls());
         return Err(Refusal::new(Code::RiskCallsExceeded, message));
     }
     Ok(Said::Good(format!("{} with the request's own arguments", step.tool)))

@@ -70,7 +70,7 @@ fn known_as<'a, T>(case: &Case<'a>, sealed: &Sealed<T>, identifier: &str) -> Fou
     if case.trust.is_known_as(&key.principal, identifier) {
         return Ok(key);
     }
-    let message = format!("{}: `{identifier}` is not who signed it", artifact.as_str());
+    let message = format!("{}: the signer is not `{identifier}`", artifact.as_str());
     Err(Refusal::new(artifact.signature_code(), message)
         .with(json!({ "identifier": identifier, "kid": key.kid })))
 }
@@ -79,7 +79,7 @@ fn independent<'a>(found: Found<'a>, planner: Option<&TrustedKey>) -> Found<'a> 
     let key = found?;
     match planner {
         Some(planner) if planner.principal == key.principal => {
-            let message = format!("APr: {} planned it and cannot verify it", key.principal);
+            let message = format!("APr: {} signed the plan and cannot verify it", key.principal);
             Err(Refusal::new(Artifact::Apr.signature_code(), message))
         }
         _ => Ok(key),

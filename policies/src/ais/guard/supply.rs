@@ -12,9 +12,9 @@ use super::model::{Answer, Case, Said};
 pub(super) fn supply(case: &Case<'_>) -> Answer {
     let Some(sca) = case.bundle.sca() else {
         return match case.rules.sca {
-            Presence::Optional => Ok(Said::NotAsked("there is no supply chain assertion")),
+            Presence::Optional => Ok(Said::NotAsked("no supply chain assertion")),
             Presence::Required => {
-                let message = "there is no supply chain assertion, and policy asks for one";
+                let message = "no supply chain assertion, but policy requires one";
                 Err(Refusal::new(Code::ScaMismatch, message))
             }
         };
@@ -31,7 +31,7 @@ pub(super) fn supply(case: &Case<'_>) -> Answer {
     }
     let model = case.bundle.apa().model.hash.as_str();
     if !sca.has_model(model) {
-        let message = format!("the plan's model `{model}` is not among the models");
+        let message = format!("the plan's model `{model}` is not in the supply chain assertion");
         return Err(Refusal::new(Code::ScaMismatch, message).with(json!({ "model": model })));
     }
     let count = used.policies.len() + used.guards.len() + used.runtimes.len();
@@ -44,8 +44,8 @@ fn same(kind: &str, name: &str, is: &Sha256, said: Option<&str>) -> Result<(), R
         return Ok(());
     }
     let message = match said {
-        Some(said) => format!("{kind} `{name}`: {is} is used, and {said} was asserted"),
-        None => format!("{kind} `{name}` is used, and nothing was asserted of it"),
+        Some(said) => format!("{kind} `{name}`: {is} is used, but {said} was asserted"),
+        None => format!("{kind} `{name}` is used, but was not asserted"),
     };
     let details = json!({ "kind": kind, "name": name, "used": is, "asserted": said });
     Err(Refusal::new(Code::ScaMismatch, message).with(details))

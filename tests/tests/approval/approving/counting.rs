@@ -49,7 +49,7 @@ fn a_signature_that_would_not_count_is_not_left() {
         ("late", &late, none, &[], "is not"),
         ("asks", &asks, none, &[], "does not let key"),
         ("bob", &bob, none, &["--revoked", "revoked"], "is revoked"),
-        ("alice", &alice, ("purpose", "x-requester: alice\npurpose"), &[], "asks for this run"),
+        ("alice", &alice, ("purpose", "x-requester: alice\npurpose"), &[], "is the requester"),
         ("alice", &alice, ("approved_by: \"\"", "approved_by: bob"), &[], "bob did not sign"),
     ] {
         let request = saved(&bench, &unapproved("print(1)\n").edit(edit.0, edit.1));

@@ -289,7 +289,7 @@ fn a_host_beyond_the_policy_is_refused_by_name(bench: &Bench) {
     let (said, record) = record_of(bench, &asking("print(1)", port), port.wrapping_add(1));
     said.assert_code(2);
     record.assert_violation("network.not-permitted");
-    let told = format!("hosts 127.0.0.1:{port} are not permitted; see policy network.hosts");
+    let told = format!("network_allowlist: 127.0.0.1:{port} not permitted by policy network.hosts");
     assert!(record.text.contains(&told), "{}", record.text);
     assert_eq!(record.fact("network_used"), "none");
 }

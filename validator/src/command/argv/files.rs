@@ -47,7 +47,7 @@ pub(super) fn check_script(word: &str, spot: SourceSpan, inputs: &Inputs<'_>, re
     let provided = name.as_deref().is_some_and(|name| inputs.provide(name));
     // A host path is reported as such; there is nothing to declare.
     if !provided && (name.is_some() || !word.starts_with('/')) {
-        let message = format!("command: the script {} is no declared input", quote(word));
+        let message = format!("command: the script {} is not a declared input", quote(word));
         let hint = hint(name.as_deref());
         report.error_hint(Code::CommandUndeclaredFile, spot, message, hint);
     }
@@ -66,7 +66,7 @@ pub(super) fn check_module(name: &str, spot: SourceSpan, inputs: &Inputs<'_>, re
     let meant = name.ends_with(".py") || local;
     let provided = inputs.has(&file) || inputs.has_below(&path);
     if meant && !provided {
-        let message = format!("command: the module {} is no declared input", quote(name));
+        let message = format!("command: the module {} is not a declared input", quote(name));
         let hint = hint(Some(&file));
         report.error_hint(Code::CommandUndeclaredFile, spot, message, hint);
     }
@@ -103,7 +103,7 @@ fn tell(
     undeclared
         .map(|name| {
             let message =
-                format!("command: {} is no declared input", quote(&format!("/in/{name}")));
+                format!("command: {} is not a declared input", quote(&format!("/in/{name}")));
             report.error_hint(Code::CommandUndeclaredFile, spot, message, hint(Some(&name)));
         })
         .count()

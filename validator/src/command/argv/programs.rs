@@ -121,7 +121,7 @@ pub(super) fn check_name(first: &Word, spot: SourceSpan, report: &mut Report) ->
     } else if WRAPPERS.has(name) {
         ("runs another command", true)
     } else if MAKERS.has(name) {
-        ("gives the lines of its file to a shell", false)
+        ("passes the lines of its file to a shell", false)
     } else if [".sh", ".bash", ".zsh", ".ps1", ".bat"].iter().any(|end| name.ends_with(end)) {
         ("is a script for a shell", false)
     } else if SHELL_WORDS.has(text) && !first.quoted {
