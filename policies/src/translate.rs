@@ -76,9 +76,7 @@ fn plainly(error: &Error) -> (String, &'static str) {
         Error::MergeKeyNotAllowed { .. } => {
             ("merge keys are not supported".to_owned(), "write out every value")
         }
-        Error::InvalidBooleanStrict { .. } => {
-            ("not a boolean".to_owned(), "write true or false")
-        }
+        Error::InvalidBooleanStrict { .. } => ("not a boolean".to_owned(), "write true or false"),
         Error::NullIntoString { .. } => ("has no value".to_owned(), SHOW),
         Error::SerdeUnknownVariant { variant, expected, .. } => {
             (format!("`{variant}` is not one of {}", expected.join(", ")), SHOW)

@@ -192,16 +192,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("cpu_cores_max: 8", "cpu_cores_max: 0.000", "limits.cpu_cores_max: is 0"),
     ("cpu_seconds_max: null", "cpu_seconds_max: 0", "limits.cpu_seconds_max: is 0"),
     ("artifacts_max: 1000", "artifacts_max: 1001", "limits.artifacts_max: too large; help:"),
-    (
-        "out_percent: 50",
-        "out_percent: 64",
-        "add up to 101.5; help: reduce them to at most 100",
-    ),
-    (
-        "out_percent: 50",
-        "out_percent: 63.5",
-        "add up to 101; help: reduce them to at most 100",
-    ),
+    ("out_percent: 50", "out_percent: 64", "add up to 101.5; help: reduce them to at most 100"),
+    ("out_percent: 50", "out_percent: 63.5", "add up to 101; help: reduce them to at most 100"),
     ("out_percent: 50", "out_percent: 101", "limits.out_percent: too large; help: write 100"),
     ("shm_percent: 12.5", "shm_percent: 1/8", "limits.shm_percent: `1/8` is not a percentage"),
     ("shm_percent: 12.5", "shm_percent: 0", "limits.shm_percent: is 0; help: write a value"),

@@ -132,10 +132,7 @@ fn report_missing(lines: &[Line<'_>], report: &mut Report) {
         Some("---") if first.is_some_and(|line| line.number == 1 && line.text == "---") => {
             ("front matter: the closing `---` line is missing", "end the block with `---`")
         }
-        Some("---") => (
-            "front matter: text before it",
-            "make `---` the first line of the file",
-        ),
+        Some("---") => ("front matter: text before it", "make `---` the first line of the file"),
         _ => (
             "front matter: missing",
             "begin the file with a `---` line, the keys, and another `---` line",

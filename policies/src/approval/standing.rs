@@ -49,9 +49,8 @@ pub(super) fn age(
         findings.pass(RULE, format!("approved_utc {approved} is at most {max} s old"));
         return Some(expires);
     }
-    let reason = format!(
-        "approved_utc: {approved} is older than approval.age_sec_max ({max} s); now {now}"
-    );
+    let reason =
+        format!("approved_utc: {approved} is older than approval.age_sec_max ({max} s); now {now}");
     let hint = "approve the request again";
     findings.refuse(RULE, Code::ApprovalExpired, reason, hint);
     Some(expires)

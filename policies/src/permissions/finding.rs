@@ -45,9 +45,7 @@ impl fmt::Display for Finding {
             Self::Granted(id) => write!(f, "granted by {id}"),
             Self::Missing => f.write_str("no grant exists"),
             Self::Expired => f.write_str("the grant has expired"),
-            Self::NotForThese => {
-                f.write_str("the grant is for other inputs or fewer calls")
-            }
+            Self::NotForThese => f.write_str("the grant is for other inputs or fewer calls"),
         }
     }
 }

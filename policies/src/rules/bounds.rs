@@ -15,9 +15,7 @@ use crate::runtime::{BinaryRule, Runtime};
 
 pub(crate) fn backend(request: &Request, findings: &mut Findings) {
     match request.backend() {
-        None => {
-            findings.pass(RuleName::Backend, format!("{LANE}, the default of the policy"))
-        }
+        None => findings.pass(RuleName::Backend, format!("{LANE}, the default of the policy")),
         Some(Backend::Confined) => findings.pass(RuleName::Backend, LANE),
         Some(other) => {
             let reason = format!("backend: `{}` is not available", other.as_str());

@@ -59,7 +59,10 @@ fn keys_that_are_no_sound_points_are_refused() {
     assert_refused(jwk(json!({ "kty": "OKP", "crv": "Ed25519", "x": one })), "valid point");
     let zero = "A".repeat(43);
     assert_refused(jwk(json!({ "kty": "OKP", "crv": "Ed25519", "x": zero })), "valid point");
-    assert_refused(jwk(json!({ "kty": "EC", "crv": "P-256", "x": zero, "y": zero })), "valid point");
+    assert_refused(
+        jwk(json!({ "kty": "EC", "crv": "P-256", "x": zero, "y": zero })),
+        "valid point",
+    );
     assert_refused(jwk(json!({ "kty": "EC", "crv": "P-384", "x": zero, "y": zero })), "neither");
     assert_refused(jwk(json!({ "kty": "OKP", "crv": "X25519", "x": zero })), "neither");
     assert_refused(jwk(json!({ "kty": "RSA", "n": zero, "e": "AQAB" })), "kty");

@@ -58,12 +58,8 @@ fn hint(text: &str, code: Code) -> &'static str {
             "let the tool handle its own failure; no shell decides what runs next"
         }
         Code::CommandChaining => "write one request for each command",
-        Code::CommandPipeline => {
-            "let the tool write to /out, or do both steps in one script"
-        }
-        Code::CommandBackground => {
-            "remove the `&`; the run waits for the tool"
-        }
+        Code::CommandPipeline => "let the tool write to /out, or do both steps in one script",
+        Code::CommandBackground => "remove the `&`; the run waits for the tool",
         Code::CommandHeredoc => "put the text in a declared input and name it below /in",
         Code::CommandRedirection if text.starts_with('<') => {
             "give the tool the path of a declared input below /in as an argument"

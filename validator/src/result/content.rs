@@ -197,10 +197,9 @@ pub(super) fn check_front_matter(node: &Node, report: &mut Report) {
 
 fn tell(code: Code, spot: SourceSpan, report: &mut Report) {
     let (message, hint) = match code {
-        Code::ResultPayload => (
-            "text: an executable payload",
-            "leave it in an artifact and state its path and sha256",
-        ),
+        Code::ResultPayload => {
+            ("text: an executable payload", "leave it in an artifact and state its path and sha256")
+        }
         Code::ResultInstruction => (
             "text: an instruction to fetch or to execute",
             "report what was asked for and who asked, or leave the line in the stream's file",

@@ -60,9 +60,7 @@ pub(super) fn crl(case: &Case<'_>) -> Answer {
     let refuse = |message: String| Err(Refusal::new(Code::CrlStale, message));
     let Some(crl) = case.bundle.crl() else {
         return match case.rules.crl {
-            Presence::Required => {
-                refuse("no revocation list, but policy requires one".into())
-            }
+            Presence::Required => refuse("no revocation list, but policy requires one".into()),
             Presence::Optional => Ok(Said::NotAsked("no revocation list")),
         };
     };
@@ -75,7 +73,9 @@ pub(super) fn crl(case: &Case<'_>) -> Answer {
         return refuse(format!("the revocation list expired at {expires}; a newer one is needed"));
     }
     if u64::try_from(span).is_ok_and(|span| span > most) {
-        return refuse(format!("the revocation list is valid for {span} s; policy allows {most} s"));
+        return refuse(format!(
+            "the revocation list is valid for {span} s; policy allows {most} s"
+        ));
     }
     Ok(Said::Good(format!("issued {issued}, valid until {expires}")))
 }
