@@ -9,7 +9,7 @@ pub(crate) enum Failure {
     Io(PathBuf, io::Error),
     TooLarge(PathBuf, u64),
     /// A message that names its object.
-    Said(String),
+    Message(String),
 }
 
 impl Failure {
@@ -20,7 +20,7 @@ impl Failure {
 
     /// Adds help to a problem that has none of its own.
     pub(crate) fn with_help(problem: &str, help: &str) -> Self {
-        Self::Said(match records::split_reason(problem) {
+        Self::Message(match records::split_reason(problem) {
             (_, Some(_)) => problem.to_owned(),
             (_, None) => records::reason_with_help(problem, help),
         })
@@ -34,27 +34,27 @@ impl fmt::Display for Failure {
             Self::TooLarge(path, most) => {
                 write!(f, "{}: larger than the limit of {most} bytes", path.display())
             }
-            Self::Said(message) => f.write_str(message),
+            Self::Message(message) => f.write_str(message),
         }
     }
 }
 
-macro_rules! said {
+macro_rules! from_message {
     ($($error:ty),*) => {
         $(impl From<$error> for Failure {
             fn from(error: $error) -> Self {
-                Self::Said(error.to_string())
+                Self::Message(error.to_string())
             }
         })*
     };
 }
 
-said!(
-    daemon::Halt,
+from_message!(
+    daemon::DaemonError,
     daemon::config::ConfigError,
-    records::KeyError,
+    records::HostKeyError,
     records::RotationError,
-    records::TrustError,
+    records::RecordTrustError,
     spool::SpoolError,
     String
 );

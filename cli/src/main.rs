@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_max_level(tracing::Level::WARN)
         .with_writer(std::io::stderr)
-        .with_ansi(output::screen::Screen::of(&std::io::stderr()).colour)
+        .with_ansi(output::screen::OutputScreen::of(&std::io::stderr()).colour)
         .with_target(false)
         .without_time()
         .init();

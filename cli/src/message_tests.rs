@@ -9,8 +9,8 @@ use shared::{assert_texts, denied, every, path};
 use crate::failure::Failure;
 
 #[test]
-fn the_errors_say_what_they_said() {
+fn error_texts_match_the_snapshot() {
     let said = "no trusted key".to_owned();
-    let texts = every!(Failure: Io(path(), denied()), TooLarge(path(), 1024), Said(said));
+    let texts = every!(Failure: Io(path(), denied()), TooLarge(path(), 1024), Message(said));
     assert_texts("cli", vec![texts]);
 }

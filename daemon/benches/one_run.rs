@@ -20,16 +20,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use daemon::{Host, HostParts, RecordLog, TrustStore, open_keys};
+use daemon::{Daemon, DaemonParts, HostTrustStore, RecordLog, open_keys};
 use model::{Language, UtcTime};
 use policies::Policy;
 use records::KeySource;
-use records::log::LogPlace;
-use sandbox::client::{Launcher, Reach};
+use records::log::LogLocation;
+use sandbox::client::{Launcher, LauncherAddress};
 use sandbox::plan::{
-    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Runtime, Slot, SlotId, TmpUse,
+    ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
+    SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
 };
-use spool::{Places, Spool};
+use spool::{Spool, SpoolPaths};
 
 const RUNS: usize = 50;
 const MIB: u64 = 1024 * 1024;
@@ -47,13 +48,13 @@ fn main() {
             assert_eq!(told.outcome.as_str(), "ok", "{told:?}");
         }));
         let (plan, result) = plan(&top, number);
-        rows.cell.push(timed(|| {
+        rows.sandbox.push(timed(|| {
             let directory = fs::File::open(&result).unwrap();
             let ready = launcher.build(plan).unwrap();
             let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
             assert_eq!(finished.outcome().as_str(), "ok");
         }));
-        rows.bare.push(timed(|| {
+        rows.spawn.push(timed(|| {
             assert!(Command::new("/usr/bin/true").status().unwrap().success());
         }));
     }
@@ -64,8 +65,8 @@ fn main() {
 #[derive(Default)]
 struct Rows {
     whole: Vec<Duration>,
-    cell: Vec<Duration>,
-    bare: Vec<Duration>,
+    sandbox: Vec<Duration>,
+    spawn: Vec<Duration>,
 }
 
 impl Rows {
@@ -73,8 +74,8 @@ impl Rows {
         println!("{RUNS} runs of /usr/bin/true, milliseconds");
         println!("{:<44} {:>7} {:>7} {:>7}", "", "p50", "p90", "max");
         let whole = row("approved file to published record", &mut self.whole);
-        let cell = row("of that the cell, launcher's start included", &mut self.cell);
-        let bare = row("bare posix_spawn of the same program", &mut self.bare);
+        let cell = row("of that the cell, launcher's start included", &mut self.sandbox);
+        let bare = row("bare posix_spawn of the same program", &mut self.spawn);
         println!("the cell is {:.0} % of the run at p50", 100.0 * cell / whole);
         println!("the cell is {:.1} times bare posix_spawn at p50", cell / bare);
     }
@@ -110,17 +111,17 @@ fn launcher(top: &Path) -> Launcher {
     Launcher::new(reach(staging))
 }
 
-fn reach(staging: PathBuf) -> Reach {
+fn reach(staging: PathBuf) -> LauncherAddress {
     let (program, mounts_allowed) = (launcher_program(), Vec::new());
-    Reach::Spawn { program, staging, mounts_allowed, seats_max: 2 }
+    LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes: 2 }
 }
 
-fn host(top: &Path) -> Host {
+fn host(top: &Path) -> Daemon {
     let state = top.join("state");
     let text = Policy::shipped_text("embedded").unwrap();
     // A test policy may map a language to any program.
     let text = text.replacen("binary: auto", "binary: /usr/bin/true", 1);
-    let places = Places {
+    let places = SpoolPaths {
         state: state.clone(),
         spool: state.clone(),
         results: state.join("results"),
@@ -129,12 +130,12 @@ fn host(top: &Path) -> Host {
     let spool = Spool::open_embedded(&places).unwrap();
     let staging = spool.staging();
     let keys = open_keys(&KeySource::Directory(state.join("keys")), None).unwrap();
-    Host::new(HostParts {
+    Daemon::new(DaemonParts {
         policy: Policy::parse(text.as_bytes(), "bench").unwrap(),
-        trust: TrustStore::empty(),
+        trust: HostTrustStore::empty(),
         key: keys.result,
         public_keys: state.join("keys"),
-        log: RecordLog::shared(LogPlace::of_state(&state), keys.log),
+        log: RecordLog::shared(LogLocation::of_state(&state), keys.log),
         launcher: reach(staging),
         spool,
         egress: None,
@@ -171,9 +172,13 @@ fn plan(top: &Path, number: usize) -> (Plan, PathBuf) {
     fs::create_dir(&slot).unwrap();
     fs::create_dir(&result).unwrap();
     let found = fs::metadata(&slot).unwrap();
-    let cell = CellPlan {
-        slot: Slot { id: SlotId::new(&id).unwrap(), device: found.dev(), inode: found.ino() },
-        runtime: Runtime {
+    let cell = SandboxSpec {
+        slot: StagingSlot {
+            id: StagingSlotId::new(&id).unwrap(),
+            device: found.dev(),
+            inode: found.ino(),
+        },
+        runtime: RuntimeSpec {
             language: Language::Python,
             root: None,
             binary: "/usr/bin/true".into(),
@@ -182,10 +187,10 @@ fn plan(top: &Path, number: usize) -> (Plan, PathBuf) {
             tmp: TmpUse::Data,
             proc_view: ProcView::Pid,
         },
-        network: Network::Nothing,
-        demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
+        network: SandboxNetwork::Nothing,
+        requirements: ConfinementRequirements { landlock_abi_min: 1, cgroup_exception: true },
     };
-    let order = Order {
+    let order = ExecSpec {
         argv: vec!["true".into()],
         env: Vec::new(),
         limits: Limits {
@@ -204,5 +209,5 @@ fn plan(top: &Path, number: usize) -> (Plan, PathBuf) {
             ..Limits::SMALL
         },
     };
-    (Plan { cell, order }, result)
+    (Plan { sandbox: cell, exec: order }, result)
 }

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::UtcTime;
-use spool::{LastKnown, Spool};
+use spool::{LatestTime, Spool};
 
-use crate::model::Halt;
+use crate::model::DaemonError;
 use crate::system;
 
 /// Clock synchronization steps the clock back by small amounts.
@@ -17,70 +17,70 @@ const TOLERANCE_SEC: i64 = 5;
 
 /// The check of the wall clock at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
+pub enum ClockCheck {
     /// The clock must not be earlier than the last recorded time.
-    MustFollow,
+    NotEarlier,
     /// The operator confirmed that the clock was set back on purpose.
     WasSetBack,
 }
 
 /// The latest recorded time of a start or a record. The clock must not be earlier.
 #[derive(Default)]
-pub struct Floor(Mutex<Option<LastKnown>>);
+pub struct ClockFloor(Mutex<Option<LatestTime>>);
 
-impl Floor {
+impl ClockFloor {
     /// Raises the floor to the time of a durable file.
     pub(crate) fn raise(&self, at: UtcTime, path: &Path) {
         let mut known = self.lock();
         if known.as_ref().is_none_or(|known| known.at < at) {
-            *known = Some(LastKnown { at, path: path.to_owned() });
+            *known = Some(LatestTime { at, path: path.to_owned() });
         }
     }
 
     /// Checks that the clock is not earlier than the floor.
     ///
     /// # Errors
-    /// [`Halt::ClockBehind`].
-    pub(crate) fn check(&self) -> Result<(), Halt> {
+    /// [`DaemonError::ClockBehind`].
+    pub(crate) fn check(&self) -> Result<(), DaemonError> {
         let now = system::now();
         match &*self.lock() {
             Some(last) if is_behind(now, last) => {
-                Err(Halt::ClockBehind { now, last: last.clone() })
+                Err(DaemonError::ClockBehind { now, last: last.clone() })
             }
             _ => Ok(()),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<LastKnown>> {
+    fn lock(&self) -> MutexGuard<'_, Option<LatestTime>> {
         // Nothing that panics runs while it is held.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn is_behind(now: UtcTime, last: &LastKnown) -> bool {
+fn is_behind(now: UtcTime, last: &LatestTime) -> bool {
     last.at.unix() > now.unix().saturating_add(TOLERANCE_SEC)
 }
 
 /// Compares the clock with the last time recorded in the spool. Returns the floor for later checks.
 ///
 /// # Errors
-/// [`Halt::ClockBehind`], or the spool cannot be read.
-pub fn insist_on_clock(spool: &Spool, clock: Clock) -> Result<Floor, Halt> {
+/// [`DaemonError::ClockBehind`], or the spool cannot be read.
+pub fn check_clock(spool: &Spool, clock: ClockCheck) -> Result<ClockFloor, DaemonError> {
     let now = system::now();
-    let Some(last) = spool.last_known()? else { return Ok(Floor::default()) };
+    let Some(last) = spool.latest_time()? else { return Ok(ClockFloor::default()) };
     if !is_behind(now, &last) {
-        return Ok(Floor(Mutex::new(Some(last))));
+        return Ok(ClockFloor(Mutex::new(Some(last))));
     }
     match clock {
-        Clock::MustFollow => Err(Halt::ClockBehind { now, last }),
-        Clock::WasSetBack => {
+        ClockCheck::NotEarlier => Err(DaemonError::ClockBehind { now, last }),
+        ClockCheck::WasSetBack => {
             let (path, last) = (last.path.display(), last.at);
             tracing::warn!(
                 %now,
                 %last,
                 "{path}: later than the clock, which is accepted because of --clock-was-set-back"
             );
-            Ok(Floor::default())
+            Ok(ClockFloor::default())
         }
     }
 }

@@ -1,25 +1,28 @@
 //! Takes over new keys during a reload. The log gets an entry about the change first. A key that
 //! cannot be used refuses the reload, and the present key stays in use.
 
-use records::log::LogPlace;
+use records::log::LogLocation;
 use records::{
-    HostKey, KeySource, KeysAtWork, Rotated, RotationError, Takeover, TakeoverError,
+    ActiveKeys, CompletedRotation, HostKey, KeySource, RotationError, Takeover, TakeoverError,
     finish_rotations, takeovers,
 };
 
-use crate::host::Host;
-use crate::model::Halt;
+use crate::log_event::{self, LogEvent, LogEventFields};
+use crate::model::DaemonError;
+use crate::state::Daemon;
 use crate::system;
-use crate::transition::{self, Fields, Transition};
 
-impl Host {
+impl Daemon {
     /// Takes over the keys of a source that are not yet in use. Returns the reason if a key is
     /// refused.
     ///
     /// # Errors
-    /// [`Halt`]: a change that both keys signed could not be finished; the next start finishes it.
-    pub(crate) fn take_over_keys(&self, source: &KeySource) -> Result<Result<(), String>, Halt> {
-        let at_work = KeysAtWork { result: self.key(), log: self.log.signing_key() };
+    /// [`DaemonError`]: a change that both keys signed could not be finished; the next start finishes it.
+    pub(crate) fn take_over_keys(
+        &self,
+        source: &KeySource,
+    ) -> Result<Result<(), String>, DaemonError> {
+        let at_work = ActiveKeys { result: self.key(), log: self.log.signing_key() };
         let waiting = match takeovers(source, &at_work, system::now()) {
             Ok(waiting) => waiting,
             Err(error) => return Ok(Err(error.to_string())),
@@ -37,16 +40,16 @@ impl Host {
                 Err(TakeoverError::NotBegun(error)) => {
                     return Ok(Err(format!("{} key: {error}", one.role())));
                 }
-                Err(TakeoverError::Unfinished(error)) => return Err(Halt::KeyChange(error)),
+                Err(TakeoverError::Unfinished(error)) => return Err(DaemonError::KeyChange(error)),
             }
         }
         Ok(Ok(()))
     }
 
-    fn take_over_key(&self, takeover: &Takeover) -> Result<Rotated, TakeoverError> {
+    fn take_over_key(&self, takeover: &Takeover) -> Result<CompletedRotation, TakeoverError> {
         match takeover.successor() {
             HostKey::Result(key) => self
-                .signing
+                .signer
                 .change(key, |now| self.log.change_key(None, |log| takeover.carry_out(log, now))),
             HostKey::Log(key) => {
                 let now = system::now();
@@ -60,14 +63,14 @@ impl Host {
 ///
 /// # Errors
 /// [`RotationError`]; the keys cannot be opened before the change is finished.
-pub fn finish_key_changes(source: &KeySource, log: &LogPlace) -> Result<(), RotationError> {
+pub fn finish_key_changes(source: &KeySource, log: &LogLocation) -> Result<(), RotationError> {
     finish_rotations(source, log, system::now())?.iter().for_each(log_rotated);
     Ok(())
 }
 
-fn log_rotated(done: &Rotated) {
-    let Rotated { role, old, new, time } = done;
+fn log_rotated(done: &CompletedRotation) {
+    let CompletedRotation { role, old, new, time } = done;
     let why = format!("{role} key: {new} replaces {old} at {time}");
-    let fields = Fields { reason: Some(&why), ..Fields::default() };
-    transition::log(Transition::KeyChanged, &fields);
+    let fields = LogEventFields { reason: Some(&why), ..LogEventFields::default() };
+    log_event::log(LogEvent::KeyChanged, &fields);
 }

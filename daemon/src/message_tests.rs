@@ -5,15 +5,15 @@
 mod shared;
 
 use model::UtcTime;
-use policies::{Policy, Revoked, Signers};
-use records::log::{LogError, ProofFault};
-use records::{BundleFault, Fault, KeyError, RotationError, SignError};
+use policies::{AllowedSigners, Policy, RevokedKeys};
+use records::log::{LogError, ProofError};
+use records::{HostKeyError, RecordBundleError, RotationError, SignError, VerifyError};
 use shared::{Named, assert_texts, denied, every, path};
-use spool::{LastKnown, SpoolError, StoreError, Want};
+use spool::{LatestTime, PermissionStoreError, Shortage, SpoolError};
 
-use crate::metrics::SocketError;
+use crate::metrics::MetricsSocketError;
 use crate::model::ConfigError;
-use crate::model::Halt;
+use crate::model::DaemonError;
 
 const ID: &str = "TS-20260209-161030Z-TR-20260209-160501Z-python-stats";
 
@@ -21,7 +21,7 @@ fn time() -> UtcTime {
     "2026-02-09T16:05:01Z".parse().unwrap()
 }
 
-fn of_a_configuration() -> Vec<Named> {
+fn config_errors() -> Vec<Named> {
     let text = || "missing field `spool`".to_owned();
     every!(ConfigError:
         Read(path(), denied()),
@@ -29,36 +29,36 @@ fn of_a_configuration() -> Vec<Named> {
         Syntax(path(), text()),
         Value(path(), text()),
         Policy(Policy::parse(b"policy_version: 2\n", "policy.yaml").unwrap_err()),
-        Signers(path(), Signers::parse("alice\n").unwrap_err()),
-        Revoked(path(), Revoked::parse(b"neither a list nor a key\n").unwrap_err()),
+        Signers(path(), AllowedSigners::parse("alice\n").unwrap_err()),
+        Revoked(path(), RevokedKeys::parse(b"neither a list nor a key\n").unwrap_err()),
     )
 }
 
 #[test]
-fn the_errors_say_what_they_said() {
-    let key = || KeyError::NotP256 { path: path() };
-    let unsigned = SignError::Contradiction { record: ID.to_owned(), what: "it cannot be" };
-    let faults = vec![Fault::Missing { path: "stdout".to_owned() }];
-    let halts = every!(Halt:
+fn error_texts_match_snapshot() {
+    let key = || HostKeyError::NotP256 { path: path() };
+    let unsigned = SignError::Inconsistency { record: ID.to_owned(), what: "it cannot be" };
+    let faults = vec![VerifyError::Missing { path: "stdout".to_owned() }];
+    let halts = every!(DaemonError:
         Spool(SpoolError::Busy { path: path() }),
         Key(key()),
         KeyChange(RotationError::Key(key())),
         Sign(unsigned),
         Log(LogError::Stopped),
-        Permissions(StoreError::Doubtful { path: path() }),
-        Supply(ConfigError::TooLarge(path(), 1024)),
-        OtherRequest(path()),
-        ClockBehind { now: time(), last: LastKnown { at: time(), path: path() } },
-        NobodyHolds,
-        Metrics(SocketError::Taken(path())),
+        Permissions(PermissionStoreError::Uncertain { path: path() }),
+        EnvironmentFile(ConfigError::TooLarge(path(), 1024)),
+        RequestChanged(path()),
+        ClockBehind { now: time(), last: LatestTime { at: time(), path: path() } },
+        CannotHold,
+        Metrics(MetricsSocketError::InUse(path())),
         WorkerDied,
-        Together,
-        Wanting(Want::Room, "no space left".to_owned()),
-        Proof(ProofFault::NotIncluded),
+        BatchFailed,
+        BatchShortage(Shortage::DiskSpace, "no space left".to_owned()),
+        Proof(ProofError::NotIncluded),
         Unverified { record: ID.parse().unwrap(), faults: faults },
-        Unproved(BundleFault::Signature),
-        Kernel("random numbers", denied()),
+        InvalidBundle(RecordBundleError::Signature),
+        System("random numbers", denied()),
     );
-    let sockets = every!(SocketError: Taken(path()), Io(path(), denied()));
-    assert_texts("daemon", vec![halts, of_a_configuration(), sockets]);
+    let sockets = every!(MetricsSocketError: InUse(path()), Io(path(), denied()));
+    assert_texts("daemon", vec![halts, config_errors(), sockets]);
 }

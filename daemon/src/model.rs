@@ -6,14 +6,15 @@ use std::io;
 use std::path::PathBuf;
 
 use model::{ResultId, UtcTime};
-use policies::{PolicyError, RevokedError, SignersError};
-use records::log::{LogError, ProofFault};
+use policies::{AllowedSignersError, PolicyError, RevokedKeysError};
+use records::log::{LogError, ProofError};
 use records::{
-    BundleFault, Fault, KeyError, RotationError, SignError, reason_with_help, split_reason,
+    HostKeyError, RecordBundleError, RotationError, SignError, VerifyError, reason_with_help,
+    split_reason,
 };
-use spool::{LastKnown, SpoolError, StoreError, Want};
+use spool::{LatestTime, PermissionStoreError, Shortage, SpoolError};
 
-use crate::metrics::model::SocketError;
+use crate::metrics::model::MetricsSocketError;
 
 /// The state of a request's permission request: `Yes` if it is filed or not needed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,8 +32,8 @@ pub enum ConfigError {
     Syntax(PathBuf, String),
     Value(PathBuf, String),
     Policy(PolicyError),
-    Signers(PathBuf, SignersError),
-    Revoked(PathBuf, RevokedError),
+    Signers(PathBuf, AllowedSignersError),
+    Revoked(PathBuf, RevokedKeysError),
 }
 
 impl fmt::Display for ConfigError {
@@ -60,66 +61,68 @@ const FAULTS_SHOWN_MAX: usize = 3;
 /// A fatal error: the daemon's own disk, key, log or kernel failed. No request causes it. Nothing
 /// is admitted afterwards.
 #[derive(Debug)]
-pub enum Halt {
+pub enum DaemonError {
     Spool(SpoolError),
-    Key(KeyError),
+    Key(HostKeyError),
     /// A key change was started and not finished.
     KeyChange(RotationError),
     Sign(SignError),
     Log(LogError),
-    Permissions(StoreError),
+    Permissions(PermissionStoreError),
     /// A file that the host itself uses cannot be read.
-    Supply(ConfigError),
+    EnvironmentFile(ConfigError),
     /// The request file of a record has changed since the record was verified; it must not be
     /// replayed.
-    OtherRequest(PathBuf),
+    RequestChanged(PathBuf),
     /// The wall clock is earlier than the last recorded time.
     ClockBehind {
         now: UtcTime,
-        last: LastKnown,
+        last: LatestTime,
     },
     /// A request was held for an embedded run, which cannot wait.
-    NobodyHolds,
+    CannotHold,
     /// The metrics socket cannot be opened.
-    Metrics(SocketError),
+    Metrics(MetricsSocketError),
     /// A worker thread ended without reporting a result.
     WorkerDied,
     /// Another record of the same batch failed.
-    Together,
+    BatchFailed,
     /// Another record of the same batch failed because of this shortage.
-    Wanting(Want, String),
+    BatchShortage(Shortage, String),
     /// The inclusion proof of the log is not valid for the record.
-    Proof(ProofFault),
+    Proof(ProofError),
     /// The signed record does not verify; it is not published.
     Unverified {
         record: ResultId,
-        faults: Vec<Fault>,
+        faults: Vec<VerifyError>,
     },
     /// The same for the bundle, which is the statement with its inclusion proof.
-    Unproved(BundleFault),
+    InvalidBundle(RecordBundleError),
     /// A system call failed that needs no privilege.
-    Kernel(&'static str, io::Error),
+    System(&'static str, io::Error),
 }
 
-impl Halt {
+impl DaemonError {
     /// Returns the shortage behind this error, if waiting can end it.
     #[must_use]
-    pub fn want(&self) -> Option<Want> {
+    pub fn shortage(&self) -> Option<Shortage> {
         match self {
-            Self::Spool(error) => error.want(),
+            Self::Spool(error) => error.shortage(),
             Self::Log(error) | Self::KeyChange(RotationError::Log(error)) => {
-                error.failed_call().and_then(Want::of)
+                error.io_error().and_then(Shortage::of)
             }
-            Self::Permissions(error) => error.want(),
-            Self::Key(KeyError::Io { source, .. })
-            | Self::KeyChange(RotationError::Key(KeyError::Io { source, .. })) => Want::of(source),
-            Self::Wanting(want, _) => Some(*want),
+            Self::Permissions(error) => error.shortage(),
+            Self::Key(HostKeyError::Io { source, .. })
+            | Self::KeyChange(RotationError::Key(HostKeyError::Io { source, .. })) => {
+                Shortage::of(source)
+            }
+            Self::BatchShortage(want, _) => Some(*want),
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Halt {
+impl fmt::Display for DaemonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Spool(error) => error.fmt(f),
@@ -130,11 +133,11 @@ impl fmt::Display for Halt {
                 f.write_str(&with_help(&format!("{what}: {error}"), help))
             }
             Self::Sign(error) => write!(f, "the record cannot be signed: {error}"),
-            Self::OtherRequest(path) => {
+            Self::RequestChanged(path) => {
                 let shown = path.display();
                 write!(f, "{shown}: changed after its record was verified; help: verify it again")
             }
-            Self::Supply(error) => error.fmt(f),
+            Self::EnvironmentFile(error) => error.fmt(f),
             Self::Permissions(error) => write!(f, "permissions: {error}"),
             Self::Log(error) => write!(f, "the record cannot be logged: {error}"),
             Self::ClockBehind { now, last } => write!(
@@ -144,7 +147,7 @@ impl fmt::Display for Halt {
                 last.path.display(),
                 last.at
             ),
-            Self::NobodyHolds => {
+            Self::CannotHold => {
                 f.write_str("the request was held, and an embedded run cannot wait for an answer")
             }
             Self::Metrics(error) => error.fmt(f),
@@ -152,20 +155,22 @@ impl fmt::Display for Halt {
                 "a worker thread ended without a result; help: restart the daemon, which records \
                  the request",
             ),
-            Self::Wanting(_, why) => f.write_str(why),
-            Self::Together => f.write_str("another record of the same batch was not published"),
+            Self::BatchShortage(_, why) => f.write_str(why),
+            Self::BatchFailed => f.write_str("another record of the same batch was not published"),
             Self::Unverified { record, faults } => {
                 write!(f, "{record}: the record does not verify and is not published")?;
                 faults.iter().take(FAULTS_SHOWN_MAX).try_for_each(|fault| write!(f, "; {fault}"))
             }
-            Self::Unproved(fault) => write!(f, "the bundle of the record does not verify: {fault}"),
+            Self::InvalidBundle(fault) => {
+                write!(f, "the bundle of the record does not verify: {fault}")
+            }
             Self::Proof(fault) => write!(f, "the inclusion proof is not valid: {fault}"),
-            Self::Kernel(what, error) => write!(f, "{what}: {error}"),
+            Self::System(what, error) => write!(f, "{what}: {error}"),
         }
     }
 }
 
-impl std::error::Error for Halt {}
+impl std::error::Error for DaemonError {}
 
 /// Adds a help to a text that has none.
 fn with_help(text: &str, help: &str) -> String {
@@ -175,49 +180,49 @@ fn with_help(text: &str, help: &str) -> String {
     }
 }
 
-impl From<SpoolError> for Halt {
+impl From<SpoolError> for DaemonError {
     fn from(error: SpoolError) -> Self {
         Self::Spool(error)
     }
 }
 
-impl From<KeyError> for Halt {
-    fn from(error: KeyError) -> Self {
+impl From<HostKeyError> for DaemonError {
+    fn from(error: HostKeyError) -> Self {
         Self::Key(error)
     }
 }
 
-impl From<RotationError> for Halt {
+impl From<RotationError> for DaemonError {
     fn from(error: RotationError) -> Self {
         Self::KeyChange(error)
     }
 }
 
-impl From<LogError> for Halt {
+impl From<LogError> for DaemonError {
     fn from(error: LogError) -> Self {
         Self::Log(error)
     }
 }
 
-impl From<ConfigError> for Halt {
+impl From<ConfigError> for DaemonError {
     fn from(error: ConfigError) -> Self {
-        Self::Supply(error)
+        Self::EnvironmentFile(error)
     }
 }
 
-impl From<StoreError> for Halt {
-    fn from(error: StoreError) -> Self {
+impl From<PermissionStoreError> for DaemonError {
+    fn from(error: PermissionStoreError) -> Self {
         Self::Permissions(error)
     }
 }
 
-impl From<ProofFault> for Halt {
-    fn from(fault: ProofFault) -> Self {
+impl From<ProofError> for DaemonError {
+    fn from(fault: ProofError) -> Self {
         Self::Proof(fault)
     }
 }
 
-impl From<SignError> for Halt {
+impl From<SignError> for DaemonError {
     fn from(error: SignError) -> Self {
         Self::Sign(error)
     }

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 use model::{Sha256, escape_line};
 use policies::permissions::{
-    AnswerEvidence, AnswerRules, Author, Calls, Change, Moment, PermissionManager, Source, Terms,
+    AnswerEvidence, AnswerRules, Author, OperationContext, PermissionCalls, PermissionChange,
+    PermissionManager, PermissionSource, PermissionTerms,
 };
-use policies::{Permission, PermissionFinding, Policy, Signers};
+use policies::{AllowedSigners, PermissionEvidence, PermissionFinding, Policy};
 use spool::{
-    AnswerFate, Dropbox, Durable, Filed, Spool, SpoolError, StoreError, ToldPermissions,
-    new_traceparent,
+    AnswerDecision, FilingOutcome, Inbox, PermissionStore, PermissionStoreError,
+    PublishedPermissions, Spool, SpoolError, new_traceparent,
 };
 use validator::Request;
 
@@ -25,20 +26,20 @@ const ANSWERS_MAX: usize = 256;
 
 /// `cp` creates a file first and fills it then. An invalid file that changed within this time may
 /// still be incomplete.
-const WRITING_SEC: i64 = 2;
+const INCOMPLETE_SEC_MAX: i64 = 2;
 
 /// The store of a host whose policy asks for permissions.
 pub struct Permissions {
-    store: Durable,
+    store: PermissionStore,
     drafts: PathBuf,
     /// Answers that could not be moved away, by name; ignored until they change.
-    left_alone: BTreeMap<String, AnswerIdentity>,
+    ignored: BTreeMap<String, AnswerFileId>,
     /// The number of the trail's last entry when the permissions were last published.
-    told: Option<u64>,
+    published: Option<u64>,
 }
 
 /// The file that a name referred to: inode and change time.
-type AnswerIdentity = Option<(u64, i64, i64)>;
+type AnswerFileId = Option<(u64, i64, i64)>;
 
 impl Permissions {
     /// Opens the store in `directory`, if the policy requires any permission. Permission requests
@@ -50,62 +51,74 @@ impl Permissions {
         policy: &Policy,
         directory: &Path,
         drafts: &Path,
-    ) -> Result<Option<Self>, StoreError> {
+    ) -> Result<Option<Self>, PermissionStoreError> {
         let Some(terms) = policy.permission_terms() else { return Ok(None) };
-        let store = Durable::open(directory, terms.clone())?;
-        Ok(Some(Self { store, drafts: drafts.to_owned(), left_alone: BTreeMap::new(), told: None }))
+        let store = PermissionStore::open(directory, terms.clone())?;
+        Ok(Some(Self {
+            store,
+            drafts: drafts.to_owned(),
+            ignored: BTreeMap::new(),
+            published: None,
+        }))
     }
 
     /// Opens a store for reading only.
-    pub(crate) fn read(directory: &Path) -> Result<Self, StoreError> {
-        let store = Durable::open(directory, Terms::default())?;
-        Ok(Self { store, drafts: PathBuf::new(), left_alone: BTreeMap::new(), told: None })
+    pub(crate) fn read(directory: &Path) -> Result<Self, PermissionStoreError> {
+        let store = PermissionStore::open(directory, PermissionTerms::default())?;
+        Ok(Self { store, drafts: PathBuf::new(), ignored: BTreeMap::new(), published: None })
     }
 
     /// Returns a digest of the answers in effect.
-    pub(crate) fn standing(&mut self) -> Result<Sha256, StoreError> {
-        let number = self.store.register()?.decided();
+    pub(crate) fn answers_digest(&mut self) -> Result<Sha256, PermissionStoreError> {
+        let number = self.store.register()?.last_decision();
         Ok(Sha256::of(format!("permissions {number}").as_bytes()))
     }
 
     /// Publishes the permissions if they have changed. A failure affects readers only, no decision.
-    pub(crate) fn tell(&mut self, spool: &Spool) -> Result<(), StoreError> {
+    pub(crate) fn publish(&mut self, spool: &Spool) -> Result<(), PermissionStoreError> {
         let register = self.store.register()?;
         let number = register.number();
-        if self.told != Some(number) {
-            let told = spool.tell_permissions(&ToldPermissions::of(register, system::now()));
+        if self.published != Some(number) {
+            let told =
+                spool.publish_permissions(&PublishedPermissions::of(register, system::now()));
             told.unwrap_or_else(|error| {
                 tracing::warn!("the published permissions are out of date: {error}");
             });
-            self.told = Some(number);
+            self.published = Some(number);
         }
         Ok(())
     }
 
     /// Looks up the permission of a request.
-    pub(crate) fn look_up(&mut self, request: &Request) -> Result<Permission, StoreError> {
+    pub(crate) fn look_up(
+        &mut self,
+        request: &Request,
+    ) -> Result<PermissionEvidence, PermissionStoreError> {
         // The permission rule refuses a request without a valid source.
-        let Ok(source) = Source::of_request(request) else { return Ok(Permission::NotAsked) };
-        let found = self.store.look_up(&source, &Calls::of_request(request), &moment()?)?;
-        Ok(Permission::Found(found))
+        let Ok(source) = PermissionSource::of_request(request) else {
+            return Ok(PermissionEvidence::NotQueried);
+        };
+        let found =
+            self.store.look_up(&source, &PermissionCalls::of_request(request), &moment()?)?;
+        Ok(PermissionEvidence::Queried(found))
     }
 
     /// Files a permission request, once for each request. Other users can write to that directory,
     /// so a failure is logged and admission continues.
-    pub(crate) fn ask(&mut self, request: &Request) -> PermissionFiled {
-        let Ok(source) = Source::of_request(request) else { return PermissionFiled::Yes };
-        let calls = Calls::of_request(request);
+    pub(crate) fn file_request(&mut self, request: &Request) -> PermissionFiled {
+        let Ok(source) = PermissionSource::of_request(request) else { return PermissionFiled::Yes };
+        let calls = PermissionCalls::of_request(request);
         let filed = moment()
             .and_then(|moment| self.store.file_request(&source, &calls, &moment, &self.drafts));
         match filed {
-            Ok(Filed::New(_, paths)) => {
+            Ok(FilingOutcome::New(_, paths)) => {
                 for path in paths {
                     let (id, question) = (request.id(), path.display());
                     tracing::info!(%question, "{id}: permission requested");
                 }
                 PermissionFiled::Yes
             }
-            Ok(Filed::Waiting(..)) => PermissionFiled::Yes,
+            Ok(FilingOutcome::Waiting(..)) => PermissionFiled::Yes,
             Err(error) => {
                 tracing::warn!("{}: the permission request was not filed: {error}", request.id());
                 PermissionFiled::NotYet
@@ -114,13 +127,13 @@ impl Permissions {
     }
 
     /// Consumes the permission of a run. The change is durable when this returns.
-    pub(crate) fn spend(
+    pub(crate) fn consume(
         &mut self,
         found: &PermissionFinding,
         request: &Request,
         policy: &Policy,
-    ) -> Result<(), StoreError> {
-        let calls = Calls::of_request(request);
+    ) -> Result<(), PermissionStoreError> {
+        let calls = PermissionCalls::of_request(request);
         match policy.workflow_idle_sec() {
             Some(_) => self.store.spend_with_entry(&found.source, &calls, &moment()?).map(drop),
             None => self.store.spend(&found.source, &calls, &moment()?).map(drop),
@@ -128,11 +141,11 @@ impl Permissions {
     }
 
     /// Ends the workflows that were idle for as long as the policy allows.
-    pub(crate) fn clean_up_idle(
+    pub(crate) fn end_idle_workflows(
         &mut self,
         policy: &Policy,
         spool: &Spool,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), PermissionStoreError> {
         let Some(idle_sec) = policy.workflow_idle_sec() else { return Ok(()) };
         let ended = self.store.cleanup_idle(idle_sec, &moment()?)?;
         for change in &ended {
@@ -140,13 +153,13 @@ impl Permissions {
             let source = source.unwrap_or_default();
             tracing::info!("{source}: idle for {idle_sec} s; its permissions have ended");
         }
-        if ended.is_empty() { Ok(()) } else { self.tell(spool) }
+        if ended.is_empty() { Ok(()) } else { self.publish(spool) }
     }
 
     /// Ends the workflow of a request without an agent, which covers this request only. An error
     /// does not change the outcome of the run.
-    pub(crate) fn clean_up(&mut self, request: &Request) {
-        let Ok(source) = Source::of_request(request) else { return };
+    pub(crate) fn end_workflow(&mut self, request: &Request) {
+        let Ok(source) = PermissionSource::of_request(request) else { return };
         if request.agent().is_some() {
             return;
         }
@@ -158,41 +171,41 @@ impl Permissions {
 
     /// Accepts the submitted answers. An answer that is invalid, or whose signer is not authorized,
     /// is moved away and the reason is logged.
-    pub(crate) fn take_answers(
+    pub(crate) fn accept_answers(
         &mut self,
-        (spool, dropbox): (&Spool, &Dropbox),
+        (spool, dropbox): (&Spool, &Inbox),
         policy: &Policy,
-        signers: Option<&Signers>,
-    ) -> Result<(), StoreError> {
+        signers: Option<&AllowedSigners>,
+    ) -> Result<(), PermissionStoreError> {
         let names = dropbox.answers()?;
-        self.left_alone.retain(|name, _| names.contains(name));
+        self.ignored.retain(|name, _| names.contains(name));
         let new = names.into_iter().map(|name| (dropbox.identity(&name), name));
-        let new = new.filter(|(identity, name)| self.left_alone.get(name) != Some(identity));
-        let new: Vec<(AnswerIdentity, String)> = new.take(ANSWERS_MAX).collect();
+        let new = new.filter(|(identity, name)| self.ignored.get(name) != Some(identity));
+        let new: Vec<(AnswerFileId, String)> = new.take(ANSWERS_MAX).collect();
         for (identity, name) in new {
-            let fate = match self.take_answer(dropbox, &name, policy, signers) {
-                Ok(()) => AnswerFate::TakenIn,
-                Err(AnswerError::TurnedDown(_)) if may_be_written(identity) => continue,
-                Err(AnswerError::TurnedDown(why)) => {
+            let fate = match self.accept_answer(dropbox, &name, policy, signers) {
+                Ok(()) => AnswerDecision::Accepted,
+                Err(AnswerError::Rejected(_)) if may_be_incomplete(identity) => continue,
+                Err(AnswerError::Rejected(why)) => {
                     tracing::warn!("{name}: answer not accepted: {}", escape_line(&why));
-                    AnswerFate::TurnedDown
+                    AnswerDecision::Rejected
                 }
                 Err(AnswerError::Store(error)) => return Err(error),
             };
-            if let Err(error) = spool.put_answer_away(dropbox, &name, fate) {
+            if let Err(error) = spool.move_answer(dropbox, &name, fate) {
                 tracing::warn!("{name}: ignored until it changes: {error}");
-                self.left_alone.insert(name, identity);
+                self.ignored.insert(name, identity);
             }
         }
         Ok(())
     }
 
-    fn take_answer(
+    fn accept_answer(
         &mut self,
-        dropbox: &Dropbox,
+        dropbox: &Inbox,
         name: &str,
         policy: &Policy,
-        signers: Option<&Signers>,
+        signers: Option<&AllowedSigners>,
     ) -> Result<(), AnswerError> {
         let dropped = dropbox.read_answer(name).map_err(|it: SpoolError| it.to_string())?;
         let rules =
@@ -206,7 +219,7 @@ impl Permissions {
         let accepted = rules.accept(&dropped.bytes, &evidence).map_err(|it| it.to_string())?;
         let source = accepted.answer().answers.source.clone();
         let change = self.store.set(&source, &accepted, &moment)?;
-        if let Change::Answered { granted, denied, .. } = &change {
+        if let PermissionChange::Answered { granted, denied, .. } = &change {
             let by = escape_line(&accepted.by().to_string());
             let (granted, denied) = (granted.len(), denied.len());
             tracing::info!(%by, granted, denied, "{name}: permission answered");
@@ -216,34 +229,34 @@ impl Permissions {
 }
 
 /// A change time in the future gives no information.
-fn may_be_written(identity: AnswerIdentity) -> bool {
+fn may_be_incomplete(identity: AnswerFileId) -> bool {
     let now_sec = system::now().unix();
     identity.is_some_and(|(_, changed_sec, _)| {
-        (0..WRITING_SEC).contains(&now_sec.saturating_sub(changed_sec))
+        (0..INCOMPLETE_SEC_MAX).contains(&now_sec.saturating_sub(changed_sec))
     })
 }
 
 enum AnswerError {
-    TurnedDown(String),
-    Store(StoreError),
+    Rejected(String),
+    Store(PermissionStoreError),
 }
 
 impl From<String> for AnswerError {
     fn from(why: String) -> Self {
-        Self::TurnedDown(why)
+        Self::Rejected(why)
     }
 }
 
-impl From<StoreError> for AnswerError {
-    fn from(error: StoreError) -> Self {
+impl From<PermissionStoreError> for AnswerError {
+    fn from(error: PermissionStoreError) -> Self {
         match error.is_refusal() {
-            true => Self::TurnedDown(error.to_string()),
+            true => Self::Rejected(error.to_string()),
             false => Self::Store(error),
         }
     }
 }
 
-fn moment() -> Result<Moment, StoreError> {
+fn moment() -> Result<OperationContext, PermissionStoreError> {
     let by = Author::Program(PROGRAM.to_owned());
-    Ok(Moment { now: system::now(), traceparent: new_traceparent()?, by })
+    Ok(OperationContext { now: system::now(), traceparent: new_traceparent()?, by })
 }

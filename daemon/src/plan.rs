@@ -1,8 +1,9 @@
 //! Converts a grant to the launcher's plan: the same values in other units.
 
-use policies::{Approved, Grant};
+use policies::{Approved, RunGrant};
 use sandbox::plan::{
-    Cache, CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Runtime, Slot, SlotId, TmpUse,
+    Cache, ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
+    SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
 };
 use spool::{EmptySlot, Staged};
 
@@ -10,21 +11,22 @@ use crate::network;
 
 /// A granted value that the launcher's protocol cannot represent.
 #[derive(Debug)]
-pub(crate) struct OutOfRange(&'static str);
+pub(crate) struct PlanValueError(&'static str);
 
-impl std::fmt::Display for OutOfRange {
+impl std::fmt::Display for PlanValueError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "policy {}: too large for the protocol of the launcher", self.0)
     }
 }
 
-pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
+pub(crate) fn plan(staged: &Staged) -> Result<Plan, PlanValueError> {
     let (device, inode) = staged.slot_identity();
-    let id = SlotId::new(staged.claimed().slot().as_str()).ok_or(OutOfRange("claim id"))?;
-    of_grant(staged.approved().grant(), Slot { id, device, inode })
+    let id =
+        StagingSlotId::new(staged.claimed().slot().as_str()).ok_or(PlanValueError("claim id"))?;
+    of_grant(staged.approved().grant(), StagingSlot { id, device, inode })
 }
 
-pub(crate) fn of_grant(grant: &Grant, slot: Slot) -> Result<Plan, OutOfRange> {
+pub(crate) fn of_grant(grant: &RunGrant, slot: StagingSlot) -> Result<Plan, PlanValueError> {
     let limits = limits(grant)?;
     // Interpreters locate their files by `argv[0]`, and the name in the request may not exist in
     // the sandbox. The record keeps the original words.
@@ -33,12 +35,12 @@ pub(crate) fn of_grant(grant: &Grant, slot: Slot) -> Result<Plan, OutOfRange> {
         *name = grant.binary().display().to_string();
     }
     let env = grant.env().iter().cloned().chain(network::environment(grant)).collect();
-    Ok(Plan { cell: cell(grant, slot), order: Order { argv, env, limits } })
+    Ok(Plan { sandbox: sandbox_plan(grant, slot), exec: ExecSpec { argv, env, limits } })
 }
 
-fn limits(grant: &Grant) -> Result<Limits, OutOfRange> {
+fn limits(grant: &RunGrant) -> Result<Limits, PlanValueError> {
     let granted = grant.limits();
-    let small = |value: u64, name| u32::try_from(value).map_err(|_| OutOfRange(name));
+    let small = |value: u64, name| u32::try_from(value).map_err(|_| PlanValueError(name));
     Ok(Limits {
         wall_ms_max: granted.time_sec.saturating_mul(1000),
         cpu_ms_max: granted.cpu_time_ms,
@@ -58,17 +60,17 @@ fn limits(grant: &Grant) -> Result<Limits, OutOfRange> {
 }
 
 /// Returns the launcher's form of a slot that was made in advance; none if its id is not valid.
-pub(crate) fn slot(empty: &EmptySlot) -> Option<Slot> {
+pub(crate) fn slot(empty: &EmptySlot) -> Option<StagingSlot> {
     let (device, inode) = empty.identity();
-    Some(Slot { id: SlotId::new(empty.id().as_str())?, device, inode })
+    Some(StagingSlot { id: StagingSlotId::new(empty.id().as_str())?, device, inode })
 }
 
 /// Returns the sandbox plan of a grant. Only the slot depends on the run: two runs whose plans
 /// differ in the slot alone can use each other's sandboxes.
-pub(crate) fn cell(grant: &Grant, slot: Slot) -> CellPlan {
-    CellPlan {
+pub(crate) fn sandbox_plan(grant: &RunGrant, slot: StagingSlot) -> SandboxSpec {
+    SandboxSpec {
         slot,
-        runtime: Runtime {
+        runtime: RuntimeSpec {
             language: grant.language(),
             binary: grant.binary().to_owned(),
             root: grant.root().map(std::path::Path::to_owned),
@@ -79,20 +81,20 @@ pub(crate) fn cell(grant: &Grant, slot: Slot) -> CellPlan {
                 .map(|(target, source)| Cache { source: source.clone(), target: target.clone() })
                 .collect(),
             tmp: match grant.tmp() {
-                policies::TmpUse::Data => TmpUse::Data,
-                policies::TmpUse::Programs => TmpUse::Programs,
+                policies::TmpRule::Data => TmpUse::Data,
+                policies::TmpRule::Programs => TmpUse::Programs,
             },
             proc_view: match grant.proc() {
-                policies::ProcView::None => ProcView::None,
-                policies::ProcView::Pid => ProcView::Pid,
-                policies::ProcView::Full => ProcView::Full,
+                policies::ProcRule::None => ProcView::None,
+                policies::ProcRule::Pid => ProcView::Pid,
+                policies::ProcRule::Full => ProcView::Full,
             },
         },
         network: match grant.network() {
-            None => Network::Nothing,
-            Some(_) => Network::Proxy,
+            None => SandboxNetwork::Nothing,
+            Some(_) => SandboxNetwork::Proxy,
         },
-        demands: Demands {
+        requirements: ConfinementRequirements {
             landlock_abi_min: grant.landlock_abi_min(),
             cgroup_exception: grant.cgroup_exception(),
         },
@@ -101,6 +103,6 @@ pub(crate) fn cell(grant: &Grant, slot: Slot) -> CellPlan {
 
 /// Returns whether a run may use a prewarmed sandbox. A run with hosts may not: bringing up the
 /// loopback interface uses up its network namespace.
-pub(crate) fn may_be_ready(approved: &Approved) -> bool {
+pub(crate) fn can_use_prewarmed(approved: &Approved) -> bool {
     approved.grant().network().is_none()
 }

@@ -3,19 +3,19 @@
 
 use std::path::Path;
 
-use policies::{Binaries, Grant, Permission, Policy};
-use sandbox::plan::{Plan, Slot, SlotId};
-use spool::StoreError;
+use policies::{InstalledRuntimes, PermissionEvidence, Policy, RunGrant};
+use sandbox::plan::{Plan, StagingSlot, StagingSlotId};
+use spool::PermissionStoreError;
 use validator::{Request, Violation};
 
 use crate::permissions::Permissions;
 use crate::programs::find_program;
-use crate::{plan, runtimes, verdicts};
+use crate::{plan, runtimes, violations};
 
 /// Returns the runtimes of the policy that are installed on this host. `caches` is the directory
 /// that `toolexec doctor --warm` writes to.
 #[must_use]
-pub fn installed(policy: &Policy, caches: &Path) -> Binaries {
+pub fn installed(policy: &Policy, caches: &Path) -> InstalledRuntimes {
     runtimes::find(policy, caches)
 }
 
@@ -23,7 +23,10 @@ pub fn installed(policy: &Policy, caches: &Path) -> Binaries {
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn permission(request: &Request, store: &Path) -> Result<Permission, StoreError> {
+pub fn permission(
+    request: &Request,
+    store: &Path,
+) -> Result<PermissionEvidence, PermissionStoreError> {
     Permissions::read(store)?.look_up(request)
 }
 
@@ -31,14 +34,15 @@ pub fn permission(request: &Request, store: &Path) -> Result<Permission, StoreEr
 ///
 /// # Errors
 /// A value of the policy that the launcher's protocol cannot represent.
-pub fn plan_of(grant: &Grant) -> Result<Plan, String> {
-    let id = SlotId::new(&"0".repeat(32)).ok_or("not a valid slot id")?;
-    plan::of_grant(grant, Slot { id, device: 0, inode: 0 }).map_err(|error| error.to_string())
+pub fn plan_of(grant: &RunGrant) -> Result<Plan, String> {
+    let id = StagingSlotId::new(&"0".repeat(32)).ok_or("not a valid slot id")?;
+    plan::of_grant(grant, StagingSlot { id, device: 0, inode: 0 })
+        .map_err(|error| error.to_string())
 }
 
 /// Returns the violation of a request with hosts if the egress proxy is not installed.
 #[must_use]
-pub fn lacks_proxy(request: &Request, grant: &Grant) -> Option<Violation> {
+pub fn missing_proxy(request: &Request, grant: &RunGrant) -> Option<Violation> {
     let lacks = grant.network().is_some() && find_program("toolexec-egress").is_err();
-    lacks.then(|| verdicts::no_egress(request))
+    lacks.then(|| violations::no_egress(request))
 }

@@ -7,11 +7,14 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use model::Layer;
-use policies::{Binaries, Policy};
+use policies::{InstalledRuntimes, Policy};
 use records::{reason_of, reason_with_help};
 use rustix::io::Errno;
-use sandbox::client::{BuildError, Launcher, Reach};
-use sandbox::plan::{CellPlan, Demands, Limits, Network, Order, Plan, Runtime, Slot, SlotId};
+use sandbox::client::{BuildError, Launcher, LauncherAddress};
+use sandbox::plan::{
+    ConfinementRequirements, ExecSpec, Limits, Plan, RuntimeSpec, SandboxNetwork, SandboxSpec,
+    StagingSlot, StagingSlotId,
+};
 use sandbox::report::Confinement;
 use validator::{Code, Violation};
 
@@ -19,7 +22,7 @@ use crate::{runtimes, system};
 
 /// The result of a probe.
 #[derive(Debug)]
-pub enum Probed {
+pub enum ProbeResult {
     /// A sandbox was built, confined by these layers.
     Fit(Box<Confinement>),
     /// No sandbox can be built.
@@ -34,7 +37,7 @@ pub struct HostFault {
     /// The layer that is missing, if the failure is about a layer.
     pub layer: Option<Layer>,
     /// The step that failed, with the kernel's error.
-    pub what: String,
+    pub step: String,
     /// The fix.
     pub help: String,
 }
@@ -42,38 +45,38 @@ pub struct HostFault {
 impl HostFault {
     pub(crate) fn of(error: &BuildError) -> Self {
         let layer = match error {
-            BuildError::Unable(unable) => unable.layer,
+            BuildError::SetupFailed(unable) => unable.layer,
             BuildError::Launcher(..)
             | BuildError::Lost(_)
             | BuildError::Stuck(_)
-            | BuildError::GivenUp(_)
+            | BuildError::Cancelled(_)
             | BuildError::Unknown(_) => None,
         };
-        Self { layer, what: error.to_string(), help: help(error, layer).to_owned() }
+        Self { layer, step: error.to_string(), help: help(error, layer).to_owned() }
     }
 
     /// Returns the violation of a refusal; none if the failure is not about a layer.
     pub(crate) fn violation(&self) -> Option<Violation> {
         let code = Code::Layer(self.layer?.as_str());
-        Some(Violation::error(code, self.what.as_str()).hint(self.help.as_str()))
+        Some(Violation::error(code, self.step.as_str()).hint(self.help.as_str()))
     }
 
     /// Returns the reason as a record states it.
     #[must_use]
     pub fn reason(&self) -> String {
         let refused = self.violation().and_then(|violation| reason_of(&[violation]));
-        refused.unwrap_or_else(|| reason_with_help(&self.what, &self.help))
+        refused.unwrap_or_else(|| reason_with_help(&self.step, &self.help))
     }
 }
 
 /// Records state these texts: none may read as an instruction to install or run something.
 fn help(error: &BuildError, layer: Option<Layer>) -> &'static str {
     let errno = match error {
-        BuildError::Unable(unable) => unable.errno,
+        BuildError::SetupFailed(unable) => unable.errno,
         BuildError::Launcher(_, error) | BuildError::Lost(error) | BuildError::Unknown(error) => {
             error.raw_os_error().unwrap_or(0)
         }
-        BuildError::Stuck(_) | BuildError::GivenUp(_) => 0,
+        BuildError::Stuck(_) | BuildError::Cancelled(_) => 0,
     };
     match (layer, error) {
         (Some(Layer::Cgroup), _) if errno == Errno::ROFS.raw_os_error() => {
@@ -98,15 +101,15 @@ fn help(error: &BuildError, layer: Option<Layer>) -> &'static str {
         (Some(Layer::Seccomp | Layer::Capabilities), _) => {
             "check the kernel, and the unit or the container of the launcher"
         }
-        (None, BuildError::Unable(_)) if errno == Errno::NOSPC.raw_os_error() => {
+        (None, BuildError::SetupFailed(_)) if errno == Errno::NOSPC.raw_os_error() => {
             "free space in /run, where the launcher keeps its locks (df /run)"
         }
         (None, BuildError::Launcher(..)) => {
             "check that toolexec-launch is installed and its socket listens (systemctl status \
              toolexec-launch.socket)"
         }
-        (None, BuildError::Unable(_)) => "check this host with `toolexec doctor`",
-        (None, BuildError::Stuck(_) | BuildError::GivenUp(_)) => {
+        (None, BuildError::SetupFailed(_)) => "check this host with `toolexec doctor`",
+        (None, BuildError::Stuck(_) | BuildError::Cancelled(_)) => {
             "look for a frozen control group or a mount that does not answer; the journal has the \
              kernel stack of each process"
         }
@@ -119,51 +122,57 @@ fn help(error: &BuildError, layer: Option<Layer>) -> &'static str {
 /// Builds a sandbox with the launcher that `reach` names. `staging` is the launcher's staging
 /// directory, and `caches` is that of the runtime caches.
 #[must_use]
-pub fn probe(reach: Reach, staging: &Path, policy: &Policy, caches: &Path) -> Probed {
+pub fn probe(
+    reach: LauncherAddress,
+    staging: &Path,
+    policy: &Policy,
+    caches: &Path,
+) -> ProbeResult {
     let binaries = runtimes::find(policy, caches);
-    let launcher = Launcher::new(runtimes::allow(reach, policy, &binaries));
-    probe_by(&launcher, staging, policy, &binaries)
+    let launcher = Launcher::new(runtimes::allow_mounts(reach, policy, &binaries));
+    probe_with(&launcher, staging, policy, &binaries)
 }
 
 /// The same with a launcher that is already running.
-pub(crate) fn probe_by(
+pub(crate) fn probe_with(
     launcher: &Launcher,
     staging: &Path,
     policy: &Policy,
-    binaries: &Binaries,
-) -> Probed {
+    binaries: &InstalledRuntimes,
+) -> ProbeResult {
     let Some(runtime) = runtime(policy, binaries) else {
-        return Probed::NotTried("no runtime of the policy is installed".to_owned());
+        return ProbeResult::NotTried("no runtime of the policy is installed".to_owned());
     };
-    let (_directory, slot) = match EmptyDirectory::make(staging) {
+    let (_directory, slot) = match ProbeInputs::make(staging) {
         Ok(made) => made,
-        Err(why) => return Probed::NotTried(why),
+        Err(why) => return ProbeResult::NotTried(why),
     };
-    let demands = Demands {
+    let demands = ConfinementRequirements {
         landlock_abi_min: policy.landlock_abi_min(),
         cgroup_exception: policy.cgroup_exception(),
     };
     let argv = vec![runtime.binary.display().to_string()];
-    let cell = CellPlan { slot, runtime, network: Network::Nothing, demands };
-    let order = Order { argv, env: Vec::new(), limits: Limits::SMALL };
-    let plan = Plan { cell, order };
+    let cell =
+        SandboxSpec { slot, runtime, network: SandboxNetwork::Nothing, requirements: demands };
+    let order = ExecSpec { argv, env: Vec::new(), limits: Limits::SMALL };
+    let plan = Plan { sandbox: cell, exec: order };
     let built = match launcher.build(plan.clone()) {
         // A launcher that found the host unfit exits, and may have done so just before.
         Err(BuildError::Lost(_)) => launcher.build(plan),
         built => built,
     };
     match built {
-        Ok(ready) => Probed::Fit(Box::new(ready.confinement().clone())),
-        Err(error) => Probed::Unfit(HostFault::of(&error)),
+        Ok(ready) => ProbeResult::Fit(Box::new(ready.confinement().clone())),
+        Err(error) => ProbeResult::Unfit(HostFault::of(&error)),
     }
 }
 
 /// Returns the first runtime of the policy that is installed.
-fn runtime(policy: &Policy, binaries: &Binaries) -> Option<Runtime> {
-    let installed = |runtime: &policies::Runtime| binaries.get(runtime.name()).cloned();
+fn runtime(policy: &Policy, binaries: &InstalledRuntimes) -> Option<RuntimeSpec> {
+    let installed = |runtime: &policies::RuntimeRule| binaries.get(runtime.name()).cloned();
     let (runtime, installed) =
         policy.runtimes().find_map(|runtime| Some((runtime, installed(runtime)?)))?;
-    Some(Runtime {
+    Some(RuntimeSpec {
         language: runtime.language(),
         binary: installed.binary,
         root: runtime.root().map(Path::to_owned),
@@ -175,12 +184,12 @@ fn runtime(policy: &Policy, binaries: &Binaries) -> Option<Runtime> {
 }
 
 /// The inputs of a probe: an empty directory below the staging root, removed on drop.
-struct EmptyDirectory(PathBuf);
+struct ProbeInputs(PathBuf);
 
-impl EmptyDirectory {
-    fn make(staging: &Path) -> Result<(Self, Slot), String> {
+impl ProbeInputs {
+    fn make(staging: &Path) -> Result<(Self, StagingSlot), String> {
         let name = system::new_claim_id().map_err(|halt| halt.to_string())?;
-        let id = SlotId::new(name.as_str()).ok_or("the claim id is not a valid slot id")?;
+        let id = StagingSlotId::new(name.as_str()).ok_or("the claim id is not a valid slot id")?;
         let path = staging.join(name.as_str());
         let said = |error: std::io::Error| format!("{}: {error}", path.display());
         DirBuilder::new().mode(0o755).create(&path).map_err(said)?;
@@ -188,11 +197,11 @@ impl EmptyDirectory {
         // The umask of the caller must not hide the directory from the tool's uid.
         fs::set_permissions(&path, Permissions::from_mode(0o755)).map_err(said)?;
         let found = fs::metadata(&path).map_err(said)?;
-        Ok((made, Slot { id, device: found.dev(), inode: found.ino() }))
+        Ok((made, StagingSlot { id, device: found.dev(), inode: found.ino() }))
     }
 }
 
-impl Drop for EmptyDirectory {
+impl Drop for ProbeInputs {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir(&self.0) {
             tracing::warn!("{}: not removed until the next start: {error}", self.0.display());
@@ -202,7 +211,7 @@ impl Drop for EmptyDirectory {
 
 #[cfg(test)]
 mod tests {
-    use sandbox::frame::Unable;
+    use sandbox::frame::SetupFailure;
 
     use super::*;
 
@@ -216,7 +225,11 @@ mod tests {
         ];
         let layers = Layer::ALL.iter().copied().map(Some).chain([None]);
         let unable = |layer, errno| {
-            BuildError::Unable(Unable { layer, step: "make something".to_owned(), errno })
+            BuildError::SetupFailed(SetupFailure {
+                layer,
+                step: "make something".to_owned(),
+                errno,
+            })
         };
         let mut errors: Vec<BuildError> =
             layers.flat_map(|layer| errnos.map(|errno| unable(layer, errno))).collect();
@@ -228,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_has_its_cause_its_layer_and_help_that_a_record_may_state() {
+    fn every_fault_has_cause_layer_and_help() {
         for error in errors() {
             let fault = HostFault::of(&error);
             let reason = fault.reason();
@@ -237,7 +250,7 @@ mod tests {
             if let Some(layer) = fault.layer {
                 assert!(reason.starts_with(&format!("layer.{}: ", layer.as_str())), "{reason}");
             }
-            assert_eq!(validator::withheld(&reason), None, "{reason}");
+            assert_eq!(validator::withholding_code(&reason), None, "{reason}");
         }
     }
 }

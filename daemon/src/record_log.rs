@@ -11,27 +11,29 @@ use std::time::Duration;
 use model::UtcTime;
 use records::TakeoverError;
 use records::log::entry::{BootId, Heartbeat, heartbeat_is_due};
-use records::log::{Inclusion, Log, LogError, LogKey, LogOrigin, LogPlace, LogView, PublicLogKey};
+use records::log::{
+    Inclusion, Log, LogError, LogKey, LogLocation, LogOrigin, LogView, PublicLogKey,
+};
 
 /// The longest wait for other writers of the same log; each append takes milliseconds.
 pub const LOG_WAIT: Duration = Duration::from_secs(30);
 
 /// The log that gets an entry for every record before it is published.
 pub struct RecordLog {
-    place: LogPlace,
+    place: LogLocation,
     key: RwLock<Arc<LogKey>>,
     origin: LogOrigin,
-    access: Access,
+    access: LogAccess,
     /// The time of this process's last append.
-    last: Mutex<Option<UtcTime>>,
+    last_append: Mutex<Option<UtcTime>>,
     heartbeat_sec: Option<NonZero<u32>>,
     entries: AtomicU64,
 }
 
 /// The other writers of the log.
-enum Access {
+enum LogAccess {
     /// No other writer; the log stays open until a call fails.
-    Alone(Mutex<Option<Box<Log>>>),
+    Exclusive(Mutex<Option<Box<Log>>>),
     /// Other embedded runs append too; the log is opened for each record.
     Shared,
 }
@@ -42,25 +44,33 @@ impl RecordLog {
     /// # Errors
     /// [`LogError`]: another process appends to it, or it contradicts its checkpoint.
     pub fn of_daemon(
-        place: LogPlace,
+        place: LogLocation,
         key: LogKey,
         heartbeat_sec: Option<NonZero<u32>>,
     ) -> Result<Self, LogError> {
         let key = Arc::new(key);
         let log = Log::open_or_create(place.clone(), Arc::clone(&key))?;
         let entries = AtomicU64::new(log.head().size());
-        let access = Access::Alone(Mutex::new(Some(Box::new(log))));
+        let access = LogAccess::Exclusive(Mutex::new(Some(Box::new(log))));
         let (origin, last) = (key.public().origin().clone(), Mutex::new(None));
         let key = RwLock::new(key);
-        Ok(Self { place, key, origin, access, last, heartbeat_sec, entries })
+        Ok(Self { place, key, origin, access, last_append: last, heartbeat_sec, entries })
     }
 
     /// Returns the log of embedded runs, which may have several writers.
     #[must_use]
-    pub fn shared(place: LogPlace, key: LogKey) -> Self {
+    pub fn shared(place: LogLocation, key: LogKey) -> Self {
         let (origin, last) = (key.public().origin().clone(), Mutex::new(None));
         let (key, entries) = (RwLock::new(Arc::new(key)), AtomicU64::new(0));
-        Self { place, key, origin, access: Access::Shared, last, heartbeat_sec: None, entries }
+        Self {
+            place,
+            key,
+            origin,
+            access: LogAccess::Shared,
+            last_append: last,
+            heartbeat_sec: None,
+            entries,
+        }
     }
 
     /// Returns the public key that verifies the checkpoints of this log.
@@ -78,15 +88,15 @@ impl RecordLog {
     /// thread appends meanwhile.
     ///
     /// # Errors
-    /// The error of `act`, and [`TakeoverError::NotBegun`] if the log cannot be opened.
+    /// The error of `with`, and [`TakeoverError::NotBegun`] if the log cannot be opened.
     pub(crate) fn change_key<T>(
         &self,
         successor: Option<&Arc<LogKey>>,
         act: impl FnOnce(&mut Log) -> Result<T, TakeoverError>,
     ) -> Result<T, TakeoverError> {
-        let Access::Alone(open) = &self.access else { return act(&mut *self.open()?) };
+        let LogAccess::Exclusive(open) = &self.access else { return act(&mut *self.open()?) };
         let mut open = lock(open);
-        let done = self.in_open(&mut open, act);
+        let done = self.with_open_log(&mut open, act);
         if let Some(successor) = successor {
             *open = None;
             // The checkpoint decides which key is in use, even after another failure.
@@ -111,13 +121,13 @@ impl RecordLog {
 
     /// Appends a heartbeat if the configured interval has passed since the last append of this
     /// process, or if this process has not appended yet.
-    pub(crate) fn beat(
+    pub(crate) fn append_heartbeat_if_due(
         &self,
         now: UtcTime,
         boot_id: impl FnOnce() -> Option<BootId>,
     ) -> Result<(), LogError> {
         let interval_sec = self.heartbeat_sec.map(NonZero::get);
-        let last = *lock(&self.last);
+        let last = *lock(&self.last_append);
         if interval_sec.is_some_and(|interval_sec| heartbeat_is_due(interval_sec, last, now)) {
             let beat = Heartbeat::new(now, boot_id());
             self.append(&beat.entry(), now)?;
@@ -126,9 +136,10 @@ impl RecordLog {
     }
 
     /// Returns the time until the next heartbeat, if heartbeats are configured.
-    pub(crate) fn beats_in(&self, now: UtcTime) -> Option<Duration> {
+    pub(crate) fn time_to_heartbeat(&self, now: UtcTime) -> Option<Duration> {
         let interval_sec = i64::from(self.heartbeat_sec?.get());
-        let silent_sec = lock(&self.last).map_or(interval_sec, |last| now.unix() - last.unix());
+        let silent_sec =
+            lock(&self.last_append).map_or(interval_sec, |last| now.unix() - last.unix());
         let left_sec = interval_sec.saturating_sub(silent_sec).clamp(0, interval_sec);
         Some(Duration::from_secs(u64::try_from(left_sec).unwrap_or(0)))
     }
@@ -136,23 +147,25 @@ impl RecordLog {
     /// Appends one entry durably, and returns its inclusion proof.
     pub(crate) fn append(&self, entry: &[u8], now: UtcTime) -> Result<Inclusion, LogError> {
         let inclusion = match &self.access {
-            Access::Alone(open) => self.in_open(&mut lock(open), |log| log.append(entry))?,
-            Access::Shared => self.open()?.append(entry)?,
+            LogAccess::Exclusive(open) => {
+                self.with_open_log(&mut lock(open), |log| log.append(entry))?
+            }
+            LogAccess::Shared => self.open()?.append(entry)?,
         };
-        self.appended(now);
+        self.note_append(now);
         Ok(inclusion)
     }
 
     /// Returns whether other processes append to the log too.
     pub(crate) fn is_shared(&self) -> bool {
-        matches!(self.access, Access::Shared)
+        matches!(self.access, LogAccess::Shared)
     }
 
     /// Locks the log for a batch; none if other processes append too.
-    pub(crate) fn hold(&self) -> Option<HeldLog<'_>> {
+    pub(crate) fn lock(&self) -> Option<LockedLog<'_>> {
         match &self.access {
-            Access::Alone(open) => Some(HeldLog { log: self, open: lock(open) }),
-            Access::Shared => None,
+            LogAccess::Exclusive(open) => Some(LockedLog { log: self, open: lock(open) }),
+            LogAccess::Shared => None,
         }
     }
 
@@ -163,28 +176,28 @@ impl RecordLog {
 
     /// Checks that a record could be logged now. It is called before a tool runs, so that no tool
     /// runs without a logged record. Other processes are not blocked meanwhile.
-    pub(crate) fn ready(&self) -> Result<(), LogError> {
+    pub(crate) fn check_writable(&self) -> Result<(), LogError> {
         match &self.access {
-            Access::Alone(open) => match open.try_lock() {
-                Ok(mut open) => self.in_open(&mut open, |_| Ok(())),
+            LogAccess::Exclusive(open) => match open.try_lock() {
+                Ok(mut open) => self.with_open_log(&mut open, |_| Ok(())),
                 // Another record is being logged, so the log is writable.
                 Err(TryLockError::WouldBlock) => Ok(()),
                 Err(TryLockError::Poisoned(open)) => {
-                    self.in_open(&mut open.into_inner(), |_| Ok(()))
+                    self.with_open_log(&mut open.into_inner(), |_| Ok(()))
                 }
             },
-            Access::Shared => self.open().map(drop),
+            LogAccess::Shared => self.open().map(drop),
         }
     }
 
     /// Notes the time of an append.
-    pub(crate) fn appended(&self, now: UtcTime) {
-        *lock(&self.last) = Some(now);
+    pub(crate) fn note_append(&self, now: UtcTime) {
+        *lock(&self.last_append) = Some(now);
     }
 
-    /// Runs `act` on the open log. After an error the log is read from disk again before the next
+    /// Runs `with` on the open log. After an error the log is read from disk again before the next
     /// use.
-    fn in_open<T, E: From<LogError>>(
+    fn with_open_log<T, E: From<LogError>>(
         &self,
         open: &mut Option<Box<Log>>,
         act: impl FnOnce(&mut Log) -> Result<T, E>,
@@ -202,30 +215,30 @@ impl RecordLog {
     fn open(&self) -> Result<Box<Log>, LogError> {
         let key = self.signing_key();
         let opened = match &self.access {
-            Access::Alone(_) => Log::open_or_create(self.place.clone(), key),
-            Access::Shared => Log::open_within(LOG_WAIT, self.place.clone(), key),
+            LogAccess::Exclusive(_) => Log::open_or_create(self.place.clone(), key),
+            LogAccess::Shared => Log::open_within(LOG_WAIT, self.place.clone(), key),
         };
         opened.map(Box::new)
     }
 }
 
 /// The log, locked against other threads.
-pub(crate) struct HeldLog<'a> {
+pub(crate) struct LockedLog<'a> {
     log: &'a RecordLog,
     open: MutexGuard<'a, Option<Box<Log>>>,
 }
 
-impl HeldLog<'_> {
-    /// Runs `act` on the log; after an error the log is opened again for the next use.
-    pub(crate) fn act<T, E: From<LogError>>(
+impl LockedLog<'_> {
+    /// Runs `with` on the log; after an error the log is opened again for the next use.
+    pub(crate) fn with<T, E: From<LogError>>(
         &mut self,
         act: impl FnOnce(&mut Log) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.log.in_open(&mut self.open, act)
+        self.log.with_open_log(&mut self.open, act)
     }
 
     /// Closes the log, so that it is read from disk again before the next use.
-    pub(crate) fn let_go(&mut self) {
+    pub(crate) fn close(&mut self) {
         *self.open = None;
     }
 }

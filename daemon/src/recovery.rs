@@ -5,13 +5,15 @@ use std::path::Path;
 
 use model::{Outcome, ResultId};
 use records::log::{LogView, PublicLogKey};
-use records::{Fault, History, NetworkUse, PublicKeys, Subject, Trust, Unaccounted, verify};
-use spool::{Originals, Spool, Unfinished};
-use validator::{Draft, OwnerUid, Place, Request};
+use records::{
+    History, NetworkUse, PublicKeys, RecordSubject, Trust, UnknownUseReason, VerifyError, verify,
+};
+use spool::{Spool, SubmissionState, UnfinishedRun};
+use validator::{Draft, FileLocation, OwnerUid, Request};
 
-use crate::host::Host;
-use crate::model::Halt;
-use crate::pipeline::{Decided, Story};
+use crate::model::DaemonError;
+use crate::pipeline::{DecisionFacts, RecordInput};
+use crate::state::Daemon;
 
 const REASON: &str =
     "the host or the daemon stopped during the run; the effects of the tool are unknown";
@@ -21,28 +23,28 @@ const NEVER_STARTED: &str = "the tool could not be started, and the host or the 
 /// The result of recovery.
 #[must_use]
 #[derive(Debug)]
-pub struct Settled {
+pub struct RecoverySummary {
     /// Ids of the records that were written or published now.
-    pub told: Vec<ResultId>,
+    pub recorded: Vec<ResultId>,
     /// Names in `approved/` that must not be claimed again: they have a record and could not be
     /// removed, or they wait for an approver.
-    pub left: Vec<String>,
+    pub ignored: Vec<String>,
 }
 
-impl Host {
+impl Daemon {
     /// Settles every claim that an earlier process left.
     ///
     /// # Errors
-    /// [`Halt`]: the daemon's own disk or key failed. A second recovery is safe.
-    pub fn recover(&self) -> Result<Settled, Halt> {
-        self.spool.insist_on_ledger(&mut was_begun)?;
+    /// [`DaemonError`]: the daemon's own disk or key failed. A second recovery is safe.
+    pub fn recover(&self) -> Result<RecoverySummary, DaemonError> {
+        self.spool.check_own_ledger(&mut was_begun)?;
         // The key may have been changed since the result was signed.
         let known = PublicKeys::open(&self.public_keys)?;
         let logs: Vec<PublicLogKey> = known.logs().iter().map(|log| log.key().clone()).collect();
         let (signers, log) = (known.allowed_signers(), self.log.directory().to_owned());
         let recovered = self.spool.recover(&mut |hidden| {
             let trust = Trust::from_allowed_signers(&signers);
-            Ok(trust.is_ok_and(|trust| is_whole(hidden, trust, &log, &logs)))
+            Ok(trust.is_ok_and(|trust| is_publishable(hidden, trust, &log, &logs)))
         })?;
         for one in &recovered.misplaced {
             let (claim, remedy) = (&one.claim, one.illegal.remedy());
@@ -51,41 +53,43 @@ impl Host {
         for result in &recovered.completed {
             tracing::warn!(%result, "the result was durable but not published; published now");
         }
-        let mut settled = Settled { told: recovered.completed, left: recovered.left };
+        let mut settled =
+            RecoverySummary { recorded: recovered.completed, ignored: recovered.left };
         for unfinished in recovered.unfinished {
-            self.tell_indeterminate(unfinished, &mut settled)?;
+            self.record_indeterminate(unfinished, &mut settled)?;
         }
         Ok(settled)
     }
 
-    fn tell_indeterminate(
+    fn record_indeterminate(
         &self,
-        unfinished: Unfinished,
-        settled: &mut Settled,
-    ) -> Result<(), Halt> {
+        unfinished: UnfinishedRun,
+        settled: &mut RecoverySummary,
+    ) -> Result<(), DaemonError> {
         let id = unfinished.result_id().clone();
         let Some(result) = Spool::draft_result_in(unfinished.results(), &id)? else {
             tracing::warn!(result = %id, "another process is recording this run");
             return Ok(());
         };
         let (name, sha256) = unfinished.policy();
-        let decided = Decided {
+        let decided = DecisionFacts {
             approval: unfinished.approval().to_owned(),
             policy: Some((name.to_owned(), sha256)),
             // The rules were evaluated before the crash.
-            grounds: None,
-            ..Decided::nothing()
+            rationale: None,
+            ..DecisionFacts::undecided()
         };
         // The request is parsed with the time of the start: the same bytes at the same time give
         // the same request.
-        let place = if unfinished.was_dropped() { Place::Spool } else { Place::Elsewhere };
+        let place =
+            if unfinished.was_submitted() { FileLocation::Spool } else { FileLocation::Elsewhere };
         let owner = OwnerUid::new(unfinished.owner());
         let draft = Draft::new(unfinished.bytes().to_vec(), unfinished.file_name(), owner);
         let checked = draft.ok().map(|draft| draft.check(place, unfinished.begun()));
         let request = checked.and_then(|checked| checked.verdict.ok());
         let subject = match &request {
-            Some(request) => Subject::Request(request),
-            None => Subject::Unusable {
+            Some(request) => RecordSubject::Request(request),
+            None => RecordSubject::Unusable {
                 file_name: unfinished.file_name(),
                 bytes: unfinished.bytes(),
                 request_id: Some(unfinished.request_id()),
@@ -94,29 +98,29 @@ impl Host {
         let (outcome, reason, network) = match unfinished.never_started() {
             true => (Outcome::SetupError, NEVER_STARTED, NetworkUse::Nothing),
             false => {
-                let network = perhaps_used(unfinished.hosts(), request.as_ref());
+                let network = possible_network_use(unfinished.hosts(), request.as_ref());
                 (Outcome::Indeterminate, REASON, network)
             }
         };
-        let story = Story {
+        let story = RecordInput {
             outcome,
             replays: unfinished.replays(),
             reason: Some(reason),
             network: &network,
             decided: &decided,
             ais: unfinished.ais(),
-            ..Story::of(subject, unfinished.signatures())
+            ..RecordInput::of(subject, unfinished.signatures())
         };
         self.spool.cover(unfinished.results())?;
-        let published = self.passage().tell(&story, result)?;
+        let published = self.request_context().record(&story, result)?;
         tracing::warn!(result = %id, "started but not published: {reason}; recorded as {outcome}");
         let file_name = unfinished.file_name().to_owned();
         let originals = self.spool.finish_unfinished(unfinished, &published.receipt)?;
-        if let Originals::Left(error) = originals {
+        if let SubmissionState::NotRemoved(error) = originals {
             tracing::warn!("recorded; its file is ignored until it changes: {error}");
-            settled.left.push(file_name);
+            settled.ignored.push(file_name);
         }
-        settled.told.push(id);
+        settled.recorded.push(id);
         Ok(())
     }
 }
@@ -132,7 +136,7 @@ pub fn was_begun(result: &Path) -> bool {
 /// Returns the hosts that the run may have reached. The intent lists the granted hosts. An intent
 /// of an older version does not: that run was granted all hosts of its request. If neither can be
 /// read, the use is unknown.
-fn perhaps_used(granted: Option<&[String]>, request: Option<&Request>) -> NetworkUse {
+fn possible_network_use(granted: Option<&[String]>, request: Option<&Request>) -> NetworkUse {
     let asked = |request: &Request| {
         request.network().hosts().iter().map(|asked| asked.host().to_owned()).collect()
     };
@@ -141,7 +145,7 @@ fn perhaps_used(granted: Option<&[String]>, request: Option<&Request>) -> Networ
         Some(granted) if granted.is_empty() => NetworkUse::Nothing,
         granted => NetworkUse::Unknown {
             granted: granted.unwrap_or_default(),
-            why: Unaccounted::NeverAsked,
+            why: UnknownUseReason::NeverAsked,
         },
     }
 }
@@ -149,7 +153,7 @@ fn perhaps_used(granted: Option<&[String]>, request: Option<&Request>) -> Networ
 /// Returns whether a hidden result can be published: its record is signed and logged with this
 /// host's keys, in the present log, and its files are those that the record names. An unreadable
 /// file does not verify.
-pub fn is_whole(hidden: &Path, trust: Trust, log: &Path, logs: &[PublicLogKey]) -> bool {
+pub fn is_publishable(hidden: &Path, trust: Trust, log: &Path, logs: &[PublicLogKey]) -> bool {
     // A log without the record's checkpoint may contradict it with its next entry.
     let history = logs.iter().find_map(|key| {
         let view = LogView::open(log, key).ok()?;
@@ -162,7 +166,7 @@ pub fn is_whole(hidden: &Path, trust: Trust, log: &Path, logs: &[PublicLogKey]) 
         // The hidden name must be the only fault.
         Err(faults) => matches!(
             faults.as_slice(),
-            [Fault::DirectoryName { found, result_id }] if hidden_name(found, result_id)
+            [VerifyError::DirectoryName { found, result_id }] if hidden_name(found, result_id)
         ),
         Ok(_) => false,
     }

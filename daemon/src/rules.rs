@@ -4,27 +4,32 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use policies::{Binaries, Policy};
-use sandbox::client::{Launcher, Reach};
+use policies::{InstalledRuntimes, Policy};
+use sandbox::client::{Launcher, LauncherAddress};
 
 use crate::runtimes;
-use crate::trust_store::TrustStore;
+use crate::trust_store::HostTrustStore;
 
 /// The rules of one host at one time.
 #[derive(Clone)]
-pub(crate) struct Rules {
+pub(crate) struct DaemonRules {
     pub(crate) policy: Arc<Policy>,
     /// The keys whose signatures count.
-    pub(crate) trust: Arc<TrustStore>,
+    pub(crate) trust: Arc<HostTrustStore>,
     /// Limited to the mounts that the policy's runtimes need.
     pub(crate) launcher: Arc<Launcher>,
-    pub(crate) binaries: Arc<Binaries>,
+    pub(crate) binaries: Arc<InstalledRuntimes>,
 }
 
-impl Rules {
-    pub(crate) fn new(policy: Policy, trust: TrustStore, launcher: Reach, caches: &Path) -> Self {
+impl DaemonRules {
+    pub(crate) fn new(
+        policy: Policy,
+        trust: HostTrustStore,
+        launcher: LauncherAddress,
+        caches: &Path,
+    ) -> Self {
         let binaries = runtimes::find(&policy, caches);
-        let launcher = Launcher::new(runtimes::allow(launcher, &policy, &binaries));
+        let launcher = Launcher::new(runtimes::allow_mounts(launcher, &policy, &binaries));
         Self {
             policy: Arc::new(policy),
             trust: Arc::new(trust),

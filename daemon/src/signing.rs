@@ -9,11 +9,11 @@ use records::{ResultKey, TakeoverError};
 use crate::system;
 
 /// The key that signs records.
-pub(crate) struct Signing {
+pub(crate) struct RecordSigner {
     key: RwLock<Arc<ResultKey>>,
 }
 
-impl Signing {
+impl RecordSigner {
     pub(crate) fn new(key: ResultKey) -> Self {
         Self { key: RwLock::new(Arc::new(key)) }
     }
@@ -24,7 +24,7 @@ impl Signing {
     }
 
     /// Calls `sign` with the current time and key. The key does not change meanwhile.
-    pub(crate) fn with<T>(&self, sign: impl FnOnce(UtcTime, &ResultKey) -> T) -> T {
+    pub(crate) fn sign<T>(&self, sign: impl FnOnce(UtcTime, &ResultKey) -> T) -> T {
         let key = self.key.read().unwrap_or_else(PoisonError::into_inner);
         sign(system::now(), &key)
     }

@@ -11,7 +11,7 @@ use policies::StandardTime;
 use records::log::entry::BootId;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use crate::model::Halt;
+use crate::model::DaemonError;
 
 /// Returns the wall clock in whole seconds.
 pub(crate) fn now() -> UtcTime {
@@ -35,12 +35,12 @@ pub(crate) fn standard_time() -> StandardTime {
 }
 
 /// Returns a random, unused claim id.
-pub(crate) fn new_claim_id() -> Result<ClaimId, Halt> {
+pub(crate) fn new_claim_id() -> Result<ClaimId, DaemonError> {
     let mut bytes = [0; 16];
     let mut filled = 0;
     while filled < bytes.len() {
         filled += getrandom(&mut bytes[filled..], GetRandomFlags::empty())
-            .map_err(|errno| Halt::Kernel("random numbers", errno.into()))?;
+            .map_err(|errno| DaemonError::System("random numbers", errno.into()))?;
     }
     Ok(ClaimId::from_random(bytes))
 }

@@ -8,31 +8,31 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use model::Sha256;
-use policies::{REVOKED_BYTES_MAX, Revoked, SIGNERS_BYTES_MAX, Signers, ais};
+use policies::{AllowedSigners, REVOKED_BYTES_MAX, RevokedKeys, SIGNERS_BYTES_MAX, ais};
 
 use crate::bounded_file::{read_bytes, text_of};
 use crate::model::ConfigError;
 use crate::system;
 
 /// The files and their content.
-pub struct TrustStore {
+pub struct HostTrustStore {
     allowed_signers: Option<PathBuf>,
     revoked: Option<PathBuf>,
     ais: Option<PathBuf>,
-    owners: Owners,
+    owners: TrustFileOwners,
     /// The identities of the files that were read.
-    read: [Option<Stamp>; 3],
-    signers: Option<Signers>,
-    ais_trust: Option<ais::TrustStore>,
+    stamps: [Option<FileStamp>; 3],
+    signers: Option<AllowedSigners>,
+    ais_trust: Option<ais::AisTrustStore>,
 }
 
 /// The permitted owners of the files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Owners {
+pub enum TrustFileOwners {
     /// Only root and the daemon's user may own and write them: the files of a daemon.
-    Ours,
+    RootOrDaemon,
     /// Any owner: files that a person named on the command line, who is responsible for them.
-    Anybodys,
+    Any,
 }
 
 /// The files that list trusted keys.
@@ -47,32 +47,32 @@ pub struct TrustFiles {
 }
 
 /// The identity of a file's content: device, inode, size, and both times in nanoseconds.
-pub(crate) type Stamp = [i128; 5];
+pub(crate) type FileStamp = [i128; 5];
 
-impl TrustStore {
+impl HostTrustStore {
     /// Reads `allowed_signers`, without the keys of the revocation list.
     ///
     /// # Errors
     /// The first file that cannot be read, or the first invalid line.
-    pub fn open(files: TrustFiles, owners: Owners) -> Result<Self, ConfigError> {
+    pub fn open(files: TrustFiles, owners: TrustFileOwners) -> Result<Self, ConfigError> {
         let TrustFiles { allowed_signers, revoked, ais } = files;
         let paths = [&allowed_signers, &revoked, &ais];
         // Before the files are read, so that a later change causes another read.
-        let read = stamps(paths)?;
-        if owners == Owners::Ours {
+        let read = file_stamps(paths)?;
+        if owners == TrustFileOwners::RootOrDaemon {
             // The reload also checks a file that was replaced later.
-            paths.into_iter().flatten().try_for_each(|path| insist_on_ours(path))?;
+            paths.into_iter().flatten().try_for_each(|path| check_owner(path))?;
         }
         let taken_back = revoked.as_deref().map(read_revoked).transpose()?;
         let signers = allowed_signers.as_deref().map(read_signers).transpose()?;
         Ok(Self {
-            signers: signers.map(|signers| signers.without(taken_back.unwrap_or_default())),
+            signers: signers.map(|signers| signers.with_revoked(taken_back.unwrap_or_default())),
             ais_trust: ais.as_deref().map(read_ais_trust).transpose()?,
             allowed_signers,
             revoked,
             ais,
             owners,
-            read,
+            stamps: read,
         })
     }
 
@@ -83,8 +83,8 @@ impl TrustStore {
             allowed_signers: None,
             revoked: None,
             ais: None,
-            owners: Owners::Ours,
-            read: [None; 3],
+            owners: TrustFileOwners::RootOrDaemon,
+            stamps: [None; 3],
             signers: None,
             ais_trust: None,
         }
@@ -92,19 +92,19 @@ impl TrustStore {
 
     /// Returns the approvers' keys, if any are configured.
     #[must_use]
-    pub fn signers(&self) -> Option<&Signers> {
+    pub fn signers(&self) -> Option<&AllowedSigners> {
         self.signers.as_ref()
     }
 
     /// Returns the keys of AIS artifacts, if any are configured.
     #[must_use]
-    pub fn ais(&self) -> Option<&ais::TrustStore> {
+    pub fn ais(&self) -> Option<&ais::AisTrustStore> {
         self.ais_trust.as_ref()
     }
 
     /// Returns a digest that changes with every change of a file.
-    pub(crate) fn standing(&self) -> Sha256 {
-        Sha256::of(format!("{:?}", self.read).as_bytes())
+    pub(crate) fn digest(&self) -> Sha256 {
+        Sha256::of(format!("{:?}", self.stamps).as_bytes())
     }
 
     /// Reads the files again if one has changed.
@@ -113,7 +113,7 @@ impl TrustStore {
     /// As [`Self::open`]; nothing may be admitted with the previous content.
     pub(crate) fn renewed(&self) -> Result<Option<Self>, ConfigError> {
         let files = [&self.allowed_signers, &self.revoked, &self.ais];
-        if self.read == stamps(files)? {
+        if self.stamps == file_stamps(files)? {
             return Ok(None);
         }
         let files = TrustFiles {
@@ -130,10 +130,10 @@ impl TrustStore {
 ///
 /// # Errors
 /// The first invalid line.
-pub fn read_signers(path: &Path) -> Result<Signers, ConfigError> {
+pub fn read_signers(path: &Path) -> Result<AllowedSigners, ConfigError> {
     let bytes = read_bytes(path, SIGNERS_BYTES_MAX)?;
     let text = text_of(path, bytes)?;
-    Signers::parse_in(&text, system::standard_time())
+    AllowedSigners::parse_in(&text, system::standard_time())
         .map_err(|error| ConfigError::Signers(path.to_owned(), error))
 }
 
@@ -141,32 +141,32 @@ pub fn read_signers(path: &Path) -> Result<Signers, ConfigError> {
 ///
 /// # Errors
 /// The first invalid part of the file.
-pub fn read_revoked(path: &Path) -> Result<Revoked, ConfigError> {
+pub fn read_revoked(path: &Path) -> Result<RevokedKeys, ConfigError> {
     let bytes = read_bytes(path, REVOKED_BYTES_MAX)?;
-    Revoked::parse(&bytes).map_err(|error| ConfigError::Revoked(path.to_owned(), error))
+    RevokedKeys::parse(&bytes).map_err(|error| ConfigError::Revoked(path.to_owned(), error))
 }
 
 /// Reads a trust store of AIS artifacts.
 ///
 /// # Errors
 /// The first invalid part of the file.
-pub fn read_ais_trust(path: &Path) -> Result<ais::TrustStore, ConfigError> {
+pub fn read_ais_trust(path: &Path) -> Result<ais::AisTrustStore, ConfigError> {
     let bytes = read_bytes(path, ais::TRUST_BYTES_MAX)?;
-    ais::TrustStore::read(&bytes)
+    ais::AisTrustStore::read(&bytes)
         .map_err(|error| ConfigError::Syntax(path.to_owned(), error.to_string()))
 }
 
 /// Returns the identities of the present files.
-fn stamps(files: [&Option<PathBuf>; 3]) -> Result<[Option<Stamp>; 3], ConfigError> {
+fn file_stamps(files: [&Option<PathBuf>; 3]) -> Result<[Option<FileStamp>; 3], ConfigError> {
     let mut now = [None; 3];
     for (stamped, path) in now.iter_mut().zip(files) {
-        *stamped = path.as_deref().map(stamp).transpose()?;
+        *stamped = path.as_deref().map(file_stamp).transpose()?;
     }
     Ok(now)
 }
 
 /// Returns the identity of a file's content.
-pub(crate) fn stamp(path: &Path) -> Result<Stamp, ConfigError> {
+pub(crate) fn file_stamp(path: &Path) -> Result<FileStamp, ConfigError> {
     let found = fs::metadata(path).map_err(|error| ConfigError::Read(path.to_owned(), error))?;
     let nanoseconds = |sec: i64, nsec: i64| i128::from(sec) * 1_000_000_000 + i128::from(nsec);
     Ok([
@@ -179,7 +179,7 @@ pub(crate) fn stamp(path: &Path) -> Result<Stamp, ConfigError> {
 }
 
 /// Checks that only root and this user can change a file that decides about runs.
-pub(crate) fn insist_on_ours(path: &Path) -> Result<(), ConfigError> {
+pub(crate) fn check_owner(path: &Path) -> Result<(), ConfigError> {
     let found = fs::metadata(path).map_err(|error| ConfigError::Read(path.to_owned(), error))?;
     let wrong = |what: String| ConfigError::Value(path.to_owned(), what);
     if !found.is_file() {

@@ -20,16 +20,16 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use daemon::metrics::{Metrics, MetricsFile, MetricsSocket, StoppedBy, Timed};
+use daemon::metrics::{AdmissionStopReason, Metrics, MetricsFile, MetricsSocket, TimedStep};
 use model::{Outcome, UtcTime};
 use policies::Policy;
-use spool::Counts;
+use spool::RequestCounts;
 use validator::{Code, Violation};
 
 /// A directory of one test, removed on drop.
-struct Desk(PathBuf);
+struct MetricsTestDir(PathBuf);
 
-impl Desk {
+impl MetricsTestDir {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("toolexec-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
@@ -41,48 +41,48 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for MetricsTestDir {
     fn drop(&mut self) {
         fs::remove_dir_all(&self.0).unwrap();
     }
 }
 
 /// Returns metrics with values in every family.
-fn busy() -> Metrics {
+fn metrics_with_values() -> Metrics {
     let metrics = Metrics::new(UtcTime::from_unix(1_800_000_000));
-    let counts = Counts { waiting: 7, held: 1, running: 2, ..Counts::default() };
+    let counts = RequestCounts { waiting: 7, held: 1, running: 2, ..RequestCounts::default() };
     metrics.requests(&counts);
-    metrics.ended(Outcome::Ok);
-    metrics.ended(Outcome::ExitNonzero(3));
-    metrics.ended(Outcome::ExitNonzero(4));
-    metrics.ended(Outcome::Refused);
+    metrics.record_published(Outcome::Ok);
+    metrics.record_published(Outcome::ExitNonzero(3));
+    metrics.record_published(Outcome::ExitNonzero(4));
+    metrics.record_published(Outcome::Refused);
     let twice = Violation::error(Code::CommandShell, "one".to_owned());
     let of_a_family = Violation::error(Code::Secret("aws-key"), "two".to_owned());
-    metrics.refused(&[twice.clone(), twice, of_a_family]);
-    for &timed in Timed::ALL {
-        metrics.took(timed, Duration::from_millis(12));
+    metrics.refusal_published(&[twice.clone(), twice, of_a_family]);
+    for &timed in TimedStep::ALL {
+        metrics.step_took(timed, Duration::from_millis(12));
     }
-    metrics.took(Timed::Run, Duration::from_secs(4000));
+    metrics.step_took(TimedStep::Run, Duration::from_secs(4000));
     metrics.barrier(Duration::from_micros(700));
     metrics.fsyncs(3);
-    metrics.running(2, 512 << 20);
+    metrics.running_sandboxes(2, 512 << 20);
     metrics.memory_budget(4 << 30);
-    metrics.ready_cells(1);
+    metrics.prewarmed_sandboxes(1);
     metrics.spool_free(123_456_789);
     metrics.log_entries(42);
     metrics.policy(&Policy::shipped("embedded").unwrap());
-    metrics.admission(Some(StoppedBy::NoRoom));
+    metrics.admission(Some(AdmissionStopReason::NoSpace));
     metrics
 }
 
 /// Prints the time; the bound is far above it, so that the test passes on a busy host.
 #[test]
-fn counting_costs_next_to_nothing() {
-    let metrics = busy();
+fn counting_is_cheap() {
+    let metrics = metrics_with_values();
     let begun = Instant::now();
     for _ in 0..10_000 {
-        metrics.took(Timed::Run, Duration::from_millis(3));
-        metrics.ended(Outcome::Ok);
+        metrics.step_took(TimedStep::Run, Duration::from_millis(3));
+        metrics.record_published(Outcome::Ok);
     }
     let each = begun.elapsed() / 20_000;
     println!("a count takes {each:?}");
@@ -97,8 +97,8 @@ fn value(text: &str, sample: &str) -> f64 {
 }
 
 #[test]
-fn what_was_counted_is_what_is_told() {
-    let text = busy().render();
+fn rendered_values_match_counts() {
+    let text = metrics_with_values().render();
     for (sample, expected) in [
         ("toolexec_requests{state=\"waiting\"}", 7.0),
         ("toolexec_requests{state=\"publishing\"}", 0.0),
@@ -128,14 +128,14 @@ fn what_was_counted_is_what_is_told() {
     }
     assert!(text.contains("toolexec_policy_loaded{name=\"embedded\",sha256=\""), "{text}");
     assert!(text.ends_with("# EOF\n"));
-    let metrics = busy();
+    let metrics = metrics_with_values();
     metrics.admission(None);
     assert!(value(&metrics.render(), "toolexec_admission_stopped{reason=\"no_room\"}") < 0.5);
 }
 
 #[test]
-fn a_policy_that_is_no_longer_in_force_is_not_told() {
-    let metrics = busy();
+fn replaced_policy_is_not_rendered() {
+    let metrics = metrics_with_values();
     let text = Policy::shipped_text("embedded").unwrap().replace("name: embedded", "name: another");
     metrics.policy(&Policy::parse(text.as_bytes(), "test").unwrap());
     let told = metrics.render();
@@ -144,8 +144,8 @@ fn a_policy_that_is_no_longer_in_force_is_not_told() {
 }
 
 #[test]
-fn prometheus_own_parser_reads_it() {
-    let skip = |why: &str| skip::skip("prometheus_own_parser_reads_it", why);
+fn prometheus_parser_accepts_the_text() {
+    let skip = |why: &str| skip::skip("prometheus_parser_accepts_the_text", why);
     let Some(python) = std::env::var_os("TOOLEXEC_PYTHON").filter(|it| Path::new(it).exists())
     else {
         return skip("TOOLEXEC_PYTHON names no oracle; tests/prepare installs it");
@@ -158,7 +158,7 @@ fn prometheus_own_parser_reads_it() {
         child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
         child.wait_with_output().unwrap()
     };
-    let text = busy().render();
+    let text = metrics_with_values().render();
     let said = judge(&text);
     assert!(said.status.success(), "{}\n{text}", String::from_utf8_lossy(&said.stderr));
     let samples = String::from_utf8(said.stdout).unwrap();
@@ -168,15 +168,15 @@ fn prometheus_own_parser_reads_it() {
 }
 
 #[test]
-fn many_threads_count_without_a_loss() {
+fn concurrent_counts_are_complete() {
     let metrics = Arc::new(Metrics::new(UtcTime::from_unix(0)));
     let threads: Vec<_> = (0..8)
         .map(|_| {
             let metrics = Arc::clone(&metrics);
             thread::spawn(move || {
                 for _ in 0..1000 {
-                    metrics.ended(Outcome::Ok);
-                    metrics.took(Timed::Whole, Duration::from_millis(1));
+                    metrics.record_published(Outcome::Ok);
+                    metrics.step_took(TimedStep::Whole, Duration::from_millis(1));
                 }
             })
         })
@@ -188,12 +188,12 @@ fn many_threads_count_without_a_loss() {
 }
 
 #[test]
-fn the_file_is_written_when_something_changed_and_not_too_often() {
-    let desk = Desk::new("metrics-file");
+fn file_is_written_after_a_change_and_at_most_once_per_interval() {
+    let desk = MetricsTestDir::new("metrics-file");
     let path = desk.at("toolexec.prom");
-    let metrics = busy();
+    let metrics = metrics_with_values();
     let mut file = MetricsFile::new(path.clone(), Duration::from_millis(200));
-    file.keep(&metrics).unwrap();
+    file.write_if_due(&metrics).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), metrics.render());
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o644);
     assert_eq!(file.due(&metrics), None, "nothing changed: no wake-up is due");
@@ -203,10 +203,10 @@ fn the_file_is_written_when_something_changed_and_not_too_often() {
     metrics.log_entries(43);
     let due = file.due(&metrics).unwrap();
     assert!(due > Instant::now(), "too soon after the last");
-    file.keep(&metrics).unwrap();
+    file.write_if_due(&metrics).unwrap();
     assert!(fs::read_to_string(&path).unwrap().contains("toolexec_log_entries 42\n"));
     thread::sleep(due.saturating_duration_since(Instant::now()));
-    file.keep(&metrics).unwrap();
+    file.write_if_due(&metrics).unwrap();
     assert!(fs::read_to_string(&path).unwrap().contains("toolexec_log_entries 43\n"));
     assert_eq!(fs::read_dir(&desk.0).unwrap().count(), 1, "no draft is left");
 
@@ -217,7 +217,7 @@ fn the_file_is_written_when_something_changed_and_not_too_often() {
     assert!(file.due(&metrics).is_none_or(|due| due > Instant::now()), "tried again later");
 }
 
-fn asked(path: &Path, question: &[u8]) -> String {
+fn http_exchange(path: &Path, question: &[u8]) -> String {
     let mut stream = UnixStream::connect(path).unwrap();
     stream.write_all(question).unwrap();
     let mut answer = String::new();
@@ -226,31 +226,31 @@ fn asked(path: &Path, question: &[u8]) -> String {
     answer
 }
 
-const QUESTION: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+const HTTP_REQUEST: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
 
 #[test]
-fn whoever_connects_gets_the_text_and_nobody_holds_the_next_up() {
-    let desk = Desk::new("metrics-socket");
+fn socket_serves_metrics_and_slow_clients_do_not_block() {
+    let desk = MetricsTestDir::new("metrics-socket");
     let path = desk.at("metrics.sock");
-    let metrics = Arc::new(busy());
+    let metrics = Arc::new(metrics_with_values());
     let socket = MetricsSocket::listen(&path, Arc::clone(&metrics)).unwrap();
-    let answer = asked(&path, QUESTION);
+    let answer = http_exchange(&path, HTTP_REQUEST);
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
     assert!(head.contains("application/openmetrics-text; version=1.0.0"), "{head}");
     assert!(head.contains(&format!("Content-Length: {}", body.len())), "{head}");
     assert_eq!(body, metrics.render());
-    assert!(asked(&path, b"HEAD / HTTP/1.1\r\n\r\n").ends_with("\r\n\r\n"));
-    assert!(asked(&path, b"POST / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
+    assert!(http_exchange(&path, b"HEAD / HTTP/1.1\r\n\r\n").ends_with("\r\n\r\n"));
+    assert!(http_exchange(&path, b"POST / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
 
     // Clients that send nothing, never end the request, or do not read.
     let silent = UnixStream::connect(&path).unwrap();
     let begun = Instant::now();
-    assert!(asked(&path, QUESTION).starts_with("HTTP/1.1 200 "));
+    assert!(http_exchange(&path, HTTP_REQUEST).starts_with("HTTP/1.1 200 "));
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     drop(silent);
-    assert_eq!(asked(&path, &vec![b'a'; 1 << 20][..100_000]), "");
-    assert!(asked(&path, QUESTION).starts_with("HTTP/1.1 200 "));
+    assert_eq!(http_exchange(&path, &vec![b'a'; 1 << 20][..100_000]), "");
+    assert!(http_exchange(&path, HTTP_REQUEST).starts_with("HTTP/1.1 200 "));
 
     let curl = Command::new("curl")
         .args(["-s", "--unix-socket", path.to_str().unwrap(), "http://x/metrics"])
@@ -266,17 +266,17 @@ fn whoever_connects_gets_the_text_and_nobody_holds_the_next_up() {
 }
 
 #[test]
-fn a_socket_that_was_left_is_taken_over_and_nothing_else_is() {
-    let desk = Desk::new("metrics-left");
+fn stale_socket_is_replaced_and_other_files_are_not() {
+    let desk = MetricsTestDir::new("metrics-left");
     let path = desk.at("metrics.sock");
     drop(UnixListener::bind(&path).unwrap());
     assert!(path.exists());
-    let socket = MetricsSocket::listen(&path, Arc::new(busy())).unwrap();
-    assert!(asked(&path, QUESTION).starts_with("HTTP/1.1 200 "));
+    let socket = MetricsSocket::listen(&path, Arc::new(metrics_with_values())).unwrap();
+    assert!(http_exchange(&path, HTTP_REQUEST).starts_with("HTTP/1.1 200 "));
     drop(socket);
     let file = desk.at("a-file");
     fs::write(&file, "mine").unwrap();
     fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
-    assert!(MetricsSocket::listen(&file, Arc::new(busy())).is_err());
+    assert!(MetricsSocket::listen(&file, Arc::new(metrics_with_values())).is_err());
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }

@@ -15,8 +15,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use egress::client::{Conversation, Egress};
-use egress::frame::{HostRule, Serve};
+use egress::client::{Egress, EgressSession};
+use egress::frame::{EgressHostRule, ServeOrder};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
@@ -31,7 +31,7 @@ const PAGE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\
 
 /// The client's command to the server after its ClientHello: one letter.
 #[derive(Clone, Copy)]
-enum Wish {
+enum BenchCommand {
     /// Bytes from the server.
     Down,
     /// Bytes to the server, and one back.
@@ -40,7 +40,7 @@ enum Wish {
     Echo,
 }
 
-impl Wish {
+impl BenchCommand {
     fn letter(self) -> u8 {
         match self {
             Self::Down => b'd',
@@ -119,34 +119,34 @@ fn hello() -> Vec<u8> {
 
 /// The route to the server.
 #[derive(Clone, Copy)]
-enum Way {
+enum BenchRoute {
     Straight,
     Through(SocketAddr),
 }
 
-struct Stand {
+struct BenchSetup {
     server: SocketAddr,
     hello: Vec<u8>,
 }
 
-impl Stand {
-    fn connect(&self, way: Way) -> TcpStream {
+impl BenchSetup {
+    fn connect(&self, way: BenchRoute) -> TcpStream {
         let to = match way {
-            Way::Straight => self.server,
-            Way::Through(proxy) => proxy,
+            BenchRoute::Straight => self.server,
+            BenchRoute::Through(proxy) => proxy,
         };
         let stream = TcpStream::connect(to).unwrap();
         stream.set_nodelay(true).unwrap();
         stream
     }
 
-    fn page(&self, way: Way) -> Duration {
+    fn page(&self, way: BenchRoute) -> Duration {
         let begun = Instant::now();
         let mut stream = self.connect(way);
         let port = self.server.port();
         let place = match way {
-            Way::Straight => String::new(),
-            Way::Through(_) => format!("http://{NAME}:{port}"),
+            BenchRoute::Straight => String::new(),
+            BenchRoute::Through(_) => format!("http://{NAME}:{port}"),
         };
         let head = format!("GET {place}/ HTTP/1.1\r\nHost: {NAME}:{port}\r\n");
         stream.write_all(format!("{head}Connection: close\r\n\r\n").as_bytes()).unwrap();
@@ -157,9 +157,9 @@ impl Stand {
     }
 
     /// Opens a connection with a command for the server.
-    fn wish(&self, way: Way, wish: Wish) -> TcpStream {
+    fn wish(&self, way: BenchRoute, wish: BenchCommand) -> TcpStream {
         let mut stream = self.connect(way);
-        if let Way::Through(_) = way {
+        if let BenchRoute::Through(_) = way {
             let authority = format!("{NAME}:{}", self.server.port());
             write!(stream, "CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n").unwrap();
             let (mut head, mut byte) = (Vec::new(), [0]);
@@ -175,32 +175,32 @@ impl Stand {
     }
 
     /// Measures the time from connecting to the first byte of the answer.
-    fn opened(&self, way: Way) -> Duration {
+    fn opened(&self, way: BenchRoute) -> Duration {
         let begun = Instant::now();
-        echo(&mut self.wish(way, Wish::Echo));
+        echo(&mut self.wish(way, BenchCommand::Echo));
         begun.elapsed()
     }
 
     /// Measures one byte there and back on an open connection.
-    fn round_trip(&self, way: Way) -> Duration {
-        let mut stream = self.wish(way, Wish::Echo);
+    fn round_trip(&self, way: BenchRoute) -> Duration {
+        let mut stream = self.wish(way, BenchCommand::Echo);
         echo(&mut stream);
         let begun = Instant::now();
         (0..ROUND_TRIPS).for_each(|_| echo(&mut stream));
         begun.elapsed() / ROUND_TRIPS
     }
 
-    fn down(&self, way: Way) -> Duration {
+    fn down(&self, way: BenchRoute) -> Duration {
         let begun = Instant::now();
-        let mut stream = self.wish(way, Wish::Down).take(BULK_BYTES);
+        let mut stream = self.wish(way, BenchCommand::Down).take(BULK_BYTES);
         let bytes = std::io::copy(&mut stream, &mut std::io::sink()).unwrap();
         assert_eq!(bytes, BULK_BYTES);
         begun.elapsed()
     }
 
-    fn up(&self, way: Way) -> Duration {
+    fn up(&self, way: BenchRoute) -> Duration {
         let begun = Instant::now();
-        let mut stream = self.wish(way, Wish::Up);
+        let mut stream = self.wish(way, BenchCommand::Up);
         let piece = vec![0; 64 * 1024];
         for _ in 0..BULK_BYTES / 65_536 {
             stream.write_all(&piece).unwrap();
@@ -216,10 +216,10 @@ fn echo(stream: &mut TcpStream) {
 }
 
 /// Starts a run with its own proxy process.
-fn begin(port: u16, names: &Path) -> (Conversation, SocketAddr) {
+fn begin(port: u16, names: &Path) -> (EgressSession, SocketAddr) {
     let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
-    let rule = HostRule { name: NAME.to_owned(), ports: vec![port], private: vec![LOOPBACK] };
-    let order = Serve {
+    let rule = EgressHostRule { name: NAME.to_owned(), ports: vec![port], private: vec![LOOPBACK] };
+    let order = ServeOrder {
         hosts: vec![rule],
         bytes_max: u64::MAX,
         connections_max: 32,
@@ -232,15 +232,15 @@ fn begin(port: u16, names: &Path) -> (Conversation, SocketAddr) {
 
 /// The measurements of one row, on both routes.
 #[derive(Default)]
-struct Row {
+struct BenchRow {
     straight: Vec<Duration>,
     through: Vec<Duration>,
 }
 
-impl Row {
-    fn take(&mut self, proxy: SocketAddr, act: impl Fn(Way) -> Duration) {
-        self.straight.push(act(Way::Straight));
-        self.through.push(act(Way::Through(proxy)));
+impl BenchRow {
+    fn take(&mut self, proxy: SocketAddr, act: impl Fn(BenchRoute) -> Duration) {
+        self.straight.push(act(BenchRoute::Straight));
+        self.through.push(act(BenchRoute::Through(proxy)));
     }
 
     fn print(mut self, what: &str, show: impl Fn(Duration) -> String) {
@@ -269,11 +269,11 @@ fn speed(took: Duration) -> String {
 
 fn main() {
     let hello = hello();
-    let stand = Stand { server: server(hello.len()), hello };
+    let stand = BenchSetup { server: server(hello.len()), hello };
     let names = std::env::temp_dir().join(format!("toolexec-egress-bench-{}", std::process::id()));
     std::fs::write(&names, format!("127.0.0.1 {NAME}\n")).unwrap();
     let (conversation, proxy) = begin(stand.server.port(), &names);
-    let [mut page, mut opened, mut trip, mut down, mut up] = [(); 5].map(|()| Row::default());
+    let [mut page, mut opened, mut trip, mut down, mut up] = [(); 5].map(|()| BenchRow::default());
     let mut begun = Vec::new();
     for round in 0..ROUNDS {
         page.take(proxy, |way| stand.page(way));

@@ -1,6 +1,6 @@
 //! The client's side: starts or connects to the proxy, passes it a run, and receives the report.
 //!
-//! The calls block, with a timeout on every answer. Dropping a [`Conversation`] ends every
+//! The calls block, with a timeout on every answer. Dropping a [`EgressSession`] ends every
 //! connection of its run at once; nothing here outlives the run.
 
 use std::ffi::OsString;
@@ -18,21 +18,21 @@ use rustix::net::{
     socket_with, socketpair,
 };
 
-use crate::frame::{Answer, Confinement, Order, Report, Serve, Unable};
+use crate::frame::{EgressConfinement, ProxyAnswer, ProxyOrder, Report, ServeOrder, ServeRefusal};
 use crate::wire;
 
 /// The time limit for sending an order and for each answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The time limit for a killed proxy to end.
-const END_TIMEOUT: Duration = Duration::from_secs(1);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The location of the proxy.
 #[derive(Debug)]
-pub struct Egress(Place);
+pub struct Egress(ProxyLocation);
 
 #[derive(Debug)]
-enum Place {
+enum ProxyLocation {
     /// A separate process for each run.
     Program(PathBuf, Vec<OsString>),
     /// A service that listens at this path.
@@ -44,8 +44,8 @@ impl Egress {
     #[must_use]
     pub fn program(&self) -> Option<&Path> {
         match &self.0 {
-            Place::Program(program, _) => Some(program),
-            Place::Socket(_) => None,
+            ProxyLocation::Program(program, _) => Some(program),
+            ProxyLocation::Socket(_) => None,
         }
     }
 }
@@ -56,7 +56,7 @@ pub enum EgressError {
     /// The program cannot be started, or the socket cannot be reached.
     Start(PathBuf, io::Error),
     /// The proxy refused to serve this run.
-    Unable(Unable),
+    Unable(ServeRefusal),
     /// The conversation failed. All connections of the run ended with it.
     Lost(&'static str, io::Error),
     /// The proxy sent an answer of the wrong kind.
@@ -92,13 +92,13 @@ impl Egress {
     /// `--help`) and an empty environment.
     #[must_use]
     pub fn spawn(program: &Path, arguments: &[OsString]) -> Self {
-        Self(Place::Program(program.to_owned(), arguments.to_owned()))
+        Self(ProxyLocation::Program(program.to_owned(), arguments.to_owned()))
     }
 
     /// Uses a service that listens on the seqpacket socket at this path.
     #[must_use]
     pub fn socket(path: &Path) -> Self {
-        Self(Place::Socket(path.to_owned()))
+        Self(ProxyLocation::Socket(path.to_owned()))
     }
 
     /// Begins one run. `listener` is the TCP socket that listens inside the sandbox. When this
@@ -106,29 +106,33 @@ impl Egress {
     ///
     /// # Errors
     /// See [`EgressError`]. Then no connection is accepted, and nothing of this run remains.
-    pub fn serve(&self, rules: Serve, listener: impl AsFd) -> Result<Conversation, EgressError> {
+    pub fn serve(
+        &self,
+        rules: ServeOrder,
+        listener: impl AsFd,
+    ) -> Result<EgressSession, EgressError> {
         let (socket, process) = match &self.0 {
-            Place::Program(program, arguments) => {
+            ProxyLocation::Program(program, arguments) => {
                 let started = start(program, arguments);
                 let (socket, child) =
                     started.map_err(|it| EgressError::Start(program.clone(), it))?;
-                (socket, Some(Process(child)))
+                (socket, Some(ProxyProcess(child)))
             }
-            Place::Socket(path) => {
-                (reach(path).map_err(|it| EgressError::Start(path.clone(), it))?, None)
+            ProxyLocation::Socket(path) => {
+                (connect_to(path).map_err(|it| EgressError::Start(path.clone(), it))?, None)
             }
         };
         let mut conversation =
-            Conversation { socket, _process: process, confinement: Confinement::NoNewPrivs };
+            EgressSession { socket, _process: process, confinement: EgressConfinement::NoNewPrivs };
         let act = "requesting the run";
-        conversation.order(act, &Order::Serve(rules), Some(listener.as_fd()))?;
-        match conversation.answer(act)? {
-            Answer::Serving(confinement) => {
+        conversation.send_order(act, &ProxyOrder::Serve(rules), Some(listener.as_fd()))?;
+        match conversation.receive_answer(act)? {
+            ProxyAnswer::Serving(confinement) => {
                 conversation.confinement = confinement;
                 Ok(conversation)
             }
-            Answer::Unable(why) => Err(EgressError::Unable(why)),
-            Answer::Report(_) => Err(EgressError::Unexpected(act)),
+            ProxyAnswer::Unable(why) => Err(EgressError::Unable(why)),
+            ProxyAnswer::Report(_) => Err(EgressError::Unexpected(act)),
         }
     }
 }
@@ -136,7 +140,7 @@ impl Egress {
 fn start(program: &Path, arguments: &[OsString]) -> io::Result<(OwnedFd, Child)> {
     let (ours, theirs) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-    limit_waiting(&ours)?;
+    set_timeouts(&ours)?;
     let child = Command::new(program)
         .args(arguments)
         .env_clear()
@@ -149,15 +153,15 @@ fn start(program: &Path, arguments: &[OsString]) -> io::Result<(OwnedFd, Child)>
     Ok((ours, child))
 }
 
-fn reach(path: &Path) -> io::Result<OwnedFd> {
+fn connect_to(path: &Path) -> io::Result<OwnedFd> {
     let socket =
         socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-    limit_waiting(&socket)?;
+    set_timeouts(&socket)?;
     connect(&socket, &SocketAddrUnix::new(path)?)?;
     Ok(socket)
 }
 
-fn limit_waiting(socket: &OwnedFd) -> io::Result<()> {
+fn set_timeouts(socket: &OwnedFd) -> io::Result<()> {
     set_socket_timeout(socket, Timeout::Recv, Some(ANSWER_TIMEOUT))?;
     set_socket_timeout(socket, Timeout::Send, Some(ANSWER_TIMEOUT))?;
     Ok(())
@@ -166,17 +170,17 @@ fn limit_waiting(socket: &OwnedFd) -> io::Result<()> {
 /// A run that is served. Dropping it ends the run's connections at once, without a report.
 #[derive(Debug)]
 #[must_use]
-pub struct Conversation {
+pub struct EgressSession {
     // Before `_process`, because closing the socket ends the process.
     socket: OwnedFd,
-    _process: Option<Process>,
-    confinement: Confinement,
+    _process: Option<ProxyProcess>,
+    confinement: EgressConfinement,
 }
 
-impl Conversation {
+impl EgressSession {
     /// Returns the confinement that the kernel allowed the proxy.
     #[must_use]
-    pub fn confinement(&self) -> Confinement {
+    pub fn confinement(&self) -> EgressConfinement {
         self.confinement
     }
 
@@ -186,25 +190,25 @@ impl Conversation {
     /// The proxy was lost. The run's use of its hosts is unknown then; it is not zero.
     pub fn close(self) -> Result<Report, EgressError> {
         let act = "requesting the report";
-        self.order(act, &Order::Close, None)?;
-        match self.answer(act)? {
-            Answer::Report(report) => Ok(report),
-            Answer::Unable(why) => Err(EgressError::Unable(why)),
-            Answer::Serving(_) => Err(EgressError::Unexpected(act)),
+        self.send_order(act, &ProxyOrder::Close, None)?;
+        match self.receive_answer(act)? {
+            ProxyAnswer::Report(report) => Ok(report),
+            ProxyAnswer::Unable(why) => Err(EgressError::Unable(why)),
+            ProxyAnswer::Serving(_) => Err(EgressError::Unexpected(act)),
         }
     }
 
-    fn order(
+    fn send_order(
         &self,
         act: &'static str,
-        order: &Order,
+        order: &ProxyOrder,
         fd: Option<std::os::fd::BorrowedFd<'_>>,
     ) -> Result<(), EgressError> {
         wire::send(&self.socket, order, fd, SendFlags::empty())
             .map_err(|error| EgressError::Lost(act, error))
     }
 
-    fn answer(&self, act: &'static str) -> Result<Answer, EgressError> {
+    fn receive_answer(&self, act: &'static str) -> Result<ProxyAnswer, EgressError> {
         let lost = |error| EgressError::Lost(act, error);
         let received = wire::receive(&self.socket, RecvFlags::empty()).map_err(lost)?;
         let gone = || lost(io::Error::from(io::ErrorKind::UnexpectedEof));
@@ -214,9 +218,9 @@ impl Conversation {
 
 /// The proxy process of one run.
 #[derive(Debug)]
-struct Process(Child);
+struct ProxyProcess(Child);
 
-impl Drop for Process {
+impl Drop for ProxyProcess {
     fn drop(&mut self) {
         // The socket may still be open, but a proxy without its client has nothing left to do.
         if let Err(error) = self.0.kill() {
@@ -225,7 +229,7 @@ impl Drop for Process {
         // A process stuck in the kernel does not react to SIGKILL and is left behind.
         let begun = Instant::now();
         while matches!(self.0.try_wait(), Ok(None)) {
-            if begun.elapsed() >= END_TIMEOUT {
+            if begun.elapsed() >= EXIT_TIMEOUT {
                 let wchan = std::fs::read_to_string(format!("/proc/{}/wchan", self.0.id()));
                 let wchan = wchan.unwrap_or_default();
                 eprintln!(

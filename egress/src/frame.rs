@@ -1,6 +1,6 @@
 //! The messages between client and proxy: every order, every answer, and their limits.
 //!
-//! One conversation serves one run, on its own seqpacket socket: `Serve` with the listening socket,
+//! One conversation serves one run, on its own seqpacket socket: `ServeOrder` with the listening socket,
 //! then `Close`. A client that closes the socket ends its run without a report. Frames are JSON, so
 //! reading them needs no parser of our own. Their size is checked before they are parsed, and
 //! unknown keys are refused.
@@ -23,7 +23,7 @@ pub const ADDRESSES_MAX: usize = 8;
 /// The most different refusals in a report. The others are only counted.
 pub const REFUSALS_MAX: usize = 64;
 /// The longest recorded text of a request in bytes. Longer texts are cut.
-pub const ASKED_BYTES_MAX: usize = 120;
+pub const REQUEST_TEXT_BYTES_MAX: usize = 120;
 /// The most concurrent connections that an order may ask for.
 pub const CONNECTIONS_MAX: u32 = 256;
 /// The longest time that an order may ask for, in milliseconds: one day.
@@ -32,10 +32,10 @@ pub const TIME_MS_MAX: u64 = 86_400_000;
 /// A message of the client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub enum Order {
+pub enum ProxyOrder {
     /// Begins the run. The frame carries exactly one descriptor: a TCP socket that listens on a
     /// loopback address, in any network namespace.
-    Serve(Serve),
+    Serve(ServeOrder),
     /// Ends every connection of the run. The answer is the report.
     Close,
 }
@@ -43,9 +43,9 @@ pub enum Order {
 /// The hosts and limits of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Serve {
+pub struct ServeOrder {
     /// The allowed hosts; never empty, because a run without hosts has no proxy.
-    pub hosts: Vec<HostRule>,
+    pub hosts: Vec<EgressHostRule>,
     /// The most bytes to and from all hosts together.
     pub bytes_max: u64,
     /// The most concurrent connections from the sandbox.
@@ -57,7 +57,7 @@ pub struct Serve {
 /// One host of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct HostRule {
+pub struct EgressHostRule {
     /// A full host name in its ASCII form, or an address without brackets.
     pub name: String,
     /// The allowed ports; 443 and 80 if empty.
@@ -70,11 +70,11 @@ pub struct HostRule {
 /// A message of the proxy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub enum Answer {
+pub enum ProxyAnswer {
     /// Connections are accepted from now on.
-    Serving(Confinement),
+    Serving(EgressConfinement),
     /// This run is not served, now or later.
-    Unable(Unable),
+    Unable(ServeRefusal),
     /// The report, which ends the run.
     Report(Report),
 }
@@ -82,7 +82,7 @@ pub enum Answer {
 /// The confinement that the kernel allowed the proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Confinement {
+pub enum EgressConfinement {
     /// Landlock enforces every restriction that the proxy asked for.
     Landlock,
     /// Landlock enforces the restrictions that this kernel knows.
@@ -94,7 +94,7 @@ pub enum Confinement {
 /// The reason why a run is not served.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Unable {
+pub enum ServeRefusal {
     /// The list of hosts is empty.
     NoHosts,
     /// The rule's name is neither a full host name nor an address, or it occurs in two rules.
@@ -112,7 +112,7 @@ pub enum Unable {
     Busy,
 }
 
-impl fmt::Display for Unable {
+impl fmt::Display for ServeRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoHosts => f.write_str("the list of hosts is empty"),
@@ -133,9 +133,9 @@ impl fmt::Display for Unable {
 #[serde(deny_unknown_fields)]
 pub struct Report {
     /// One entry per rule, in the order of the rules, used or not.
-    pub hosts: Vec<HostUse>,
+    pub hosts: Vec<EgressHostUse>,
     /// At most [`REFUSALS_MAX`] different refusals, in the order of their first occurrence.
-    pub refusals: Vec<Refusal>,
+    pub refusals: Vec<EgressRefusal>,
     /// The number of refusals that are not in `refusals`.
     pub refusals_left_out: u64,
 }
@@ -143,7 +143,7 @@ pub struct Report {
 /// The use of one host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct HostUse {
+pub struct EgressHostUse {
     /// The name from the order, in lower case and without a trailing dot.
     pub name: String,
     /// The addresses of the name during this run; empty if it was never looked up or not allowed.
@@ -159,12 +159,12 @@ pub struct HostUse {
 /// A refused request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Refusal {
+pub struct EgressRefusal {
     /// The tool's request: printable ASCII without quotes and backslashes, cut at
-    /// [`ASKED_BYTES_MAX`]. The tool chose this text: never trust it, never show it unescaped.
+    /// [`REQUEST_TEXT_BYTES_MAX`]. The tool chose this text: never trust it, never show it unescaped.
     pub asked: String,
     /// The reason.
-    pub reason: Reason,
+    pub reason: EgressRefusalReason,
     /// The number of times.
     pub times: u64,
 }
@@ -172,7 +172,7 @@ pub struct Refusal {
 /// The reason of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reason {
+pub enum EgressRefusalReason {
     /// No rule has this name or address.
     Host,
     /// The rule of this host does not have this port.
@@ -214,7 +214,7 @@ pub enum Reason {
     Time,
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for EgressRefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Host => "host: not among this run's hosts",

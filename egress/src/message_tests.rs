@@ -7,7 +7,7 @@ mod shared;
 use shared::{assert_texts, denied, every, path};
 
 use crate::client::EgressError;
-use crate::frame::{Reason, Unable};
+use crate::frame::{EgressRefusalReason, ServeRefusal};
 
 #[test]
 fn the_errors_say_what_they_said() {
@@ -16,11 +16,11 @@ fn the_errors_say_what_they_said() {
         vec![
             every!(EgressError:
                 Start(path(), denied()),
-                Unable(Unable::Busy),
+                Unable(ServeRefusal::Busy),
                 Lost("asking", denied()),
                 Unexpected("asking"),
             ),
-            every!(Unable:
+            every!(ServeRefusal:
                 NoHosts,
                 BadHost("a..b".to_owned()),
                 Bounds("the number of hosts".to_owned()),
@@ -29,7 +29,7 @@ fn the_errors_say_what_they_said() {
                 Malformed,
                 Busy,
             ),
-            every!(Reason:
+            every!(EgressRefusalReason:
                 Host,
                 Port,
                 Scheme,

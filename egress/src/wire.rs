@@ -17,12 +17,12 @@ use serde::de::DeserializeOwned;
 use crate::frame::FRAME_BYTES_MAX;
 
 /// A received frame that was not parsed yet.
-pub struct Received {
+pub struct ReceivedFrame {
     bytes: Vec<u8>,
     fds: Vec<OwnedFd>,
 }
 
-impl Received {
+impl ReceivedFrame {
     /// Parses the frame.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ pub fn send<T: Serialize>(
 /// # Errors
 /// `InvalidData` for an invalid frame (too big, too many descriptors). After any other error
 /// nothing was received.
-pub fn receive(socket: impl AsFd, flags: RecvFlags) -> io::Result<Option<Received>> {
+pub fn receive(socket: impl AsFd, flags: RecvFlags) -> io::Result<Option<ReceivedFrame>> {
     let mut bytes = vec![0; FRAME_BYTES_MAX + 1];
     // Space for two, so that an extra descriptor is noticed and not just dropped.
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
@@ -113,5 +113,5 @@ pub fn receive(socket: impl AsFd, flags: RecvFlags) -> io::Result<Option<Receive
         return Err(invalid("frame: too many descriptors"));
     }
     bytes.truncate(received.bytes);
-    Ok(Some(Received { bytes, fds }))
+    Ok(Some(ReceivedFrame { bytes, fds }))
 }

@@ -9,7 +9,7 @@ use policies::ais::{
     AisRules, Bundle, Case, SigningKey, Supply, TrustStore, canonical, judge, read_document,
 };
 
-const NOBODY: &[u8] = b"{\"version\":1,\"principals\":{},\"keys\":[]}";
+const EMPTY_TRUST: &[u8] = b"{\"version\":1,\"principals\":{},\"keys\":[]}";
 
 fuzz_target!(|bytes: &[u8]| {
     let now = UtcTime::from_unix(1_780_000_000);
@@ -23,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
     drop(AisRules::read(bytes));
     drop(TrustStore::read(bytes));
     drop(SigningKey::from_private(&String::from_utf8_lossy(bytes)));
-    let (Ok(bundle), Ok(trust)) = (Bundle::read(bytes), TrustStore::read(NOBODY)) else { return };
+    let (Ok(bundle), Ok(trust)) = (Bundle::read(bytes), TrustStore::read(EMPTY_TRUST)) else { return };
     let judgement = judge(&Case {
         bundle: &bundle,
         trust: &trust,

@@ -10,7 +10,7 @@ use serde_json::json;
 
 fuzz_target!(|bytes: &[u8]| {
     let now = UtcTime::from_unix(1_800_000_000);
-    keeps_its_promises(&gate_bytes(bytes, now));
+    assert_consistent(&gate_bytes(bytes, now));
     let text = String::from_utf8_lossy(bytes);
     let mut parts = text.split('\n');
     let mut part = || parts.next().unwrap_or("x");
@@ -23,10 +23,10 @@ fuzz_target!(|bytes: &[u8]| {
         "risk_domain": "research", "proposed_arguments": { part(): part() },
         "recommended_route": "accept",
     });
-    keeps_its_promises(&gate_pre_tool_call(&event, now));
+    assert_consistent(&gate_pre_tool_call(&event, now));
 });
 
-fn keeps_its_promises(result: &GateResult) {
+fn assert_consistent(result: &GateResult) {
     let good = result.recommended_action == Route::Accept
         && result.aana_route == Some(Route::Accept)
         && result.hard_blockers.is_empty()

@@ -18,42 +18,42 @@ macro_rules! each_language {
                 /// Python, CPython's interpreter.
                 Python = "python" {
                     programs: ["python", "pypy"],
-                    piped: ["python", "python3"],
+                    piped_names: ["python", "python3"],
                     extensions: [".py"],
                     packages: ["python3"],
-                    warmed: false,
+                    needs_cache: false,
                 },
                 /// JavaScript, by Node.js.
                 Node = "node" {
                     programs: ["node", "nodejs"],
-                    piped: ["node"],
+                    piped_names: ["node"],
                     extensions: [".js", ".cjs", ".mjs"],
                     packages: ["nodejs"],
-                    warmed: false,
+                    needs_cache: false,
                 },
                 /// TypeScript, by Node.js.
                 Ts = "ts" {
                     programs: ["ts-node", "ts-node-esm", "tsx"],
-                    piped: [],
+                    piped_names: [],
                     extensions: [".ts", ".mts", ".cts"],
                     packages: ["nodejs", "npm"],
-                    warmed: true,
+                    needs_cache: true,
                 },
                 /// Go, compiled in the sandbox.
                 Go = "go" {
                     programs: ["go"],
-                    piped: [],
+                    piped_names: [],
                     extensions: [".go"],
                     packages: ["golang-go"],
-                    warmed: true,
+                    needs_cache: true,
                 },
                 /// Ruby.
                 Ruby = "ruby" {
                     programs: ["ruby", "jruby"],
-                    piped: ["ruby"],
+                    piped_names: ["ruby"],
                     extensions: [".rb"],
                     packages: ["ruby"],
-                    warmed: false,
+                    needs_cache: false,
                 },
             }
         }
@@ -67,13 +67,13 @@ pub struct RuntimeFacts {
     /// program.
     pub programs: &'static [&'static str],
     /// The program names into which a shell pipes code (`… | python3`).
-    pub piped: &'static [&'static str],
+    pub piped_names: &'static [&'static str],
     /// The extensions of its files, each with its dot.
     pub extensions: &'static [&'static str],
     /// The Debian packages that install it.
     pub packages: &'static [&'static str],
     /// A host needs a cache that `toolexec doctor` builds once.
-    pub warmed: bool,
+    pub needs_cache: bool,
 }
 
 macro_rules! languages {
@@ -112,7 +112,7 @@ impl Language {
 
     /// Returns whether a file name has an extension of this language.
     #[must_use]
-    pub fn has_file(self, name: &str) -> bool {
+    pub fn matches_file_name(self, name: &str) -> bool {
         self.runtime().extensions.iter().any(|ending| name.ends_with(ending))
     }
 }
@@ -133,7 +133,8 @@ mod tests {
                 assert!(program.bytes().all(plain), "{program} is not looked up as it is written");
             }
             for ending in runtime.extensions {
-                let of: Vec<_> = Language::ALL.iter().filter(|it| it.has_file(ending)).collect();
+                let of: Vec<_> =
+                    Language::ALL.iter().filter(|it| it.matches_file_name(ending)).collect();
                 assert_eq!(of, [language], "{ending}");
                 assert!(ending.starts_with('.'), "{ending}");
             }

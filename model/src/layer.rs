@@ -4,7 +4,7 @@
 
 crate::closed_set! {
     /// The launcher's mode, which determines the tool's uid on the host.
-    pub enum Mode {
+    pub enum LauncherMode {
         /// The launcher is root: each tool has its own uid.
         System = "system",
         /// The launcher is an ordinary user: the tool has that user's uid, in user namespaces.

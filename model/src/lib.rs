@@ -22,12 +22,12 @@ pub use closed_set::{ClosedSet, NotInSet};
 pub use digest::{NotASha256, Sha256, Sha256Stream};
 pub use id::{ClaimId, NotAnId, RequestId, ResultId, SLUG_MAX};
 pub use language::{Language, RuntimeFacts};
-pub use layer::{Layer, LimitName, Mechanism, Mode, RejectReason};
+pub use layer::{LauncherMode, Layer, LimitName, Mechanism, RejectReason};
 pub use outcome::Outcome;
 pub use section::ResultSection;
-pub use span::{Line, Placed, SourceSpan, each_line, lines};
+pub use span::{SourceSpan, TextLine, WithSpan, each_line, lines};
 pub use text::{
-    DeceptiveChar, EMOJI_STYLE, alternatives, deceptive, escape_line, has_deceptive, has_invisible,
-    is_deceptive, quote,
+    DeceptiveChar, EMOJI_STYLE, alternatives, deceptive_kind, escape_line, has_deceptive,
+    has_invisible, is_deceptive, quote,
 };
 pub use time::{NotATime, UtcTime};

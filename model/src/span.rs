@@ -24,23 +24,23 @@ impl SourceSpan {
 
     /// Returns the position with a width in characters.
     #[must_use]
-    pub fn wide(self, width: usize) -> Self {
+    pub fn with_width(self, width: usize) -> Self {
         Self { width, ..self }
     }
 }
 
 /// A value and its position in the document.
 #[derive(Clone, Copy, Debug)]
-pub struct Placed<T> {
+pub struct WithSpan<T> {
     /// The value.
     pub value: T,
     /// Its position.
-    pub spot: SourceSpan,
+    pub span: SourceSpan,
 }
 
 /// A line of a document without its line ending.
 #[derive(Clone, Copy, Debug)]
-pub struct Line<'a> {
+pub struct TextLine<'a> {
     /// The line number, from 1.
     pub number: usize,
     /// The offset of the line in bytes from the start of the document.
@@ -49,10 +49,10 @@ pub struct Line<'a> {
     pub text: &'a str,
 }
 
-impl Line<'_> {
+impl TextLine<'_> {
     /// Returns the position of the character that begins at this byte of the line.
     #[must_use]
-    pub fn spot(&self, byte: usize) -> SourceSpan {
+    pub fn span_at(&self, byte: usize) -> SourceSpan {
         let before = self.text.get(..byte).unwrap_or(self.text);
         SourceSpan::new(self.number, before.chars().count() + 1)
     }
@@ -60,18 +60,18 @@ impl Line<'_> {
 
 /// Returns the lines of a document. A carriage return before the line feed is not part of the line.
 #[must_use]
-pub fn lines(text: &str) -> Vec<Line<'_>> {
+pub fn lines(text: &str) -> Vec<TextLine<'_>> {
     each_line(text).collect()
 }
 
 /// Iterates over the lines of a document.
-pub fn each_line(text: &str) -> impl Iterator<Item = Line<'_>> {
+pub fn each_line(text: &str) -> impl Iterator<Item = TextLine<'_>> {
     let mut offset = 0;
     text.split_inclusive('\n').enumerate().map(move |(index, piece)| {
         let line = piece.strip_suffix('\n').unwrap_or(piece);
         let line = line.strip_suffix('\r').unwrap_or(line);
         let begin = offset;
         offset += piece.len();
-        Line { number: index + 1, offset: begin, text: line }
+        TextLine { number: index + 1, offset: begin, text: line }
     })
 }

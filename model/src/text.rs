@@ -21,7 +21,7 @@ pub const EMOJI_STYLE: char = '\u{fe0f}';
 
 /// Returns the kind of a deceptive character. A tab is not one here; [`is_deceptive`] includes it.
 #[must_use]
-pub fn deceptive(c: char) -> Option<DeceptiveChar> {
+pub fn deceptive_kind(c: char) -> Option<DeceptiveChar> {
     match c {
         '\0' => Some(DeceptiveChar::Nul),
         '\t' => None,
@@ -54,7 +54,7 @@ pub fn deceptive(c: char) -> Option<DeceptiveChar> {
 /// Returns whether a name must not contain this character: a deceptive character or a tab.
 #[must_use]
 pub fn is_deceptive(c: char) -> bool {
-    c == '\t' || deceptive(c).is_some()
+    c == '\t' || deceptive_kind(c).is_some()
 }
 
 /// Returns whether the text contains a character that a name must not contain.
@@ -66,7 +66,7 @@ pub fn has_deceptive(text: &str) -> bool {
 /// Returns whether the text contains an invisible character.
 #[must_use]
 pub fn has_invisible(text: &str) -> bool {
-    !text.is_ascii() && text.chars().any(|c| deceptive(c) == Some(DeceptiveChar::Invisible))
+    !text.is_ascii() && text.chars().any(|c| deceptive_kind(c) == Some(DeceptiveChar::Invisible))
 }
 
 /// Returns the line with deceptive characters escaped as `\u{…}`, so that a terminal or a page
@@ -75,7 +75,7 @@ pub fn has_invisible(text: &str) -> bool {
 pub fn escape_line(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     for c in line.chars() {
-        if deceptive(c).is_some() {
+        if deceptive_kind(c).is_some() {
             shown.extend(c.escape_unicode());
         } else {
             shown.push(c);

@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 /// The Unix times of 0000-01-01T00:00:00Z, the first that four digits can write, and of the last
 /// time of this type.
-const FIRST: i64 = -62_167_219_200;
-const LAST: i64 = 253_402_207_200;
+const UNIX_MIN: i64 = -62_167_219_200;
+const UNIX_MAX: i64 = 253_402_207_200;
 
 const DAY_SEC: i64 = 24 * 60 * 60;
 /// The number of days in any 400 consecutive years.
@@ -33,7 +33,7 @@ impl UtcTime {
     /// Returns the time `seconds` after 1970-01-01T00:00:00Z, clamped to the range of the type.
     #[must_use]
     pub fn from_unix(seconds: i64) -> Self {
-        Self(seconds.clamp(FIRST, LAST))
+        Self(seconds.clamp(UNIX_MIN, UNIX_MAX))
     }
 
     /// Returns the seconds since 1970-01-01T00:00:00Z.
@@ -80,13 +80,13 @@ impl UtcTime {
         }
         let whole_months: i64 = (1..month).map(|before| days_of_month(year, before)).sum();
         let days = days_before_year(year) + whole_months + day - 1;
-        let seconds = FIRST + days * DAY_SEC + hour * 3600 + minute * 60 + second;
-        if seconds > LAST { Err(NotATime) } else { Ok(Self(seconds)) }
+        let seconds = UNIX_MIN + days * DAY_SEC + hour * 3600 + minute * 60 + second;
+        if seconds > UNIX_MAX { Err(NotATime) } else { Ok(Self(seconds)) }
     }
 
     fn civil(self) -> Civil {
         let (days, second) =
-            ((self.0 - FIRST).div_euclid(DAY_SEC), (self.0 - FIRST).rem_euclid(DAY_SEC));
+            ((self.0 - UNIX_MIN).div_euclid(DAY_SEC), (self.0 - UNIX_MIN).rem_euclid(DAY_SEC));
         // Off by at most one year, because the length of a year varies by a day.
         let mut year = days * 400 / DAYS_OF_400_YEARS;
         while days_before_year(year + 1) <= days {

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use model::{
-    ClaimId, RequestId, ResultId, Sha256, Sha256Stream, UtcTime, alternatives, deceptive,
+    ClaimId, RequestId, ResultId, Sha256, Sha256Stream, UtcTime, alternatives, deceptive_kind,
     escape_line, is_deceptive,
 };
 
@@ -160,6 +160,6 @@ fn deceptive_characters_are_these() {
     for c in (0..=0x0010_ffff).filter_map(char::from_u32) {
         let expected = listed.iter().any(|(first, last)| (*first..=*last).contains(&u32::from(c)));
         assert_eq!(is_deceptive(c), expected, "{}", c.escape_unicode());
-        assert_eq!(deceptive(c).is_some(), expected && c != '\t', "{}", c.escape_unicode());
+        assert_eq!(deceptive_kind(c).is_some(), expected && c != '\t', "{}", c.escape_unicode());
     }
 }

@@ -12,26 +12,26 @@ mod scene;
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use policies::ais::{Bundle, Case, canonical, judge};
-use scene::{Scene, trust};
+use policies::ais::{AisBundle, GuardInput, canonical, judge};
+use scene::{AisScene, trust};
 
 fn costs(criterion: &mut Criterion) {
-    let scene = Scene::good();
+    let scene = AisScene::good();
     let signed = scene.signed();
     let bytes = signed.to_string().into_bytes();
-    let bundle = Bundle::read(&bytes).unwrap();
+    let bundle = AisBundle::read(&bytes).unwrap();
     let trust = trust(&scene.trust);
-    let case = Case {
+    let case = GuardInput {
         bundle: &bundle,
         trust: &trust,
         rules: &scene.rules,
         request: Some(&scene.request),
         supply: &scene.supply,
         now: scene.now,
-        nonce_seen: &|_| false,
+        nonce_used: &|_| false,
     };
     assert!(judge(&case).refusal().is_none());
-    criterion.bench_function("read a bundle", |it| it.iter(|| Bundle::read(black_box(&bytes))));
+    criterion.bench_function("read a bundle", |it| it.iter(|| AisBundle::read(black_box(&bytes))));
     criterion
         .bench_function("judge it", |it| it.iter(|| judge(black_box(&case)).refusal().is_none()));
     criterion.bench_function("canonical form", |it| it.iter(|| canonical(black_box(&signed))));

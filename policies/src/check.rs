@@ -7,38 +7,39 @@ use std::collections::BTreeMap;
 use validator::RiskLevel;
 
 use crate::approval::SIGNATURE_FILES_MAX;
-use crate::form::{
-    ApprovalForm, ConstraintsForm, Count, CoveredForm, GateModeForm, LayersForm, OutputsForm,
-    PermissionsForm, PolicyForm, RiskForm, RiskLevelForm, RuntimeForm, SignaturesMinForm,
-};
-use crate::grounds::GateMode;
 use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
 use crate::model::{
-    AisPolicy, ApprovalRules, Covered, LayerRules, Owner, PermissionRules, RiskFloors, Rules,
-    SignaturesMin,
+    AisPolicyRules, ApprovalOwner, ApprovalRules, CoveredRequests, LayerRules, PermissionRules,
+    PolicyRules, RiskFloors, SignaturesMin,
 };
-use crate::permissions::{Domains, ShownInputs, Terms};
+use crate::permissions::{Domains, PermissionTerms, ShownInputs};
 use crate::problem::{PolicyError, Problems};
-use crate::runtime::{Runtime, is_slug};
+use crate::raw::{
+    RawApproval, RawConstraints, RawCoveredRequests, RawGateMode, RawLayers, RawOutputs,
+    RawPermissions, RawPolicy, RawRiskFloors, RawRiskLevel, RawRuntime, RawSignaturesMin,
+    WholeNumber,
+};
+use crate::reasons::GateMode;
+use crate::runtime::{RuntimeRule, is_slug};
 
 /// The only backend.
-pub(crate) const LANE: &str = "confined";
+pub(crate) const BACKEND: &str = "confined";
 
 /// Every confinement layer. Only `cgroup` has a second mechanism behind it.
 const LAYERS: [&str; 6] =
     ["namespaces", "mounts", "landlock.fs", "seccomp", "capabilities", "cgroup"];
-const EXCEPTIBLE: &str = "cgroup";
+const OPTIONAL_LAYER: &str = "cgroup";
 
 /// The default of `start_sec_max`.
 const START_SEC_MAX_DEFAULT: u64 = 30;
 /// The highest `start_sec_max`. A sandbox that takes longer is stuck on any host.
-const START_SEC_MAX_MOST: u64 = 3600;
+const START_SEC_MAX_LIMIT: u64 = 3600;
 
 /// Above any kernel's ABI number for years to come; a larger value is a typing error.
 const LANDLOCK_ABI_MAX: u32 = 32;
 
-pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules, PolicyError> {
+pub(crate) fn check(form: RawPolicy, text: &str, origin: &str) -> Result<PolicyRules, PolicyError> {
     let mut problems = Problems::new(text, origin);
     if form.policy_version.0 != 1 {
         let what = format!("version {} is not supported", form.policy_version.0);
@@ -48,7 +49,7 @@ pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules,
         let advice = "use 1 to 32 of a-z, 0-9, `-` and `_`";
         problems.add("name", format!("`{}` is not a valid name", form.name), advice);
     }
-    if form.backend != LANE {
+    if form.backend != BACKEND {
         let what = format!("`{}` is not a backend of this version", form.backend);
         problems.add("backend", what, "write confined");
     }
@@ -59,11 +60,11 @@ pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules,
     let layers = layers(form.layers, &mut problems);
     let start_sec_max = start_sec_max(form.start_sec_max.as_ref(), &mut problems);
     let permissions = permissions(form.permissions, form.held_sec_max.0, &mut problems);
-    let ais = AisPolicy { covered: covered(&form.ais.covers), rules: form.ais.rules };
+    let ais = AisPolicyRules { covered: covered(&form.ais.covers), rules: form.ais.rules };
     if let Err(error) = ais.rules.check() {
         problems.add("ais.rules", error.to_string(), "see the table in docs/ais.md");
     }
-    problems.verdict(Rules {
+    problems.verdict(PolicyRules {
         name: form.name,
         approval,
         risk: risk(&form.risk),
@@ -72,29 +73,29 @@ pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules,
         network,
         layers,
         start_sec_max,
-        outputs_strict: matches!(form.outputs, OutputsForm::Strict),
-        constraints_refused: matches!(form.constraints, ConstraintsForm::Refuse),
+        outputs_strict: matches!(form.outputs, RawOutputs::Strict),
+        constraints_refused: matches!(form.constraints, RawConstraints::Refuse),
         held_sec_max: form.held_sec_max.0,
         gate: match form.aana.mode {
-            GateModeForm::Enforce => GateMode::Enforce,
-            GateModeForm::Shadow => GateMode::Shadow,
+            RawGateMode::Enforce => GateMode::Enforce,
+            RawGateMode::Shadow => GateMode::Shadow,
         },
         permissions,
         ais,
     })
 }
 
-fn start_sec_max(form: Option<&Count>, problems: &mut Problems<'_>) -> u64 {
+fn start_sec_max(form: Option<&WholeNumber>, problems: &mut Problems<'_>) -> u64 {
     let seconds = form.map_or(START_SEC_MAX_DEFAULT, |count| count.0);
-    if !(1..=START_SEC_MAX_MOST).contains(&seconds) {
-        let advice = format!("write 1 to {START_SEC_MAX_MOST} seconds");
+    if !(1..=START_SEC_MAX_LIMIT).contains(&seconds) {
+        let advice = format!("write 1 to {START_SEC_MAX_LIMIT} seconds");
         problems.add("start_sec_max", format!("{seconds} is out of range"), &advice);
     }
     seconds
 }
 
-fn approval(form: &ApprovalForm, problems: &mut Problems<'_>) -> ApprovalRules {
-    let mut owners: Vec<Owner> = Vec::new();
+fn approval(form: &RawApproval, problems: &mut Problems<'_>) -> ApprovalRules {
+    let mut owners: Vec<ApprovalOwner> = Vec::new();
     for written in &form.owners {
         match owner(written) {
             Some(owner) if owners.contains(&owner) => {
@@ -129,7 +130,7 @@ fn approval(form: &ApprovalForm, problems: &mut Problems<'_>) -> ApprovalRules {
     }
 }
 
-fn signatures_min(form: &SignaturesMinForm, problems: &mut Problems<'_>) -> SignaturesMin {
+fn signatures_min(form: &RawSignaturesMin, problems: &mut Problems<'_>) -> SignaturesMin {
     let [low, medium, high] = [("low", &form.low), ("medium", &form.medium), ("high", &form.high)]
         .map(|(class, count)| {
             let min = usize::try_from(count.0).unwrap_or(usize::MAX);
@@ -148,7 +149,7 @@ fn signatures_min(form: &SignaturesMinForm, problems: &mut Problems<'_>) -> Sign
 }
 
 fn permissions(
-    form: PermissionsForm,
+    form: RawPermissions,
     held_sec_max: u64,
     problems: &mut Problems<'_>,
 ) -> PermissionRules {
@@ -166,25 +167,25 @@ fn permissions(
     let shown = if form.inputs_shown { ShownInputs::Whole } else { ShownInputs::Withheld };
     PermissionRules {
         covered: covered(&form.covers),
-        terms: Terms { domains, shown },
+        terms: PermissionTerms { domains, shown },
         answer_uids: form.answer_uids.into_iter().collect(),
         workflow_idle_sec: idle_sec,
     }
 }
 
-fn covered(form: &CoveredForm) -> Covered {
+fn covered(form: &RawCoveredRequests) -> CoveredRequests {
     match form {
-        CoveredForm::Nobody => Covered::Nobody,
-        CoveredForm::CoreDraft => Covered::CoreDraft,
-        CoveredForm::Everybody => Covered::Everybody,
+        RawCoveredRequests::Nobody => CoveredRequests::None,
+        RawCoveredRequests::CoreDraft => CoveredRequests::CoreDraft,
+        RawCoveredRequests::Everybody => CoveredRequests::All,
     }
 }
 
-fn risk(form: &RiskForm) -> RiskFloors {
-    let level = |form: &RiskLevelForm| match form {
-        RiskLevelForm::Low => RiskLevel::Low,
-        RiskLevelForm::Medium => RiskLevel::Medium,
-        RiskLevelForm::High => RiskLevel::High,
+fn risk(form: &RawRiskFloors) -> RiskFloors {
+    let level = |form: &RawRiskLevel| match form {
+        RawRiskLevel::Low => RiskLevel::Low,
+        RawRiskLevel::Medium => RiskLevel::Medium,
+        RawRiskLevel::High => RiskLevel::High,
     };
     RiskFloors {
         hosts: level(&form.hosts),
@@ -194,30 +195,30 @@ fn risk(form: &RiskForm) -> RiskFloors {
     }
 }
 
-fn owner(written: &str) -> Option<Owner> {
+fn owner(written: &str) -> Option<ApprovalOwner> {
     if written.bytes().all(|b| b.is_ascii_digit()) {
         let uid: u32 = written.parse().ok()?;
         // A second spelling of a uid would pass the check for duplicates.
-        return (uid.to_string() == written).then_some(Owner::Uid(uid));
+        return (uid.to_string() == written).then_some(ApprovalOwner::Uid(uid));
     }
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"._-@$".contains(&b);
     let begins = written.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     (begins && written.len() <= 256 && written.bytes().all(allowed))
-        .then(|| Owner::Name(written.to_owned()))
+        .then(|| ApprovalOwner::Name(written.to_owned()))
 }
 
 fn runtimes(
-    forms: BTreeMap<String, RuntimeForm>,
+    forms: BTreeMap<String, RawRuntime>,
     auto_allowed: bool,
     ceilings: &Ceilings,
     problems: &mut Problems<'_>,
-) -> Vec<Runtime> {
+) -> Vec<RuntimeRule> {
     if forms.is_empty() {
         problems.add("runtimes", "is empty", "name at least one runtime");
     }
-    let mut runtimes: Vec<Runtime> = Vec::new();
+    let mut runtimes: Vec<RuntimeRule> = Vec::new();
     for (name, form) in forms {
-        let runtime = Runtime::check(name, form, auto_allowed, problems);
+        let runtime = RuntimeRule::check(name, form, auto_allowed, problems);
         let at = format!("runtimes.{}", runtime.name());
         for (index, word) in runtime.words().iter().enumerate() {
             let again = runtime.words()[..index].contains(word);
@@ -243,7 +244,7 @@ fn runtimes(
     runtimes
 }
 
-fn layers(form: LayersForm, problems: &mut Problems<'_>) -> LayerRules {
+fn layers(form: RawLayers, problems: &mut Problems<'_>) -> LayerRules {
     let mut seen: Vec<&str> = Vec::new();
     for layer in &form.required {
         if !LAYERS.contains(&layer.as_str()) {
@@ -261,11 +262,11 @@ fn layers(form: LayersForm, problems: &mut Problems<'_>) -> LayerRules {
         let advice = "list every layer; to make cgroup optional, add it to layers.exceptions";
         problems.add("layers.required", format!("`{layer}` is missing"), advice);
     }
-    for layer in form.exceptions.iter().filter(|layer| *layer != EXCEPTIBLE) {
+    for layer in form.exceptions.iter().filter(|layer| *layer != OPTIONAL_LAYER) {
         let what = format!("`{layer}` cannot be an exception");
         problems.add("layers.exceptions", what, "write only cgroup, which has a second mechanism");
     }
-    if form.exceptions.iter().filter(|layer| *layer == EXCEPTIBLE).count() > 1 {
+    if form.exceptions.iter().filter(|layer| *layer == OPTIONAL_LAYER).count() > 1 {
         problems.add("layers.exceptions", "`cgroup` appears twice", "keep one of them");
     }
     let abi = u32::try_from(form.landlock_abi_min.0).unwrap_or(u32::MAX);
@@ -274,7 +275,7 @@ fn layers(form: LayersForm, problems: &mut Problems<'_>) -> LayerRules {
         problems.add("layers.landlock_abi_min", what, "write 1, or the minimum ABI");
     }
     LayerRules {
-        cgroup_exception: form.exceptions.iter().any(|layer| layer == EXCEPTIBLE),
+        cgroup_exception: form.exceptions.iter().any(|layer| layer == OPTIONAL_LAYER),
         required: form.required,
         landlock_abi_min: abi,
     }

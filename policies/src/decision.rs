@@ -5,11 +5,11 @@
 use model::UtcTime;
 use validator::{Code, Request, Violation};
 
-use crate::evidence::Evidence;
-use crate::grant::Grant;
-use crate::grounds::{AisFinding, Grounds};
+use crate::evidence::DecisionEvidence;
+use crate::grant::RunGrant;
 use crate::policy::Policy;
-use crate::rules::{self, Judged};
+use crate::reasons::{AisFinding, Rationale};
+use crate::rules::{self, RuleResults};
 
 /// The result of a decision.
 #[must_use]
@@ -25,7 +25,7 @@ pub enum Decision {
         /// The missing answers.
         violations: Vec<Violation>,
         /// The verdict of every rule.
-        grounds: Grounds,
+        grounds: Rationale,
     },
     /// The request may not run.
     Refuse {
@@ -34,7 +34,7 @@ pub enum Decision {
         /// Every violation.
         violations: Vec<Violation>,
         /// The verdict of every rule.
-        grounds: Grounds,
+        grounds: Rationale,
     },
 }
 
@@ -44,8 +44,8 @@ pub enum Decision {
 pub struct Approved {
     request: Request,
     // Boxed, so that a refusal is not as large as an approval.
-    grant: Box<Grant>,
-    grounds: Grounds,
+    grant: Box<RunGrant>,
+    grounds: Rationale,
 }
 
 impl Approved {
@@ -55,13 +55,13 @@ impl Approved {
     }
 
     /// Returns the approval and the limits of the run.
-    pub fn grant(&self) -> &Grant {
+    pub fn grant(&self) -> &RunGrant {
         &self.grant
     }
 
     /// Returns the reasons of the decision.
     #[must_use]
-    pub fn grounds(&self) -> &Grounds {
+    pub fn grounds(&self) -> &Rationale {
         &self.grounds
     }
 
@@ -99,20 +99,20 @@ impl Approved {
     }
 
     /// Splits the value for the next step, which makes its own proof of the parts.
-    pub fn into_parts(self) -> (Request, Grant) {
+    pub fn into_parts(self) -> (Request, RunGrant) {
         (self.request, *self.grant)
     }
 }
 
 /// Decides about a well-formed request.
-pub fn authorise(request: Request, policy: &Policy, evidence: &Evidence<'_>) -> Decision {
-    let Judged { chosen, approval, findings, .. } = rules::judge(&request, policy, evidence);
+pub fn authorise(request: Request, policy: &Policy, evidence: &DecisionEvidence<'_>) -> Decision {
+    let RuleResults { chosen, approval, findings, .. } = rules::judge(&request, policy, evidence);
     let clean = findings.is_clean();
-    let waits = findings.waits();
+    let waits = findings.could_be_answered();
     let (grounds, violations) = findings.into_grounds();
     match (chosen, approval) {
         (Some(chosen), Some(approval)) if clean => {
-            let grant = Box::new(Grant::new(&request, policy, chosen, approval));
+            let grant = Box::new(RunGrant::new(&request, policy, chosen, approval));
             Decision::Approve(Approved { request, grant, grounds })
         }
         _ if waits => Decision::Hold { request, violations, grounds },

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use model::UtcTime;
 use validator::OwnerUid;
 
-use crate::ais::{Supply, TrustStore};
-use crate::approval::{SignatureFile, Signers};
-use crate::permissions::Finding;
+use crate::ais::{AisTrustStore, EnvironmentDigests};
+use crate::approval::{AllowedSigners, SignatureFile};
+use crate::permissions::ToolFinding;
 
 /// The AIS bundle of a request, `<stem>.ais.json`. It is a claim until it verifies.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,9 +34,9 @@ pub struct AisEvidence<'a> {
     /// The bundle.
     pub file: &'a AisFile,
     /// The keys whose signatures count, if a trust store is configured.
-    pub trust: Option<&'a TrustStore>,
+    pub trust: Option<&'a AisTrustStore>,
     /// The digests of the programs and policies that a run would use.
-    pub supply: &'a Supply,
+    pub supply: &'a EnvironmentDigests,
     /// Every nonce that a start has used up. `None` if the caller did not query the ledger. A
     /// preview can do without it; an approval cannot.
     pub nonces_used: Option<&'a HashSet<String>>,
@@ -44,7 +44,7 @@ pub struct AisEvidence<'a> {
 
 /// The way in which the request was submitted.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Submission {
+pub enum SubmissionOrigin {
     /// A person ran `toolexec run`.
     Invoked {
         /// The user id of that person.
@@ -53,7 +53,7 @@ pub enum Submission {
         name: Option<String>,
     },
     /// A file appeared in the spool.
-    Dropped {
+    Submitted {
         /// The user who owns the file.
         owner: OwnerUid,
         /// The owner's name, if the host knows one.
@@ -64,7 +64,7 @@ pub enum Submission {
 /// The installation of one runtime on this host. The fields are public because plain paths prove
 /// nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Installed {
+pub struct InstalledRuntime {
     /// The program, as a path in the sandbox.
     pub binary: PathBuf,
     /// The directory of the interpreter and its library, if no mount of the policy contains it.
@@ -73,7 +73,7 @@ pub struct Installed {
     pub caches: BTreeMap<PathBuf, PathBuf>,
 }
 
-impl Installed {
+impl InstalledRuntime {
     /// Makes the entry of a program that needs nothing else.
     #[must_use]
     pub fn binary(path: impl Into<PathBuf>) -> Self {
@@ -83,12 +83,12 @@ impl Installed {
 
 /// The programs found on this host, by the policy's name of the runtime.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Binaries {
-    found: BTreeMap<String, Installed>,
+pub struct InstalledRuntimes {
+    found: BTreeMap<String, InstalledRuntime>,
     missing: BTreeMap<String, String>,
 }
 
-impl Binaries {
+impl InstalledRuntimes {
     /// Makes an empty list.
     #[must_use]
     pub fn new() -> Self {
@@ -97,7 +97,7 @@ impl Binaries {
 
     /// Adds an installed runtime. A relative path is ignored: it would mean another file in another
     /// directory.
-    pub fn insert(&mut self, runtime_name: impl Into<String>, found: Installed) {
+    pub fn insert(&mut self, runtime_name: impl Into<String>, found: InstalledRuntime) {
         if found.binary.is_absolute() {
             self.found.insert(runtime_name.into(), found);
         }
@@ -110,73 +110,75 @@ impl Binaries {
 
     /// Returns the installation of a runtime.
     #[must_use]
-    pub fn get(&self, runtime_name: &str) -> Option<&Installed> {
+    pub fn get(&self, runtime_name: &str) -> Option<&InstalledRuntime> {
         self.found.get(runtime_name)
     }
 
     /// Returns the reason why a runtime cannot be used, if more is known than that it was not
     /// found.
     #[must_use]
-    pub fn why_not(&self, runtime_name: &str) -> Option<&str> {
+    pub fn missing_reason(&self, runtime_name: &str) -> Option<&str> {
         self.missing.get(runtime_name).map(String::as_str)
     }
 
     /// Returns every installed runtime.
-    pub fn found(&self) -> impl Iterator<Item = &Installed> {
+    pub fn found(&self) -> impl Iterator<Item = &InstalledRuntime> {
         self.found.values()
     }
 }
 
-impl<N: Into<String>, P: Into<PathBuf>> FromIterator<(N, P)> for Binaries {
+impl<N: Into<String>, P: Into<PathBuf>> FromIterator<(N, P)> for InstalledRuntimes {
     fn from_iter<I: IntoIterator<Item = (N, P)>>(found: I) -> Self {
         let mut binaries = Self::new();
-        found.into_iter().for_each(|(name, path)| binaries.insert(name, Installed::binary(path)));
+        found
+            .into_iter()
+            .for_each(|(name, path)| binaries.insert(name, InstalledRuntime::binary(path)));
         binaries
     }
 }
 
 /// All evidence of a decision besides request and policy.
 #[derive(Debug)]
-pub struct Evidence<'a> {
+pub struct DecisionEvidence<'a> {
     /// The way in which the request was submitted.
-    pub submission: Submission,
+    pub submission: SubmissionOrigin,
     /// The signature files next to it.
     pub signatures: &'a [SignatureFile],
     /// Each signature file that exists but was not read, as a message that names it. Any of them
     /// may be the rejection, so no request is approved while this list is not empty.
     pub unread_signatures: &'a [String],
     /// The keys whose signatures count, if any are configured.
-    pub signers: Option<&'a Signers>,
+    pub signers: Option<&'a AllowedSigners>,
     /// The name of this host, which is the origin of its log. `x-audience` must equal it. A host
     /// without a name satisfies no audience.
     pub origin: Option<&'a str>,
     /// The use of these bytes according to the ledger.
-    pub ledger: Ledger,
+    pub ledger: LedgerEvidence,
     /// The state of the host's permissions for the run, if policy covers it.
-    pub permission: Permission,
+    pub permission: PermissionEvidence,
     /// The evidence about the AIS bundle.
     pub ais: AisEvidence<'a>,
     /// The programs of this host.
-    pub binaries: &'a Binaries,
+    pub binaries: &'a InstalledRuntimes,
     /// The present time.
     pub now: UtcTime,
 }
 
 /// The answers about this agent and this tool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Permission {
+pub enum PermissionEvidence {
     /// The caller did not query the store. A preview can do without it, and so can requests that
     /// policy does not cover. No other request is approved.
-    NotAsked,
+    NotQueried,
     /// The state in the store.
-    Found(Finding),
+    Queried(ToolFinding),
 }
 
 /// The earlier use of a request. An approval is good for one start.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Ledger {
+pub enum LedgerEvidence {
     /// The caller did not query the ledger. A preview can do without it; an approval cannot.
-    NotAsked,
+    NotQueried,
     /// Never started.
     Unused,
     /// Started before.

@@ -3,8 +3,8 @@
 
 use validator::{Code, Request, Violation};
 
-use crate::grounds::{
-    AisFinding, GateFinding, Grounds, PermissionFinding, RuleName, RuleVerdict, Verdict,
+use crate::reasons::{
+    AisFinding, GateFinding, PermissionFinding, Rationale, RuleName, RuleVerdict, Verdict,
 };
 
 /// The verdicts of the rules so far.
@@ -41,35 +41,35 @@ impl Findings {
     }
 
     /// Returns whether a person's answer could remove every violation.
-    pub(crate) fn waits(&self) -> bool {
+    pub(crate) fn could_be_answered(&self) -> bool {
         self.holding > 0 && self.holding == self.violations.len()
     }
 
-    pub(crate) fn into_grounds(self) -> (Grounds, Vec<Violation>) {
+    pub(crate) fn into_grounds(self) -> (Rationale, Vec<Violation>) {
         let Self { rules, gate, permission, ais, violations, .. } = self;
-        (Grounds { rules, gate, permission, ais }, violations)
+        (Rationale { rules, gate, permission, ais }, violations)
     }
 
     pub(crate) fn is_clean(&self) -> bool {
         self.violations.is_empty() && self.rules.iter().all(|it| it.verdict != Verdict::Refuse)
     }
 
-    fn row(&mut self, rule: &str, verdict: Verdict, reason: String) {
+    fn push(&mut self, rule: &str, verdict: Verdict, reason: String) {
         self.rules.push(RuleVerdict { rule: rule.to_owned(), verdict, reason });
     }
 
     /// Adds the verdict of a check that belongs to another rule. That rule refuses if the check
     /// does.
-    pub(crate) fn say(&mut self, rule: &str, verdict: Verdict, reason: String) {
-        self.row(rule, verdict, reason);
+    pub(crate) fn add_check(&mut self, rule: &str, verdict: Verdict, reason: String) {
+        self.push(rule, verdict, reason);
     }
 
     pub(crate) fn pass(&mut self, rule: RuleName, reason: impl Into<String>) {
-        self.row(rule.as_str(), Verdict::Pass, reason.into());
+        self.push(rule.as_str(), Verdict::Pass, reason.into());
     }
 
     pub(crate) fn not_applicable(&mut self, rule: RuleName, reason: impl Into<String>) {
-        self.row(rule.as_str(), Verdict::NotApplicable, reason.into());
+        self.push(rule.as_str(), Verdict::NotApplicable, reason.into());
     }
 
     pub(crate) fn refuse(
@@ -82,13 +82,13 @@ impl Findings {
         let reason = reason.into();
         let message = format!("{}: {reason}", self.request_id);
         self.violations.push(Violation::error(code, message).hint(hint));
-        self.row(rule.as_str(), Verdict::Refuse, reason);
+        self.push(rule.as_str(), Verdict::Refuse, reason);
     }
 
     /// Refuses because other rules refuse; passes when they pass.
-    pub(crate) fn follow(&mut self, rule: RuleName, reason: impl Into<String>) {
+    pub(crate) fn follow_refusal(&mut self, rule: RuleName, reason: impl Into<String>) {
         self.following.push(rule);
-        self.row(rule.as_str(), Verdict::Refuse, reason.into());
+        self.push(rule.as_str(), Verdict::Refuse, reason.into());
     }
 
     /// Refuses until a person answers. The request waits for the answer.
@@ -100,11 +100,11 @@ impl Findings {
         hint: &str,
     ) {
         self.holding += 1;
-        self.lack(rule, code, reason, hint);
+        self.refuse_pending(rule, code, reason, hint);
     }
 
     /// Refuses until more signatures for the same text arrive.
-    pub(crate) fn lack(
+    pub(crate) fn refuse_pending(
         &mut self,
         rule: RuleName,
         code: Code,

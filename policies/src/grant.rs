@@ -9,11 +9,11 @@ use model::{Language, Sha256, UtcTime};
 use validator::Request;
 
 use crate::approval::{Approval, Touch};
-use crate::evidence::Installed;
+use crate::evidence::InstalledRuntime;
 use crate::hosts::GrantedNetwork;
 use crate::limits::GrantedLimits;
 use crate::policy::Policy;
-use crate::runtime::{HeapRule, ProcView, Runtime, TmpUse};
+use crate::runtime::{HeapRule, ProcRule, RuntimeRule, TmpRule};
 
 /// The environment of every sandbox. A run inherits no variable of the host.
 const BASE_ENV: [(&str, &str); 4] = [
@@ -26,15 +26,15 @@ const BASE_ENV: [(&str, &str); 4] = [
 /// Everything that the next steps must know about policy for one run.
 #[must_use]
 #[derive(Debug)]
-pub struct Grant {
+pub struct RunGrant {
     runtime_name: String,
     language: Language,
     binary: PathBuf,
     root: Option<PathBuf>,
     mounts: Vec<PathBuf>,
     caches: BTreeMap<PathBuf, PathBuf>,
-    tmp: TmpUse,
-    proc: ProcView,
+    tmp: TmpRule,
+    proc: ProcRule,
     env: Vec<(String, String)>,
     argv: Vec<String>,
     limits: GrantedLimits,
@@ -49,11 +49,11 @@ pub struct Grant {
     policy_sha256: Sha256,
 }
 
-impl Grant {
+impl RunGrant {
     pub(crate) fn new(
         request: &Request,
         policy: &Policy,
-        (runtime, installed): (&Runtime, &Installed),
+        (runtime, installed): (&RuntimeRule, &InstalledRuntime),
         approval: Approval,
     ) -> Self {
         let rules = &policy.rules;
@@ -67,7 +67,7 @@ impl Grant {
             tmp: runtime.tmp(),
             proc: runtime.proc(),
             env: environment(request, runtime, installed),
-            argv: words(request, runtime),
+            argv: argv_of_run(request, runtime),
             limits: rules.ceilings.grant(request),
             network: rules.network.grant(request),
             layers_required: rules.layers.required.clone(),
@@ -121,13 +121,13 @@ impl Grant {
 
     /// Returns the permitted use of `/tmp`.
     #[must_use]
-    pub fn tmp(&self) -> TmpUse {
+    pub fn tmp(&self) -> TmpRule {
         self.tmp
     }
 
     /// Returns the part of `/proc` that the sandbox sees.
     #[must_use]
-    pub fn proc(&self) -> ProcView {
+    pub fn proc(&self) -> ProcRule {
         self.proc
     }
 
@@ -232,8 +232,8 @@ impl Grant {
 /// request.
 fn environment(
     request: &Request,
-    runtime: &Runtime,
-    installed: &Installed,
+    runtime: &RuntimeRule,
+    installed: &InstalledRuntime,
 ) -> Vec<(String, String)> {
     let mut own = runtime.env().to_vec();
     for cache in runtime.caches() {
@@ -255,10 +255,10 @@ fn environment(
     env
 }
 
-fn words(request: &Request, runtime: &Runtime) -> Vec<String> {
+fn argv_of_run(request: &Request, runtime: &RuntimeRule) -> Vec<String> {
     let flag = match runtime.heap() {
         HeapRule::Flag(flag) => Some(format!("{flag}={}", heap_mb(request))),
-        HeapRule::Untold | HeapRule::Variable(_) => None,
+        HeapRule::Unset | HeapRule::Variable(_) => None,
     };
     let (first, rest) = request.argv().split_at(request.argv().len().min(1));
     let before = flag.into_iter().chain(runtime.arguments().iter().cloned());

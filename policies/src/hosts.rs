@@ -7,9 +7,9 @@ use std::net::IpAddr;
 use validator::{Code, HostPort, Network, Request};
 
 use crate::findings::Findings;
-use crate::form::{HostForm, NetworkForm};
-use crate::grounds::RuleName;
 use crate::problem::Problems;
+use crate::raw::{RawNetworkRules, RawOfferedHost};
+use crate::reasons::RuleName;
 
 /// The size limits of the network rules of one run: hosts, ports of one host, addresses,
 /// connections at once.
@@ -21,13 +21,13 @@ const CONNECTIONS_MAX: u64 = 256;
 /// The hosts that a policy offers.
 #[derive(Clone, Debug)]
 pub(crate) struct NetworkRules {
-    hosts: Vec<HostRule>,
+    hosts: Vec<OfferedHost>,
     bytes_max: u64,
     connections_max: u32,
 }
 
 #[derive(Clone, Debug)]
-struct HostRule {
+struct OfferedHost {
     host: String,
     ports: Vec<u16>,
     private: Vec<IpAddr>,
@@ -54,10 +54,10 @@ pub struct GrantedHost {
 }
 
 impl NetworkRules {
-    pub(crate) fn check(form: &NetworkForm, problems: &mut Problems<'_>) -> Self {
-        let mut hosts: Vec<HostRule> = Vec::new();
+    pub(crate) fn check(form: &RawNetworkRules, problems: &mut Problems<'_>) -> Self {
+        let mut hosts: Vec<OfferedHost> = Vec::new();
         for written in &form.hosts {
-            let Some(rule) = HostRule::check(written, problems) else { continue };
+            let Some(rule) = OfferedHost::check(written, problems) else { continue };
             if hosts.iter().any(|known| known.host == rule.host) {
                 let what = format!("`{}` appears twice", rule.host);
                 problems.add("network.hosts", what, "list all its ports in one entry");
@@ -85,7 +85,7 @@ impl NetworkRules {
             .flat_map(|rule| rule.ports.iter().map(move |port| format!("{}:{port}", rule.host)))
     }
 
-    fn offer(&self, asked: &HostPort) -> Option<&HostRule> {
+    fn offer(&self, asked: &HostPort) -> Option<&OfferedHost> {
         let rule = self.hosts.iter().find(|rule| rule.host == asked.host())?;
         rule.ports.contains(&asked.port()).then_some(rule)
     }
@@ -114,8 +114,8 @@ impl NetworkRules {
     }
 }
 
-impl HostRule {
-    fn check(form: &HostForm, problems: &mut Problems<'_>) -> Option<Self> {
+impl OfferedHost {
+    fn check(form: &RawOfferedHost, problems: &mut Problems<'_>) -> Option<Self> {
         let at = "network.hosts";
         let mut ports: Vec<u16> = Vec::new();
         for written in &form.ports {
@@ -180,7 +180,7 @@ pub(crate) fn judge(request: &Request, rules: &NetworkRules, findings: &mut Find
         return;
     }
     if let Some(granted) = rules.grant(request)
-        && let Some(reason) = granted.too_much()
+        && let Some(reason) = granted.exceeded_limit()
     {
         let hint = "request fewer hosts and ports";
         findings.refuse(RuleName::Network, Code::NetworkNotPermitted, reason, hint);
@@ -197,7 +197,7 @@ pub(crate) fn judge(request: &Request, rules: &NetworkRules, findings: &mut Find
 
 impl GrantedNetwork {
     /// Returns the reason why this is too much for one run, if it exceeds a size limit.
-    fn too_much(&self) -> Option<String> {
+    fn exceeded_limit(&self) -> Option<String> {
         if self.hosts.len() > HOSTS_MAX {
             return Some(format!("network_allowlist: more than {HOSTS_MAX} hosts"));
         }
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
     use crate::policy::Policy;
     use model::UtcTime;
-    use validator::{Draft, OwnerUid, Place};
+    use validator::{Draft, FileLocation, OwnerUid};
 
     /// The validator refuses such a request, but one of an older version can still be read.
     #[test]
@@ -226,10 +226,10 @@ mod tests {
         let name = "TR-20260209-160501Z-python-stats.md";
         let draft =
             || Draft::new(text.clone().into_bytes(), name, OwnerUid::new(0)).expect("small");
-        let checked = draft().check(Place::Spool, now);
+        let checked = draft().check(FileLocation::Spool, now);
         assert!(checked.verdict.is_err());
         assert_eq!(checked.violations[0].code, Code::NetworkAllowlistMissing);
-        let request = draft().recall(now).expect("still readable");
+        let request = draft().read_recorded(now).expect("still readable");
         let mut findings = Findings::new(&request);
         let policy = Policy::shipped("embedded").expect("a policy");
         judge(&request, &policy.rules.network, &mut findings);

@@ -18,9 +18,7 @@ mod check;
 mod decision;
 mod evidence;
 mod findings;
-mod form;
 mod grant;
-mod grounds;
 mod hosts;
 mod limits;
 mod locate;
@@ -28,34 +26,37 @@ mod locate;
 mod message_tests;
 mod model;
 mod number;
-mod outlook;
 pub mod permissions;
 mod policy;
+mod preview;
 mod problem;
+mod raw;
+mod reasons;
 mod rules;
 mod runtime;
 mod translate;
 
 pub use approval::{
-    APPROVE_NAMESPACE, KeyError, KeyKind, NotEntitled, REJECT_NAMESPACE, REQUEST_NAMESPACE,
-    REVOKED_BYTES_MAX, Revoked, RevokedError, SIGNATURE_BYTES_MAX, SIGNATURE_FILES_MAX,
-    SIGNERS_BYTES_MAX, SignatureError, SignatureFile, SignerKey, Signers, SignersError,
-    SshSignature, StandardTime, Touch, Verified,
+    APPROVE_NAMESPACE, AllowedSigners, AllowedSignersError, EntitlementError, KeyKind,
+    REJECT_NAMESPACE, REQUEST_NAMESPACE, REVOKED_BYTES_MAX, RevokedKeys, RevokedKeysError,
+    SIGNATURE_BYTES_MAX, SIGNATURE_FILES_MAX, SIGNERS_BYTES_MAX, SignatureError, SignatureFile,
+    SignerKey, SignerKeyError, SshSignature, StandardTime, Touch, VerifiedSshSignature,
 };
 pub use decision::{Approved, Decision, authorise};
 pub use evidence::{
-    AisEvidence, AisFile, Binaries, Evidence, Installed, Ledger, Permission, Submission,
+    AisEvidence, AisFile, DecisionEvidence, InstalledRuntime, InstalledRuntimes, LedgerEvidence,
+    PermissionEvidence, SubmissionOrigin,
 };
-pub use grant::Grant;
-pub use grounds::{
-    AisFinding, GateFinding, GateMode, Grounds, PermissionFinding, RuleName, RuleVerdict, Verdict,
-};
+pub use grant::RunGrant;
 pub use hosts::{GrantedHost, GrantedNetwork};
 pub use limits::{Ceilings, GrantedLimits};
-pub use outlook::{Outlook, Prospect, foresee};
 pub use policy::{POLICY_BYTES_MAX, Policy};
+pub use preview::{DecisionPreview, ExpectedVerdict, preview_decision};
 pub use problem::{PolicyError, PolicyProblem};
-pub use rules::beyond;
+pub use reasons::{
+    AisFinding, GateFinding, GateMode, PermissionFinding, Rationale, RuleName, RuleVerdict, Verdict,
+};
+pub use rules::bound_violations;
 pub use runtime::{
-    BinaryRule, CacheRule, CacheSource, HeapRule, ProcView, Runtime, TmpUse, WithoutCache,
+    BinaryRule, CacheRule, CacheSource, HeapRule, ProcRule, RuntimeRule, TmpRule, WithoutCache,
 };

@@ -4,19 +4,19 @@
 
 use validator::Request;
 
-use crate::form::LimitsForm;
-use crate::number::{ByteCount, Count, MilliCores, MilliPercent};
+use crate::number::{ByteCount, MilliCores, MilliPercent, WholeNumber};
 use crate::problem::Problems;
+use crate::raw::RawCeilings;
 
 const MIB: u64 = 1 << 20;
 
 /// The unit of a ceiling that is stored as the policy writes it.
-const WHOLE: u64 = 1;
+const WHOLE_UNIT: u64 = 1;
 /// The unit of a ceiling that is stored in thousandths of the value in the policy.
 const THOUSANDTHS: u64 = 1000;
 
 /// 100 percent, in thousandths of a percent.
-const ALL: u64 = 100_000;
+const ONE_HUNDRED_PERCENT: u64 = 100_000;
 
 /// The launcher's own limit: each file of `/out` costs kernel memory and time.
 const OUT_INODES_MAX: u64 = 65_536;
@@ -31,7 +31,7 @@ macro_rules! ceilings {
         }
 
         impl Ceilings {
-            fn of(form: &LimitsForm) -> Self {
+            fn of(form: &RawCeilings) -> Self {
                 Self { $($name: form.$key.number(),)+ }
             }
 
@@ -51,37 +51,37 @@ ceilings! {
     /// Thousandths of a core that a request may ask for.
     cpu_milli: u64 = cpu_cores_max, 65_536_000, THOUSANDTHS;
     /// MiB of memory that a request may ask for.
-    memory_mb: u64 = memory_mb_max, 1 << 30, WHOLE;
+    memory_mb: u64 = memory_mb_max, 1 << 30, WHOLE_UNIT;
     /// Seconds of wall time that a request may ask for.
-    time_sec: u64 = time_sec_max, 366 * 24 * 3600, WHOLE;
+    time_sec: u64 = time_sec_max, 366 * 24 * 3600, WHOLE_UNIT;
     /// Seconds of CPU time; none means cores asked × seconds asked.
-    cpu_seconds: Option<u64> = cpu_seconds_max, 1 << 40, WHOLE;
+    cpu_seconds: Option<u64> = cpu_seconds_max, 1 << 40, WHOLE_UNIT;
     /// Processes and threads at once.
-    pids: u64 = pids_max, 1 << 22, WHOLE;
+    pids: u64 = pids_max, 1 << 22, WHOLE_UNIT;
     /// Open files of one process.
-    open_files: u64 = open_files_max, 1 << 20, WHOLE;
+    open_files: u64 = open_files_max, 1 << 20, WHOLE_UNIT;
     /// Bytes of one file.
-    file_bytes: u64 = file_bytes_max, 1 << 40, WHOLE;
+    file_bytes: u64 = file_bytes_max, 1 << 40, WHOLE_UNIT;
     /// Bytes kept of stdout, and of stderr.
-    stream_bytes: u64 = stream_bytes_max, 1 << 40, WHOLE;
+    stream_bytes: u64 = stream_bytes_max, 1 << 40, WHOLE_UNIT;
     /// The share of the memory limit that `/out` may fill, in thousandths of a percent.
-    out_milli_percent: u64 = out_percent, ALL, THOUSANDTHS;
+    out_milli_percent: u64 = out_percent, ONE_HUNDRED_PERCENT, THOUSANDTHS;
     /// The same for `/tmp`.
-    tmp_milli_percent: u64 = tmp_percent, ALL, THOUSANDTHS;
+    tmp_milli_percent: u64 = tmp_percent, ONE_HUNDRED_PERCENT, THOUSANDTHS;
     /// The same for `/dev/shm`.
-    shm_milli_percent: u64 = shm_percent, ALL, THOUSANDTHS;
+    shm_milli_percent: u64 = shm_percent, ONE_HUNDRED_PERCENT, THOUSANDTHS;
     /// Files and directories in `/out`.
-    out_inodes: u64 = out_inodes_max, OUT_INODES_MAX, WHOLE;
+    out_inodes: u64 = out_inodes_max, OUT_INODES_MAX, WHOLE_UNIT;
     /// Artifacts kept of one run.
-    artifacts: u64 = artifacts_max, 1000, WHOLE;
+    artifacts: u64 = artifacts_max, 1000, WHOLE_UNIT;
     /// Directories below each other in `/out`.
-    artifact_depth: u64 = artifact_depth_max, 64, WHOLE;
+    artifact_depth: u64 = artifact_depth_max, 64, WHOLE_UNIT;
     /// Bytes of all inputs together.
-    input_bytes: u64 = input_bytes_max, 1 << 40, WHOLE;
+    input_bytes: u64 = input_bytes_max, 1 << 40, WHOLE_UNIT;
 }
 
 /// A number of the form, converted to the unit of the rules.
-trait FormNumber {
+trait RawNumber {
     type Number;
 
     fn number(&self) -> Self::Number;
@@ -89,7 +89,7 @@ trait FormNumber {
 
 macro_rules! form_numbers {
     ($($form:ty),+) => {
-        $(impl FormNumber for $form {
+        $(impl RawNumber for $form {
             type Number = u64;
 
             fn number(&self) -> u64 {
@@ -99,28 +99,28 @@ macro_rules! form_numbers {
     };
 }
 
-form_numbers!(Count, ByteCount, MilliCores, MilliPercent);
+form_numbers!(WholeNumber, ByteCount, MilliCores, MilliPercent);
 
-impl FormNumber for Option<Count> {
+impl RawNumber for Option<WholeNumber> {
     type Number = Option<u64>;
 
     fn number(&self) -> Option<u64> {
-        self.as_ref().map(Count::number)
+        self.as_ref().map(WholeNumber::number)
     }
 }
 
 /// A ceiling as a number that can be compared with its bounds.
-trait Bounded {
+trait BoundedCeiling {
     fn in_range(self) -> u64;
 }
 
-impl Bounded for u64 {
+impl BoundedCeiling for u64 {
     fn in_range(self) -> u64 {
         self
     }
 }
 
-impl Bounded for Option<u64> {
+impl BoundedCeiling for Option<u64> {
     /// Returns 1 for a ceiling that was left out, which is within any bounds.
     fn in_range(self) -> u64 {
         self.unwrap_or(1)
@@ -163,7 +163,7 @@ pub struct GrantedLimits {
 }
 
 impl Ceilings {
-    pub(crate) fn check(form: &LimitsForm, problems: &mut Problems<'_>) -> Self {
+    pub(crate) fn check(form: &RawCeilings, problems: &mut Problems<'_>) -> Self {
         let ceilings = Self::of(form);
         ceilings.check_ranges(problems);
         ceilings.check_shares(problems);
@@ -185,7 +185,7 @@ impl Ceilings {
     fn check_shares(&self, problems: &mut Problems<'_>) {
         let shares = [self.out_milli_percent, self.tmp_milli_percent, self.shm_milli_percent];
         let sum = shares.into_iter().fold(0, u64::saturating_add);
-        if sum > ALL {
+        if sum > ONE_HUNDRED_PERCENT {
             // A full tmpfs would otherwise end the run as memory_limit and hide output_limit.
             let sum = decimal(sum);
             let what = format!("out_percent, tmp_percent and shm_percent add up to {sum}");
@@ -196,7 +196,8 @@ impl Ceilings {
     /// Returns the limits of this request. The caller must have checked it against the ceilings.
     pub(crate) fn grant(&self, request: &Request) -> GrantedLimits {
         let memory_bytes = request.memory_limit_mb().saturating_mul(MIB);
-        let share = |milli_percent: u64| memory_bytes.saturating_mul(milli_percent) / ALL;
+        let share =
+            |milli_percent: u64| memory_bytes.saturating_mul(milli_percent) / ONE_HUNDRED_PERCENT;
         let cpu_milli = u64::from(request.cpu().as_milli());
         // Thousandths of a core × seconds are milliseconds of CPU time.
         let asked = cpu_milli.saturating_mul(request.time_limit_sec());

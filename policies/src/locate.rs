@@ -2,13 +2,13 @@
 //! indentation, not YAML, so no decision may depend on its answer.
 
 /// A key of a block mapping: its line from 1, its indentation, and its path from the top.
-struct Place {
+struct KeyPosition {
     line: usize,
     indent: usize,
     path: String,
 }
 
-fn places(text: &str) -> impl Iterator<Item = Place> + '_ {
+fn key_positions(text: &str) -> impl Iterator<Item = KeyPosition> + '_ {
     let mut above: Vec<(usize, &str)> = Vec::new();
     text.lines().enumerate().filter_map(move |(index, line)| {
         let trimmed = line.trim_start_matches(' ');
@@ -22,7 +22,7 @@ fn places(text: &str) -> impl Iterator<Item = Place> + '_ {
         above.retain(|&(outer, _)| outer < indent);
         above.push((indent, key));
         let keys: Vec<&str> = above.iter().map(|&(_, key)| key).collect();
-        Some(Place { line: index + 1, indent, path: keys.join(".") })
+        Some(KeyPosition { line: index + 1, indent, path: keys.join(".") })
     })
 }
 
@@ -31,7 +31,7 @@ fn places(text: &str) -> impl Iterator<Item = Place> + '_ {
 pub(crate) fn line_of(text: &str, path: &str) -> Option<usize> {
     let mut wanted = path;
     loop {
-        if let Some(place) = places(text).find(|place| place.path == wanted) {
+        if let Some(place) = key_positions(text).find(|place| place.path == wanted) {
             return Some(place.line);
         }
         (wanted, _) = wanted.rsplit_once('.')?;
@@ -40,13 +40,13 @@ pub(crate) fn line_of(text: &str, path: &str) -> Option<usize> {
 
 /// Returns the path of the key on this line, or `None` if the line does not begin with a key.
 pub(crate) fn key_on(text: &str, line: usize) -> Option<String> {
-    places(text).find(|place| place.line == line).map(|place| place.path)
+    key_positions(text).find(|place| place.line == line).map(|place| place.path)
 }
 
 /// Returns the path of the mapping that contains a position (1-based), or an empty text for the
 /// top-level mapping.
 pub(crate) fn mapping_at(text: &str, line: usize, column: usize) -> String {
-    let Some(place) = places(text).find(|place| place.line == line) else {
+    let Some(place) = key_positions(text).find(|place| place.line == line) else {
         return String::new();
     };
     // A position after the line's own key is inside that key's flow mapping.

@@ -9,19 +9,23 @@ use shared::{Named, assert_texts, every, refused};
 use validator::JsonError;
 
 use crate::ais::{
-    AisRules, Algorithm, Bundle, BundleError, Code, PublicKeyError, SigningKeyError, TrustError,
+    AisBundle, AisBundleError, AisCode, AisRules, AisTrustError, Algorithm, PublicKeyError,
+    SigningKeyError,
 };
 use crate::permissions::{
-    AgentName, Answer, AskId, Denial, Finding, GrantId, NotCalls, Refused, Source, ToolName,
-    Traceparent,
+    AgentName, CallsError, GrantId, PermissionAnswer, PermissionDenial, PermissionError,
+    PermissionRequestId, PermissionSource, ToolFinding, ToolName, Traceparent,
 };
-use crate::{KeyError, KeyKind, PolicyError, PolicyProblem, Revoked, SignatureError, Signers};
+use crate::{
+    AllowedSigners, KeyKind, PolicyError, PolicyProblem, RevokedKeys, SignatureError,
+    SignerKeyError,
+};
 
 fn tool() -> ToolName {
     "toolexec.run.python".parse().unwrap()
 }
 
-fn ask() -> AskId {
+fn permission_request_id() -> PermissionRequestId {
     "PR-20260209-160501Z-0123456789abcdef".parse().unwrap()
 }
 
@@ -33,8 +37,8 @@ fn time() -> UtcTime {
     "2026-02-09T16:05:01Z".parse().unwrap()
 }
 
-fn source() -> Source {
-    Source {
+fn source() -> PermissionSource {
+    PermissionSource {
         name: "core".parse().unwrap(),
         subject: "wf-1".parse().unwrap(),
         accesscontrol: Some("finance".parse().unwrap()),
@@ -47,9 +51,9 @@ fn fingerprint() -> String {
 
 fn of_approvals() -> Vec<Named> {
     [
-        every!(KeyError:
+        every!(SignerKeyError:
             Kind("ssh-rsa".to_owned()),
-            Damaged(KeyKind::Ed25519),
+            Malformed(KeyKind::Ed25519),
             Unsound(KeyKind::P256),
             Application("webauthn".to_owned()),
         ),
@@ -58,69 +62,72 @@ fn of_approvals() -> Vec<Named> {
             NotASignature,
             Version(2),
             Hash("md5".to_owned()),
-            Key(KeyError::Kind("ssh-rsa".to_owned())),
+            Key(SignerKeyError::Kind("ssh-rsa".to_owned())),
             Mismatch(KeyKind::SkP256),
-            Wrong { fingerprint: fingerprint() },
+            Unverified { fingerprint: fingerprint() },
             NoTouch { fingerprint: fingerprint() },
         ),
         vec![
-            refused("SignersError", Signers::parse("alice\n")),
-            refused("SignersError, of its options", Signers::parse("alice x-y ssh-ed25519 AAAA\n")),
-            refused("RevokedError", Revoked::parse(b"neither a list nor a key\n")),
+            refused("SignersError", AllowedSigners::parse("alice\n")),
+            refused(
+                "SignersError, of its options",
+                AllowedSigners::parse("alice x-y ssh-ed25519 AAAA\n"),
+            ),
+            refused("RevokedError", RevokedKeys::parse(b"neither a list nor a key\n")),
         ],
     ]
     .concat()
 }
 
 fn of_permissions() -> Vec<Named> {
-    let entry = Refused::Inconsistent { entry: 7, why: "the number is not the next" };
+    let entry = PermissionError::Inconsistent { entry: 7, why: "the number is not the next" };
     [
-        every!(Finding:
-            Denied(Denial::Said),
-            Denied(Denial::LeftOut),
+        every!(ToolFinding:
+            Denied(PermissionDenial::Said),
+            Denied(PermissionDenial::LeftOut),
             Granted(grant()),
             Missing,
             Expired,
-            NotForThese,
+            NotCovered,
         ),
-        every!(Refused:
-            NotOpen(ask()),
-            Expired(ask()),
-            OtherBytes(ask()),
-            OtherSource(ask()),
-            NeverAsked(ask(), tool()),
-            OverAlready(tool(), time()),
+        every!(PermissionError:
+            NotOpen(permission_request_id()),
+            Expired(permission_request_id()),
+            DigestMismatch(permission_request_id()),
+            SourceMismatch(permission_request_id()),
+            NotRequested(permission_request_id(), tool()),
+            ExpiredGrant(tool(), time()),
             NoInputs(tool()),
-            Blocked(tool(), Finding::Missing),
-            NothingAsked,
+            Blocked(tool(), ToolFinding::Missing),
+            NoToolRequested,
             AllApproved,
-            NothingThere(tool()),
+            NothingToRevoke(tool()),
             NoGrant(grant()),
             Full("more than 100 requests wait"),
-            Nobody(source());
+            UnknownSource(source());
             without Inconsistent
         ),
         vec![("Refused::Inconsistent", entry.to_string())],
-        every!(NotCalls:
+        every!(CallsError:
             Json(JsonError::TooLarge { bytes_max: 1024 }),
             Form("missing field `tools`".to_owned()),
             TooMany,
-            OtherName(tool()),
+            NameMismatch(tool()),
         ),
         vec![
             refused("NotAGrantId", "x".parse::<GrantId>()),
-            refused("NotAnAskId", "x".parse::<AskId>()),
+            refused("NotAnAskId", "x".parse::<PermissionRequestId>()),
             refused("NotATraceparent", "x".parse::<Traceparent>()),
             refused("NotAName, empty", "".parse::<AgentName>()),
             refused("NotAName, of signs", "a\u{202e}".parse::<ToolName>()),
-            refused("NotAccepted", Answer::read(b"{}")),
+            refused("NotAccepted", PermissionAnswer::read(b"{}")),
         ],
     ]
     .concat()
 }
 
 fn of_ais() -> Vec<Named> {
-    let codes = Code::ALL.iter().map(|code| (code.as_str(), code.meaning().to_owned()));
+    let codes = AisCode::ALL.iter().map(|code| (code.as_str(), code.meaning().to_owned()));
     [
         every!(SigningKeyError: Form, OpenSsh, Kind(Algorithm::ES256), Encrypted, Empty),
         every!(PublicKeyError:
@@ -130,14 +137,14 @@ fn of_ais() -> Vec<Named> {
             Kind,
             Unsound,
         ),
-        every!(BundleError:
+        every!(AisBundleError:
             Json(JsonError::TooLarge { bytes_max: 1024 }),
             NotAnObject,
             Missing("ibe"),
             Unknown("more".to_owned());
             without Artifact
         ),
-        every!(TrustError:
+        every!(AisTrustError:
             TooLarge,
             Form("missing field `keys`".to_owned()),
             Key("user-1".to_owned(), PublicKeyError::Unsound),
@@ -146,7 +153,7 @@ fn of_ais() -> Vec<Named> {
         vec![
             refused(
                 "BundleError::Artifact",
-                Bundle::read(br#"{"uia":{},"apa":{},"apr":{},"tca":{},"ibe":{}}"#),
+                AisBundle::read(br#"{"uia":{},"apa":{},"apr":{},"tca":{},"ibe":{}}"#),
             ),
             refused("RulesError", AisRules::read(b"hs256: maybe\n")),
         ],
@@ -156,7 +163,7 @@ fn of_ais() -> Vec<Named> {
 }
 
 #[test]
-fn the_errors_say_what_they_said() {
+fn error_texts_match_the_snapshot() {
     let key = PolicyProblem::new(Some(7), "limits.pids_max", "is 0".to_owned(), "write 1 or more");
     let whole = PolicyProblem::new(None, "", "is empty".to_owned(), "write a policy");
     let of_policies = vec![

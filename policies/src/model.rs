@@ -5,20 +5,20 @@ use std::collections::BTreeSet;
 use validator::RiskLevel;
 
 use crate::ais::AisRules;
-use crate::evidence::Submission;
-use crate::grounds::GateMode;
+use crate::evidence::SubmissionOrigin;
 use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
-use crate::permissions::Terms;
-use crate::runtime::Runtime;
+use crate::permissions::PermissionTerms;
+use crate::reasons::GateMode;
+use crate::runtime::RuntimeRule;
 
 /// The checked content of a policy file.
 #[derive(Clone, Debug)]
-pub(crate) struct Rules {
+pub(crate) struct PolicyRules {
     pub(crate) name: String,
     pub(crate) approval: ApprovalRules,
     pub(crate) risk: RiskFloors,
-    pub(crate) runtimes: Vec<Runtime>,
+    pub(crate) runtimes: Vec<RuntimeRule>,
     pub(crate) ceilings: Ceilings,
     pub(crate) network: NetworkRules,
     pub(crate) layers: LayerRules,
@@ -28,31 +28,31 @@ pub(crate) struct Rules {
     pub(crate) held_sec_max: u64,
     pub(crate) gate: GateMode,
     pub(crate) permissions: PermissionRules,
-    pub(crate) ais: AisPolicy,
+    pub(crate) ais: AisPolicyRules,
 }
 
 /// The requests that must be bound to an intent, and the strictness of the check.
 #[derive(Clone, Debug)]
-pub(crate) struct AisPolicy {
-    pub(crate) covered: Covered,
+pub(crate) struct AisPolicyRules {
+    pub(crate) covered: CoveredRequests,
     pub(crate) rules: AisRules,
 }
 
 /// The requests that need a permission, and the users whose unsigned answers can give one.
 #[derive(Clone, Debug)]
 pub(crate) struct PermissionRules {
-    pub(crate) covered: Covered,
-    pub(crate) terms: Terms,
+    pub(crate) covered: CoveredRequests,
+    pub(crate) terms: PermissionTerms,
     pub(crate) answer_uids: BTreeSet<u32>,
     pub(crate) workflow_idle_sec: Option<u64>,
 }
 
 model::closed_set! {
     /// The requests that a check covers, by their author.
-    pub(crate) enum Covered {
-        Nobody = "nobody",
+    pub(crate) enum CoveredRequests {
+        None = "nobody",
         CoreDraft = "core_draft",
-        Everybody = "everybody",
+        All = "everybody",
     }
 }
 
@@ -60,7 +60,7 @@ model::closed_set! {
 #[derive(Clone, Debug)]
 pub(crate) struct ApprovalRules {
     pub(crate) invoker: bool,
-    pub(crate) owners: Vec<Owner>,
+    pub(crate) owners: Vec<ApprovalOwner>,
     pub(crate) signatures_min: SignaturesMin,
     pub(crate) age_sec_max: Option<u64>,
     pub(crate) self_approval: bool,
@@ -72,14 +72,16 @@ pub(crate) struct ApprovalRules {
 impl ApprovalRules {
     /// Returns whether the submission comes from an approver: the owner of the file, or the user
     /// who typed the command.
-    pub(crate) fn knows(&self, submission: &Submission) -> bool {
+    pub(crate) fn is_approver(&self, submission: &SubmissionOrigin) -> bool {
         let (uid, name) = match submission {
-            Submission::Invoked { uid, name } => (*uid, name.as_deref()),
-            Submission::Dropped { owner, owner_name } => (owner.get(), owner_name.as_deref()),
+            SubmissionOrigin::Invoked { uid, name } => (*uid, name.as_deref()),
+            SubmissionOrigin::Submitted { owner, owner_name } => {
+                (owner.get(), owner_name.as_deref())
+            }
         };
         self.owners.iter().any(|owner| match owner {
-            Owner::Uid(known) => *known == uid,
-            Owner::Name(known) => Some(known.as_str()) == name,
+            ApprovalOwner::Uid(known) => *known == uid,
+            ApprovalOwner::Name(known) => Some(known.as_str()) == name,
         })
     }
 }
@@ -114,7 +116,7 @@ pub(crate) struct RiskFloors {
 
 /// A user of the host, by name or by number.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Owner {
+pub(crate) enum ApprovalOwner {
     Name(String),
     Uid(u32),
 }

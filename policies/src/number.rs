@@ -4,7 +4,7 @@
 use serde::de::{Deserialize, Deserializer, Error as _};
 
 /// A whole number in plain decimal digits. `0x10`, `1_000` and `010` are refused.
-pub(crate) struct Count(pub(crate) u64);
+pub(crate) struct WholeNumber(pub(crate) u64);
 
 /// A size in bytes: a whole number, optionally followed by ` KiB`, ` MiB` or ` GiB`.
 pub(crate) struct ByteCount(pub(crate) u64);
@@ -41,7 +41,7 @@ fn thousandths(text: &str) -> Option<u64> {
     digits(whole)?.checked_mul(1000)?.checked_add(fraction)
 }
 
-impl<'de> Deserialize<'de> for Count {
+impl<'de> Deserialize<'de> for WholeNumber {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let number = digits(&text).map(Self);

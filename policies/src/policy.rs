@@ -8,10 +8,10 @@ use validator::Request;
 
 use crate::check;
 use crate::limits::Ceilings;
-use crate::model::{Covered, Rules};
-use crate::permissions::Terms;
+use crate::model::{CoveredRequests, PolicyRules};
+use crate::permissions::PermissionTerms;
 use crate::problem::{PolicyError, PolicyProblem};
-use crate::runtime::Runtime;
+use crate::runtime::RuntimeRule;
 use crate::translate;
 
 /// The maximum size of a policy file in bytes.
@@ -24,7 +24,7 @@ const STRICT: &str = include_str!("../profiles/strict.yaml");
 /// The rules of one host.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    pub(crate) rules: Rules,
+    pub(crate) rules: PolicyRules,
     text: String,
     sha256: Sha256,
 }
@@ -89,7 +89,7 @@ impl Policy {
 
     /// Returns whether the person who types `toolexec run` approves the request by that.
     #[must_use]
-    pub fn takes_the_invokers_word(&self) -> bool {
+    pub fn accepts_invoker(&self) -> bool {
         self.rules.approval.invoker
     }
 
@@ -106,27 +106,27 @@ impl Policy {
     }
 
     /// Returns the offered runtimes, ordered by name.
-    pub fn runtimes(&self) -> impl Iterator<Item = &Runtime> {
+    pub fn runtimes(&self) -> impl Iterator<Item = &RuntimeRule> {
         self.rules.runtimes.iter()
     }
 
     /// Returns whether this request needs a permission.
     #[must_use]
-    pub fn asks_permission(&self, request: &Request) -> bool {
+    pub fn requires_permission(&self, request: &Request) -> bool {
         self.rules.permissions.covered.covers(request)
     }
 
     /// Returns whether this request must be bound to an intent by an AIS bundle.
     #[must_use]
-    pub fn asks_ais(&self, request: &Request) -> bool {
+    pub fn requires_ais(&self, request: &Request) -> bool {
         self.rules.ais.covered.covers(request)
     }
 
     /// Returns the terms of permission requests, or `None` if no request needs a permission.
     #[must_use]
-    pub fn permission_terms(&self) -> Option<&Terms> {
+    pub fn permission_terms(&self) -> Option<&PermissionTerms> {
         let rules = &self.rules.permissions;
-        (rules.covered != Covered::Nobody).then_some(&rules.terms)
+        (rules.covered != CoveredRequests::None).then_some(&rules.terms)
     }
 
     /// Returns the users of the host whose unsigned answers about permissions count.

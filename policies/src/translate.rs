@@ -5,13 +5,13 @@
 use serde_yaml::budget::BudgetBreach;
 use serde_yaml::{Error, MergeKeyPolicy};
 
-use crate::form::PolicyForm;
 use crate::locate;
 use crate::problem::{PolicyError, PolicyProblem};
+use crate::raw::RawPolicy;
 
-const SHOW: &str = "see a complete policy with `toolexec policy show embedded`";
+const SHOW_ADVICE: &str = "see a complete policy with `toolexec policy show embedded`";
 
-pub(crate) fn read(text: &str, origin: &str) -> Result<PolicyForm, PolicyError> {
+pub(crate) fn read(text: &str, origin: &str) -> Result<RawPolicy, PolicyError> {
     let options = serde_yaml::options! {
         budget: serde_yaml::budget! {
             max_anchors: 0,
@@ -49,7 +49,7 @@ fn problem(text: &str, error: &Error) -> PolicyProblem {
             PolicyProblem::new(line, &inside(field), "unknown key".to_owned(), &advice)
         }
         Error::SerdeMissingField { field, .. } => {
-            PolicyProblem::new(line, &inside(field), "missing".to_owned(), SHOW)
+            PolicyProblem::new(line, &inside(field), "missing".to_owned(), SHOW_ADVICE)
         }
         Error::DuplicateMappingKey { key, .. } => {
             let key = inside(key.as_deref().unwrap_or("?"));
@@ -57,13 +57,13 @@ fn problem(text: &str, error: &Error) -> PolicyProblem {
         }
         other => {
             let key = line.and_then(|line| locate::key_on(text, line)).unwrap_or_default();
-            let (what, advice) = plainly(other);
+            let (what, advice) = describe(other);
             PolicyProblem::new(line, &key, what, advice)
         }
     }
 }
 
-fn plainly(error: &Error) -> (String, &'static str) {
+fn describe(error: &Error) -> (String, &'static str) {
     match error {
         Error::Message { msg, .. } => (msg.clone(), "write the value as plain decimal digits"),
         Error::Budget {
@@ -77,14 +77,14 @@ fn plainly(error: &Error) -> (String, &'static str) {
             ("merge keys are not supported".to_owned(), "write out every value")
         }
         Error::InvalidBooleanStrict { .. } => ("not a boolean".to_owned(), "write true or false"),
-        Error::NullIntoString { .. } => ("has no value".to_owned(), SHOW),
+        Error::NullIntoString { .. } => ("has no value".to_owned(), SHOW_ADVICE),
         Error::SerdeUnknownVariant { variant, expected, .. } => {
-            (format!("`{variant}` is not one of {}", expected.join(", ")), SHOW)
+            (format!("`{variant}` is not one of {}", expected.join(", ")), SHOW_ADVICE)
         }
         Error::MultipleDocuments { .. } => {
             ("contains a second document".to_owned(), "keep one policy per file")
         }
-        other => (without_place(&other.to_string()), SHOW),
+        other => (without_place(&other.to_string()), SHOW_ADVICE),
     }
 }
 

@@ -6,11 +6,11 @@ use crate::scene;
 use crate::soft;
 
 use policies::{
-    APPROVE_NAMESPACE, Approved, Decision, Ledger, Policy, REJECT_NAMESPACE, REQUEST_NAMESPACE,
-    Revoked, SignatureFile, Signers, Verdict,
+    APPROVE_NAMESPACE, AllowedSigners, Approved, Decision, LedgerEvidence, Policy,
+    REJECT_NAMESPACE, REQUEST_NAMESPACE, RevokedKeys, SignatureFile, Verdict,
 };
 use scene::{
-    Scene, accepts, approved, codes, dropped, policy, reason, refused, request_of, time,
+    DecisionScene, accepts, approved, codes, dropped, policy, reason, refused, request_of, time,
     unapproved, verdict,
 };
 use soft::{PRESENT, SoftKey, VERIFIED};
@@ -28,26 +28,30 @@ fn carol() -> SoftKey {
 }
 
 /// Makes a trust store of these names and keys.
-fn signers(lines: &[(&str, &SoftKey)]) -> Signers {
+fn signers(lines: &[(&str, &SoftKey)]) -> AllowedSigners {
     let lines: Vec<String> =
         lines.iter().map(|(names, key)| format!("{names} {}", key.public())).collect();
-    Signers::parse(&lines.join("\n")).unwrap_or_else(|error| panic!("{error}"))
+    AllowedSigners::parse(&lines.join("\n")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn everybody() -> Signers {
+fn all_signers() -> AllowedSigners {
     signers(&[("alice", &alice()), ("bob", &bob()), ("carol", &carol())])
 }
 
 /// A submitted request with its signature files.
-struct Case {
+struct ApprovalCase {
     text: String,
     files: Vec<SignatureFile>,
-    scene: Scene,
+    scene: DecisionScene,
 }
 
-impl Case {
+impl ApprovalCase {
     fn of(changes: &[(&str, &str)]) -> Self {
-        let scene = Scene { submission: dropped(), signers: Some(everybody()), ..Scene::default() };
+        let scene = DecisionScene {
+            submission: dropped(),
+            signers: Some(all_signers()),
+            ..DecisionScene::default()
+        };
         Self { text: scene::text(changes), files: Vec::new(), scene }
     }
 
@@ -60,13 +64,13 @@ impl Case {
         self.signed(APPROVE_NAMESPACE, keys)
     }
 
-    fn trusting(mut self, signers: Signers) -> Self {
+    fn trusting(mut self, signers: AllowedSigners) -> Self {
         self.scene.signers = Some(signers);
         self
     }
 
     fn decide(self, policy: &Policy) -> Decision {
-        let scene = Scene { signatures: self.files, ..self.scene };
+        let scene = DecisionScene { signatures: self.files, ..self.scene };
         scene.decide(request_of(self.text.as_bytes()), policy)
     }
 
@@ -103,7 +107,7 @@ const ASKED_BY_ALICE: (&str, &str) = ("purpose:", "x-requester: \"alice\"\npurpo
 fn one_sound_approval_of_each_kind_of_key_is_enough() {
     for (name, key) in [("alice", alice()), ("bob", bob()), ("carol", carol())] {
         let by = format!("approved_by: \"{name}\"");
-        let case = Case::of(&[("approved_by: \"alice\"", &by)]).approved_by(&[key]);
+        let case = ApprovalCase::of(&[("approved_by: \"alice\"", &by)]).approved_by(&[key]);
         let approved = case.accepted(&standard());
         assert_eq!(approved.grant().approvals()[0].0, name);
         let touches = approved.grant().touches();
@@ -118,70 +122,73 @@ fn one_sound_approval_of_each_kind_of_key_is_enough() {
 /// An unread signature file may be the rejection, regardless of other files and of policy.
 #[test]
 fn a_signature_file_that_was_not_read_refuses() {
-    let unread = |mut case: Case| {
+    let unread = |mut case: ApprovalCase| {
         case.scene.unread_signatures = vec!["A.md.reject.sig: is a FIFO".to_owned()];
         case
     };
-    let sound = || Case::of(&[]).approved_by(&[alice()]);
+    let sound = || ApprovalCase::of(&[]).approved_by(&[alice()]);
     drop(sound().accepted(&standard()));
     let (violations, rules) = refused(unread(sound()).decide(&standard()));
     assert_eq!(codes(&violations), ["approval.signature"]);
     assert!(violations[0].message.contains("A.md.reject.sig"), "{violations:#?}");
     assert_eq!(verdict(&rules, "approval.rejected"), Verdict::Refuse);
-    let mut own = Case::of(&[]);
-    own.scene = Scene::default();
+    let mut own = ApprovalCase::of(&[]);
+    own.scene = DecisionScene::default();
     assert_eq!(unread(own).codes(&scene::shipped("embedded")), ["approval.signature"]);
 }
 
 #[test]
-fn nobody_signed() {
-    assert_eq!(Case::of(&[]).codes(&standard()), ["approval.count"]);
+fn unsigned_request_is_refused() {
+    assert_eq!(ApprovalCase::of(&[]).codes(&standard()), ["approval.count"]);
 }
 
 /// A request waits only for signatures that people of the trust store could give.
 #[test]
-fn what_more_signatures_could_mend_waits_and_nothing_else_does() {
-    let waits = |case: Case, policy: &Policy| match case.decide(policy) {
+fn waits_only_for_signatures_that_could_satisfy_it() {
+    let waits = |case: ApprovalCase, policy: &Policy| match case.decide(policy) {
         Decision::Hold { .. } => true,
         Decision::Refuse { .. } => false,
         Decision::Approve(approved) => panic!("approved: {:#?}", approved.grounds().rules),
     };
     let strange = || SoftKey::ed25519(9);
     for (what, case) in [
-        ("nobody", Case::of(&[])),
-        ("one of two", Case::of(&[]).approved_by(&[alice()])),
-        ("others than the named one", Case::of(&[]).approved_by(&[bob(), carol()])),
-        ("a stranger", Case::of(&[]).approved_by(&[strange()])),
-        ("who asks", Case::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[alice()])),
+        ("nobody", ApprovalCase::of(&[])),
+        ("one of two", ApprovalCase::of(&[]).approved_by(&[alice()])),
+        ("others than the named one", ApprovalCase::of(&[]).approved_by(&[bob(), carol()])),
+        ("a stranger", ApprovalCase::of(&[]).approved_by(&[strange()])),
+        ("who asks", ApprovalCase::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[alice()])),
     ] {
         assert!(waits(case, &two()), "{what}");
     }
     let by = |name: &str| format!("approved_by: \"{name}\"");
     let nobody = by("nobody");
     let unknown = [("approved_by: \"alice\"", nobody.as_str())];
-    let revoked = Revoked::parse(format!("{}\n", alice().public()).as_bytes()).expect("a list");
+    let revoked = RevokedKeys::parse(format!("{}\n", alice().public()).as_bytes()).expect("a list");
     for (what, case) in [
-        ("a name that nobody has", Case::of(&unknown).approved_by(&[bob()])),
-        ("the one who asks is named", Case::of(&[ASKED_BY_ALICE])),
-        ("too few are known", Case::of(&[]).trusting(signers(&[("alice", &alice())]))),
-        ("the named one's key is revoked", Case::of(&[]).trusting(everybody().without(revoked))),
+        ("a name that nobody has", ApprovalCase::of(&unknown).approved_by(&[bob()])),
+        ("the one who asks is named", ApprovalCase::of(&[ASKED_BY_ALICE])),
+        ("too few are known", ApprovalCase::of(&[]).trusting(signers(&[("alice", &alice())]))),
+        (
+            "the named one's key is revoked",
+            ApprovalCase::of(&[]).trusting(all_signers().with_revoked(revoked)),
+        ),
         (
             "the named one may not sign this",
-            Case::of(&[]).trusting(signers(&[
+            ApprovalCase::of(&[]).trusting(signers(&[
                 ("alice namespaces=\"file\"", &alice()),
                 ("bob", &bob()),
                 ("carol", &carol()),
             ])),
         ),
-        ("a rejection", Case::of(&[]).signed(REJECT_NAMESPACE, &[bob()])),
-        ("another rule", Case::of(&[("purpose:", "x-audience: \"elsewhere\"\npurpose:")])),
+        ("a rejection", ApprovalCase::of(&[]).signed(REJECT_NAMESPACE, &[bob()])),
+        ("another rule", ApprovalCase::of(&[("purpose:", "x-audience: \"elsewhere\"\npurpose:")])),
     ] {
         assert!(!waits(case, &two()), "{what}");
     }
-    let mut unread = Case::of(&[]);
+    let mut unread = ApprovalCase::of(&[]);
     unread.scene.unread_signatures = vec!["A.md.reject.sig: is a FIFO".to_owned()];
     assert!(!waits(unread, &two()));
-    let mut untrusting = Case::of(&[]);
+    let mut untrusting = ApprovalCase::of(&[]);
     untrusting.scene.signers = None;
     assert!(!waits(untrusting, &standard()));
 }
@@ -189,7 +196,7 @@ fn what_more_signatures_could_mend_waits_and_nothing_else_does() {
 #[test]
 fn a_date_out_of_order_is_refused_again_when_it_is_decided() {
     for (now, good) in [("2026-02-09T16:10:00Z", true), ("2026-02-09T16:09:59Z", false)] {
-        let mut case = Case::of(&[]).approved_by(&[alice()]);
+        let mut case = ApprovalCase::of(&[]).approved_by(&[alice()]);
         case.scene.now = time(now);
         if good {
             accepts(case.decide(&standard()));
@@ -203,26 +210,26 @@ fn a_date_out_of_order_is_refused_again_when_it_is_decided() {
 fn an_old_approval_is_refused_when_it_is_decided_and_again_before_it_runs() {
     let policy = with(&[("age_sec_max: 604800", "age_sec_max: 3600")]);
     // approved_utc is 16:12:00, and two minutes of skew are allowed.
-    let mut late = Case::of(&[]).approved_by(&[alice()]);
+    let mut late = ApprovalCase::of(&[]).approved_by(&[alice()]);
     late.scene.now = time("2026-02-09T17:14:01Z");
     assert_eq!(late.codes(&policy), ["approval.expired"]);
 
-    let approved = Case::of(&[]).approved_by(&[alice()]).accepted(&policy);
+    let approved = ApprovalCase::of(&[]).approved_by(&[alice()]).accepted(&policy);
     assert_eq!(approved.grant().approval_expires(), Some(time("2026-02-09T17:14:00Z")));
     assert!(approved.still_holds(time("2026-02-09T17:14:00Z")).is_ok());
     let violation = approved.still_holds(time("2026-02-09T17:14:01Z")).unwrap_err();
     assert_eq!(violation.code.as_str(), "approval.expired");
 
     let forever = with(&[("age_sec_max: 604800", "age_sec_max: null")]);
-    let approved = Case::of(&[]).approved_by(&[alice()]).accepted(&forever);
+    let approved = ApprovalCase::of(&[]).approved_by(&[alice()]).accepted(&forever);
     assert!(approved.still_holds(time("2999-01-01T00:00:00Z")).is_ok());
 }
 
 #[test]
-fn a_signature_that_does_not_hold_is_refused_with_its_reason() {
+fn invalid_signature_is_refused_with_its_reason() {
     let stranger = SoftKey::ed25519(99);
     let untouched = SoftKey::ed25519(3).in_security_key("ssh:", 0, 1);
-    let text = Case::of(&[]).text;
+    let text = ApprovalCase::of(&[]).text;
     let other = alice().sign(APPROVE_NAMESPACE, format!("{text}\n").as_bytes());
     for (what, file, words) in [
         ("other bytes", other, "does not verify over these bytes"),
@@ -234,7 +241,7 @@ fn a_signature_that_does_not_hold_is_refused_with_its_reason() {
         ("other use", alice().sign("file", text.as_bytes()), "namespace `file`"),
         ("no touch", untouched.sign(APPROVE_NAMESPACE, text.as_bytes()), "without being touched"),
     ] {
-        let mut case = Case::of(&[]);
+        let mut case = ApprovalCase::of(&[]);
         case.files.push(file);
         let (violations, _) = unapproved(case.decide(&standard()));
         assert_eq!(codes(&violations), ["approval.signature", "approval.count"], "{what}");
@@ -243,7 +250,7 @@ fn a_signature_that_does_not_hold_is_refused_with_its_reason() {
 }
 
 #[test]
-fn approved_utc_lies_within_the_validity_of_the_key() {
+fn approved_utc_must_be_within_the_validity_of_the_key() {
     for (options, good) in [
         ("valid-after=\"20260209161200Z\"", true),
         ("valid-after=\"20260209161201Z\"", false),
@@ -253,7 +260,7 @@ fn approved_utc_lies_within_the_validity_of_the_key() {
         ("namespaces=\"reject.*\"", false),
     ] {
         let store = signers(&[(&format!("alice {options}"), &alice())]);
-        let case = Case::of(&[]).approved_by(&[alice()]).trusting(store);
+        let case = ApprovalCase::of(&[]).approved_by(&[alice()]).trusting(store);
         if good {
             accepts(case.decide(&standard()));
         } else {
@@ -265,15 +272,19 @@ fn approved_utc_lies_within_the_validity_of_the_key() {
 
 #[test]
 fn approved_by_must_be_one_who_signed() {
-    assert_eq!(Case::of(&[]).approved_by(&[bob()]).codes(&standard()), ["approval.principal"]);
-    accepts(Case::of(&[BY_BOB]).approved_by(&[bob()]).decide(&standard()));
+    assert_eq!(
+        ApprovalCase::of(&[]).approved_by(&[bob()]).codes(&standard()),
+        ["approval.principal"]
+    );
+    accepts(ApprovalCase::of(&[BY_BOB]).approved_by(&[bob()]).decide(&standard()));
     // One of two suffices, and a pattern may match the name.
-    accepts(Case::of(&[]).approved_by(&[bob(), alice()]).decide(&two()));
+    accepts(ApprovalCase::of(&[]).approved_by(&[bob(), alice()]).decide(&two()));
     let store = signers(&[("al*,!alan", &alice())]);
-    let approved = Case::of(&[]).approved_by(&[alice()]).trusting(store).accepted(&standard());
+    let approved =
+        ApprovalCase::of(&[]).approved_by(&[alice()]).trusting(store).accepted(&standard());
     assert_eq!(approved.grant().approvals()[0].0, "alice");
     let store = signers(&[("al*,!alice", &alice())]);
-    let case = Case::of(&[]).approved_by(&[alice()]).trusting(store);
+    let case = ApprovalCase::of(&[]).approved_by(&[alice()]).trusting(store);
     assert_eq!(case.codes(&standard()), ["approval.principal"]);
 }
 
@@ -281,7 +292,7 @@ fn approved_by_must_be_one_who_signed() {
 fn people_are_counted_and_never_keys_files_or_names() {
     let second = SoftKey::ed25519(7);
     for (what, store, keys) in [
-        ("one file twice", everybody(), vec![alice(), alice()]),
+        ("one file twice", all_signers(), vec![alice(), alice()]),
         ("two keys", signers(&[("alice", &alice()), ("alice", &second)]), vec![alice(), second]),
         (
             "a pattern that may be alice",
@@ -290,73 +301,76 @@ fn people_are_counted_and_never_keys_files_or_names() {
         ),
         ("everybody's key", signers(&[("alice", &alice()), ("*", &bob())]), vec![alice(), bob()]),
     ] {
-        let case = Case::of(&[]).approved_by(&keys).trusting(store);
+        let case = ApprovalCase::of(&[]).approved_by(&keys).trusting(store);
         assert_eq!(case.codes(&two()), ["approval.count"], "{what}");
     }
-    let case = Case::of(&[]).approved_by(&[alice(), carol()]);
+    let case = ApprovalCase::of(&[]).approved_by(&[alice(), carol()]);
     assert_eq!(case.accepted(&two()).grant().approval_text(), "signed by 2 of 2");
     let store = signers(&[("al*", &alice()), ("bo*", &bob())]);
-    accepts(Case::of(&[]).approved_by(&[alice(), bob()]).trusting(store).decide(&two()));
+    accepts(ApprovalCase::of(&[]).approved_by(&[alice(), bob()]).trusting(store).decide(&two()));
 }
 
 #[test]
-fn whoever_asks_never_counts_as_approver() {
+fn requester_never_counts_as_approver() {
     // The requester named by the text, by a signature, and by another name or key of the same
     // person.
-    let case = Case::of(&[ASKED_BY_ALICE]).approved_by(&[alice()]);
+    let case = ApprovalCase::of(&[ASKED_BY_ALICE]).approved_by(&[alice()]);
     assert_eq!(case.codes(&standard()), ["approval.self", "approval.count"]);
-    let case = Case::of(&[]).approved_by(&[alice()]).signed(REQUEST_NAMESPACE, &[alice()]);
+    let case = ApprovalCase::of(&[]).approved_by(&[alice()]).signed(REQUEST_NAMESPACE, &[alice()]);
     assert_eq!(case.codes(&standard()), ["approval.self", "approval.count"]);
     let second = SoftKey::ed25519(7);
     let store = signers(&[("alice,al", &alice()), ("al", &second)]);
-    let case = Case::of(&[ASKED_BY_ALICE, ("approved_by: \"alice\"", "approved_by: \"al\"")]);
+    let case =
+        ApprovalCase::of(&[ASKED_BY_ALICE, ("approved_by: \"alice\"", "approved_by: \"al\"")]);
     let case = case.approved_by(&[second]).trusting(store);
     assert_eq!(case.codes(&standard()), ["approval.self", "approval.count"]);
 
     // With the approval of another person the run is approved, but not in the requester's name.
-    let case = Case::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[alice(), bob()]);
+    let case = ApprovalCase::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[alice(), bob()]);
     let approved = case.accepted(&standard());
     assert_eq!(approved.grant().approvals().len(), 1);
     assert!(reason(&approved.grounds().rules, "approval.self").contains("not counted: alice"));
-    let case = Case::of(&[ASKED_BY_ALICE]).approved_by(&[alice(), bob()]);
+    let case = ApprovalCase::of(&[ASKED_BY_ALICE]).approved_by(&[alice(), bob()]);
     assert_eq!(case.codes(&standard()), ["approval.self", "approval.principal"]);
-    let case = Case::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[alice(), bob()]);
+    let case = ApprovalCase::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[alice(), bob()]);
     assert_eq!(case.codes(&two()), ["approval.self", "approval.count"]);
 
     // With a policy that permits it.
     let lenient = with(&[("self_approval: false", "self_approval: true")]);
-    accepts(Case::of(&[ASKED_BY_ALICE]).approved_by(&[alice()]).decide(&lenient));
+    accepts(ApprovalCase::of(&[ASKED_BY_ALICE]).approved_by(&[alice()]).decide(&lenient));
 }
 
 #[test]
-fn an_unknown_requester_is_refused_where_policy_asks_who() {
+fn unknown_requester_is_refused_if_policy_requires_one() {
     let strict = with(&[("requester_required: false", "requester_required: true")]);
-    assert_eq!(Case::of(&[]).approved_by(&[alice()]).codes(&strict), ["approval.self"]);
-    accepts(Case::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[bob()]).decide(&strict));
-    let case = Case::of(&[]).approved_by(&[alice()]).signed(REQUEST_NAMESPACE, &[carol()]);
+    assert_eq!(ApprovalCase::of(&[]).approved_by(&[alice()]).codes(&strict), ["approval.self"]);
+    accepts(ApprovalCase::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[bob()]).decide(&strict));
+    let case = ApprovalCase::of(&[]).approved_by(&[alice()]).signed(REQUEST_NAMESPACE, &[carol()]);
     accepts(case.decide(&strict));
     // An unknown person's signature does not name the requester.
-    let case =
-        Case::of(&[]).approved_by(&[alice()]).signed(REQUEST_NAMESPACE, &[SoftKey::ed25519(9)]);
+    let case = ApprovalCase::of(&[])
+        .approved_by(&[alice()])
+        .signed(REQUEST_NAMESPACE, &[SoftKey::ed25519(9)]);
     assert_eq!(case.codes(&strict), ["approval.self"]);
 }
 
 #[test]
-fn an_owner_who_asks_is_not_an_approver_either() {
+fn requesting_owner_is_not_an_approver() {
     let unsigned = with(&[
         ("    low: 1\n", "    low: 0\n"),
         ("    medium: 1\n", "    medium: 0\n"),
         ("owners: []", "owners: [alice]"),
     ]);
-    accepts(Case::of(&[]).decide(&unsigned));
-    assert_eq!(Case::of(&[ASKED_BY_ALICE]).codes(&unsigned), ["approval.self"]);
+    accepts(ApprovalCase::of(&[]).decide(&unsigned));
+    assert_eq!(ApprovalCase::of(&[ASKED_BY_ALICE]).codes(&unsigned), ["approval.self"]);
     // Another spelling, another name of hers, and a signature.
     let asked = ("purpose:", "x-requester: \"Alice\"\npurpose:");
-    assert_eq!(Case::of(&[asked]).codes(&unsigned), ["approval.self"]);
+    assert_eq!(ApprovalCase::of(&[asked]).codes(&unsigned), ["approval.self"]);
     let store = || signers(&[("alice,al", &alice()), ("bob", &bob())]);
     let asked = ("purpose:", "x-requester: \"al\"\npurpose:");
-    assert_eq!(Case::of(&[asked]).trusting(store()).codes(&unsigned), ["approval.self"]);
-    let signed = |key: SoftKey| Case::of(&[]).signed(REQUEST_NAMESPACE, &[key]).trusting(store());
+    assert_eq!(ApprovalCase::of(&[asked]).trusting(store()).codes(&unsigned), ["approval.self"]);
+    let signed =
+        |key: SoftKey| ApprovalCase::of(&[]).signed(REQUEST_NAMESPACE, &[key]).trusting(store());
     assert_eq!(signed(alice()).codes(&unsigned), ["approval.self"]);
     accepts(signed(bob()).decide(&unsigned));
     // The requester must be known even if no signature is required.
@@ -366,66 +380,67 @@ fn an_owner_who_asks_is_not_an_approver_either() {
         ("owners: []", "owners: [alice]"),
         ("requester_required: false", "requester_required: true"),
     ]);
-    assert_eq!(Case::of(&[]).codes(&strict), ["approval.self"]);
+    assert_eq!(ApprovalCase::of(&[]).codes(&strict), ["approval.self"]);
     accepts(signed(bob()).decide(&strict));
 }
 
 #[test]
-fn names_that_nobody_tells_apart_are_one_person() {
+fn names_that_look_alike_are_one_person() {
     for other in ["Alice", "ALICE", "\u{430}\u{441}\u{435}"] {
         let store = signers(&[("alice,ace", &alice()), (other, &bob())]);
-        let case = Case::of(&[]).approved_by(&[alice(), bob()]).trusting(store);
+        let case = ApprovalCase::of(&[]).approved_by(&[alice(), bob()]).trusting(store);
         assert_eq!(case.codes(&two()), ["approval.count"], "{other}");
     }
     // The requester is recognized in any letter case.
     let asked = ("purpose:", "x-requester: \"ALICE\"\npurpose:");
-    let case = Case::of(&[asked]).approved_by(&[alice()]);
+    let case = ApprovalCase::of(&[asked]).approved_by(&[alice()]);
     assert_eq!(case.codes(&standard()), ["approval.self", "approval.count"]);
     // But only the exact name authorizes.
     let by = ("approved_by: \"alice\"", "approved_by: \"Alice\"");
-    let case = Case::of(&[by]).approved_by(&[alice()]);
+    let case = ApprovalCase::of(&[by]).approved_by(&[alice()]);
     assert_eq!(case.codes(&standard()), ["approval.principal"]);
 }
 
 #[test]
 fn a_revoked_key_counts_for_nothing() {
     let revoked = |key: &SoftKey| {
-        let list = Revoked::parse(format!("{}\n", key.public()).as_bytes());
-        everybody().without(list.expect("a list"))
+        let list = RevokedKeys::parse(format!("{}\n", key.public()).as_bytes());
+        all_signers().with_revoked(list.expect("a list"))
     };
-    let case = Case::of(&[]).approved_by(&[alice()]).trusting(revoked(&alice()));
+    let case = ApprovalCase::of(&[]).approved_by(&[alice()]).trusting(revoked(&alice()));
     assert_eq!(case.codes(&standard()), ["approval.revoked", "approval.count"]);
     // It blocks no other person, neither as approver nor by rejecting.
-    let case = Case::of(&[BY_BOB]).approved_by(&[alice(), bob()]).trusting(revoked(&alice()));
+    let case =
+        ApprovalCase::of(&[BY_BOB]).approved_by(&[alice(), bob()]).trusting(revoked(&alice()));
     let approved = case.accepted(&standard());
     assert!(reason(&approved.grounds().rules, "approval.revoked").contains("not counted"));
     assert_eq!(approved.grant().approvals().len(), 1);
-    let case = Case::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[bob()]);
+    let case = ApprovalCase::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[bob()]);
     accepts(case.trusting(revoked(&bob())).decide(&standard()));
 }
 
 #[test]
 fn one_valid_rejection_is_final() {
     let all = [alice(), bob(), carol()];
-    let case = Case::of(&[]).approved_by(&all).signed(REJECT_NAMESPACE, &[carol()]);
+    let case = ApprovalCase::of(&[]).approved_by(&all).signed(REJECT_NAMESPACE, &[carol()]);
     assert_eq!(case.codes(&standard()), ["approval.rejected"]);
     // The requester may withdraw the request, and an approver may reject it later.
-    let case = Case::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[bob()]);
+    let case = ApprovalCase::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[bob()]);
     let case = case.signed(REJECT_NAMESPACE, &[alice()]);
     assert_eq!(case.codes(&standard()), ["approval.rejected"]);
-    let case = Case::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[alice()]);
+    let case = ApprovalCase::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[alice()]);
     assert_eq!(case.codes(&standard()), ["approval.rejected"]);
     // An unknown person's rejection does not count, nor one of other bytes.
-    let case = Case::of(&[]).approved_by(&[alice()]);
+    let case = ApprovalCase::of(&[]).approved_by(&[alice()]);
     accepts(case.signed(REJECT_NAMESPACE, &[SoftKey::ed25519(9)]).decide(&standard()));
-    let mut case = Case::of(&[]).approved_by(&[alice()]);
+    let mut case = ApprovalCase::of(&[]).approved_by(&[alice()]);
     case.files.push(bob().sign(REJECT_NAMESPACE, b"another request"));
     accepts(case.decide(&standard()));
 }
 
 #[test]
 fn the_namespace_decides_and_the_label_in_the_file_name_does_not() {
-    let mut case = Case::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[bob()]);
+    let mut case = ApprovalCase::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[bob()]);
     for file in &mut case.files {
         file.name = "r.md.approve.sig".to_owned();
     }
@@ -433,18 +448,18 @@ fn the_namespace_decides_and_the_label_in_the_file_name_does_not() {
 }
 
 #[test]
-fn a_security_key_must_know_who_touched_it_where_policy_asks() {
+fn security_key_must_verify_its_user_if_policy_requires_it() {
     let verified = with(&[("user_verification: false", "user_verification: true")]);
     let by_carol = [("approved_by: \"alice\"", "approved_by: \"carol\"")];
-    let case = Case::of(&by_carol).approved_by(&[carol()]);
+    let case = ApprovalCase::of(&by_carol).approved_by(&[carol()]);
     let (violations, _) = unapproved(case.decide(&verified));
     assert_eq!(codes(&violations), ["approval.signature", "approval.count"]);
     assert!(violations[0].message.contains("did not verify its user by PIN or fingerprint"));
     let known = SoftKey::ed25519(3).in_security_key("ssh:", PRESENT | VERIFIED, 42);
-    let approved = Case::of(&by_carol).approved_by(&[known]).accepted(&verified);
+    let approved = ApprovalCase::of(&by_carol).approved_by(&[known]).accepted(&verified);
     assert!(approved.grant().touches()[0].1.user_verified());
     // A rejection needs only a touch.
-    let case = Case::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[carol()]);
+    let case = ApprovalCase::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[carol()]);
     assert_eq!(case.codes(&verified), ["approval.rejected"]);
 }
 
@@ -460,7 +475,7 @@ fn a_request_runs_on_the_host_that_it_names() {
         (&required, &meant[..], Some("host.example"), None),
         (&required, &[][..], Some("host.example"), Some("frontmatter.missing-key")),
     ] {
-        let mut case = Case::of(changes).approved_by(&[alice()]);
+        let mut case = ApprovalCase::of(changes).approved_by(&[alice()]);
         case.scene.origin = origin.map(str::to_owned);
         match expected {
             None => accepts(case.decide(policy)),
@@ -471,15 +486,15 @@ fn a_request_runs_on_the_host_that_it_names() {
 
 #[test]
 fn an_approval_is_good_for_one_start() {
-    let mut case = Case::of(&[]).approved_by(&[alice()]);
-    case.scene.ledger = Ledger::Used { record: "TS-1".to_owned() };
+    let mut case = ApprovalCase::of(&[]).approved_by(&[alice()]);
+    case.scene.ledger = LedgerEvidence::Used { record: "TS-1".to_owned() };
     let (violations, rules) = refused(case.decide(&standard()));
     assert_eq!(codes(&violations), ["spool.replayed"]);
     assert_eq!(verdict(&rules, "approval.single-use"), Verdict::Refuse);
 }
 
 #[test]
-fn the_risk_class_asks_for_its_number_and_words_never_lower_it() {
+fn risk_class_sets_the_number_of_approvers_and_text_never_lowers_it() {
     let by_class = with(&[
         ("    medium: 1\n", "    medium: 2\n"),
         ("    high: 1\n", "    high: 3\n"),
@@ -525,17 +540,17 @@ fn the_risk_class_asks_for_its_number_and_words_never_lower_it() {
     ] {
         let all = || vec![alice(), bob(), carol()];
         let keys: Vec<SoftKey> = all().into_iter().take(needed).collect();
-        let approved = Case::of(changes).approved_by(&keys).accepted(&by_class);
+        let approved = ApprovalCase::of(changes).approved_by(&keys).accepted(&by_class);
         assert_eq!(reason(&approved.grounds().rules, "approval.risk"), why);
         let fewer: Vec<SoftKey> = all().into_iter().take(needed - 1).collect();
-        let codes = Case::of(changes).approved_by(&fewer).codes(&by_class);
+        let codes = ApprovalCase::of(changes).approved_by(&fewer).codes(&by_class);
         assert_eq!(codes, ["approval.count"], "{why}");
     }
 }
 
 /// One more valid approval never removes an approval; one less never adds one.
 #[test]
-fn approvals_only_ever_help() {
+fn another_approval_never_removes_an_approval() {
     let keys = || [alice(), bob(), carol()];
     let mut seen = [false; 2];
     for set in 0_usize..8 {
@@ -548,7 +563,10 @@ fn approvals_only_ever_help() {
                 .collect()
         };
         let decide = |set: usize| {
-            matches!(Case::of(&[]).approved_by(&of(set)).decide(&two()), Decision::Approve(_))
+            matches!(
+                ApprovalCase::of(&[]).approved_by(&of(set)).decide(&two()),
+                Decision::Approve(_)
+            )
         };
         seen[usize::from(decide(set))] = true;
         for more in 0..3 {

@@ -6,10 +6,13 @@ use crate::scene;
 
 use std::path::{Path, PathBuf};
 
-use policies::{Binaries, Decision, Installed, ProcView, RuleName, Submission, TmpUse, Verdict};
+use policies::{
+    Decision, InstalledRuntime, InstalledRuntimes, ProcRule, RuleName, SubmissionOrigin, TmpRule,
+    Verdict,
+};
 use scene::{
-    ID, Scene, accepts, approved, codes, dropped, policy, reason, refused, request, shipped, time,
-    verdict,
+    DecisionScene, ID, accepts, approved, codes, dropped, policy, reason, refused, request,
+    shipped, time, verdict,
 };
 use validator::OwnerUid;
 
@@ -54,7 +57,7 @@ const REFUSED: &[(&str, &str, &str, &str, &str)] = &[
 
 #[test]
 fn a_good_request_of_the_invoker_is_approved() {
-    let decision = Scene::default().decide(request(&[]), &shipped("embedded"));
+    let decision = DecisionScene::default().decide(request(&[]), &shipped("embedded"));
     let approved = approved(decision);
     assert_eq!(approved.request().id().as_str(), ID);
     for rule in ["backend", "command", "language", "runtime", "network", "constraints", "layers"] {
@@ -72,11 +75,12 @@ fn a_good_request_of_the_invoker_is_approved() {
 #[test]
 fn the_grant_says_everything_about_the_run() {
     let policy = shipped("embedded");
-    let (request, grant) = approved(Scene::default().decide(request(&[]), &policy)).into_parts();
+    let (request, grant) =
+        approved(DecisionScene::default().decide(request(&[]), &policy)).into_parts();
     assert_eq!(grant.runtime_name(), "python");
     assert_eq!(grant.binary(), Path::new("/usr/bin/python3.11"));
     assert_eq!(grant.mounts(), [PathBuf::from("/usr")]);
-    assert_eq!(grant.proc(), ProcView::Pid);
+    assert_eq!(grant.proc(), ProcRule::Pid);
     assert_eq!(grant.argv(), request.argv());
     let env: Vec<String> =
         grant.env().iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -115,17 +119,17 @@ fn the_grant_says_everything_about_the_run() {
 #[test]
 fn one_file_is_granted_what_the_policy_says_where_memory_holds_more() {
     let policy = policy("embedded", &[("file_bytes_max: 4 GiB", "file_bytes_max: 16 MiB")]);
-    let approved = approved(Scene::default().decide(request(&[]), &policy));
+    let approved = approved(DecisionScene::default().decide(request(&[]), &policy));
     assert_eq!(approved.grant().limits().file_bytes, 16 << 20);
 }
 
 #[test]
-fn node_is_told_its_heap_behind_the_first_word() {
+fn node_gets_its_heap_size_after_the_first_word() {
     let asked = request(&[
         ("language: \"python\"", "language: \"node\""),
         ("python -c 'print(1 + 1)'", "nodejs -e 'console.log(1)'"),
     ]);
-    let approved = approved(Scene::default().decide(asked, &shipped("embedded")));
+    let approved = approved(DecisionScene::default().decide(asked, &shipped("embedded")));
     let argv = ["nodejs", "--max-old-space-size=768", "-e", "console.log(1)"];
     assert_eq!(approved.grant().argv(), argv);
     assert_eq!(approved.grant().binary(), Path::new("/usr/bin/node"));
@@ -142,12 +146,12 @@ fn a_cache_is_named_only_where_it_is() {
     };
     let target = PathBuf::from("/cache/go");
     for there in [false, true] {
-        let mut installed = Installed::binary("/opt/go/bin/go");
+        let mut installed = InstalledRuntime::binary("/opt/go/bin/go");
         installed.prefix = Some("/opt/go".into());
         if there {
             installed.caches.insert(target.clone(), "/var/warm/go".into());
         }
-        let mut scene = Scene::default();
+        let mut scene = DecisionScene::default();
         scene.binaries.insert("go", installed);
         let approved = approved(scene.decide(asked(), &shipped("embedded")));
         let grant = approved.grant();
@@ -157,7 +161,7 @@ fn a_cache_is_named_only_where_it_is() {
         assert_eq!(value("GOMEMLIMIT"), Some("768MiB"));
         assert_eq!(grant.argv(), ["go", "version"]);
         assert_eq!(grant.mounts(), [PathBuf::from("/usr"), PathBuf::from("/opt/go")]);
-        assert_eq!(grant.tmp(), TmpUse::Programs);
+        assert_eq!(grant.tmp(), TmpRule::Programs);
         let cache = if there { ", /cache/go is /var/warm/go" } else { "" };
         let told = format!("go is /opt/go/bin/go with /opt/go{cache}");
         assert_eq!(reason(&approved.grounds().rules, "runtime"), told);
@@ -165,13 +169,13 @@ fn a_cache_is_named_only_where_it_is() {
 }
 
 #[test]
-fn a_compiler_stands_before_the_script() {
+fn compiler_arguments_precede_the_script() {
     let asked = request(&[
         ("language: \"python\"", "language: \"ts\""),
         ("python -c 'print(1 + 1)'", "tsx -e 1"),
     ]);
-    let mut scene = Scene::default();
-    scene.binaries.insert("ts", Installed::binary("/usr/bin/node"));
+    let mut scene = DecisionScene::default();
+    scene.binaries.insert("ts", InstalledRuntime::binary("/usr/bin/node"));
     let approved = approved(scene.decide(asked, &shipped("embedded")));
     let argv = approved.grant().argv().join(" ");
     let loader = "/cache/ts/node_modules/tsx/dist/loader.mjs";
@@ -187,15 +191,16 @@ fn one_word_may_serve_two_languages() {
             ("language: \"python\"", &declared),
             ("python -c 'print(1 + 1)'", "node -p 1"),
         ]);
-        let mut scene = Scene::default();
-        scene.binaries.insert("ts", Installed::binary("/usr/bin/node"));
+        let mut scene = DecisionScene::default();
+        scene.binaries.insert("ts", InstalledRuntime::binary("/usr/bin/node"));
         assert_eq!(approved(scene.decide(asked, &policy)).grant().runtime_name(), runtime);
     }
 }
 
 #[test]
-fn why_a_runtime_cannot_be_used_is_told() {
-    let mut scene = Scene { binaries: Binaries::new(), ..Scene::default() };
+fn reason_of_an_unusable_runtime_is_reported() {
+    let mut scene =
+        DecisionScene { binaries: InstalledRuntimes::new(), ..DecisionScene::default() };
     scene.binaries.insert_missing("python", "/home/alice is a home directory".to_owned());
     let (violations, _) = refused(scene.decide(request(&[]), &shipped("embedded")));
     assert_eq!(codes(&violations), ["runtime.missing"]);
@@ -203,9 +208,9 @@ fn why_a_runtime_cannot_be_used_is_told() {
 }
 
 #[test]
-fn a_runtime_may_replace_a_variable_of_every_cell() {
+fn runtime_may_replace_a_base_variable() {
     let policy = policy("embedded", &[("PYTHONHASHSEED: \"0\"", "TZ: Europe/Berlin")]);
-    let approved = approved(Scene::default().decide(request(&[]), &policy));
+    let approved = approved(DecisionScene::default().decide(request(&[]), &policy));
     let zones: Vec<&str> = approved
         .grant()
         .env()
@@ -221,15 +226,16 @@ fn cpu_seconds_are_a_ceiling_where_policy_sets_one() {
     for (seconds, expected) in [("10", 10_000), ("1000000", 240_000)] {
         let line = format!("cpu_seconds_max: {seconds}");
         let policy = policy("embedded", &[("cpu_seconds_max: null", &line)]);
-        let approved = approved(Scene::default().decide(request(&[]), &policy));
+        let approved = approved(DecisionScene::default().decide(request(&[]), &policy));
         assert_eq!(approved.grant().limits().cpu_time_ms, expected);
     }
 }
 
 #[test]
-fn each_rule_refuses_what_it_is_about() {
+fn each_rule_refuses_its_own_subject() {
     for (old, new, rule, code, words) in REFUSED {
-        let decision = Scene::default().decide(request(&[(old, new)]), &shipped("embedded"));
+        let decision =
+            DecisionScene::default().decide(request(&[(old, new)]), &shipped("embedded"));
         let (violations, rules) = refused(decision);
         assert_eq!(codes(&violations), [*code], "{new}");
         assert!(violations[0].message.starts_with(&format!("{ID}: ")), "{:?}", violations[0]);
@@ -250,7 +256,7 @@ fn a_limit_at_its_ceiling_passes() {
         ("time_limit_sec: 120", "time_limit_sec: 3600"),
         ("language: \"python\"", "language: \"python\"\nbackend: confined"),
     ]);
-    accepts(Scene::default().decide(asked, &shipped("embedded")));
+    accepts(DecisionScene::default().decide(asked, &shipped("embedded")));
 }
 
 #[test]
@@ -260,7 +266,7 @@ fn all_violations_are_reported_at_once() {
         ("memory_limit_mb: 1024", "memory_limit_mb: 99999"),
         ("python -c 'print(1 + 1)'", "perl -v"),
     ]);
-    let scene = Scene { submission: dropped(), ..Scene::default() };
+    let scene = DecisionScene { submission: dropped(), ..DecisionScene::default() };
     let (violations, rules) = refused(scene.decide(asked, &shipped("embedded")));
     let expected =
         ["command.not-permitted", "limits.over-policy", "limits.over-policy", "approval.principal"];
@@ -279,7 +285,7 @@ fn all_violations_are_reported_at_once() {
 fn the_word_must_be_of_the_declared_language() {
     let policy = policy("embedded", &[("words: [node, nodejs]", "words: [node, nodejs, run]")]);
     let asked = request(&[("python -c 'print(1 + 1)'", "run -e x")]);
-    let (violations, rules) = refused(Scene::default().decide(asked, &policy));
+    let (violations, rules) = refused(DecisionScene::default().decide(asked, &policy));
     assert_eq!(codes(&violations), ["language.mismatch"]);
     assert!(violations[0].message.contains("`python` is declared, but the command runs node"));
     assert_eq!(verdict(&rules, "command"), Verdict::Pass);
@@ -293,47 +299,49 @@ fn a_near_miss_of_a_word_chooses_nothing() {
         let draft = scene::text(&[("python -c 'print(1 + 1)'", &command)]);
         let name = format!("{ID}.md");
         let draft = validator::Draft::new(draft.into_bytes(), &name, OwnerUid::new(1)).unwrap();
-        let checked = draft.check(validator::Place::Elsewhere, time(scene::NOW));
+        let checked = draft.check(validator::FileLocation::Elsewhere, time(scene::NOW));
         // The validator may already have refused it.
         let Ok(asked) = checked.verdict else { continue };
-        let (violations, _) = refused(Scene::default().decide(asked, &shipped("embedded")));
+        let (violations, _) = refused(DecisionScene::default().decide(asked, &shipped("embedded")));
         assert!(codes(&violations).contains(&"command.not-permitted".to_owned()), "{word}");
     }
 }
 
 #[test]
-fn a_runtime_that_the_host_lacks_is_named_with_what_was_sought() {
+fn missing_runtime_is_reported_with_the_searched_names() {
     for (profile, words) in [
         ("embedded", "no program named python or python3 was found in /usr/bin, /usr/local/bin"),
         ("standard", "runtime `python`: not available on this host: /usr/bin/python3 is missing"),
     ] {
-        let scene = Scene { binaries: Binaries::new(), ..Scene::default() };
+        let scene =
+            DecisionScene { binaries: InstalledRuntimes::new(), ..DecisionScene::default() };
         let (violations, rules) = refused(scene.decide(request(&[]), &shipped(profile)));
         assert_eq!(codes(&violations)[0], "runtime.missing");
         assert!(violations[0].message.contains(words), "{:?}", violations[0]);
         assert_eq!(verdict(&rules, "runtime"), Verdict::Refuse);
     }
-    let mut relative = Binaries::new();
-    relative.insert("python", Installed::binary("bin/python3"));
+    let mut relative = InstalledRuntimes::new();
+    relative.insert("python", InstalledRuntime::binary("bin/python3"));
     assert_eq!(relative.get("python"), None);
 }
 
 #[test]
 fn other_constraints_are_stated_or_refused() {
     let change = [("  - \"No persistence\"", "  - \"No persistence\"\n  - \"Be kind\"")];
-    let stated = approved(Scene::default().decide(request(&change), &shipped("embedded")));
+    let stated = approved(DecisionScene::default().decide(request(&change), &shipped("embedded")));
     assert_eq!(reason(&stated.grounds().rules, "constraints"), "stated, not enforced: \"Be kind\"");
     let strict = policy("embedded", &[("constraints: stated", "constraints: refuse")]);
-    let (violations, _) = refused(Scene::default().decide(request(&change), &strict));
+    let (violations, _) = refused(DecisionScene::default().decide(request(&change), &strict));
     assert_eq!(codes(&violations), ["frontmatter.value"]);
-    accepts(Scene::default().decide(request(&[]), &strict));
+    accepts(DecisionScene::default().decide(request(&[]), &strict));
 }
 
 #[test]
-fn the_record_is_told_about_strict_outputs_and_exceptions() {
+fn grant_contains_strict_outputs_and_exceptions() {
     let changes =
         [("outputs: lenient", "outputs: strict"), ("exceptions: [cgroup]", "exceptions: []")];
-    let approved = approved(Scene::default().decide(request(&[]), &policy("embedded", &changes)));
+    let approved =
+        approved(DecisionScene::default().decide(request(&[]), &policy("embedded", &changes)));
     assert!(approved.grant().outputs_strict());
     assert!(!approved.grant().cgroup_exception());
     assert!(reason(&approved.grounds().rules, "layers").ends_with("exceptions: none"));
@@ -352,12 +360,12 @@ fn an_owner_counts_only_where_policy_names_them() {
         ("binary: auto", "binary: /usr/bin/ruby"),
     ];
     let policy = policy("embedded", OWNERS);
-    let by = |uid: u32, name: Option<&str>| Scene {
-        submission: Submission::Dropped {
+    let by = |uid: u32, name: Option<&str>| DecisionScene {
+        submission: SubmissionOrigin::Submitted {
             owner: OwnerUid::new(uid),
             owner_name: name.map(str::to_owned),
         },
-        ..Scene::default()
+        ..DecisionScene::default()
     };
     for (uid, name, text) in [
         (1000, None, "unsigned, by the file's owner 1000"),
@@ -378,16 +386,16 @@ fn an_owner_counts_only_where_policy_names_them() {
     // The approver named in the text makes no difference.
     accepts(by(1000, None).decide(request(&[("\"alice\"", "\"Somebody Else\"")]), &policy));
     // The user who types the command is a user like any other here.
-    accepts(Scene::default().decide(request(&[]), &policy));
-    let other = Submission::Invoked { uid: 7, name: None };
-    let scene = Scene { submission: other, ..Scene::default() };
+    accepts(DecisionScene::default().decide(request(&[]), &policy));
+    let other = SubmissionOrigin::Invoked { uid: 7, name: None };
+    let scene = DecisionScene { submission: other, ..DecisionScene::default() };
     let (violations, _) = refused(scene.decide(request(&[]), &policy));
     assert!(violations[0].message.contains("invoker 7 is not an approver"));
 }
 
 #[test]
-fn a_file_that_somebody_dropped_is_not_the_invokers_word() {
-    let scene = Scene { submission: dropped(), ..Scene::default() };
+fn submitted_file_does_not_count_as_invoked() {
+    let scene = DecisionScene { submission: dropped(), ..DecisionScene::default() };
     let (violations, _) = refused(scene.decide(request(&[]), &shipped("embedded")));
     assert_eq!(codes(&violations), ["approval.principal"]);
 }
@@ -402,7 +410,7 @@ fn an_approval_ages() {
         ("2026-02-09T17:14:01Z", false),
         ("2027-01-01T00:00:00Z", false),
     ] {
-        let scene = Scene { now: time(now), ..Scene::default() };
+        let scene = DecisionScene { now: time(now), ..DecisionScene::default() };
         let decision = scene.decide(request(&[]), &policy);
         if good {
             let approved = approved(decision);
@@ -415,9 +423,9 @@ fn an_approval_ages() {
 }
 
 #[test]
-fn standard_asks_for_a_signature_whoever_submits() {
+fn standard_requires_a_signature_from_any_submitter() {
     for submission in [scene::invoked(), dropped()] {
-        let scene = Scene { submission, ..Scene::default() };
+        let scene = DecisionScene { submission, ..DecisionScene::default() };
         let (violations, rules) = refused(scene.decide(request(&[]), &shipped("standard")));
         assert_eq!(codes(&violations), ["approval.signature", "approval.count"]);
         assert_eq!(verdict(&rules, "approval.submitter"), Verdict::NotApplicable);
@@ -437,14 +445,14 @@ fn asking_for(hosts: &str) -> validator::Request {
 }
 
 #[test]
-fn what_is_granted_is_what_is_asked_for_and_on_offer() {
+fn grant_contains_only_requested_and_offered_hosts() {
     let policy = with_hosts(
         "[{host: pypi.org, ports: [443, 80], private: []},
          {host: data.lan, ports: [8080], private: [10.0.0.5, \"fd00::5\"]},
          {host: other.lan, ports: [443], private: [10.0.0.6]}]",
     );
     let asked = asking_for("[PyPI.org, \"data.lan:8080\"]");
-    let approved = approved(Scene::default().decide(asked, &policy));
+    let approved = approved(DecisionScene::default().decide(asked, &policy));
     let network = approved.grant().network().expect("a network");
     let hosts: Vec<String> = network
         .hosts
@@ -465,7 +473,8 @@ fn one_host_or_port_too_many_is_refused_by_name() {
         ("[\"pypi.org:80\"]", "network_allowlist: pypi.org:80 not permitted"),
         ("[sub.pypi.org, pypi.org]", "network_allowlist: sub.pypi.org:443 not permitted"),
     ] {
-        let (violations, rules) = refused(Scene::default().decide(asking_for(hosts), &policy));
+        let (violations, rules) =
+            refused(DecisionScene::default().decide(asking_for(hosts), &policy));
         assert_eq!(codes(&violations), ["network.not-permitted"], "{hosts}");
         assert!(reason(&rules, "network").contains(missing), "{rules:#?}");
     }
@@ -474,12 +483,17 @@ fn one_host_or_port_too_many_is_refused_by_name() {
 #[test]
 fn a_run_without_hosts_has_no_network() {
     let policy = with_hosts("[{host: pypi.org, ports: [443], private: []}]");
-    assert!(approved(Scene::default().decide(request(&[]), &policy)).grant().network().is_none());
+    assert!(
+        approved(DecisionScene::default().decide(request(&[]), &policy))
+            .grant()
+            .network()
+            .is_none()
+    );
 }
 
 #[test]
-fn strict_asks_who_asks_for_which_host_and_on_whose_intent() {
-    let scene = Scene { submission: scene::dropped(), ..Scene::default() };
+fn strict_requires_requester_host_and_intent() {
+    let scene = DecisionScene { submission: scene::dropped(), ..DecisionScene::default() };
     let (violations, _) = refused(scene.decide(request(&[]), &shipped("strict")));
     let found = codes(&violations);
     for code in [
@@ -494,10 +508,11 @@ fn strict_asks_who_asks_for_which_host_and_on_whose_intent() {
 }
 
 #[test]
-fn each_rule_leaves_one_verdict() {
+fn each_rule_reports_one_verdict() {
     let changes = REFUSED.iter().map(|(old, new, ..)| vec![(*old, *new)]);
     for change in changes.chain([Vec::new()]) {
-        let grounds = match Scene::default().decide(request(&change), &shipped("embedded")) {
+        let grounds = match DecisionScene::default().decide(request(&change), &shipped("embedded"))
+        {
             Decision::Approve(approved) => approved.grounds().clone(),
             Decision::Hold { grounds, .. } | Decision::Refuse { grounds, .. } => grounds,
         };

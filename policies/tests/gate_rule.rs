@@ -5,7 +5,9 @@ use crate::scene;
 
 use policies::aana::{AuthorizationState, Route};
 use policies::{Decision, GateMode, Policy, Verdict};
-use scene::{Scene, approved, codes, dropped, held, policy, reason, refused, request, verdict};
+use scene::{
+    DecisionScene, approved, codes, dropped, held, policy, reason, refused, request, verdict,
+};
 
 const RULE: &str = "aana.gate";
 
@@ -15,7 +17,7 @@ fn embedded(changes: &[(&str, &str)]) -> Policy {
 
 #[test]
 fn a_plain_approved_run_is_accepted_as_confirmed() {
-    let approved = approved(Scene::default().decide(request(&[]), &embedded(&[])));
+    let approved = approved(DecisionScene::default().decide(request(&[]), &embedded(&[])));
     let grounds = approved.grounds();
     assert_eq!(verdict(&grounds.rules, RULE), Verdict::Pass);
     assert!(reason(&grounds.rules, RULE).starts_with("accept: "), "{:?}", grounds.rules);
@@ -26,9 +28,9 @@ fn a_plain_approved_run_is_accepted_as_confirmed() {
 }
 
 #[test]
-fn what_the_gate_defers_is_held_and_in_shadow_it_is_only_told() {
+fn deferred_request_is_held_and_in_shadow_only_recorded() {
     let unknown = ("tool_category: write", "tool_category: unknown");
-    let scene = Scene { submission: dropped(), ..Scene::default() };
+    let scene = DecisionScene { submission: dropped(), ..DecisionScene::default() };
     let owners = ("owners: []", "owners: [alice]");
     let policy = embedded(&[unknown, owners]);
     let (violations, rules) = held(scene.decide(request(&[]), &policy));
@@ -48,13 +50,13 @@ fn what_the_gate_defers_is_held_and_in_shadow_it_is_only_told() {
 fn the_gate_never_holds_what_another_rule_refuses() {
     let policy = embedded(&[("tool_category: write", "tool_category: unknown")]);
     let too_long = ("time_limit_sec: 120", "time_limit_sec: 9999999");
-    let (violations, _) = refused(Scene::default().decide(request(&[too_long]), &policy));
+    let (violations, _) = refused(DecisionScene::default().decide(request(&[too_long]), &policy));
     assert_eq!(codes(&violations), ["limits.over-policy", "gate.unknown_tool_category"]);
 }
 
 #[test]
-fn the_state_is_what_was_verified_and_a_missing_approval_is_told_once() {
-    let stranger = Scene { submission: dropped(), ..Scene::default() };
+fn state_is_the_verified_one_and_a_missing_approval_is_reported_once() {
+    let stranger = DecisionScene { submission: dropped(), ..DecisionScene::default() };
     let decision = stranger.decide(request(&[]), &embedded(&[]));
     let Decision::Refuse { violations, grounds, .. } = decision else {
         panic!("{decision:?}");
@@ -69,6 +71,6 @@ fn the_state_is_what_was_verified_and_a_missing_approval_is_told_once() {
 #[test]
 fn without_a_runtime_there_is_no_call_to_judge() {
     let other = ("python -c 'print(1 + 1)'", "perl -e 'print 2'");
-    let (_, rules) = refused(Scene::default().decide(request(&[other]), &embedded(&[])));
+    let (_, rules) = refused(DecisionScene::default().decide(request(&[other]), &embedded(&[])));
     assert_eq!(verdict(&rules, RULE), Verdict::NotApplicable);
 }

@@ -5,8 +5,8 @@
 use crate::oracle;
 use crate::soft;
 
-use oracle::{Dice, Oracle, Question, ours, time};
-use policies::{Revoked, SignatureError, Signers, SshSignature};
+use oracle::{KeygenOracle, OracleQuestion, SeededRng, our_answer, time};
+use policies::{AllowedSigners, RevokedKeys, SignatureError, SshSignature};
 use soft::{PRESENT, SoftKey, VERIFIED, armour};
 
 const NAMESPACE: &str = policies::APPROVE_NAMESPACE;
@@ -24,7 +24,7 @@ fn keys() -> [SoftKey; 4] {
 
 #[test]
 fn we_and_openssh_revoke_the_same_keys() {
-    let Some(oracle) = Oracle::open("revoked") else { return };
+    let Some(oracle) = KeygenOracle::open("revoked") else { return };
     let ring = keys();
     let ca = oracle.key("ca", "ed25519");
     let keys: Vec<String> = ring.iter().map(SoftKey::public).collect();
@@ -51,7 +51,7 @@ fn we_and_openssh_revoke_the_same_keys() {
         for key in &ring {
             let signers = format!("alice {}\n", key.public());
             let signature = key.sign(NAMESPACE, MESSAGE).bytes;
-            let agreed = agree_revoked(&oracle, &signers, &signature, list, name);
+            let agreed = agree_on_revocation(&oracle, &signers, &signature, list, name);
             if agreed { good += 1 } else { bad += 1 }
         }
     }
@@ -60,14 +60,14 @@ fn we_and_openssh_revoke_the_same_keys() {
 
 /// Returns whether both count the signature, and checks that they agree. OpenSSH reads nothing
 /// after a key that it found. A list that we cannot read as a whole revokes every key.
-fn agree_revoked(
-    oracle: &Oracle,
+fn agree_on_revocation(
+    oracle: &KeygenOracle,
     signers: &str,
     signature: &[u8],
     list: &[u8],
     name: &str,
 ) -> bool {
-    let question = Question {
+    let question = OracleQuestion {
         signers,
         signature,
         message: MESSAGE,
@@ -78,9 +78,9 @@ fn agree_revoked(
         revoked: Some(list),
     };
     let stock = oracle.verifies(&question);
-    let we = Revoked::parse(list).is_ok_and(|revoked| {
-        let signers = Signers::parse(signers).expect("a line").without(revoked);
-        ours(&question, &signers, time("2026-02-09T16:00:00Z"))
+    let we = RevokedKeys::parse(list).is_ok_and(|revoked| {
+        let signers = AllowedSigners::parse(signers).expect("a line").with_revoked(revoked);
+        our_answer(&question, &signers, time("2026-02-09T16:00:00Z"))
     });
     assert_eq!(we, stock, "{name}: {list:02x?}");
     we
@@ -88,36 +88,36 @@ fn agree_revoked(
 
 #[test]
 fn we_and_openssh_refuse_the_same_damaged_revocation_lists() {
-    let Some(oracle) = Oracle::open("damaged") else { return };
+    let Some(oracle) = KeygenOracle::open("damaged") else { return };
     let (key, other) = (SoftKey::ed25519(1), SoftKey::p256(2).public());
     let signers = format!("alice {}\n", key.public());
     let signature = key.sign(NAMESPACE, MESSAGE).bytes;
     let lines = format!("sha1: {other}\nsha256: {other}\n{other}\n");
     let list = oracle.revocations(&lines, None);
-    assert!(agree_revoked(&oracle, &signers, &signature, &list, "whole"));
-    let mut dice = Dice::new(7);
+    assert!(agree_on_revocation(&oracle, &signers, &signature, &list, "whole"));
+    let mut dice = SeededRng::new(7);
     for _ in 0..60 {
         let end = dice.below(list.len());
-        agree_revoked(&oracle, &signers, &signature, &list[..end], "cut");
+        agree_on_revocation(&oracle, &signers, &signature, &list[..end], "cut");
         let mut flipped = list.clone();
         flipped[dice.below(list.len())] ^= 1 << dice.below(8);
-        agree_revoked(&oracle, &signers, &signature, &flipped, "one bit");
+        agree_on_revocation(&oracle, &signers, &signature, &flipped, "one bit");
     }
     let longer = [&list[..], &[9, 0, 0, 0, 0]].concat();
-    assert!(!agree_revoked(&oracle, &signers, &signature, &longer, "unknown section"));
+    assert!(!agree_on_revocation(&oracle, &signers, &signature, &longer, "unknown section"));
 }
 
 #[test]
 fn we_and_openssh_refuse_the_same_damaged_signatures() {
-    let Some(oracle) = Oracle::open("flipped") else { return };
+    let Some(oracle) = KeygenOracle::open("flipped") else { return };
     let ring = keys();
-    let mut dice = Dice::new(11);
+    let mut dice = SeededRng::new(11);
     let mut still_good = 0;
     for key in &ring {
         let line = format!("alice {}\n", key.public());
-        let signers = Signers::parse(&line).expect("a line");
+        let signers = AllowedSigners::parse(&line).expect("a line");
         let good = key.signature(NAMESPACE, MESSAGE);
-        let asked = |signature: &'static [u8]| Question {
+        let asked = |signature: &'static [u8]| OracleQuestion {
             signers: Box::leak(line.clone().into_boxed_str()),
             signature,
             message: MESSAGE,
@@ -129,7 +129,7 @@ fn we_and_openssh_refuse_the_same_damaged_signatures() {
         };
         let mut agree = |blob: &[u8], what: &str| {
             let question = asked(Vec::leak(armour(blob)));
-            let we = ours(&question, &signers, time("2026-02-09T16:00:00Z"));
+            let we = our_answer(&question, &signers, time("2026-02-09T16:00:00Z"));
             let stock = oracle.verifies(&question);
             // Version 0 never existed. OpenSSH accepts it; we do not.
             let version_0 = blob.get(6..10) == Some(&[0; 4]);
@@ -152,7 +152,7 @@ fn we_and_openssh_refuse_the_same_damaged_signatures() {
 
 #[test]
 fn we_and_openssh_read_the_same_armour() {
-    let Some(oracle) = Oracle::open("armour") else { return };
+    let Some(oracle) = KeygenOracle::open("armour") else { return };
     let key = SoftKey::ed25519(1);
     let signers = format!("alice {}\n", key.public());
     let text = String::from_utf8(key.sign(NAMESPACE, MESSAGE).bytes).unwrap();
@@ -178,7 +178,7 @@ fn we_and_openssh_read_the_same_armour() {
         ("nothing", String::new()),
     ] {
         let at = time("2026-02-09T16:00:00Z");
-        let question = Question {
+        let question = OracleQuestion {
             signers: &signers,
             signature: armoured.as_bytes(),
             message: MESSAGE,
@@ -188,15 +188,15 @@ fn we_and_openssh_read_the_same_armour() {
             zone: "UTC",
             revoked: None,
         };
-        let we = ours(&question, &Signers::parse(&signers).unwrap(), at);
+        let we = our_answer(&question, &AllowedSigners::parse(&signers).unwrap(), at);
         assert_eq!(we, oracle.verifies(&question), "{what}: {armoured:?}");
     }
 }
 
 /// OpenSSH verifies an untouched security key's signature; we never do.
 #[test]
-fn only_we_ask_whether_a_security_key_was_touched() {
-    let Some(oracle) = Oracle::open("touch") else { return };
+fn only_we_require_a_touched_security_key() {
+    let Some(oracle) = KeygenOracle::open("touch") else { return };
     for (flags, touched) in
         [(PRESENT, true), (PRESENT | VERIFIED, true), (0, false), (VERIFIED, false)]
     {
@@ -204,7 +204,7 @@ fn only_we_ask_whether_a_security_key_was_touched() {
             let key = key.in_security_key("ssh:", flags, 4_000_000_000);
             let signers = format!("alice {}\n", key.public());
             let signature = key.sign(NAMESPACE, MESSAGE).bytes;
-            let question = Question {
+            let question = OracleQuestion {
                 signers: &signers,
                 signature: &signature,
                 message: MESSAGE,
@@ -234,12 +234,12 @@ fn only_we_ask_whether_a_security_key_was_touched() {
 
 /// Each signature that OpenSSH accepts and we refuse.
 #[test]
-fn what_we_refuse_on_purpose_is_named() {
-    let Some(oracle) = Oracle::open("purpose") else { return };
+fn stricter_refusals_are_listed() {
+    let Some(oracle) = KeygenOracle::open("purpose") else { return };
     let rsa = oracle.key("rsa", "rsa");
     let signature = oracle.sign("rsa", NAMESPACE, "sha512", MESSAGE);
     let signers = format!("alice {rsa}\n");
-    let question = Question {
+    let question = OracleQuestion {
         signers: &signers,
         signature: &signature,
         message: MESSAGE,
@@ -252,27 +252,31 @@ fn what_we_refuse_on_purpose_is_named() {
     assert!(oracle.verifies(&question));
     let error = SshSignature::parse(&signature).unwrap_err().to_string();
     assert_eq!(error, "key type `ssh-rsa` is not accepted");
-    let error = Signers::parse(&signers).unwrap_err().to_string();
+    let error = AllowedSigners::parse(&signers).unwrap_err().to_string();
     assert!(error.contains("key type `ssh-rsa` is not accepted"), "{error}");
 
     let web = SoftKey::ed25519(1).in_security_key("webauthn.example.org", PRESENT, 1);
     let signature = web.sign(NAMESPACE, MESSAGE).bytes;
     let signers = format!("alice {}\n", web.public());
-    assert!(oracle.verifies(&Question { signers: &signers, signature: &signature, ..question }));
+    assert!(oracle.verifies(&OracleQuestion {
+        signers: &signers,
+        signature: &signature,
+        ..question
+    }));
     let error = SshSignature::parse(&signature).unwrap_err().to_string();
     assert!(error.contains("made for `webauthn.example.org`, not for SSH"), "{error}");
 }
 
 /// A key has one encoding. Otherwise the revocation of one would not revoke the other.
 #[test]
-fn a_key_in_a_second_encoding_is_no_key() {
+fn second_encoding_of_a_key_is_refused() {
     let key = SoftKey::p256(2);
     let short = format!("alice {}\n", key.public_compressed());
-    let error = Signers::parse(&short).expect_err("a second encoding").to_string();
+    let error = AllowedSigners::parse(&short).expect_err("a second encoding").to_string();
     assert!(error.contains("the ecdsa-sha2-nistp256 key is not a valid point"), "{error}");
-    let Some(oracle) = Oracle::open("encoding") else { return };
+    let Some(oracle) = KeygenOracle::open("encoding") else { return };
     let signature = key.sign(NAMESPACE, MESSAGE).bytes;
-    let question = Question {
+    let question = OracleQuestion {
         signers: &short,
         signature: &signature,
         message: MESSAGE,
@@ -284,32 +288,32 @@ fn a_key_in_a_second_encoding_is_no_key() {
     };
     assert!(!oracle.verifies(&question));
     let whole = format!("alice {}\n", key.public());
-    assert!(oracle.verifies(&Question { signers: &whole, ..question }));
+    assert!(oracle.verifies(&OracleQuestion { signers: &whole, ..question }));
 }
 
 /// Every reader takes bytes from untrusted people. It may only refuse them.
 #[test]
 fn no_bytes_make_a_reader_panic() {
-    let mut dice = Dice::new(13);
+    let mut dice = SeededRng::new(13);
     let signatures: Vec<Vec<u8>> =
         keys().iter().map(|key| key.signature(NAMESPACE, MESSAGE)).collect();
     let line =
         format!("\"a b,*@c\" namespaces=\"*,!d\",valid-after=\"20200101Z\" {}", keys()[0].public());
     let krl = [b"SSHKRL\n\0\0\0\0\x01", &[0; 32][..], b"\x02\0\0\0\x06\0\0\0\x02ab"].concat();
-    assert!(Signers::parse(&line).is_ok() && Revoked::parse(&krl).is_ok());
+    assert!(AllowedSigners::parse(&line).is_ok() && RevokedKeys::parse(&krl).is_ok());
     let mut read = [0; 3];
     for _ in 0..20_000 {
         let signature = damaged(&signatures[dice.below(4)], &mut dice);
         read[0] += usize::from(SshSignature::parse(&armour(&signature)).is_ok());
         let line = damaged(line.as_bytes(), &mut dice);
-        read[1] += usize::from(Signers::parse(&String::from_utf8_lossy(&line)).is_ok());
-        read[2] += usize::from(Revoked::parse(&damaged(&krl, &mut dice)).is_ok());
+        read[1] += usize::from(AllowedSigners::parse(&String::from_utf8_lossy(&line)).is_ok());
+        read[2] += usize::from(RevokedKeys::parse(&damaged(&krl, &mut dice)).is_ok());
     }
     assert!(read.iter().all(|it| (1..20_000).contains(it)), "{read:?}");
 }
 
 /// Changes, inserts or removes some bytes.
-fn damaged(bytes: &[u8], dice: &mut Dice) -> Vec<u8> {
+fn damaged(bytes: &[u8], dice: &mut SeededRng) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=dice.below(3) {
         let (at, byte) = (dice.below(bytes.len().max(1)), dice.below(256).to_le_bytes()[0]);

@@ -3,9 +3,11 @@
 
 use crate::scene;
 
-use policies::permissions::{Denial, Finding};
-use policies::{Permission, Policy, Verdict};
-use scene::{Scene, approved, codes, dropped, held, policy, reason, refused, request, verdict};
+use policies::permissions::{PermissionDenial, ToolFinding};
+use policies::{PermissionEvidence, Policy, Verdict};
+use scene::{
+    DecisionScene, approved, codes, dropped, held, policy, reason, refused, request, verdict,
+};
 
 const RULE: &str = "permission";
 const AGENT: (&str, &str) = (
@@ -19,13 +21,13 @@ fn covering(whom: &str) -> Policy {
     policy("embedded", &[("covers: nobody", &covers), ("owners: []", "owners: [alice]")])
 }
 
-fn scene(permission: Permission) -> Scene {
-    Scene { submission: dropped(), permission, ..Scene::default() }
+fn scene(permission: PermissionEvidence) -> DecisionScene {
+    DecisionScene { submission: dropped(), permission, ..DecisionScene::default() }
 }
 
 #[test]
-fn policy_says_who_is_covered_and_leaving_the_agent_out_never_helps() {
-    let missing = || scene(Permission::Found(Finding::Missing));
+fn policy_sets_the_covered_requests_and_omitting_the_agent_never_helps() {
+    let missing = || scene(PermissionEvidence::Queried(ToolFinding::Missing));
     let cases = [
         ("nobody", vec![DRAFT], false),
         ("core_draft", vec![], false),
@@ -51,20 +53,23 @@ fn policy_says_who_is_covered_and_leaving_the_agent_out_never_helps() {
 
 #[test]
 fn a_denial_refuses_and_an_approval_passes() {
-    for denial in [Denial::Said, Denial::LeftOut] {
-        let scene = scene(Permission::Found(Finding::Denied(denial)));
+    for denial in [PermissionDenial::Said, PermissionDenial::LeftOut] {
+        let scene = scene(PermissionEvidence::Queried(ToolFinding::Denied(denial)));
         let (violations, _) = refused(scene.decide(request(&[DRAFT]), &covering("core_draft")));
         assert_eq!(codes(&violations), ["permission.denied"]);
     }
-    let scene = scene(Permission::Found(Finding::Granted("G7.0".parse().expect("a grant's name"))));
+    let scene = scene(PermissionEvidence::Queried(ToolFinding::Granted(
+        "G7.0".parse().expect("a grant's name"),
+    )));
     let approved = approved(scene.decide(request(&[DRAFT]), &covering("core_draft")));
     assert_eq!(verdict(&approved.grounds().rules, RULE), Verdict::Pass);
     assert!(approved.grounds().permission.is_some());
 }
 
 #[test]
-fn a_store_that_nobody_asked_approves_nothing() {
-    let decision = scene(Permission::NotAsked).decide(request(&[DRAFT]), &covering("everybody"));
+fn unqueried_store_approves_nothing() {
+    let decision =
+        scene(PermissionEvidence::NotQueried).decide(request(&[DRAFT]), &covering("everybody"));
     let (violations, _) = refused(decision);
     assert_eq!(codes(&violations), ["permission.requestable"]);
 }

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 
 use model::{Language, Sha256};
 use policies::{
-    BinaryRule, CacheSource, HeapRule, POLICY_BYTES_MAX, Policy, ProcView, TmpUse, WithoutCache,
+    BinaryRule, CacheSource, HeapRule, POLICY_BYTES_MAX, Policy, ProcRule, TmpRule, WithoutCache,
 };
 use scene::{changed, shipped};
 
 #[test]
-fn both_shipped_profiles_are_whole() {
+fn shipped_profiles_are_complete() {
     for name in ["embedded", "standard", "strict"] {
         let text = Policy::shipped_text(name).unwrap();
         let policy = Policy::parse(text.as_bytes(), name).unwrap_or_else(|e| panic!("{e}"));
@@ -25,7 +25,7 @@ fn both_shipped_profiles_are_whole() {
 }
 
 #[test]
-fn every_line_of_a_shipped_profile_has_its_why() {
+fn every_line_of_a_shipped_profile_is_explained() {
     for name in ["embedded", "standard", "strict"] {
         let mut explained = false;
         for (index, line) in Policy::shipped_text(name).unwrap().lines().enumerate() {
@@ -47,23 +47,23 @@ fn every_line_of_a_shipped_profile_has_its_why() {
 }
 
 #[test]
-fn runtimes_tell_the_daemon_what_to_look_for() {
+fn runtimes_list_the_programs_for_the_daemon() {
     let embedded = shipped("embedded");
-    let names: Vec<&str> = embedded.runtimes().map(policies::Runtime::name).collect();
+    let names: Vec<&str> = embedded.runtimes().map(policies::RuntimeRule::name).collect();
     assert_eq!(names, ["go", "node", "python", "ruby", "ts"]);
     let of = |name: &str| embedded.runtimes().find(|it| it.name() == name).unwrap();
     let node = of("node");
     assert_eq!(node.language(), Language::Node);
     let auto = BinaryRule::Auto { names: vec!["node".to_owned(), "nodejs".to_owned()] };
     assert_eq!(*node.binary(), auto);
-    assert_eq!(node.proc(), ProcView::Pid);
+    assert_eq!(node.proc(), ProcRule::Pid);
     assert_eq!(*node.heap(), HeapRule::Flag("--max-old-space-size".to_owned()));
-    assert_eq!((node.tmp(), node.caches()), (TmpUse::Data, &[][..]));
+    assert_eq!((node.tmp(), node.caches()), (TmpRule::Data, &[][..]));
     assert_eq!((node.tool_category().as_str(), node.risk_domain().as_str()), ("write", "research"));
 
     let go = of("go");
     assert_eq!(*go.heap(), HeapRule::Variable("GOMEMLIMIT".to_owned()));
-    assert_eq!(go.tmp(), TmpUse::Programs);
+    assert_eq!(go.tmp(), TmpRule::Programs);
     let [cache] = go.caches() else { panic!("{:?}", go.caches()) };
     assert_eq!((&cache.source, cache.without), (&CacheSource::Warm, WithoutCache::Run));
     assert_eq!(cache.target, PathBuf::from("/cache/go"));
@@ -85,7 +85,7 @@ fn runtimes_tell_the_daemon_what_to_look_for() {
 }
 
 #[test]
-fn a_policy_that_says_nothing_of_the_start_is_good() {
+fn start_sec_max_may_be_omitted() {
     let text = Policy::shipped_text("embedded").unwrap();
     let without = text.replacen("start_sec_max: 30\n", "", 1);
     assert!(without.len() < text.len());
@@ -278,7 +278,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn a_broken_policy_is_refused_in_words() {
+fn broken_policy_is_refused_with_a_message() {
     for (old, new, expected) in BROKEN {
         let text = changed("embedded", &[(old, new)]);
         match Policy::parse(text.as_bytes(), "policy.yaml") {
@@ -337,7 +337,7 @@ fn auto_is_for_the_invoker_only() {
 }
 
 #[test]
-fn what_is_no_text_or_too_long_is_refused() {
+fn non_utf8_and_oversized_policies_are_refused() {
     let message = |bytes: &[u8]| Policy::parse(bytes, "p").unwrap_err().to_string();
     assert_eq!(message(b"name: \xff"), "p: not UTF-8; help: save the file as UTF-8");
     assert!(message(b"").contains("p"), "an empty file");

@@ -33,7 +33,7 @@ The shipped files say at each key why it is as it is. This page is made from the
 ";
 
 /// A field of a form: name, type, documentation.
-struct Field {
+struct FormField {
     name: String,
     of: String,
     text: String,
@@ -46,8 +46,8 @@ fn here(path: &str) -> PathBuf {
 
 /// Returns the fields of every struct of a source file. An `Option` is optional unless a function
 /// requires the key.
-fn forms(source: &str) -> BTreeMap<String, Vec<Field>> {
-    let mut forms: BTreeMap<String, Vec<Field>> = BTreeMap::new();
+fn forms(source: &str) -> BTreeMap<String, Vec<FormField>> {
+    let mut forms: BTreeMap<String, Vec<FormField>> = BTreeMap::new();
     let (mut current, mut text, mut insisted, mut all) = (None, String::new(), false, false);
     for line in source.lines() {
         let line = line.trim();
@@ -65,7 +65,7 @@ fn forms(source: &str) -> BTreeMap<String, Vec<Field>> {
                 let optional = all || (of.starts_with("Option<") && !insisted);
                 let text = text.trim().to_owned();
                 assert!(!text.is_empty(), "{form}.{name}: has no documentation");
-                let field = Field { name: name.to_owned(), of: of.to_owned(), text, optional };
+                let field = FormField { name: name.to_owned(), of: of.to_owned(), text, optional };
                 forms.entry(form.clone()).or_default().push(field);
             }
             (text, insisted) = (String::new(), false);
@@ -87,8 +87,8 @@ fn shipped(profile: &Value, path: &str) -> String {
 
 /// Returns the form of a field's type, and the notation of its path.
 fn inner<'a>(
-    forms: &'a BTreeMap<String, Vec<Field>>,
-    field: &Field,
+    forms: &'a BTreeMap<String, Vec<FormField>>,
+    field: &FormField,
 ) -> Option<(&'a str, &'static str)> {
     let of = &field.of;
     let mut words = of.split(|c: char| !c.is_ascii_alphanumeric());
@@ -103,7 +103,7 @@ fn inner<'a>(
 
 fn section(
     page: &mut String,
-    forms: &BTreeMap<String, Vec<Field>>,
+    forms: &BTreeMap<String, Vec<FormField>>,
     profiles: &[Value; 3],
     (form, at): (&str, &str),
 ) {
@@ -115,7 +115,7 @@ fn section(
     };
     let title = if at.is_empty() { "The file".to_owned() } else { format!("`{at}`") };
     write!(page, "\n## {title}\n\n{head}\n{rule}\n").unwrap();
-    for Field { name, text, optional, .. } in fields {
+    for FormField { name, text, optional, .. } in fields {
         let path = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
         let field = fields.iter().find(|it| it.name == *name).unwrap();
         let text = if *optional { format!("**optional** {text}") } else { text.clone() };
@@ -140,7 +140,7 @@ fn section(
 }
 
 #[test]
-fn docs_policy_md_is_what_the_form_says() {
+fn docs_policy_md_matches_the_raw_types() {
     let mut forms_of_all = forms(&fs::read_to_string(here("src/form.rs")).unwrap());
     forms_of_all.extend(forms(&fs::read_to_string(here("src/ais/rules.rs")).unwrap()));
     let profiles = PROFILES.map(|name| {

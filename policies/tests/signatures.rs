@@ -8,22 +8,23 @@ use crate::scene;
 use std::fs;
 use std::process::Command;
 
-use oracle::Oracle;
+use oracle::KeygenOracle;
 use policies::{
-    APPROVE_NAMESPACE, REJECT_NAMESPACE, SIGNATURE_BYTES_MAX, SignatureFile, Signers, Verdict,
+    APPROVE_NAMESPACE, AllowedSigners, REJECT_NAMESPACE, SIGNATURE_BYTES_MAX, SignatureFile,
+    Verdict,
 };
 use scene::{
-    Scene, accepts, approved, codes, dropped, policy, reason, refused, request_of, shipped,
+    DecisionScene, accepts, approved, codes, dropped, policy, reason, refused, request_of, shipped,
     unapproved, verdict,
 };
 
 /// The keys of one test, made and used by `ssh-keygen`.
-struct Workshop(Oracle);
+struct KeygenKeys(KeygenOracle);
 
-impl Workshop {
+impl KeygenKeys {
     /// Returns `None` with a message if `ssh-keygen` cannot run.
     fn open(test: &str) -> Option<Self> {
-        Oracle::open(&format!("signatures-{test}")).map(Self)
+        KeygenOracle::open(&format!("signatures-{test}")).map(Self)
     }
 
     fn key(&self, name: &str, kind: &str) -> String {
@@ -40,15 +41,20 @@ impl Workshop {
     }
 }
 
-fn signers(lines: &[String]) -> Option<Signers> {
-    Some(Signers::parse(&lines.join("\n")).unwrap_or_else(|error| panic!("{error}")))
+fn signers(lines: &[String]) -> Option<AllowedSigners> {
+    Some(AllowedSigners::parse(&lines.join("\n")).unwrap_or_else(|error| panic!("{error}")))
 }
 
-fn scene(lines: &[String], signatures: Vec<SignatureFile>) -> Scene {
-    Scene { submission: dropped(), signatures, signers: signers(lines), ..Scene::default() }
+fn scene(lines: &[String], signatures: Vec<SignatureFile>) -> DecisionScene {
+    DecisionScene {
+        submission: dropped(),
+        signatures,
+        signers: signers(lines),
+        ..DecisionScene::default()
+    }
 }
 
-fn decide(scene: &Scene, min: usize) -> policies::Decision {
+fn decide(scene: &DecisionScene, min: usize) -> policies::Decision {
     let line = format!("    low: {min}\n");
     // The request has code on the command line, so its risk is medium.
     let medium = format!("    medium: {min}\n");
@@ -62,7 +68,7 @@ fn decide(scene: &Scene, min: usize) -> policies::Decision {
 
 #[test]
 fn a_stock_signature_of_either_kind_and_hash_counts() {
-    let Some(workshop) = Workshop::open("stock") else { return };
+    let Some(workshop) = KeygenKeys::open("stock") else { return };
     for (kind, hash) in
         [("ed25519", "sha512"), ("ed25519", "sha256"), ("ecdsa", "sha512"), ("ecdsa", "sha256")]
     {
@@ -92,7 +98,7 @@ fn a_stock_signature_of_either_kind_and_hash_counts() {
 
 #[test]
 fn a_signature_for_anything_else_does_not_count() {
-    let Some(workshop) = Workshop::open("else") else { return };
+    let Some(workshop) = KeygenKeys::open("else") else { return };
     let (alice, mallory) = (workshop.key("alice", "ed25519"), workshop.key("mallory", "ed25519"));
     let good = workshop.approve("alice");
     let text = String::from_utf8(good.bytes.clone()).unwrap();
@@ -145,7 +151,7 @@ fn a_signature_for_anything_else_does_not_count() {
 
 #[test]
 fn a_broken_file_does_not_stop_a_good_one() {
-    let Some(workshop) = Workshop::open("broken") else { return };
+    let Some(workshop) = KeygenKeys::open("broken") else { return };
     let line = format!("alice {}", workshop.key("alice", "ed25519"));
     let junk = SignatureFile { name: "r.md.\u{202e}x.sig".to_owned(), bytes: vec![0; 9] };
     let scene = scene(&[line], vec![junk, workshop.approve("alice")]);
@@ -157,7 +163,7 @@ fn a_broken_file_does_not_stop_a_good_one() {
 
 #[test]
 fn people_are_counted_not_files_keys_or_names() {
-    let Some(workshop) = Workshop::open("people") else { return };
+    let Some(workshop) = KeygenKeys::open("people") else { return };
     let alice = workshop.key("alice", "ed25519");
     let second = workshop.key("second", "ecdsa");
     let bob = workshop.key("bob", "ed25519");
@@ -186,7 +192,7 @@ fn people_are_counted_not_files_keys_or_names() {
 
 #[test]
 fn approved_by_must_be_one_who_signed() {
-    let Some(workshop) = Workshop::open("principal") else { return };
+    let Some(workshop) = KeygenKeys::open("principal") else { return };
     let bob = workshop.key("bob", "ed25519");
     let signature = || vec![workshop.approve("bob")];
     let (violations, _) = refused(decide(&scene(&[format!("bob {bob}")], signature()), 1));
@@ -199,7 +205,7 @@ fn approved_by_must_be_one_who_signed() {
 
 #[test]
 fn a_rejection_is_final() {
-    let Some(workshop) = Workshop::open("reject") else { return };
+    let Some(workshop) = KeygenKeys::open("reject") else { return };
     let lines = |options: &str| {
         let key = fs::read_to_string(workshop.0.dir().join("bob.pub")).expect("the key");
         let alice = fs::read_to_string(workshop.0.dir().join("alice.pub")).expect("the key");
@@ -221,10 +227,10 @@ fn a_rejection_is_final() {
     assert_eq!(codes(&violations), ["approval.rejected"]);
 
     // A rejection counts even if policy requires no signature.
-    let own = Scene {
+    let own = DecisionScene {
         signatures: vec![reject.clone()],
         signers: signers(&lines("")),
-        ..Scene::default()
+        ..DecisionScene::default()
     };
     let asked = request_of(scene::REQUEST.as_bytes());
     let (violations, _) = refused(own.decide(asked, &shipped("embedded")));
@@ -237,7 +243,7 @@ fn a_rejection_is_final() {
 
 #[test]
 fn too_many_files_are_refused_as_a_whole() {
-    let Some(workshop) = Workshop::open("many") else { return };
+    let Some(workshop) = KeygenKeys::open("many") else { return };
     let line = format!("alice {}", workshop.key("alice", "ed25519"));
     let good = workshop.approve("alice");
     accepts(decide(&scene(std::slice::from_ref(&line), vec![good.clone(); 16]), 1));
@@ -247,13 +253,13 @@ fn too_many_files_are_refused_as_a_whole() {
 }
 
 #[test]
-fn signatures_that_policy_does_not_ask_for_are_recorded() {
-    let Some(workshop) = Workshop::open("extra") else { return };
+fn signatures_that_policy_does_not_require_are_recorded() {
+    let Some(workshop) = KeygenKeys::open("extra") else { return };
     let line = format!("alice {}", workshop.key("alice", "ed25519"));
-    let scene = Scene {
+    let scene = DecisionScene {
         signatures: vec![workshop.approve("alice")],
         signers: signers(&[line]),
-        ..Scene::default()
+        ..DecisionScene::default()
     };
     let asked = request_of(scene::REQUEST.as_bytes());
     let approved = approved(scene.decide(asked, &shipped("embedded")));
@@ -263,7 +269,7 @@ fn signatures_that_policy_does_not_ask_for_are_recorded() {
 
 #[test]
 fn a_changed_request_loses_its_approval() {
-    let Some(workshop) = Workshop::open("changed") else { return };
+    let Some(workshop) = KeygenKeys::open("changed") else { return };
     let line = format!("alice {}", workshop.key("alice", "ed25519"));
     let scene = scene(&[line], vec![workshop.approve("alice")]);
     let changed = scene::text(&[("print(1 + 1)", "print(1 + 2)")]);

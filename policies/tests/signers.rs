@@ -2,20 +2,20 @@
 //! understand; the error for any other text names its line. The keys are fixed; other tests cover
 //! signatures.
 
-use policies::Signers;
+use policies::AllowedSigners;
 
 const ED: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti";
 const RSA: &str = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAQQC7";
 
 fn message(text: &str) -> String {
-    match Signers::parse(text) {
+    match AllowedSigners::parse(text) {
         Ok(_) => panic!("accepted: {text}"),
         Err(error) => error.to_string(),
     }
 }
 
 #[test]
-fn what_openssh_writes_is_read() {
+fn lines_of_openssh_are_read() {
     for line in [
         format!("alice {ED}"),
         format!("alice {ED} alice@laptop, since May"),
@@ -28,15 +28,16 @@ fn what_openssh_writes_is_read() {
         format!("\"alice smith\" {ED}"),
         format!("*@example.org,!guest@* namespaces=\"*@threegate,!git\" {ED}"),
     ] {
-        let signers = Signers::parse(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let signers =
+            AllowedSigners::parse(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
         assert!(!signers.is_empty(), "{line}");
     }
-    assert!(Signers::parse("").unwrap().is_empty());
-    assert!(Signers::parse("# nobody yet\n").unwrap().is_empty());
+    assert!(AllowedSigners::parse("").unwrap().is_empty());
+    assert!(AllowedSigners::parse("# nobody yet\n").unwrap().is_empty());
 }
 
 #[test]
-fn what_is_not_understood_is_refused_by_its_line() {
+fn unknown_text_is_refused_with_its_line() {
     for (line, expected) in [
         (format!("alice {RSA}"), "key type `ssh-rsa` is not accepted; help: use an ssh-ed25519"),
         (
@@ -92,7 +93,7 @@ fn a_byte_order_mark_is_refused_by_name() {
 #[test]
 fn a_name_in_its_own_script_is_a_name() {
     for name in ["jos\u{e9}", "\u{438}\u{432}\u{430}\u{43d}@example.org", "\u{5c71}\u{7530}"] {
-        assert!(Signers::parse(&format!("{name} {ED}\n")).is_ok(), "{name}");
+        assert!(AllowedSigners::parse(&format!("{name} {ED}\n")).is_ok(), "{name}");
     }
 }
 

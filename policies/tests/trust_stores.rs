@@ -6,8 +6,8 @@ use crate::oracle;
 use crate::soft;
 
 use model::UtcTime;
-use oracle::{Dice, Oracle, Question, ours, time};
-use policies::{Signers, SshSignature, StandardTime};
+use oracle::{KeygenOracle, OracleQuestion, SeededRng, our_answer, time};
+use policies::{AllowedSigners, SshSignature, StandardTime};
 use soft::{PRESENT, SoftKey, VERIFIED};
 
 const NAMESPACE: &str = policies::APPROVE_NAMESPACE;
@@ -15,9 +15,9 @@ const MESSAGE: &[u8] = b"exactly these bytes\n";
 const FILES: usize = 300;
 
 /// A piece of a line, and whether we refuse it on purpose although OpenSSH accepts it.
-type Piece = (&'static str, bool);
+type TrustStorePiece = (&'static str, bool);
 
-const PRINCIPALS: &[Piece] = &[
+const PRINCIPALS: &[TrustStorePiece] = &[
     ("alice", false),
     ("bob", false),
     ("alice,bob", false),
@@ -38,7 +38,7 @@ const PRINCIPALS: &[Piece] = &[
     ("al\"ice\"", true),
 ];
 
-const OPTIONS: &[Piece] = &[
+const OPTIONS: &[TrustStorePiece] = &[
     ("", false),
     ("", false),
     ("", false),
@@ -99,14 +99,14 @@ const NAMES: [&str; 6] =
     ["alice", "bob", "alice@example.org", "bob@example.org", "alice smith", "Alice"];
 
 /// Keys of every accepted kind, and others, as lines.
-struct Ring {
+struct TestKeyRing {
     ours: Vec<SoftKey>,
     stock: Vec<(String, String)>,
     others: Vec<(String, bool)>,
 }
 
-impl Ring {
-    fn new(oracle: &Oracle) -> Self {
+impl TestKeyRing {
+    fn new(oracle: &KeygenOracle) -> Self {
         let ours = vec![
             SoftKey::ed25519(1),
             SoftKey::p256(2),
@@ -134,7 +134,7 @@ impl Ring {
     }
 
     /// Returns a key for a line, often the signing one, and whether we refuse it on purpose.
-    fn line(&self, signer: &str, dice: &mut Dice) -> (String, bool) {
+    fn line(&self, signer: &str, dice: &mut SeededRng) -> (String, bool) {
         match dice.below(10) {
             0..=5 => (signer.to_owned(), false),
             6 | 7 => (dice.pick(&self.ours).public(), false),
@@ -144,7 +144,7 @@ impl Ring {
     }
 
     /// Returns the signing key as a line, and its signature.
-    fn signature(&self, oracle: &Oracle, dice: &mut Dice) -> (String, Vec<u8>) {
+    fn signature(&self, oracle: &KeygenOracle, dice: &mut SeededRng) -> (String, Vec<u8>) {
         let namespace = *dice.pick(&[NAMESPACE, NAMESPACE, NAMESPACE, NAMESPACE, "file"]);
         match dice.below(self.ours.len() + 1) {
             0 => {
@@ -159,7 +159,7 @@ impl Ring {
     }
 }
 
-fn line(ring: &Ring, signer: &str, dice: &mut Dice) -> (String, bool) {
+fn line(ring: &TestKeyRing, signer: &str, dice: &mut SeededRng) -> (String, bool) {
     let (names, odd_names) =
         *if dice.below(3) == 0 { dice.pick(PRINCIPALS) } else { dice.pick(&PRINCIPALS[..12]) };
     let (options, odd_options) =
@@ -173,16 +173,16 @@ fn line(ring: &Ring, signer: &str, dice: &mut Dice) -> (String, bool) {
     (line, odd_names || odd_options || odd_key)
 }
 
-fn found(question: &Question<'_>, signers: &Signers, at: UtcTime) -> Vec<String> {
+fn found(question: &OracleQuestion<'_>, signers: &AllowedSigners, at: UtcTime) -> Vec<String> {
     let signature = SshSignature::parse(question.signature).expect("a signature");
     let names = signers.principals_of(signature.key(), at).unwrap_or_default();
     names.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 #[test]
-fn we_and_openssh_read_the_same_out_of_generated_trust_stores() {
-    let Some(oracle) = Oracle::open("generated") else { return };
-    let (ring, mut dice) = (Ring::new(&oracle), Dice::new(5));
+fn we_and_openssh_agree_about_generated_trust_stores() {
+    let Some(oracle) = KeygenOracle::open("generated") else { return };
+    let (ring, mut dice) = (TestKeyRing::new(&oracle), SeededRng::new(5));
     let (mut yes, mut no, mut refused, mut stricter) = (0, 0, 0, 0);
     for round in 0..FILES {
         let (zone, ahead) = *dice.pick(&ZONES);
@@ -190,7 +190,7 @@ fn we_and_openssh_read_the_same_out_of_generated_trust_stores() {
         let (zone_of_ours, at) = (StandardTime::ahead_sec(ahead).unwrap(), time(at));
         let (signer, signature) = ring.signature(&oracle, &mut dice);
         let principal = *dice.pick(&NAMES);
-        let asked = |signers: &str| Question {
+        let asked = |signers: &str| OracleQuestion {
             signers: Box::leak(signers.to_owned().into_boxed_str()),
             signature: &signature,
             message: MESSAGE,
@@ -205,7 +205,7 @@ fn we_and_openssh_read_the_same_out_of_generated_trust_stores() {
         let mut kept = String::from("# a comment\n");
         let mut first_wrong = None;
         for (index, (line, odd)) in lines.iter().enumerate() {
-            match Signers::parse_in(line, zone_of_ours) {
+            match AllowedSigners::parse_in(line, zone_of_ours) {
                 Ok(_) => kept.push_str(&format!("{line}\n")),
                 Err(error) => {
                     refused += 1;
@@ -217,16 +217,16 @@ fn we_and_openssh_read_the_same_out_of_generated_trust_stores() {
             }
         }
         let whole: Vec<&str> = lines.iter().map(|(line, _)| line.as_str()).collect();
-        let whole = Signers::parse_in(&whole.join("\n"), zone_of_ours);
+        let whole = AllowedSigners::parse_in(&whole.join("\n"), zone_of_ours);
         assert_eq!(whole.err().map(|error| error.line()), first_wrong, "{lines:#?}");
 
-        let signers = Signers::parse_in(&kept, zone_of_ours).expect("each line was read");
+        let signers = AllowedSigners::parse_in(&kept, zone_of_ours).expect("each line was read");
         let question = asked(&kept);
-        let (we, stock) = (ours(&question, &signers, at), oracle.verifies(&question));
+        let (we, stock) = (our_answer(&question, &signers, at), oracle.verifies(&question));
         assert_eq!(we, stock, "round {round}, {principal} at {stamp} in {zone}:\n{kept}");
         let (we, stock) = (found(&question, &signers, at), oracle.finds(&question));
         assert_eq!(we, stock, "round {round}, find-principals at {stamp} in {zone}:\n{kept}");
-        if ours(&question, &signers, at) { yes += 1 } else { no += 1 }
+        if our_answer(&question, &signers, at) { yes += 1 } else { no += 1 }
     }
     println!(
         "{FILES} files: {yes} verify, {no} do not; {refused} lines refused, {stricter} on purpose"

@@ -13,8 +13,8 @@ use std::fs::File;
 use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
-use fixture::{Case, Scratch};
-use records::log::{Log, LogKey, LogPlace, LogView, PublicLogKey, fsck};
+use fixture::{RecordCase, RecordScratch};
+use records::log::{Log, LogKey, LogLocation, LogView, PublicLogKey, fsck};
 use records::{Trust, attest, sign, verify_bundle, verify_gathered};
 
 const ROUNDS: u32 = 500;
@@ -42,12 +42,12 @@ fn log_key() -> LogKey {
 
 fn main() {
     let entries: u32 = std::env::args().nth(1).and_then(|it| it.parse().ok()).unwrap_or(20_000);
-    let scratch = Scratch::new();
-    let (case, key) = (Case::plain(), scratch.key("keys"));
+    let scratch = RecordScratch::new();
+    let (case, key) = (RecordCase::plain(), scratch.key("keys"));
     let statement = case.statement();
     each("Markdown and SSHSIG", ROUNDS, || drop(sign(&statement, &key).unwrap()));
     each("the same, statement and DSSE", ROUNDS, || drop(attest(&statement, &key).unwrap()));
-    let mut log = Log::open_or_create(LogPlace::of_state(scratch.path()), log_key()).unwrap();
+    let mut log = Log::open_or_create(LogLocation::of_state(scratch.path()), log_key()).unwrap();
     let attested = attest(&statement, &key).unwrap();
     let inclusion = log.append(&attested.envelope().log_entry()).unwrap();
     each("bundle and .tlog-proof", ROUNDS, || drop(attested.proofs(&inclusion).unwrap()));
@@ -96,7 +96,7 @@ fn main() {
 }
 
 /// Measures the costs of checking a log of this size.
-fn read(scratch: &Scratch, public: &PublicLogKey) {
+fn read(scratch: &RecordScratch, public: &PublicLogKey) {
     let directory = scratch.path().join("log");
     let view = LogView::open(&directory, public).unwrap();
     let size = view.head().size();

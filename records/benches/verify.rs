@@ -12,9 +12,9 @@ mod fixture;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use fixture::{Case, Scratch};
+use fixture::{RecordCase, RecordScratch};
 use records::log::{Log, LogKey, LogView, PublicLogKey};
-use records::{Across, History, PublicResultKey, ResultKey, Trust, attest, verify};
+use records::{CrossRecordCheck, History, PublicResultKey, ResultKey, Trust, attest, verify};
 
 fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
@@ -27,11 +27,11 @@ fn log_key() -> LogKey {
 }
 
 /// Makes the tree, with a separate request for each record.
-fn make(scratch: &Scratch, key: &ResultKey, count: u32) -> Vec<PathBuf> {
+fn make(scratch: &RecordScratch, key: &ResultKey, count: u32) -> Vec<PathBuf> {
     let results = scratch.path().join("results");
     let mut log = Log::open_or_create(&scratch.path().join("log"), log_key()).unwrap();
     let record = |number| {
-        let case = Case::numbered(number);
+        let case = RecordCase::numbered(number);
         let attested = attest(&case.statement(), key).unwrap();
         let inclusion = log.append(&attested.envelope().log_entry()).unwrap();
         let dir = case.publish_run(&results, attested.record());
@@ -45,7 +45,7 @@ fn make(scratch: &Scratch, key: &ResultKey, count: u32) -> Vec<PathBuf> {
 
 fn each(name: &str, dirs: &[PathBuf], trust: &Trust) {
     let (start, cpu) = (Instant::now(), cpu_time());
-    let mut across = Across::default();
+    let mut across = CrossRecordCheck::default();
     for (number, dir) in dirs.iter().enumerate() {
         let verified = verify(dir, trust).unwrap_or_else(|faults| panic!("{faults:?}"));
         let clashes = across.add(number, &verified);
@@ -73,7 +73,7 @@ fn history(directory: &Path, log: &PublicLogKey) -> History {
 
 fn main() {
     let count: u32 = std::env::args().nth(1).and_then(|it| it.parse().ok()).unwrap_or(10_000);
-    let scratch = Scratch::new();
+    let scratch = RecordScratch::new();
     let key = scratch.key("keys");
     let dirs = make(&scratch, &key, count);
     let (key, log) = (key.public(), log_key().public().clone());

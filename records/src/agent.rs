@@ -17,59 +17,59 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use ssh_key::{HashAlg, PublicKey, Signature, SshSig};
 
-use crate::key_model::{AgentError, KeyFingerprint, MESSAGE_BYTES_MAX, Problem, SigningError};
+use crate::key_model::{AgentError, AgentProblem, KeyFingerprint, MESSAGE_BYTES_MAX, SigningError};
 
 /// The time limit of one exchange in an unattended program. Long enough to touch a token.
 const EXCHANGE_TIME_MAX: Duration = Duration::from_secs(15);
 
 const FAILURE: u8 = 5;
 const REQUEST_IDENTITIES: u8 = 11;
-const IDENTITIES_ANSWER: u8 = 12;
+const IDENTITIES_REPLY: u8 = 12;
 const SIGN_REQUEST: u8 = 13;
 const SIGN_RESPONSE: u8 = 14;
 
 /// The socket of an agent and the time limit of one exchange. Each exchange connects again, so the
 /// agent may restart in between.
 #[derive(Debug)]
-pub struct Agent {
+pub struct SshAgent {
     socket: PathBuf,
-    within: Duration,
+    timeout: Duration,
 }
 
 /// A key that an agent lists: its public key blob (RFC 4253) and its comment.
 #[derive(Debug)]
-pub struct Identity {
+pub struct AgentIdentity {
     /// The public key in the encoding of RFC 4253.
     pub blob: Vec<u8>,
     /// The comment, in unchecked bytes.
     pub comment: Vec<u8>,
 }
 
-impl Identity {
+impl AgentIdentity {
     /// Returns whether this is the key with the fingerprint.
     #[must_use]
-    pub fn has(&self, fingerprint: KeyFingerprint) -> bool {
+    pub fn has_fingerprint(&self, fingerprint: KeyFingerprint) -> bool {
         Sha256::of(&self.blob).as_bytes() == &fingerprint.0
     }
 }
 
-impl Agent {
+impl SshAgent {
     /// Names an agent. Sends nothing yet.
     #[must_use]
-    pub fn at(socket: &Path, within: Duration) -> Self {
-        Self { socket: socket.to_owned(), within }
+    pub fn new(socket: &Path, within: Duration) -> Self {
+        Self { socket: socket.to_owned(), timeout: within }
     }
 
     /// Returns every key that the agent holds, without duplicates.
     ///
     /// # Errors
     /// The agent cannot be reached, refuses, breaks the protocol, or exceeds the time limit.
-    pub fn identities(&self) -> Result<Vec<Identity>, AgentError> {
-        let answer = self.exchange(REQUEST_IDENTITIES, &[], IDENTITIES_ANSWER);
+    pub fn identities(&self) -> Result<Vec<AgentIdentity>, AgentError> {
+        let answer = self.exchange(REQUEST_IDENTITIES, &[], IDENTITIES_REPLY);
         let held = answer.and_then(|answer| {
-            identities(&answer).ok_or(Some(Problem::Reply("a truncated list of keys")))
+            identities(&answer).ok_or(Some(AgentProblem::InvalidReply("a truncated list of keys")))
         });
-        held.map_err(|problem| self.failed(problem.unwrap_or(Problem::NoList)))
+        held.map_err(|problem| self.failed(problem.unwrap_or(AgentProblem::NoKeyList)))
     }
 
     /// Returns a verified signature over these bytes by one of the agent's keys. Two signatures of
@@ -78,40 +78,47 @@ impl Agent {
     /// # Errors
     /// As [`Self::identities`], or the signature does not verify.
     pub fn sign(&self, blob: &[u8], message: &[u8]) -> Result<Signature, AgentError> {
-        let unknown = |_| self.failed(Problem::Reply("a key of an unknown type"));
+        let unknown = |_| self.failed(AgentProblem::InvalidReply("a key of an unknown type"));
         let public = PublicKey::from_bytes(blob).map_err(unknown)?;
         let key = KeyFingerprint::of(&public);
         let no_flags = 0_u32.to_be_bytes();
-        let parts = [&prefixed(blob), &prefixed(message), &no_flags[..]];
+        let parts = [&length_prefixed(blob), &length_prefixed(message), &no_flags[..]];
         let answer = self
             .exchange(SIGN_REQUEST, &parts, SIGN_RESPONSE)
-            .map_err(|problem| self.failed(problem.unwrap_or(Problem::Refused(key))))?;
-        let signature = Fields(&answer).only().and_then(|blob| Signature::try_from(blob).ok());
-        let signature = signature.ok_or_else(|| self.failed(Problem::Reply("no signature")))?;
+            .map_err(|problem| self.failed(problem.unwrap_or(AgentProblem::Refused(key))))?;
+        let signature =
+            AgentMessageFields(&answer).only().and_then(|blob| Signature::try_from(blob).ok());
+        let signature =
+            signature.ok_or_else(|| self.failed(AgentProblem::InvalidReply("no signature")))?;
         match public.key_data().verify(message, &signature) {
             Ok(()) => Ok(signature),
-            Err(_) => Err(self.failed(Problem::Forged(key))),
+            Err(_) => Err(self.failed(AgentProblem::InvalidSignature(key))),
         }
     }
 
-    fn failed(&self, problem: Problem) -> AgentError {
+    fn failed(&self, problem: AgentProblem) -> AgentError {
         AgentError { socket: self.socket.clone(), problem }
     }
 
     /// Sends one message and returns the body of the reply. The error `None` is a refusal by the
     /// agent.
-    fn exchange(&self, kind: u8, parts: &[&[u8]], wanted: u8) -> Result<Vec<u8>, Option<Problem>> {
+    fn exchange(
+        &self,
+        kind: u8,
+        parts: &[&[u8]],
+        wanted: u8,
+    ) -> Result<Vec<u8>, Option<AgentProblem>> {
         let late = |problem| match problem {
-            Some(Problem::Late(_)) => Some(Problem::Late(self.within)),
+            Some(AgentProblem::Timeout(_)) => Some(AgentProblem::Timeout(self.timeout)),
             problem => problem,
         };
-        exchange(&self.socket, self.within, kind, parts, wanted).map_err(late)
+        exchange(&self.socket, self.timeout, kind, parts, wanted).map_err(late)
     }
 }
 
 /// One key of an agent.
 pub(crate) struct AgentKey {
-    agent: Agent,
+    agent: SshAgent,
     public: PublicKey,
     blob: Vec<u8>,
 }
@@ -119,16 +126,17 @@ pub(crate) struct AgentKey {
 impl AgentKey {
     /// Finds the key at the agent. Ignores other keys, even those of unknown types.
     pub(crate) fn open(socket: &Path, wanted: KeyFingerprint) -> Result<Self, AgentError> {
-        let agent = Agent::at(socket, EXCHANGE_TIME_MAX);
-        let is_wanted = |it: &Identity| it.has(wanted);
+        let agent = SshAgent::new(socket, EXCHANGE_TIME_MAX);
+        let is_wanted = |it: &AgentIdentity| it.has_fingerprint(wanted);
         let held = agent.identities().map_err(|error| match error.problem {
-            Problem::NoList => agent.failed(Problem::NoKey(wanted)),
+            AgentProblem::NoKeyList => agent.failed(AgentProblem::NoKey(wanted)),
             problem => agent.failed(problem),
         });
         let found = held?.into_iter().find(is_wanted);
-        let Identity { blob, .. } = found.ok_or_else(|| agent.failed(Problem::NoKey(wanted)))?;
+        let AgentIdentity { blob, .. } =
+            found.ok_or_else(|| agent.failed(AgentProblem::NoKey(wanted)))?;
         let public = PublicKey::from_bytes(&blob)
-            .map_err(|_| agent.failed(Problem::Reply("a key of an unknown type")))?;
+            .map_err(|_| agent.failed(AgentProblem::InvalidReply("a key of an unknown type")))?;
         Ok(Self { agent, public, blob })
     }
 
@@ -150,13 +158,13 @@ impl AgentKey {
 }
 
 /// Parses a whole list of keys. A key that is listed twice is returned once.
-fn identities(answer: &[u8]) -> Option<Vec<Identity>> {
+fn identities(answer: &[u8]) -> Option<Vec<AgentIdentity>> {
     let (count, rest) = answer.split_first_chunk()?;
-    let (mut fields, mut seen, mut held) = (Fields(rest), BTreeSet::new(), Vec::new());
+    let (mut fields, mut seen, mut held) = (AgentMessageFields(rest), BTreeSet::new(), Vec::new());
     for _ in 0..u32::from_be_bytes(*count) {
         let (blob, comment) = (fields.next()?, fields.next()?);
         if seen.insert(blob) {
-            held.push(Identity { blob: blob.to_owned(), comment: comment.to_owned() });
+            held.push(AgentIdentity { blob: blob.to_owned(), comment: comment.to_owned() });
         }
     }
     fields.0.is_empty().then_some(held)
@@ -168,62 +176,69 @@ fn exchange(
     kind: u8,
     parts: &[&[u8]],
     wanted: u8,
-) -> Result<Vec<u8>, Option<Problem>> {
+) -> Result<Vec<u8>, Option<AgentProblem>> {
     let until = Instant::now() + within;
     let body = [&[kind][..], &parts.concat()].concat();
     if body.len() > MESSAGE_BYTES_MAX {
-        return Err(Some(Problem::TooMuch(body.len())));
+        return Err(Some(AgentProblem::TooLarge(body.len())));
     }
-    let mut stream = dial(socket, within).map_err(|error| told("connect", error))?;
+    let mut stream =
+        connect_within(socket, within).map_err(|error| io_problem("connect", error))?;
     // An agent reads a whole message before it replies, and the message fits its buffers.
-    let sent = stream.write_all(&prefixed(&body));
-    sent.map_err(|error| told("send the request", error))?;
+    let sent = stream.write_all(&length_prefixed(&body));
+    sent.map_err(|error| io_problem("send the request", error))?;
     let mut head = [0; 4];
-    fill(&mut stream, &mut head, until)?;
+    read_full(&mut stream, &mut head, until)?;
     let length = usize::try_from(u32::from_be_bytes(head)).unwrap_or(usize::MAX);
     if !(1..=MESSAGE_BYTES_MAX).contains(&length) {
-        return Err(Some(Problem::Reply("a message of invalid length")));
+        return Err(Some(AgentProblem::InvalidReply("a message of invalid length")));
     }
     let mut answer = vec![0; length];
-    fill(&mut stream, &mut answer, until)?;
+    read_full(&mut stream, &mut answer, until)?;
     match answer.split_first() {
         Some((kind, body)) if *kind == wanted => Ok(body.to_owned()),
         Some((&FAILURE, _)) => Err(None),
-        _ => Err(Some(Problem::Reply("another message type"))),
+        _ => Err(Some(AgentProblem::InvalidReply("another message type"))),
     }
 }
 
 /// Connects with a time limit: connecting to a busy listener blocks as sending does.
-fn dial(socket: &Path, within: Duration) -> io::Result<UnixStream> {
+fn connect_within(socket: &Path, within: Duration) -> io::Result<UnixStream> {
     let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     set_socket_timeout(&fd, Timeout::Send, Some(within))?;
     connect(&fd, &SocketAddrUnix::new(socket)?)?;
     Ok(UnixStream::from(fd))
 }
 
-fn told(act: &'static str, error: io::Error) -> Option<Problem> {
+fn io_problem(act: &'static str, error: io::Error) -> Option<AgentProblem> {
     Some(match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Problem::Late(Duration::ZERO),
-        _ => Problem::Io(act, error),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            AgentProblem::Timeout(Duration::ZERO)
+        }
+        _ => AgentProblem::Io(act, error),
     })
 }
 
 /// Fills the buffer, in as many reads as it takes until the deadline.
-fn fill(stream: &mut UnixStream, buffer: &mut [u8], until: Instant) -> Result<(), Option<Problem>> {
+fn read_full(
+    stream: &mut UnixStream,
+    buffer: &mut [u8],
+    until: Instant,
+) -> Result<(), Option<AgentProblem>> {
     let mut filled = 0;
     while filled < buffer.len() {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(Some(Problem::Late(Duration::ZERO)));
+            return Err(Some(AgentProblem::Timeout(Duration::ZERO)));
         }
         let read = stream
             .set_read_timeout(Some(left))
             .and_then(|()| stream.read(buffer.get_mut(filled..).unwrap_or_default()));
         match read {
-            Ok(0) => return Err(Some(Problem::Reply("a truncated message"))),
+            Ok(0) => return Err(Some(AgentProblem::InvalidReply("a truncated message"))),
             Ok(count) => filled += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(told("read the reply", error)),
+            Err(error) => return Err(io_problem("read the reply", error)),
         }
     }
     Ok(())
@@ -231,15 +246,15 @@ fn fill(stream: &mut UnixStream, buffer: &mut [u8], until: Instant) -> Result<()
 
 /// Returns the bytes after their length, as SSH encodes them (RFC 4251). [`exchange`] refuses
 /// longer bytes than a message may have before it sends them.
-fn prefixed(bytes: &[u8]) -> Vec<u8> {
+fn length_prefixed(bytes: &[u8]) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     [&length.to_be_bytes()[..], bytes].concat()
 }
 
-/// A reader of the encoding that [`prefixed`] writes.
-struct Fields<'a>(&'a [u8]);
+/// A reader of the encoding that [`length_prefixed`] writes.
+struct AgentMessageFields<'a>(&'a [u8]);
 
-impl<'a> Fields<'a> {
+impl<'a> AgentMessageFields<'a> {
     fn next(&mut self) -> Option<&'a [u8]> {
         let (length, rest) = self.0.split_first_chunk()?;
         let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
@@ -257,13 +272,15 @@ impl<'a> Fields<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{identities, prefixed};
+    use super::{identities, length_prefixed};
 
     #[test]
     fn a_key_that_is_listed_twice_is_one_and_nothing_may_follow() {
         let list = |keys: &[&[u8]]| {
             let count = u32::try_from(keys.len()).unwrap().to_be_bytes();
-            let rows = keys.iter().flat_map(|key| [prefixed(key), prefixed(b"comment")].concat());
+            let rows = keys
+                .iter()
+                .flat_map(|key| [length_prefixed(key), length_prefixed(b"comment")].concat());
             count.into_iter().chain(rows).collect::<Vec<u8>>()
         };
         let held = identities(&list(&[b"one", b"two", b"one"])).unwrap();

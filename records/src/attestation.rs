@@ -11,13 +11,13 @@ use serde_json::Value;
 use validator::StrictJson;
 
 use crate::base64;
-use crate::bundle::{Bundle, Dsse, Entry, MEDIA_TYPE, NO_TIME};
-use crate::dsse::{Envelope, PAYLOAD_TYPE};
+use crate::bundle::{BundleDsse, BundleLogEntry, MEDIA_TYPE, NO_TIME, SigstoreBundle};
+use crate::dsse::{DsseEnvelope, PAYLOAD_TYPE};
 use crate::in_toto::{PREDICATE_TYPE, STATEMENT_TYPE, SUBJECTS_MAX};
-use crate::json::as_written;
-use crate::keys::PublicResultKey;
+use crate::json::normalize_numbers;
 use crate::log::format::{ENTRY_KIND, ENTRY_VERSION};
-use crate::log::{Checkpoint, HASHES_MAX, Inclusion, ProofFault, PublicLogKey, leaf_hash};
+use crate::log::{Checkpoint, HASHES_MAX, Inclusion, ProofError, PublicLogKey, leaf_hash};
+use crate::result_key::PublicResultKey;
 use crate::yaml;
 
 /// Twice the base64 size of the longest front matter with a thousand of the longest names.
@@ -25,7 +25,7 @@ pub(crate) const BUNDLE_BYTES_MAX: usize = 24 * 1024 * 1024;
 
 /// The reason why a bundle does not verify.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BundleFault {
+pub enum RecordBundleError {
     /// It exceeds the size limit.
     TooLarge,
     /// Not the JSON of a bundle: a field is missing, unknown, duplicated or of the wrong type.
@@ -45,10 +45,10 @@ pub enum BundleFault {
     /// The signed payload is not a statement of a tool result.
     Statement(String),
     /// The entry is not in the log.
-    Log(ProofFault),
+    Log(ProofError),
 }
 
-impl fmt::Display for BundleFault {
+impl fmt::Display for RecordBundleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLarge => write!(f, "larger than {BUNDLE_BYTES_MAX} bytes"),
@@ -67,67 +67,67 @@ impl fmt::Display for BundleFault {
     }
 }
 
-impl std::error::Error for BundleFault {}
+impl std::error::Error for RecordBundleError {}
 
 /// A statement signed by a trusted key. Its inclusion in a log is not verified yet.
 #[must_use]
 #[derive(Debug)]
 pub(crate) struct SignedBundle {
-    envelope: Envelope,
+    envelope: DsseEnvelope,
     subjects: Vec<(String, Sha256)>,
     facts: Value,
     /// `None` before it is logged.
-    entry: Option<Entry>,
+    entry: Option<BundleLogEntry>,
     /// The log entry of the envelope.
-    logged: Vec<u8>,
+    log_entry: Vec<u8>,
 }
 
 impl SignedBundle {
     /// Verifies form, signature and statement, and that the log entry is of this envelope.
     /// `accepts` verifies a DER signature of the key over a message.
     pub(crate) fn verify(
-        bundle: Bundle,
+        bundle: SigstoreBundle,
         key: &PublicResultKey,
         accepts: impl FnOnce(&[u8], &[u8]) -> bool,
-    ) -> Result<Self, BundleFault> {
+    ) -> Result<Self, RecordBundleError> {
         if bundle.hint() != key.hint() {
-            return Err(BundleFault::OtherKey);
+            return Err(RecordBundleError::OtherKey);
         }
-        let Bundle { verification_material: material, dsse_envelope: dsse, .. } = bundle;
+        let SigstoreBundle { verification_material: material, dsse_envelope: dsse, .. } = bundle;
         let envelope = envelope(&dsse, key, accepts)?;
         let (subjects, facts) = statement(envelope.payload())?;
-        let Ok([entry]) = <[Entry; 1]>::try_from(material.tlog_entries) else {
-            return Err(BundleFault::Field("tlogEntries"));
+        let Ok([entry]) = <[BundleLogEntry; 1]>::try_from(material.tlog_entries) else {
+            return Err(RecordBundleError::Field("tlogEntries"));
         };
-        is(&entry.kind_version.kind, ENTRY_KIND, "kind")?;
-        is(&entry.kind_version.version, ENTRY_VERSION, "version")?;
-        is(&entry.integrated_time, NO_TIME, "integratedTime")?;
+        expect_value(&entry.kind_version.kind, ENTRY_KIND, "kind")?;
+        expect_value(&entry.kind_version.version, ENTRY_VERSION, "version")?;
+        expect_value(&entry.integrated_time, NO_TIME, "integratedTime")?;
         let logged = envelope.log_entry();
-        is(&entry.canonicalized_body, &base64::encode(&logged), "canonicalizedBody")?;
-        Ok(Self { envelope, subjects, facts, entry: Some(entry), logged })
+        expect_value(&entry.canonicalized_body, &base64::encode(&logged), "canonicalizedBody")?;
+        Ok(Self { envelope, subjects, facts, entry: Some(entry), log_entry: logged })
     }
 
     /// Makes a bundle of a statement that is not logged yet.
-    pub(crate) fn unlogged(envelope: &Envelope) -> Result<Self, BundleFault> {
+    pub(crate) fn unlogged(envelope: &DsseEnvelope) -> Result<Self, RecordBundleError> {
         let (payload, signature) = (envelope.payload().to_vec(), envelope.signature().to_vec());
         let key = envelope.key();
         let accepts = |message: &[u8], der: &[u8]| key.accepts(message, der);
-        let envelope = Envelope::verified(payload, signature, key, accepts);
-        let envelope = envelope.ok_or(BundleFault::Signature)?;
+        let envelope = DsseEnvelope::from_verified(payload, signature, key, accepts);
+        let envelope = envelope.ok_or(RecordBundleError::Signature)?;
         let (subjects, facts) = statement(envelope.payload())?;
         let logged = envelope.log_entry();
-        Ok(Self { envelope, subjects, facts, entry: None, logged })
+        Ok(Self { envelope, subjects, facts, entry: None, log_entry: logged })
     }
 
     /// Verifies that this log contains the statement.
-    pub(crate) fn in_log(self, log: &PublicLogKey) -> Result<VerifiedBundle, BundleFault> {
-        let entry = self.entry.as_ref().ok_or(BundleFault::Field("tlogEntries"))?;
-        let inclusion = inclusion(entry, &self.logged, log)?;
+    pub(crate) fn in_log(self, log: &PublicLogKey) -> Result<VerifiedBundle, RecordBundleError> {
+        let entry = self.entry.as_ref().ok_or(RecordBundleError::Field("tlogEntries"))?;
+        let inclusion = inclusion(entry, &self.log_entry, log)?;
         Ok(VerifiedBundle { signed: self, inclusion })
     }
 
     /// Returns whether the bundle names this log. This proves nothing.
-    pub(crate) fn names(&self, log: &PublicLogKey) -> bool {
+    pub(crate) fn names_log(&self, log: &PublicLogKey) -> bool {
         let id = base64::encode(log.id().as_bytes());
         self.entry.as_ref().is_some_and(|entry| entry.log_id.key_id == id)
     }
@@ -141,7 +141,7 @@ impl SignedBundle {
     }
 
     /// Returns the keys whose values differ between this front matter and the statement.
-    pub(crate) fn drift_from(&self, front: &Value) -> Result<Vec<String>, String> {
+    pub(crate) fn differing_keys_from(&self, front: &Value) -> Result<Vec<String>, String> {
         let (Some(there), Some(stated)) = (front.as_object(), self.facts.as_object()) else {
             return Err("the front matter is not a map".to_owned());
         };
@@ -185,8 +185,8 @@ impl VerifiedBundle {
     }
 
     /// Returns the hash of its log entry.
-    pub(crate) fn leaf(&self) -> Sha256 {
-        leaf_hash(&self.signed.logged)
+    pub(crate) fn leaf_hash(&self) -> Sha256 {
+        leaf_hash(&self.signed.log_entry)
     }
 
     pub(crate) fn signed(&self) -> &SignedBundle {
@@ -196,15 +196,15 @@ impl VerifiedBundle {
     /// Verifies that a `.tlog-proof` proves the same entry, possibly for another size of the log.
     ///
     /// # Errors
-    /// The first [`ProofFault`]. A proof of another index is [`ProofFault::NotIncluded`].
-    pub fn check_proof(&self, text: &str, log: &PublicLogKey) -> Result<Inclusion, ProofFault> {
+    /// The first [`ProofError`]. A proof of another index is [`ProofError::NotIncluded`].
+    pub fn check_proof(&self, text: &str, log: &PublicLogKey) -> Result<Inclusion, ProofError> {
         // The verified proof, in its text form.
         if text == self.inclusion.tlog_proof() {
             return Ok(self.inclusion.clone());
         }
-        let proof = Inclusion::verify(text, &self.signed.logged, log)?;
+        let proof = Inclusion::verify(text, &self.signed.log_entry, log)?;
         let same = proof.index() == self.inclusion.index();
-        if same { Ok(proof) } else { Err(ProofFault::NotIncluded) }
+        if same { Ok(proof) } else { Err(ProofError::NotIncluded) }
     }
 
     /// Returns the keys whose values differ between a record's front matter and this statement.
@@ -212,8 +212,8 @@ impl VerifiedBundle {
     ///
     /// # Errors
     /// The front matter cannot be parsed.
-    pub fn drift(&self, md: &str) -> Result<Vec<String>, String> {
-        self.signed.drift_from(&front_matter(md)?)
+    pub fn differing_keys(&self, md: &str) -> Result<Vec<String>, String> {
+        self.signed.differing_keys_from(&front_matter(md)?)
     }
 }
 
@@ -224,83 +224,84 @@ pub(crate) fn front_matter(md: &str) -> Result<Value, String> {
         .and_then(|rest| rest.split_once("\n---\n"))
         .map(|(front, _)| front)
         .ok_or("no front matter")?;
-    let front = match yaml::read(front) {
+    let front = match yaml::parse(front) {
         Some(front) => front,
         None => serde_yaml::from_str(front).map_err(|error| format!("front matter: {error}"))?,
     };
-    Ok(as_written(front))
+    Ok(normalize_numbers(front))
 }
 
 /// The only accepted form of a statement.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct InToto {
+struct InTotoStatement {
     #[serde(rename = "_type")]
     kind: String,
-    subject: Vec<Subject>,
+    subject: Vec<InTotoSubject>,
     predicate_type: String,
     predicate: StrictJson,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Subject {
+struct InTotoSubject {
     name: String,
-    digest: Digest,
+    digest: InTotoDigest,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Digest {
+struct InTotoDigest {
     sha256: String,
 }
 
 /// Verifies a bundle offline: form, signature, statement and inclusion in the log.
 ///
 /// # Errors
-/// The first [`BundleFault`].
+/// The first [`RecordBundleError`].
 pub fn verify_bundle(
     bytes: &[u8],
     key: &PublicResultKey,
     log: &PublicLogKey,
-) -> Result<VerifiedBundle, BundleFault> {
+) -> Result<VerifiedBundle, RecordBundleError> {
     let accepts = |message: &[u8], der: &[u8]| key.accepts(message, der);
     SignedBundle::verify(read_bundle(bytes)?, key, accepts)?.in_log(log)
 }
 
 /// Parses a bundle. Verifies nothing.
-pub(crate) fn read_bundle(bytes: &[u8]) -> Result<Bundle, BundleFault> {
+pub(crate) fn read_bundle(bytes: &[u8]) -> Result<SigstoreBundle, RecordBundleError> {
     if bytes.len() > BUNDLE_BYTES_MAX {
-        return Err(BundleFault::TooLarge);
+        return Err(RecordBundleError::TooLarge);
     }
-    let bundle: Bundle =
-        serde_json::from_slice(bytes).map_err(|error| BundleFault::Form(error.to_string()))?;
-    is(&bundle.media_type, MEDIA_TYPE, "mediaType")?;
+    let bundle: SigstoreBundle = serde_json::from_slice(bytes)
+        .map_err(|error| RecordBundleError::Form(error.to_string()))?;
+    expect_value(&bundle.media_type, MEDIA_TYPE, "mediaType")?;
     Ok(bundle)
 }
 
-fn is(found: &str, expected: &str, field: &'static str) -> Result<(), BundleFault> {
-    if found == expected { Ok(()) } else { Err(BundleFault::Field(field)) }
+fn expect_value(found: &str, expected: &str, field: &'static str) -> Result<(), RecordBundleError> {
+    if found == expected { Ok(()) } else { Err(RecordBundleError::Field(field)) }
 }
 
 fn envelope(
-    dsse: &Dsse,
+    dsse: &BundleDsse,
     key: &PublicResultKey,
     accepts: impl FnOnce(&[u8], &[u8]) -> bool,
-) -> Result<Envelope, BundleFault> {
-    is(&dsse.payload_type, PAYLOAD_TYPE, "payloadType")?;
+) -> Result<DsseEnvelope, RecordBundleError> {
+    expect_value(&dsse.payload_type, PAYLOAD_TYPE, "payloadType")?;
     let [signature] = dsse.signatures.as_slice() else {
-        return Err(BundleFault::Field("signatures"));
+        return Err(RecordBundleError::Field("signatures"));
     };
-    is(&signature.keyid, &key.hint(), "keyid")?;
-    let payload = base64::decode(&dsse.payload).ok_or(BundleFault::Field("payload"))?;
-    let signature = base64::decode(&signature.sig).ok_or(BundleFault::Field("sig"))?;
-    Envelope::verified(payload, signature, key, accepts).ok_or(BundleFault::Signature)
+    expect_value(&signature.keyid, &key.hint(), "keyid")?;
+    let payload = base64::decode(&dsse.payload).ok_or(RecordBundleError::Field("payload"))?;
+    let signature = base64::decode(&signature.sig).ok_or(RecordBundleError::Field("sig"))?;
+    DsseEnvelope::from_verified(payload, signature, key, accepts)
+        .ok_or(RecordBundleError::Signature)
 }
 
-fn statement(payload: &[u8]) -> Result<(Vec<(String, Sha256)>, Value), BundleFault> {
-    let unfit = |what: &str| BundleFault::Statement(what.to_owned());
-    let says: InToto =
+fn statement(payload: &[u8]) -> Result<(Vec<(String, Sha256)>, Value), RecordBundleError> {
+    let unfit = |what: &str| RecordBundleError::Statement(what.to_owned());
+    let says: InTotoStatement =
         serde_json::from_slice(payload).map_err(|error| unfit(&error.to_string()))?;
     if says.kind != STATEMENT_TYPE || says.predicate_type != PREDICATE_TYPE {
         return Err(unfit("wrong type"));
@@ -324,19 +325,24 @@ fn statement(payload: &[u8]) -> Result<(Vec<(String, Sha256)>, Value), BundleFau
     Ok((subjects, facts))
 }
 
-fn inclusion(entry: &Entry, logged: &[u8], log: &PublicLogKey) -> Result<Inclusion, BundleFault> {
+fn inclusion(
+    entry: &BundleLogEntry,
+    logged: &[u8],
+    log: &PublicLogKey,
+) -> Result<Inclusion, RecordBundleError> {
     let proof = &entry.inclusion_proof;
-    is(&entry.log_id.key_id, &base64::encode(log.id().as_bytes()), "logId")?;
-    is(&proof.log_index, &entry.log_index, "logIndex")?;
-    let index = crate::log::decimal(&entry.log_index).ok_or(BundleFault::Field("logIndex"))?;
+    expect_value(&entry.log_id.key_id, &base64::encode(log.id().as_bytes()), "logId")?;
+    expect_value(&proof.log_index, &entry.log_index, "logIndex")?;
+    let index =
+        crate::log::decimal(&entry.log_index).ok_or(RecordBundleError::Field("logIndex"))?;
     let checkpoint = Checkpoint::verify(&proof.checkpoint.envelope, log)
-        .map_err(|fault| BundleFault::Log(ProofFault::Checkpoint(fault)))?;
-    is(&proof.tree_size, &checkpoint.size().to_string(), "treeSize")?;
-    is(&proof.root_hash, &base64::encode(checkpoint.root().as_bytes()), "rootHash")?;
+        .map_err(|fault| RecordBundleError::Log(ProofError::Checkpoint(fault)))?;
+    expect_value(&proof.tree_size, &checkpoint.size().to_string(), "treeSize")?;
+    expect_value(&proof.root_hash, &base64::encode(checkpoint.root().as_bytes()), "rootHash")?;
     let hash = |text: &String| base64::decode(text)?.try_into().ok().map(Sha256::from_bytes);
     let path: Option<Vec<Sha256>> = proof.hashes.iter().map(hash).collect();
     let path = path.filter(|path| path.len() <= HASHES_MAX);
-    let path = path.ok_or(BundleFault::Field("hashes"))?;
+    let path = path.ok_or(RecordBundleError::Field("hashes"))?;
     let included = Inclusion::new(leaf_hash(logged), index, path, checkpoint);
-    included.ok_or(BundleFault::Log(ProofFault::NotIncluded))
+    included.ok_or(RecordBundleError::Log(ProofError::NotIncluded))
 }

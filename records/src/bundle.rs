@@ -5,9 +5,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base64;
-use crate::dsse::{Envelope, PAYLOAD_TYPE};
+use crate::dsse::{DsseEnvelope, PAYLOAD_TYPE};
 use crate::log::format::{ENTRY_KIND, ENTRY_VERSION};
-use crate::log::{Inclusion, ProofFault, leaf_hash};
+use crate::log::{Inclusion, ProofError, leaf_hash};
 
 pub(crate) const MEDIA_TYPE: &str = "application/vnd.dev.sigstore.bundle.v0.3+json";
 /// The statement has the times; the log records none.
@@ -15,26 +15,26 @@ pub(crate) const NO_TIME: &str = "0";
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Bundle {
+pub(crate) struct SigstoreBundle {
     pub(crate) media_type: String,
-    pub(crate) verification_material: Material,
-    pub(crate) dsse_envelope: Dsse,
+    pub(crate) verification_material: VerificationMaterial,
+    pub(crate) dsse_envelope: BundleDsse,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Material {
-    pub(crate) public_key: Hint,
-    pub(crate) tlog_entries: Vec<Entry>,
+pub(crate) struct VerificationMaterial {
+    pub(crate) public_key: PublicKeyHint,
+    pub(crate) tlog_entries: Vec<BundleLogEntry>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Hint {
+pub(crate) struct PublicKeyHint {
     pub(crate) hint: String,
 }
 
-impl Bundle {
+impl SigstoreBundle {
     /// Returns the name of the key that claims to have signed it.
     pub(crate) fn hint(&self) -> &str {
         &self.verification_material.public_key.hint
@@ -44,103 +44,106 @@ impl Bundle {
 /// A log entry. Numbers are strings, as protobuf's JSON encodes 64-bit integers.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Entry {
+pub(crate) struct BundleLogEntry {
     pub(crate) log_index: String,
-    pub(crate) log_id: LogId,
-    pub(crate) kind_version: KindVersion,
+    pub(crate) log_id: BundleLogId,
+    pub(crate) kind_version: BundleKindVersion,
     pub(crate) integrated_time: String,
-    pub(crate) inclusion_proof: Proof,
+    pub(crate) inclusion_proof: BundleProof,
     pub(crate) canonicalized_body: String,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct LogId {
+pub(crate) struct BundleLogId {
     pub(crate) key_id: String,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct KindVersion {
+pub(crate) struct BundleKindVersion {
     pub(crate) kind: String,
     pub(crate) version: String,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Proof {
+pub(crate) struct BundleProof {
     pub(crate) log_index: String,
     pub(crate) root_hash: String,
     pub(crate) tree_size: String,
     pub(crate) hashes: Vec<String>,
-    pub(crate) checkpoint: Note,
+    pub(crate) checkpoint: BundleCheckpoint,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Note {
+pub(crate) struct BundleCheckpoint {
     pub(crate) envelope: String,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Dsse {
+pub(crate) struct BundleDsse {
     pub(crate) payload: String,
     pub(crate) payload_type: String,
-    pub(crate) signatures: Vec<Signature>,
+    pub(crate) signatures: Vec<BundleSignature>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Signature {
+pub(crate) struct BundleSignature {
     pub(crate) sig: String,
     pub(crate) keyid: String,
 }
 
-impl Envelope {
+impl DsseEnvelope {
     /// Returns the file `<result_id>.bundle.json`.
     ///
     /// # Errors
-    /// [`ProofFault::NotIncluded`] if the proof is of another entry.
-    pub fn bundle(&self, inclusion: &Inclusion) -> Result<Vec<u8>, ProofFault> {
+    /// [`ProofError::NotIncluded`] if the proof is of another entry.
+    pub fn bundle(&self, inclusion: &Inclusion) -> Result<Vec<u8>, ProofError> {
         let entry = self.log_entry();
-        if !inclusion.is_of(leaf_hash(&entry)) {
-            return Err(ProofFault::NotIncluded);
+        if !inclusion.proves(leaf_hash(&entry)) {
+            return Err(ProofError::NotIncluded);
         }
         let hint = self.key().hint();
-        let bundle = Bundle {
+        let bundle = SigstoreBundle {
             media_type: MEDIA_TYPE.to_owned(),
-            verification_material: Material {
-                public_key: Hint { hint: hint.clone() },
+            verification_material: VerificationMaterial {
+                public_key: PublicKeyHint { hint: hint.clone() },
                 tlog_entries: vec![log_entry(&entry, inclusion)],
             },
-            dsse_envelope: Dsse {
+            dsse_envelope: BundleDsse {
                 payload: base64::encode(self.payload()),
                 payload_type: PAYLOAD_TYPE.to_owned(),
-                signatures: vec![Signature { sig: base64::encode(self.signature()), keyid: hint }],
+                signatures: vec![BundleSignature {
+                    sig: base64::encode(self.signature()),
+                    keyid: hint,
+                }],
             },
         };
         // Strings and lists of strings always serialize.
-        let mut bytes = serde_json::to_vec(&bundle).map_err(|_| ProofFault::Form)?;
+        let mut bytes = serde_json::to_vec(&bundle).map_err(|_| ProofError::Form)?;
         bytes.push(b'\n');
         Ok(bytes)
     }
 }
 
-fn log_entry(entry: &[u8], inclusion: &Inclusion) -> Entry {
+fn log_entry(entry: &[u8], inclusion: &Inclusion) -> BundleLogEntry {
     let (index, checkpoint) = (inclusion.index().to_string(), inclusion.checkpoint());
     let hashes = inclusion.path().iter().map(|hash| base64::encode(hash.as_bytes()));
-    Entry {
+    BundleLogEntry {
         log_index: index.clone(),
-        log_id: LogId { key_id: base64::encode(checkpoint.log_id().as_bytes()) },
-        kind_version: KindVersion { kind: ENTRY_KIND.into(), version: ENTRY_VERSION.into() },
+        log_id: BundleLogId { key_id: base64::encode(checkpoint.log_id().as_bytes()) },
+        kind_version: BundleKindVersion { kind: ENTRY_KIND.into(), version: ENTRY_VERSION.into() },
         integrated_time: NO_TIME.to_owned(),
-        inclusion_proof: Proof {
+        inclusion_proof: BundleProof {
             log_index: index,
             root_hash: base64::encode(checkpoint.root().as_bytes()),
             tree_size: checkpoint.size().to_string(),
             hashes: hashes.collect(),
-            checkpoint: Note { envelope: checkpoint.note().to_owned() },
+            checkpoint: BundleCheckpoint { envelope: checkpoint.note().to_owned() },
         },
         canonicalized_body: base64::encode(entry),
     }

@@ -6,7 +6,7 @@ use model::Sha256;
 
 use crate::base64;
 use crate::key_model::SigningError;
-use crate::keys::{PublicResultKey, ResultKey};
+use crate::result_key::{PublicResultKey, ResultKey};
 
 pub(crate) const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
@@ -18,14 +18,14 @@ pub(crate) fn pae(payload_type: &str, payload: &[u8]) -> Vec<u8> {
 
 /// A signed statement: its exact bytes, one signature, and the key that made it.
 #[derive(Clone, Debug)]
-pub struct Envelope {
+pub struct DsseEnvelope {
     payload: Vec<u8>,
     /// ASN.1 DER.
     signature: Vec<u8>,
     key: PublicResultKey,
 }
 
-impl Envelope {
+impl DsseEnvelope {
     pub(crate) fn sign(payload: Vec<u8>, key: &ResultKey) -> Result<Self, SigningError> {
         let signature = key.sign_pae(&pae(PAYLOAD_TYPE, &payload))?;
         Ok(Self { payload, signature, key: key.public() })
@@ -33,7 +33,7 @@ impl Envelope {
 
     /// Returns `None` if the signature is not one of this key over these bytes, as judged by
     /// `accepts`.
-    pub(crate) fn verified(
+    pub(crate) fn from_verified(
         payload: Vec<u8>,
         signature: Vec<u8>,
         key: &PublicResultKey,

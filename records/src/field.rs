@@ -75,5 +75,5 @@ model::closed_set! {
 }
 
 /// Keys that the records of earlier versions do not have.
-pub(crate) const LATER: [&str; 3] =
+pub(crate) const ABSENT_IN_OLDER_RECORDS: [&str; 3] =
     [DecisionField::Ais.as_str(), DecisionField::Gate.as_str(), DecisionField::Permission.as_str()];

@@ -4,13 +4,13 @@
 
 use model::Sha256;
 
-use crate::dsse::Envelope;
+use crate::dsse::DsseEnvelope;
 use crate::json;
-use crate::keys::{PublicResultKey, ResultKey};
-use crate::log::{Inclusion, ProofFault};
+use crate::log::{Inclusion, ProofError};
 use crate::record::{SignError, SignedRecord, sign_with_facts};
+use crate::result_key::{PublicResultKey, ResultKey};
 use crate::statement::Statement;
-use crate::yaml::Map;
+use crate::yaml::FactMap;
 
 pub(crate) const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 /// The type of the predicate: the facts of a tool result (`docs/tool-result.schema.json`).
@@ -22,12 +22,12 @@ pub(crate) const SUBJECTS_MAX: usize = 1024;
 /// A signed record with its signed statement. It must be logged before it is published.
 #[must_use]
 #[derive(Debug)]
-pub struct Attested {
+pub struct AttestedRecord {
     record: SignedRecord,
-    envelope: Envelope,
+    envelope: DsseEnvelope,
 }
 
-impl Attested {
+impl AttestedRecord {
     /// Returns the Markdown, its signature, and the files of the request.
     pub fn record(&self) -> &SignedRecord {
         &self.record
@@ -35,7 +35,7 @@ impl Attested {
 
     /// Returns the signed statement.
     #[must_use]
-    pub fn envelope(&self) -> &Envelope {
+    pub fn envelope(&self) -> &DsseEnvelope {
         &self.envelope
     }
 
@@ -49,8 +49,8 @@ impl Attested {
     /// and `<result_id>.tlog-proof`.
     ///
     /// # Errors
-    /// [`ProofFault::NotIncluded`] if the proof is of another entry.
-    pub fn proofs(&self, inclusion: &Inclusion) -> Result<[(String, Vec<u8>); 2], ProofFault> {
+    /// [`ProofError::NotIncluded`] if the proof is of another entry.
+    pub fn proofs(&self, inclusion: &Inclusion) -> Result<[(String, Vec<u8>); 2], ProofError> {
         let [bundle_name, proof_name] = self.proof_names();
         let bundle = self.envelope.bundle(inclusion)?;
         let proof = inclusion.tlog_proof().into_bytes();
@@ -71,18 +71,18 @@ impl Attested {
 ///
 /// # Errors
 /// Any [`SignError`], for example for a record with more than 1,024 files. Nothing is signed then.
-pub fn attest(statement: &Statement<'_>, key: &ResultKey) -> Result<Attested, SignError> {
+pub fn attest(statement: &Statement<'_>, key: &ResultKey) -> Result<AttestedRecord, SignError> {
     let (record, facts) = sign_with_facts(statement, key)?;
     let subjects = subjects(statement, &record);
     if subjects.len() > SUBJECTS_MAX {
         let what = "it has more files than a statement can name";
-        return Err(SignError::Contradiction { record: record.result_id().to_string(), what });
+        return Err(SignError::Inconsistency { record: record.result_id().to_string(), what });
     }
     let payload = payload(&subjects, &facts);
     let name = || record.result_id().to_string();
-    let envelope = Envelope::sign(payload.into_bytes(), key)
+    let envelope = DsseEnvelope::sign(payload.into_bytes(), key)
         .map_err(|source| SignError::Key { record: name(), source })?;
-    Ok(Attested { record, envelope })
+    Ok(AttestedRecord { record, envelope })
 }
 
 /// Returns every file of the directory except signatures and proofs. The Markdown comes first.
@@ -91,7 +91,7 @@ fn subjects(says: &Statement<'_>, record: &SignedRecord) -> Vec<(String, Sha256)
     let mut files = record.files().iter().filter(|(path, _)| *path != signature);
     let digest = |(path, bytes): &(String, Vec<u8>)| (path.clone(), Sha256::of(bytes));
     let mut subjects: Vec<(String, Sha256)> = files.next().map(digest).into_iter().collect();
-    let finished = says.ran.map(|ran| ran.finished);
+    let finished = says.run.map(|ran| ran.finished);
     for (name, stream) in
         [("stdout", finished.map(|run| run.stdout)), ("stderr", finished.map(|run| run.stderr))]
     {
@@ -105,7 +105,7 @@ fn subjects(says: &Statement<'_>, record: &SignedRecord) -> Vec<(String, Sha256)
     subjects
 }
 
-fn payload(subjects: &[(String, Sha256)], facts: &Map) -> String {
+fn payload(subjects: &[(String, Sha256)], facts: &FactMap) -> String {
     let mut text = format!("{{\"_type\":\"{STATEMENT_TYPE}\",\"subject\":[");
     for (at, (name, sha256)) in subjects.iter().enumerate() {
         text.push_str(if at == 0 { "{\"name\":" } else { ",{\"name\":" });

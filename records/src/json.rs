@@ -4,16 +4,16 @@
 use serde_json::Value;
 use validator::JSON_INTEGER_MAX;
 
-use crate::yaml::{Map, Node};
+use crate::yaml::{FactMap, FactNode};
 
 /// Writes the map as an object, with its keys in the map's order. The output is deterministic.
-pub(crate) fn object(map: &Map) -> String {
+pub(crate) fn object(map: &FactMap) -> String {
     let mut text = String::new();
     push_object(&mut text, map);
     text
 }
 
-fn push_object(text: &mut String, map: &Map) {
+fn push_object(text: &mut String, map: &FactMap) {
     text.push('{');
     for (at, (key, node)) in map.iter().enumerate() {
         text.push_str(if at == 0 { "\"" } else { ",\"" });
@@ -25,16 +25,16 @@ fn push_object(text: &mut String, map: &Map) {
     text.push('}');
 }
 
-fn push(text: &mut String, node: &Node) {
+fn push(text: &mut String, node: &FactNode) {
     match node {
-        Node::Null => text.push_str("null"),
-        Node::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
-        Node::Int(value) => push_integer(text, &value.to_string(), value.unsigned_abs()),
-        Node::Uint(value) => push_integer(text, &value.to_string(), *value),
-        Node::Number(digits) => text.push_str(digits),
-        Node::Word(word) => text.push_str(&string(word)),
-        Node::Text(words) | Node::Masked(words, _) => text.push_str(&string(words)),
-        Node::List(items) => {
+        FactNode::Null => text.push_str("null"),
+        FactNode::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
+        FactNode::Int(value) => push_integer(text, &value.to_string(), value.unsigned_abs()),
+        FactNode::Uint(value) => push_integer(text, &value.to_string(), *value),
+        FactNode::Number(digits) => text.push_str(digits),
+        FactNode::Keyword(word) => text.push_str(&string(word)),
+        FactNode::Text(words) | FactNode::Masked(words, _) => text.push_str(&string(words)),
+        FactNode::List(items) => {
             text.push('[');
             for (at, item) in items.iter().enumerate() {
                 text.push_str(if at == 0 { "" } else { "," });
@@ -42,7 +42,7 @@ fn push(text: &mut String, node: &Node) {
             }
             text.push(']');
         }
-        Node::Map(map) => push_object(text, map),
+        FactNode::Map(map) => push_object(text, map),
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn string(text: &str) -> String {
 }
 
 /// Converts a parsed YAML front matter: large numbers become strings, as this module writes them.
-pub(crate) fn as_written(value: Value) -> Value {
+pub(crate) fn normalize_numbers(value: Value) -> Value {
     match value {
         Value::Number(number) => {
             let size = number.as_i64().map(i64::unsigned_abs).or_else(|| number.as_u64());
@@ -66,10 +66,10 @@ pub(crate) fn as_written(value: Value) -> Value {
                 _ => Value::Number(number),
             }
         }
-        Value::Array(items) => Value::Array(items.into_iter().map(as_written).collect()),
-        Value::Object(map) => {
-            Value::Object(map.into_iter().map(|(key, value)| (key, as_written(value))).collect())
-        }
+        Value::Array(items) => Value::Array(items.into_iter().map(normalize_numbers).collect()),
+        Value::Object(map) => Value::Object(
+            map.into_iter().map(|(key, value)| (key, normalize_numbers(value))).collect(),
+        ),
         other => other,
     }
 }
@@ -81,15 +81,15 @@ mod tests {
 
     #[test]
     fn every_kind_of_value_is_read_as_it_was_written() {
-        let map: Map = vec![
-            ("none", Node::Null),
-            ("text", Node::text("\"\\\n\u{1}\u{202e}é𝄞")),
-            ("largest", Node::Uint(JSON_INTEGER_MAX)),
-            ("larger", Node::Uint(JSON_INTEGER_MAX + 1)),
-            ("less", Node::Int(-1)),
-            ("second", Node::Number("0.500000".into())),
-            ("list", Node::List(vec![Node::Bool(true), Node::Word("unknown")])),
-            ("map", Node::Map(vec![])),
+        let map: FactMap = vec![
+            ("none", FactNode::Null),
+            ("text", FactNode::text("\"\\\n\u{1}\u{202e}é𝄞")),
+            ("largest", FactNode::Uint(JSON_INTEGER_MAX)),
+            ("larger", FactNode::Uint(JSON_INTEGER_MAX + 1)),
+            ("less", FactNode::Int(-1)),
+            ("second", FactNode::Number("0.500000".into())),
+            ("list", FactNode::List(vec![FactNode::Bool(true), FactNode::Keyword("unknown")])),
+            ("map", FactNode::Map(vec![])),
         ];
         let text = object(&map);
         let expected = "{\"none\":null,\"text\":\"\\\"\\\\\\n\\u0001\u{202e}é𝄞\",\
@@ -98,6 +98,6 @@ mod tests {
         assert_eq!(text, expected);
         let StrictJson(value) = serde_json::from_str(&text).unwrap();
         let yaml: Value = serde_yaml::from_str(&crate::yaml::block(&map, 0)).unwrap();
-        assert_eq!(as_written(yaml), value);
+        assert_eq!(normalize_numbers(yaml), value);
     }
 }

@@ -8,7 +8,7 @@ use crate::key_model::{AgentError, KeyFingerprint};
 
 /// The reason why a key cannot be used. The message begins with the file or with the agent.
 #[derive(Debug)]
-pub enum KeyError {
+pub enum HostKeyError {
     /// A file operation failed.
     Io { path: PathBuf, act: &'static str, source: io::Error },
     /// Not a regular file.
@@ -28,9 +28,9 @@ pub enum KeyError {
     /// Not an unlocked Ed25519 key.
     NotEd25519 { path: PathBuf },
     /// The private and the public half do not match.
-    Halves { path: PathBuf },
+    HalvesDiffer { path: PathBuf },
     /// A public key without its private key.
-    Orphan { path: PathBuf },
+    PrivateKeyMissing { path: PathBuf },
     /// A public file of another key than the one in use.
     OtherKey { path: PathBuf },
     /// A new key could not be generated.
@@ -44,10 +44,10 @@ pub enum KeyError {
     /// The agent's key is not of the kind that the result key or the log key needs.
     AgentKind { key: KeyFingerprint, wanted: &'static str },
     /// The process could not be made non-dumpable.
-    Custody(io::Error),
+    Protection(io::Error),
 }
 
-impl fmt::Display for KeyError {
+impl fmt::Display for HostKeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (path, problem) = match self {
             Self::Io { path, act, source } => (path, format!("cannot {act}: {source}")),
@@ -83,10 +83,10 @@ impl fmt::Display for KeyError {
             Self::NotEd25519 { path } => {
                 (path, "not a complete Ed25519 key without a passphrase".to_owned())
             }
-            Self::Halves { path } => {
+            Self::HalvesDiffer { path } => {
                 (path, "the public key does not match the private key".to_owned())
             }
-            Self::Orphan { path } => (path, ORPHAN.to_owned()),
+            Self::PrivateKeyMissing { path } => (path, ORPHAN.to_owned()),
             Self::OtherKey { path } => (path, OTHER_KEY.to_owned()),
             Self::Generate { path, source } => (path, format!("cannot generate a key: {source}")),
             Self::Retired { path, line } => {
@@ -96,7 +96,7 @@ impl fmt::Display for KeyError {
             Self::Unfinished { path } => (path, unfinished(path)),
             Self::Agent(error) => return error.fmt(f),
             Self::AgentKind { key, wanted } => return write!(f, "{key}: not an {wanted}"),
-            Self::Custody(error) => {
+            Self::Protection(error) => {
                 return write!(f, "this process: cannot disable core dumps: {error}");
             }
         };
@@ -118,19 +118,19 @@ fn unfinished(path: &Path) -> String {
     )
 }
 
-impl std::error::Error for KeyError {
+impl std::error::Error for HostKeyError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
             Self::Format { source, .. } | Self::Generate { source, .. } => Some(source),
             Self::Agent(source) => Some(source),
-            Self::Custody(source) => Some(source),
+            Self::Protection(source) => Some(source),
             _ => None,
         }
     }
 }
 
-impl From<AgentError> for KeyError {
+impl From<AgentError> for HostKeyError {
     fn from(error: AgentError) -> Self {
         Self::Agent(error)
     }

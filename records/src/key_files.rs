@@ -13,13 +13,13 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use ssh_key::PrivateKey;
 use zeroize::Zeroizing;
 
-use crate::custody;
-use crate::key_error::KeyError;
+use crate::key_error::HostKeyError;
+use crate::key_protection;
 
 const PRIVATE_BYTES_MAX: usize = 16 * 1024;
 pub(crate) const PUBLIC_BYTES_MAX: usize = 1024 * 1024;
 /// Mode bits that give access to anyone but the owner.
-const OTHERS: u32 = 0o077;
+const OTHERS_ACCESS: u32 = 0o077;
 /// Mode bits that give write access to anyone but the owner.
 const OTHERS_WRITE: u32 = 0o022;
 /// The mode bit that shows systemd's access list for the service (acl(5): it is the mask).
@@ -27,10 +27,10 @@ const GROUP_READS: u32 = 0o040;
 
 /// The owner of a directory's private files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Custody {
+pub(crate) enum KeyFileOwner {
     /// This user or root: mode 0600 or less.
-    Ours,
-    /// systemd, in `$CREDENTIALS_DIRECTORY`: as `Ours`, or root's file of mode 0440 with root's
+    ThisUser,
+    /// systemd, in `$CREDENTIALS_DIRECTORY`: as `ThisUser`, or root's file of mode 0440 with root's
     /// group, whose group bit is the mask of an access list with an entry for the service's user.
     Credentials,
 }
@@ -38,35 +38,35 @@ pub(crate) enum Custody {
 pub(crate) struct KeyDirectory {
     path: PathBuf,
     fd: OwnedFd,
-    custody: Custody,
+    owner: KeyFileOwner,
 }
 
 impl KeyDirectory {
-    pub(crate) fn make(dir: &Path) -> Result<Self, KeyError> {
+    pub(crate) fn make(dir: &Path) -> Result<Self, HostKeyError> {
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|source| {
-            KeyError::Io { path: dir.to_owned(), act: "create the directory", source }
+            HostKeyError::Io { path: dir.to_owned(), act: "create the directory", source }
         })?;
-        Self::open(dir, Custody::Ours)
+        Self::open(dir, KeyFileOwner::ThisUser)
     }
 
-    pub(crate) fn open(dir: &Path, custody: Custody) -> Result<Self, KeyError> {
+    pub(crate) fn open(dir: &Path, custody: KeyFileOwner) -> Result<Self, HostKeyError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         match rustix::fs::open(dir, flags, Mode::empty()) {
             Ok(fd) => {
-                let keys = Self { path: dir.to_owned(), fd, custody };
+                let keys = Self { path: dir.to_owned(), fd, owner: custody };
                 // A user who can create files here chooses the keys, even if the files' own modes
                 // are safe.
                 refuse_writable(dir, &keys.stat()?)?;
                 Ok(keys)
             }
             Err(error) => {
-                Err(KeyError::Io { path: dir.to_owned(), act: "open", source: error.into() })
+                Err(HostKeyError::Io { path: dir.to_owned(), act: "open", source: error.into() })
             }
         }
     }
 
-    fn stat(&self) -> Result<Stat, KeyError> {
-        rustix::fs::fstat(&self.fd).map_err(|source| KeyError::Io {
+    fn stat(&self) -> Result<Stat, HostKeyError> {
+        rustix::fs::fstat(&self.fd).map_err(|source| HostKeyError::Io {
             path: self.path.clone(),
             act: "read the metadata",
             source: source.into(),
@@ -77,36 +77,40 @@ impl KeyDirectory {
         self.path.join(name)
     }
 
-    pub(crate) fn io(&self, name: &str, act: &'static str, source: io::Error) -> KeyError {
-        KeyError::Io { path: self.path(name), act, source }
+    pub(crate) fn io(&self, name: &str, act: &'static str, source: io::Error) -> HostKeyError {
+        HostKeyError::Io { path: self.path(name), act, source }
     }
 
     /// Opens a file for reading. Returns `None` if it does not exist.
-    fn open_file(&self, name: &str) -> Result<Option<File>, KeyError> {
+    fn open_file(&self, name: &str) -> Result<Option<File>, HostKeyError> {
         // NONBLOCK: a FIFO in place of a key must not hang the daemon.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         match rustix::fs::openat(&self.fd, name, flags, Mode::empty()) {
             Ok(fd) => Ok(Some(File::from(fd))),
             Err(rustix::io::Errno::NOENT) => Ok(None),
-            Err(rustix::io::Errno::LOOP) => Err(KeyError::NotAFile { path: self.path(name) }),
+            Err(rustix::io::Errno::LOOP) => Err(HostKeyError::NotAFile { path: self.path(name) }),
             Err(error) => Err(self.io(name, "open", error.into())),
         }
     }
 
-    pub(crate) fn missing(&self, name: &str) -> KeyError {
+    pub(crate) fn missing(&self, name: &str) -> HostKeyError {
         self.io(name, "open", io::ErrorKind::NotFound.into())
     }
 
     /// Fails if a key rotation was interrupted. Either key may then be the active one, so nothing
     /// is signed before the rotation is finished.
-    pub(crate) fn refuse_unfinished(&self, change: &str) -> Result<(), KeyError> {
+    pub(crate) fn refuse_unfinished(&self, change: &str) -> Result<(), HostKeyError> {
         match self.open_file(change)? {
             None => Ok(()),
-            Some(_) => Err(KeyError::Unfinished { path: self.path(change) }),
+            Some(_) => Err(HostKeyError::Unfinished { path: self.path(change) }),
         }
     }
 
-    pub(crate) fn read(&self, name: &str, bytes_max: usize) -> Result<Option<Vec<u8>>, KeyError> {
+    pub(crate) fn read(
+        &self,
+        name: &str,
+        bytes_max: usize,
+    ) -> Result<Option<Vec<u8>>, HostKeyError> {
         let Some(file) = self.open_file(name)? else { return Ok(None) };
         refuse_writable(&self.path(name), &self.regular(name, &file)?)?;
         let mut bytes = Vec::new();
@@ -114,11 +118,11 @@ impl KeyDirectory {
         Ok(Some(bytes))
     }
 
-    fn regular(&self, name: &str, file: &File) -> Result<Stat, KeyError> {
+    fn regular(&self, name: &str, file: &File) -> Result<Stat, HostKeyError> {
         let stat =
             rustix::fs::fstat(file).map_err(|e| self.io(name, "read the metadata", e.into()))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Err(KeyError::NotAFile { path: self.path(name) });
+            return Err(HostKeyError::NotAFile { path: self.path(name) });
         }
         Ok(stat)
     }
@@ -129,42 +133,42 @@ impl KeyDirectory {
         name: &str,
         file: File,
         bytes_max: usize,
-    ) -> Result<(), KeyError> {
+    ) -> Result<(), HostKeyError> {
         let most = u64::try_from(bytes_max).unwrap_or(u64::MAX);
         let read = file.take(most.saturating_add(1)).read_to_end(bytes);
         read.map_err(|e| self.io(name, "read", e))?;
         if bytes.len() > bytes_max {
-            return Err(KeyError::TooLarge { path: self.path(name) });
+            return Err(HostKeyError::TooLarge { path: self.path(name) });
         }
         Ok(())
     }
 
     /// Reads a private key that no other user can have read. Returns `None` if it does not exist.
     /// From then on this process leaves no core file.
-    pub(crate) fn private(&self, name: &str) -> Result<Option<PrivateKey>, KeyError> {
+    pub(crate) fn read_private_key(&self, name: &str) -> Result<Option<PrivateKey>, HostKeyError> {
         let Some(file) = self.open_file(name)? else { return Ok(None) };
         let path = self.path(name);
         let stat = self.regular(name, &file)?;
         let mode = stat.st_mode & 0o7777;
-        let lent = self.custody == Custody::Credentials && stat.st_uid == 0 && stat.st_gid == 0;
-        if mode & OTHERS & !(if lent { GROUP_READS } else { 0 }) != 0 {
-            return Err(KeyError::Exposed { path, mode });
+        let lent = self.owner == KeyFileOwner::Credentials && stat.st_uid == 0 && stat.st_gid == 0;
+        if mode & OTHERS_ACCESS & !(if lent { GROUP_READS } else { 0 }) != 0 {
+            return Err(HostKeyError::Exposed { path, mode });
         }
-        refuse_strangers(&path, &stat)?;
-        refuse_strangers(&self.path, &self.stat()?)?;
-        custody::keep_memory_private().map_err(KeyError::Custody)?;
+        refuse_other_owner(&path, &stat)?;
+        refuse_other_owner(&self.path, &self.stat()?)?;
+        key_protection::keep_memory_private().map_err(HostKeyError::Protection)?;
         // Never reallocate: the old buffer would not be zeroed.
         let mut bytes = Zeroizing::new(Vec::with_capacity(PRIVATE_BYTES_MAX + 1));
         self.read_into(&mut bytes, name, file, PRIVATE_BYTES_MAX)?;
         let private = PrivateKey::from_openssh(bytes.as_slice());
-        private.map(Some).map_err(|source| KeyError::Format { path, source })
+        private.map(Some).map_err(|source| HostKeyError::Format { path, source })
     }
 
     /// Writes a public file, or checks that the existing one begins with the same line: the active
     /// key.
-    pub(crate) fn publish(&self, name: &str, text: &str) -> Result<(), KeyError> {
+    pub(crate) fn publish(&self, name: &str, text: &str) -> Result<(), HostKeyError> {
         if self.read(name, PUBLIC_BYTES_MAX)?.is_none()
-            && self.place(name, 0o644, text.as_bytes())?
+            && self.create_file(name, 0o644, text.as_bytes())?
         {
             return Ok(());
         }
@@ -176,13 +180,18 @@ impl KeyDirectory {
         if have == line || have.starts_with(&format!("{line} ")) {
             Ok(())
         } else {
-            Err(KeyError::OtherKey { path: self.path(name) })
+            Err(HostKeyError::OtherKey { path: self.path(name) })
         }
     }
 
     /// Creates a file whole and durably. Returns `false` if the name exists.
-    pub(crate) fn place(&self, name: &str, mode: u32, bytes: &[u8]) -> Result<bool, KeyError> {
-        let draft = self.draft(name, mode, bytes)?;
+    pub(crate) fn create_file(
+        &self,
+        name: &str,
+        mode: u32,
+        bytes: &[u8],
+    ) -> Result<bool, HostKeyError> {
+        let draft = self.write_temporary(name, mode, bytes)?;
         // link(2), unlike rename(2), never replaces a file.
         let linked = match rustix::fs::linkat(&self.fd, &draft, &self.fd, name, AtFlags::empty()) {
             Ok(()) => Ok(true),
@@ -196,41 +205,41 @@ impl KeyDirectory {
     }
 
     /// Replaces a file, whole and durably. For a key rotation only.
-    pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), KeyError> {
-        let draft = self.draft(name, 0o644, bytes)?;
+    pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), HostKeyError> {
+        let draft = self.write_temporary(name, 0o644, bytes)?;
         self.rename(&draft, name)
     }
 
     /// Replaces a private key likewise. For a key rotation only.
-    pub(crate) fn replace_private(&self, name: &str, bytes: &[u8]) -> Result<(), KeyError> {
-        let draft = self.draft(name, 0o600, bytes)?;
+    pub(crate) fn replace_private(&self, name: &str, bytes: &[u8]) -> Result<(), HostKeyError> {
+        let draft = self.write_temporary(name, 0o600, bytes)?;
         self.rename(&draft, name)
     }
 
     /// Exchanges the names of two files, atomically and durably (renameat2(2)). For a key rotation
     /// only.
-    pub(crate) fn exchange(&self, one: &str, other: &str) -> Result<(), KeyError> {
+    pub(crate) fn exchange(&self, one: &str, other: &str) -> Result<(), HostKeyError> {
         rustix::fs::renameat_with(&self.fd, one, &self.fd, other, RenameFlags::EXCHANGE)
             .map_err(|e| self.io(one, "rename", e.into()))?;
         self.sync()
     }
 
     /// Renames a file over another, durably. For a key rotation only.
-    pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), KeyError> {
+    pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), HostKeyError> {
         rustix::fs::renameat(&self.fd, from, &self.fd, to)
             .map_err(|e| self.io(from, "rename", e.into()))?;
         self.sync()
     }
 
     /// Removes a file, durably. For a key rotation only.
-    pub(crate) fn remove(&self, name: &str) -> Result<(), KeyError> {
+    pub(crate) fn remove(&self, name: &str) -> Result<(), HostKeyError> {
         self.unlink(name)?;
         self.sync()
     }
 
     /// Writes a temporary file. Its name is unique, so a file left by a crash never blocks the next
     /// attempt.
-    fn draft(&self, name: &str, mode: u32, bytes: &[u8]) -> Result<String, KeyError> {
+    fn write_temporary(&self, name: &str, mode: u32, bytes: &[u8]) -> Result<String, HostKeyError> {
         let draft = format!(".{name}.{:016x}", rand_core::OsRng.next_u64());
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -246,30 +255,30 @@ impl KeyDirectory {
         }
     }
 
-    fn unlink(&self, name: &str) -> Result<(), KeyError> {
+    fn unlink(&self, name: &str) -> Result<(), HostKeyError> {
         rustix::fs::unlinkat(&self.fd, name, AtFlags::empty())
             .map_err(|e| self.io(name, "remove", e.into()))
     }
 
-    fn sync(&self) -> Result<(), KeyError> {
+    fn sync(&self) -> Result<(), HostKeyError> {
         rustix::fs::fsync(&self.fd).map_err(|e| self.io(".", "sync", e.into()))
     }
 }
 
 /// Fails if anyone but the owner may change a key file or its directory.
-fn refuse_writable(path: &Path, stat: &Stat) -> Result<(), KeyError> {
+fn refuse_writable(path: &Path, stat: &Stat) -> Result<(), HostKeyError> {
     let mode = stat.st_mode & 0o7777;
     if mode & OTHERS_WRITE == 0 {
         return Ok(());
     }
-    Err(KeyError::Writable { path: path.to_owned(), mode })
+    Err(HostKeyError::Writable { path: path.to_owned(), mode })
 }
 
 /// Fails if neither this user nor root owns a private key.
-fn refuse_strangers(path: &Path, stat: &Stat) -> Result<(), KeyError> {
+fn refuse_other_owner(path: &Path, stat: &Stat) -> Result<(), HostKeyError> {
     let uid = stat.st_uid;
     if uid == 0 || uid == rustix::process::geteuid().as_raw() {
         return Ok(());
     }
-    Err(KeyError::Owner { path: path.to_owned(), uid })
+    Err(HostKeyError::Owner { path: path.to_owned(), uid })
 }

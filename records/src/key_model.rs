@@ -53,43 +53,45 @@ impl KeyFingerprint {
 #[derive(Debug)]
 pub struct AgentError {
     pub(crate) socket: PathBuf,
-    pub(crate) problem: Problem,
+    pub(crate) problem: AgentProblem,
 }
 
 #[derive(Debug)]
-pub(crate) enum Problem {
+pub(crate) enum AgentProblem {
     Io(&'static str, io::Error),
     /// No complete reply within this time.
-    Late(Duration),
+    Timeout(Duration),
     /// More bytes to sign than an agent accepts.
-    TooMuch(usize),
+    TooLarge(usize),
     /// A reply that breaks the protocol.
-    Reply(&'static str),
+    InvalidReply(&'static str),
     NoKey(KeyFingerprint),
-    NoList,
+    NoKeyList,
     Refused(KeyFingerprint),
     /// A signature that does not verify with this key.
-    Forged(KeyFingerprint),
+    InvalidSignature(KeyFingerprint),
 }
 
 impl fmt::Display for AgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "agent {}: ", self.socket.display())?;
         match &self.problem {
-            Problem::Io(act, error) => write!(f, "cannot {act}: {error}"),
-            Problem::Late(within) => write!(f, "no reply within {} seconds", within.as_secs()),
-            Problem::TooMuch(bytes) => write!(
+            AgentProblem::Io(act, error) => write!(f, "cannot {act}: {error}"),
+            AgentProblem::Timeout(within) => {
+                write!(f, "no reply within {} seconds", within.as_secs())
+            }
+            AgentProblem::TooLarge(bytes) => write!(
                 f,
                 "{bytes} bytes to sign; an agent accepts messages of at most {MESSAGE_BYTES_MAX} \
                  bytes"
             ),
-            Problem::Reply(what) => write!(f, "invalid reply: {what}"),
-            Problem::NoKey(key) => {
+            AgentProblem::InvalidReply(what) => write!(f, "invalid reply: {what}"),
+            AgentProblem::NoKey(key) => {
                 write!(f, "does not hold key {key}; help: add it with `ssh-add`")
             }
-            Problem::NoList => write!(f, "refuses to list its keys"),
-            Problem::Refused(key) => write!(f, "refuses to sign with {key}"),
-            Problem::Forged(key) => {
+            AgentProblem::NoKeyList => write!(f, "refuses to list its keys"),
+            AgentProblem::Refused(key) => write!(f, "refuses to sign with {key}"),
+            AgentProblem::InvalidSignature(key) => {
                 write!(f, "returned a signature that does not verify with {key}")
             }
         }
@@ -98,15 +100,15 @@ impl fmt::Display for AgentError {
 
 impl AgentError {
     /// Returns whether there were more bytes to sign than agents take.
-    pub(crate) fn is_too_much(&self) -> bool {
-        matches!(self.problem, Problem::TooMuch(_))
+    pub(crate) fn is_too_large(&self) -> bool {
+        matches!(self.problem, AgentProblem::TooLarge(_))
     }
 }
 
 impl std::error::Error for AgentError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.problem {
-            Problem::Io(_, source) => Some(source),
+            AgentProblem::Io(_, source) => Some(source),
             _ => None,
         }
     }
@@ -114,13 +116,13 @@ impl std::error::Error for AgentError {
 
 /// A public key and its validity, both ends included.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dated<K> {
+pub struct DatedKey<K> {
     pub(crate) key: K,
     pub(crate) valid_after: Option<UtcTime>,
     pub(crate) valid_before: Option<UtcTime>,
 }
 
-impl<K> Dated<K> {
+impl<K> DatedKey<K> {
     /// Returns the key.
     #[must_use]
     pub fn key(&self) -> &K {

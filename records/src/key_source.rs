@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use crate::agent::AgentKey;
-use crate::custody;
-use crate::key_error::KeyError;
-use crate::key_files::{Custody, KeyDirectory};
+use crate::key_error::HostKeyError;
+use crate::key_files::{KeyDirectory, KeyFileOwner};
 use crate::key_model::KeyFingerprint;
-use crate::keys::ResultKey;
+use crate::key_protection;
 use crate::log::{LogKey, LogOrigin};
+use crate::result_key::ResultKey;
 use crate::{log_key_files, result_key_files};
 
 /// The place of the private halves.
@@ -39,7 +39,7 @@ pub enum KeySource {
 
 /// A host's two keys.
 #[derive(Debug)]
-pub struct Keys {
+pub struct HostKeys {
     /// Signs records.
     pub result: ResultKey,
     /// Signs the log's checkpoints.
@@ -58,14 +58,14 @@ impl KeySource {
     }
 }
 
-impl Keys {
+impl HostKeys {
     /// Opens both keys, or makes them if the source is [`KeySource::Directory`], and publishes the
     /// public halves. From then on other processes of the user cannot dump or trace this one.
     ///
     /// # Errors
-    /// Any [`KeyError`]. No existing file is replaced or repaired.
-    pub fn open_or_create(source: &KeySource, origin: &LogOrigin) -> Result<Self, KeyError> {
-        custody::keep_memory_private().map_err(KeyError::Custody)?;
+    /// Any [`HostKeyError`]. No existing file is replaced or repaired.
+    pub fn open_or_create(source: &KeySource, origin: &LogOrigin) -> Result<Self, HostKeyError> {
+        key_protection::keep_memory_private().map_err(HostKeyError::Protection)?;
         if let KeySource::Directory(directory) = source {
             let result = ResultKey::open_or_create(directory)?;
             let log = LogKey::open_or_create(directory, origin)?;
@@ -76,13 +76,13 @@ impl Keys {
         public.refuse_unfinished(log_key_files::CHANGE)?;
         let keys = match source {
             KeySource::Directory(directory) | KeySource::Credentials { directory, .. } => {
-                let keys = KeyDirectory::open(directory, Custody::Credentials)?;
+                let keys = KeyDirectory::open(directory, KeyFileOwner::Credentials)?;
                 let (result, log) = (ResultKey::open_in(&keys)?, LogKey::open_in(&keys, origin)?);
                 Self { result, log }
             }
             KeySource::Agent { socket, result, log, .. } => Self {
-                result: result_of_agent(socket, *result)?,
-                log: log_of_agent(socket, *log, origin)?,
+                result: agent_result_key(socket, *result)?,
+                log: agent_log_key(socket, *log, origin)?,
             },
         };
         result_key_files::publish(&public, &keys.result.public())?;
@@ -91,13 +91,13 @@ impl Keys {
     }
 
     /// Opens both keys of a source. Makes and writes nothing.
-    pub fn open(source: &KeySource, origin: &LogOrigin) -> Result<Self, KeyError> {
+    pub fn open(source: &KeySource, origin: &LogOrigin) -> Result<Self, HostKeyError> {
         let (directory, custody) = match source {
-            KeySource::Directory(directory) => (directory, Custody::Ours),
-            KeySource::Credentials { directory, .. } => (directory, Custody::Credentials),
+            KeySource::Directory(directory) => (directory, KeyFileOwner::ThisUser),
+            KeySource::Credentials { directory, .. } => (directory, KeyFileOwner::Credentials),
             KeySource::Agent { socket, result, log, .. } => {
-                let result = result_of_agent(socket, *result)?;
-                return Ok(Self { result, log: log_of_agent(socket, *log, origin)? });
+                let result = agent_result_key(socket, *result)?;
+                return Ok(Self { result, log: agent_log_key(socket, *log, origin)? });
             }
         };
         let keys = KeyDirectory::open(directory, custody)?;
@@ -105,18 +105,21 @@ impl Keys {
     }
 }
 
-pub(crate) fn result_of_agent(socket: &Path, key: KeyFingerprint) -> Result<ResultKey, KeyError> {
+pub(crate) fn agent_result_key(
+    socket: &Path,
+    key: KeyFingerprint,
+) -> Result<ResultKey, HostKeyError> {
     let wanted = "ECDSA P-256 key, which the result key must be";
-    let unfit = |_| KeyError::AgentKind { key, wanted };
+    let unfit = |_| HostKeyError::AgentKind { key, wanted };
     ResultKey::from_agent(AgentKey::open(socket, key)?).map_err(unfit)
 }
 
-pub(crate) fn log_of_agent(
+pub(crate) fn agent_log_key(
     socket: &Path,
     key: KeyFingerprint,
     origin: &LogOrigin,
-) -> Result<LogKey, KeyError> {
+) -> Result<LogKey, HostKeyError> {
     let wanted = "Ed25519 key, which the log key must be";
     let found = LogKey::from_agent(origin.clone(), AgentKey::open(socket, key)?);
-    found.ok_or(KeyError::AgentKind { key, wanted })
+    found.ok_or(HostKeyError::AgentKind { key, wanted })
 }

@@ -15,31 +15,29 @@ mod authority;
 pub mod base64;
 mod body;
 mod bundle;
-mod custody;
 mod dsse;
-mod fault;
 mod field;
-mod front;
+mod front_matter;
 mod in_toto;
 mod json;
 mod key_error;
 mod key_files;
 mod key_model;
+mod key_protection;
 mod key_source;
-mod keys;
 pub mod log;
 mod log_key_files;
 #[cfg(test)]
 mod message_tests;
 mod network;
-mod opened;
-mod outside;
 mod predicate;
 mod public_keys;
 mod reason;
-mod recalled;
 mod record;
+mod replayed_record;
 mod request_files;
+mod result_directory;
+mod result_key;
 mod result_key_files;
 mod rotation;
 mod spki;
@@ -49,34 +47,40 @@ mod summary;
 mod tool_text;
 mod tree;
 mod trust;
+mod untrusted;
 mod verify;
+mod verify_error;
 mod yaml;
 
-pub use agent::{Agent, Identity};
-pub use attestation::{BundleFault, VerifiedBundle, verify_bundle};
-pub use dsse::Envelope;
-pub use fault::{Fault, SignatureProblem};
-pub use in_toto::{Attested, PREDICATE_TYPE, attest};
-pub use key_error::KeyError;
-pub use key_model::{AgentError, Dated, KeyFingerprint, NotAFingerprint, SigningError};
-pub use key_source::{KeySource, Keys};
-pub use keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL, ResultKey};
-pub use network::{HostUse, NetworkReport, NetworkUse, ProxyConfinement, Refusal, Unaccounted};
-pub use opened::{ClaimedArtifact, ClaimedViolation, Claims, Part, ResultDirectory};
-pub use policies::{Grounds, RuleVerdict, Verdict};
+pub use agent::{AgentIdentity, SshAgent};
+pub use attestation::{RecordBundleError, VerifiedBundle, verify_bundle};
+pub use dsse::DsseEnvelope;
+pub use in_toto::{AttestedRecord, PREDICATE_TYPE, attest};
+pub use key_error::HostKeyError;
+pub use key_model::{AgentError, DatedKey, KeyFingerprint, NotAFingerprint, SigningError};
+pub use key_source::{HostKeys, KeySource};
+pub use network::{
+    NetworkReport, NetworkUse, ProxyConfinement, RecordedHostUse, RecordedRefusal, UnknownUseReason,
+};
+pub use policies::{Rationale, RuleVerdict, Verdict};
 pub use predicate::predicate_schema;
 pub use public_keys::PublicKeys;
 pub use reason::{reason_of, reason_with_help, split_reason};
-pub use recalled::{LeftFile, Recalled};
 pub use record::{SignError, SignedRecord, sign};
+pub use replayed_record::{ReplayedRecord, RunOutputFile};
+pub use result_directory::{
+    ClaimedArtifact, ClaimedViolation, RecordClaims, ResultDirectory, ResultFilePart,
+};
+pub use result_key::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL, ResultKey};
 pub use rotation::{
-    HostKey, KeysAtWork, Rotated, RotationError, Successor, Takeover, TakeoverError,
+    ActiveKeys, CompletedRotation, HostKey, RotationError, Successor, Takeover, TakeoverError,
     finish_rotations, rotate, takeovers,
 };
-pub use statement::{Ran, ReplayOf, Statement, Subject};
+pub use statement::{RecordSubject, ReplayOf, StartedRun, Statement};
 pub use summary::{Summary, claims, read_claimed, summary};
-pub use trust::{Trust, TrustError};
+pub use trust::{RecordTrustError, Trust};
 pub use verify::{
-    Across, ApprovalProblem, Clash, History, HistoryError, NotChecked, PlaceInLog, Verified,
-    verify, verify_bundle_alone, verify_gathered,
+    ApprovalProblem, Conflict, CrossRecordCheck, History, HistoryError, LogPosition, SkippedCheck,
+    VerifiedRecord, verify, verify_bundle_alone, verify_gathered,
 };
+pub use verify_error::{SignatureProblem, VerifyError};

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use ssh_key::PrivateKey;
 
-use crate::key_error::KeyError;
-use crate::key_files::{Custody, KeyDirectory, PUBLIC_BYTES_MAX};
+use crate::key_error::HostKeyError;
+use crate::key_files::{KeyDirectory, KeyFileOwner, PUBLIC_BYTES_MAX};
 use crate::log::{LogKey, LogOrigin, PublicLogKey};
-use crate::public_keys::Retired;
+use crate::public_keys::RetiredKeys;
 
 pub(crate) const PRIVATE: &str = "log";
 pub(crate) const PUBLIC: &str = "log.pub";
@@ -20,15 +20,17 @@ impl LogKey {
     /// Opens `<dir>/log`. On first use makes it, the directory (mode 0700) and `log.pub`.
     ///
     /// # Errors
-    /// Any [`KeyError`]. No existing file is replaced or repaired. A key of a log with another name
-    /// is [`KeyError::OtherKey`].
-    pub fn open_or_create(dir: &Path, origin: &LogOrigin) -> Result<LogKey, KeyError> {
+    /// Any [`HostKeyError`]. No existing file is replaced or repaired. A key of a log with another name
+    /// is [`HostKeyError::OtherKey`].
+    pub fn open_or_create(dir: &Path, origin: &LogOrigin) -> Result<LogKey, HostKeyError> {
         let keys = KeyDirectory::make(dir)?;
         keys.refuse_unfinished(CHANGE)?;
         let public_there = keys.read(PUBLIC, PUBLIC_BYTES_MAX)?.is_some();
         let key = match load(&keys, PRIVATE, origin)? {
             Some(key) => key,
-            None if public_there => return Err(KeyError::Orphan { path: keys.path(PUBLIC) }),
+            None if public_there => {
+                return Err(HostKeyError::PrivateKeyMissing { path: keys.path(PUBLIC) });
+            }
             None => create(&keys, PRIVATE, origin)?,
         };
         publish(&keys, key.public())?;
@@ -36,11 +38,11 @@ impl LogKey {
     }
 
     /// Opens `<dir>/log`, which must exist.
-    pub fn open(dir: &Path, origin: &LogOrigin) -> Result<LogKey, KeyError> {
-        Self::open_in(&KeyDirectory::open(dir, Custody::Ours)?, origin)
+    pub fn open(dir: &Path, origin: &LogOrigin) -> Result<LogKey, HostKeyError> {
+        Self::open_in(&KeyDirectory::open(dir, KeyFileOwner::ThisUser)?, origin)
     }
 
-    pub(crate) fn open_in(keys: &KeyDirectory, origin: &LogOrigin) -> Result<LogKey, KeyError> {
+    pub(crate) fn open_in(keys: &KeyDirectory, origin: &LogOrigin) -> Result<LogKey, HostKeyError> {
         keys.refuse_unfinished(CHANGE)?;
         load(keys, PRIVATE, origin)?.ok_or_else(|| keys.missing(PRIVATE))
     }
@@ -49,16 +51,16 @@ impl LogKey {
 impl PublicLogKey {
     /// Reads the first line of `<dir>/log.pub`, the active key. It is enough to verify the log's
     /// present state.
-    pub fn open(dir: &Path) -> Result<PublicLogKey, KeyError> {
-        let keys = KeyDirectory::open(dir, Custody::Ours)?;
+    pub fn open(dir: &Path) -> Result<PublicLogKey, HostKeyError> {
+        let keys = KeyDirectory::open(dir, KeyFileOwner::ThisUser)?;
         Self::open_in(&keys)?.ok_or_else(|| keys.missing(PUBLIC))
     }
 
-    pub(crate) fn open_in(keys: &KeyDirectory) -> Result<Option<PublicLogKey>, KeyError> {
+    pub(crate) fn open_in(keys: &KeyDirectory) -> Result<Option<PublicLogKey>, HostKeyError> {
         let Some(bytes) = keys.read(PUBLIC, PUBLIC_BYTES_MAX)? else { return Ok(None) };
         let text = String::from_utf8_lossy(&bytes);
         let key = PublicLogKey::from_verifier_line(text.lines().next().unwrap_or_default());
-        key.map(Some).ok_or_else(|| KeyError::NotEd25519 { path: keys.path(PUBLIC) })
+        key.map(Some).ok_or_else(|| HostKeyError::NotEd25519 { path: keys.path(PUBLIC) })
     }
 }
 
@@ -67,12 +69,12 @@ pub(crate) fn load(
     keys: &KeyDirectory,
     name: &str,
     origin: &LogOrigin,
-) -> Result<Option<LogKey>, KeyError> {
+) -> Result<Option<LogKey>, HostKeyError> {
     let fit = |private: PrivateKey| {
         LogKey::from_private(origin.clone(), &private)
-            .ok_or_else(|| KeyError::NotEd25519 { path: keys.path(name) })
+            .ok_or_else(|| HostKeyError::NotEd25519 { path: keys.path(name) })
     };
-    keys.private(name)?.map(fit).transpose()
+    keys.read_private_key(name)?.map(fit).transpose()
 }
 
 /// Makes a key in this file.
@@ -80,18 +82,18 @@ pub(crate) fn create(
     keys: &KeyDirectory,
     name: &str,
     origin: &LogOrigin,
-) -> Result<LogKey, KeyError> {
+) -> Result<LogKey, HostKeyError> {
     let key = LogKey::generate(origin.clone());
-    let failed = |source| KeyError::Generate { path: keys.path(name), source };
+    let failed = |source| HostKeyError::Generate { path: keys.path(name), source };
     let file = key.openssh_file().map_err(failed)?;
     match file {
-        Some(file) if keys.place(name, 0o600, file.as_bytes())? => Ok(key),
+        Some(file) if keys.create_file(name, 0o600, file.as_bytes())? => Ok(key),
         // Another process was faster; use its key.
         _ => load(keys, name, origin)?.ok_or_else(|| keys.missing(name)),
     }
 }
 
 /// Writes the public file, or checks that the existing one is of this key.
-pub(crate) fn publish(keys: &KeyDirectory, public: &PublicLogKey) -> Result<(), KeyError> {
-    keys.publish(PUBLIC, &Retired::open(keys)?.with_log(public.clone()).verifier_lines())
+pub(crate) fn publish(keys: &KeyDirectory, public: &PublicLogKey) -> Result<(), HostKeyError> {
+    keys.publish(PUBLIC, &RetiredKeys::open(keys)?.with_log(public.clone()).verifier_lines())
 }

@@ -5,17 +5,17 @@
 mod shared;
 
 use model::{Sha256, UtcTime};
-use policies::NotEntitled;
+use policies::EntitlementError;
 use shared::{Named, assert_texts, denied, every, path, refused};
 use validator::{Code, Violation};
 
 use crate::log::{
-    AnswerFault, CheckpointFault, ExportError, FsckFault, KeyChangeFault, KeyRole, LogError,
-    LogOrigin, Lost, NotChecked as NotLookedAt, ProofFault,
+    CheckpointError, ExportError, KeyChangeError, KeyRole, LogError, LogFsckProblem, LogLoss,
+    LogOrigin, ProofError, UncheckedLogFile as NotLookedAt, WitnessReplyError,
 };
 use crate::{
-    ApprovalProblem, BundleFault, Clash, Fault, HistoryError, KeyError, KeyFingerprint, NotChecked,
-    RotationError, SignError, SignatureProblem, SigningError, Trust,
+    ApprovalProblem, Conflict, HistoryError, HostKeyError, KeyFingerprint, RecordBundleError,
+    RotationError, SignError, SignatureProblem, SigningError, SkippedCheck, Trust, VerifyError,
 };
 
 const ID: &str = "TS-20260209-161030Z-TR-20260209-160501Z-python-stats";
@@ -43,7 +43,7 @@ fn file() -> String {
 
 fn of_keys() -> Vec<Named> {
     [
-        every!(KeyError:
+        every!(HostKeyError:
             Io { path: path(), act: "open", source: denied() },
             NotAFile { path: path() },
             TooLarge { path: path() },
@@ -53,31 +53,31 @@ fn of_keys() -> Vec<Named> {
             Format { path: path(), source: wrong_key() },
             NotP256 { path: path() },
             NotEd25519 { path: path() },
-            Halves { path: path() },
-            Orphan { path: path() },
+            HalvesDiffer { path: path() },
+            PrivateKeyMissing { path: path() },
             OtherKey { path: path() },
             Generate { path: path(), source: wrong_key() },
             Retired { path: path(), line: 7 },
             Unfinished { path: path().join("result.change") },
             AgentKind { key: fingerprint(), wanted: "ECDSA P-256 key" },
-            Custody(denied());
+            Protection(denied());
             without Agent
         ),
         every!(SigningError: Key(wrong_key()); without Agent),
         every!(RotationError:
-            Key(KeyError::NotP256 { path: path() }),
+            Key(HostKeyError::NotP256 { path: path() }),
             Log(LogError::Stopped),
             Signing(SigningError::Key(wrong_key())),
-            Change(path(), KeyChangeFault::Form),
-            Strange(path()),
-            Returns(FINGERPRINT.to_owned()),
-            Another(KeyRole::Result),
+            Change(path(), KeyChangeError::Form),
+            OtherKey(path()),
+            RetiredKey(FINGERPRINT.to_owned()),
+            OtherUnfinished(KeyRole::Result),
             Clock(time()),
             Source("key rotation: its keys have no fingerprint"),
-            Two(path()),
-            Lent,
+            TwoNewKeys(path()),
+            CredentialsChanged,
         ),
-        every!(KeyChangeFault: Form, Key, Old, New),
+        every!(KeyChangeError: Form, Key, Old, New),
         vec![refused("NotAFingerprint", "x".parse::<KeyFingerprint>())],
     ]
     .concat()
@@ -91,7 +91,7 @@ fn of_the_log() -> Vec<Named> {
             Locked { path: path() },
             Missing { path: path() },
             Damaged { path: path(), what: "not a tile" },
-            Checkpoint { path: path(), fault: CheckpointFault::Form },
+            Checkpoint { path: path(), fault: CheckpointError::Form },
             NoSuchEntry { index: 7, size: 7 },
             TooLarge { bytes: 100_000 },
             TooMany { entries: 1000 },
@@ -100,14 +100,14 @@ fn of_the_log() -> Vec<Named> {
             without Lost
         ),
         vec![
-            ("LogError::Lost, gone", lost(Lost::Nothing).to_string()),
-            ("LogError::Lost, shorter", lost(Lost::Shorter { entries: 3 }).to_string()),
-            ("LogError::Lost, another", lost(Lost::Another).to_string()),
+            ("LogError::Lost, gone", lost(LogLoss::Missing).to_string()),
+            ("LogError::Lost, shorter", lost(LogLoss::Shorter { entries: 3 }).to_string()),
+            ("LogError::Lost, another", lost(LogLoss::Replaced).to_string()),
         ],
-        every!(CheckpointFault: Form, Origin, Unsigned, Signature),
-        every!(ProofFault: Form, Checkpoint(CheckpointFault::Origin), NotIncluded),
-        every!(AnswerFault: Form, Unsigned),
-        every!(FsckFault:
+        every!(CheckpointError: Form, Origin, Unsigned, Signature),
+        every!(ProofError: Form, Checkpoint(CheckpointError::Origin), NotIncluded),
+        every!(WitnessReplyError: Form, Unsigned),
+        every!(LogFsckProblem:
             File(LogError::Missing { path: path() }),
             Tile { path: "tile/0/000".to_owned() },
             Root { computed: digest("ab"), signed: digest("cd") },
@@ -135,7 +135,7 @@ fn of_a_record() -> Vec<Named> {
     let text = || "missing field `outcome`".to_owned();
     [
         every!(SignError:
-            Contradiction { record: ID.to_owned(), what: "it ended before it began" },
+            Inconsistency { record: ID.to_owned(), what: "it ended before it began" },
             Invalid { record: ID.to_owned(), violations: vec![violation] },
             Key { record: ID.to_owned(), source: SigningError::Key(wrong_key()) },
         ),
@@ -144,9 +144,9 @@ fn of_a_record() -> Vec<Named> {
             Namespace { found: "approve.tool-exec@threegate".to_owned() },
             NotTrusted { fingerprint: FINGERPRINT.to_owned() },
             OtherBytes,
-            OutOfTime { fingerprint: FINGERPRINT.to_owned(), made: time() },
+            OutsideValidity { fingerprint: FINGERPRINT.to_owned(), made: time() },
         ),
-        every!(BundleFault:
+        every!(RecordBundleError:
             TooLarge,
             Form(text()),
             Field("mediaType"),
@@ -156,7 +156,7 @@ fn of_a_record() -> Vec<Named> {
             OtherLog,
             Signature,
             Statement(text()),
-            Log(ProofFault::NotIncluded),
+            Log(ProofError::NotIncluded),
         ),
         vec![refused("TrustError", Trust::from_allowed_signers("alice\n"))],
     ]
@@ -166,27 +166,27 @@ fn of_a_record() -> Vec<Named> {
 fn of_faults() -> Vec<Named> {
     let text = || "Permission denied".to_owned();
     let (own, other) = ("stdout".to_owned(), "somewhere/else".to_owned());
-    every!(Fault:
+    every!(VerifyError:
         Directory { path: own.clone(), problem: text() },
         DirectoryName { found: own.clone(), result_id: ID.to_owned() },
         Record { file: file(), problem: text() },
         Signature { file: file(), problem: SignatureProblem::OtherBytes },
-        Bundle { file: file(), problem: BundleFault::Signature },
-        Proof { file: file(), problem: ProofFault::NotIncluded },
+        Bundle { file: file(), problem: RecordBundleError::Signature },
+        Proof { file: file(), problem: ProofError::NotIncluded },
         Subject { file: file(), path: own.clone() },
-        Drift { file: file(), keys: vec!["outcome".to_owned(), "exit_code".to_owned()] },
-        Contradiction { file: file(), what: "it ended before it began".to_owned() },
+        FactsDiffer { file: file(), keys: vec!["outcome".to_owned(), "exit_code".to_owned()] },
+        Inconsistency { file: file(), what: "it ended before it began".to_owned() },
         Approval {
             file: file(),
             approval: "alice".to_owned(),
             problem: ApprovalProblem::NoSignature,
         },
         History { file: file(), problem: HistoryError::Origin },
-        Clash { clash: Clash::ResultId, with: other },
+        Conflict { clash: Conflict::ResultId, with: other },
         Digest { path: own.clone(), found: digest("ab"), stated: digest("cd") },
         Missing { path: own.clone() },
         NotNamed { path: own.clone() },
-        Kind { path: own.clone(), kind: "symbolic link" },
+        FileType { path: own.clone(), kind: "symbolic link" },
         Unreadable { path: own.clone(), problem: text() },
         TooLarge { path: own.clone(), bytes_max: 1024 },
         TooMany { path: own },
@@ -201,10 +201,10 @@ fn of_verification() -> Vec<Named> {
             Request(text()),
             NoSignature,
             Signature("not an SSH signature".to_owned()),
-            NotEntitled(NotEntitled::Revoked, time()),
-            NotEntitled(NotEntitled::Unknown, time()),
-            NotEntitled(NotEntitled::Namespace, time()),
-            NotEntitled(NotEntitled::Time, time()),
+            NotEntitled(EntitlementError::Revoked, time()),
+            NotEntitled(EntitlementError::Unknown, time()),
+            NotEntitled(EntitlementError::Namespace, time()),
+            NotEntitled(EntitlementError::Time, time()),
             Rejected,
         ),
         every!(HistoryError:
@@ -213,8 +213,8 @@ fn of_verification() -> Vec<Named> {
             Rewritten { was: 3, is: 7 },
             Unreadable(text()),
         ),
-        every!(Clash: ResultId, Request, LogIndex(7), LogLeaf, LogFork(7), Replay),
-        every!(NotChecked:
+        every!(Conflict: ResultId, Request, LogIndex(7), LogLeaf, LogFork(7), Replay),
+        every!(SkippedCheck:
             Record,
             Files,
             Statement,

@@ -5,12 +5,12 @@ use std::net::IpAddr;
 
 use validator::NetworkAccess;
 
-use crate::outside::Showing;
-use crate::tool_text::ToolShowing;
-use crate::yaml::{Map, Node};
+use crate::tool_text::ToolRedaction;
+use crate::untrusted::Redaction;
+use crate::yaml::{FactMap, FactNode};
 
 /// The maximum number of refusals that the Safety Notes list.
-const NAMED_MAX: usize = 5;
+const LISTED_REFUSALS_MAX: usize = 5;
 
 /// The known network use of a run. It is kept even if the rest of the run is lost.
 #[derive(Clone, Debug)]
@@ -18,27 +18,27 @@ pub enum NetworkUse {
     /// No host was granted, or nothing was started. Nothing was reached.
     Nothing,
     /// These hosts may have been reached. Empty if the granted hosts are unknown too.
-    Unknown { granted: Vec<String>, why: Unaccounted },
+    Unknown { granted: Vec<String>, why: UnknownUseReason },
     /// The egress proxy's report.
     Known(NetworkReport),
 }
 
 /// The reason why a run's network use is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unaccounted {
+pub enum UnknownUseReason {
     /// The egress proxy ended before it reported.
     ProxyLost,
     /// The egress proxy sent an impossible report.
-    ReportUnfit,
+    ReportInvalid,
     /// The daemon or the host stopped before it asked the egress proxy.
     NeverAsked,
 }
 
-impl Unaccounted {
-    fn words(self) -> &'static str {
+impl UnknownUseReason {
+    fn as_str(self) -> &'static str {
         match self {
             Self::ProxyLost => "the report of the proxy was lost",
-            Self::ReportUnfit => "the report of the proxy does not fit this run",
+            Self::ReportInvalid => "the report of the proxy does not fit this run",
             Self::NeverAsked => "the proxy was not asked for its report",
         }
     }
@@ -62,16 +62,16 @@ pub struct NetworkReport {
     /// The mechanism that confined the proxy.
     pub proxy_confined_by: ProxyConfinement,
     /// Every granted host, used or not.
-    pub hosts: Vec<HostUse>,
+    pub hosts: Vec<RecordedHostUse>,
     /// The first refusals.
-    pub refusals: Vec<Refusal>,
+    pub refusals: Vec<RecordedRefusal>,
     /// The number of refusals that `refusals` omits.
     pub refusals_left_out: u64,
 }
 
 /// The use of one host.
 #[derive(Clone, Debug)]
-pub struct HostUse {
+pub struct RecordedHostUse {
     /// The host's name.
     pub host: String,
     /// The addresses to which the name was pinned for the run.
@@ -86,9 +86,9 @@ pub struct HostUse {
 
 /// A request of the tool that the proxy refused.
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct RecordedRefusal {
     /// The destination, in the tool's text.
-    pub asked: String,
+    pub destination: String,
     /// The reason, in the proxy's text.
     pub reason: String,
     /// The number of such requests.
@@ -118,29 +118,32 @@ impl NetworkUse {
     }
 
     /// Returns the value for the front matter.
-    pub(crate) fn node(&self, show: Showing, tool: &ToolShowing) -> Node {
+    pub(crate) fn to_node(&self, show: Redaction, tool: &ToolRedaction) -> FactNode {
         match self {
-            Self::Nothing => Node::Null,
-            Self::Unknown { .. } => Node::Word("unknown"),
-            Self::Known(report) => Node::Map(vec![
-                ("proxy_confined_by", Node::Word(report.proxy_confined_by.as_str())),
-                ("hosts", Node::maps(report.hosts.iter().map(|host| host_row(host, show)))),
-                ("refusals", Node::maps(report.refusals.iter().map(|it| refusal_row(it, tool)))),
-                ("refusals_left_out", Node::Uint(report.refusals_left_out)),
+            Self::Nothing => FactNode::Null,
+            Self::Unknown { .. } => FactNode::Keyword("unknown"),
+            Self::Known(report) => FactNode::Map(vec![
+                ("proxy_confined_by", FactNode::Keyword(report.proxy_confined_by.as_str())),
+                ("hosts", FactNode::maps(report.hosts.iter().map(|host| host_row(host, show)))),
+                (
+                    "refusals",
+                    FactNode::maps(report.refusals.iter().map(|it| refusal_row(it, tool))),
+                ),
+                ("refusals_left_out", FactNode::Uint(report.refusals_left_out)),
             ]),
         }
     }
 
     /// Returns the text after `Network confirmation:`.
-    pub(crate) fn confirmation(&self, show: Showing) -> String {
+    pub(crate) fn confirmation(&self, show: Redaction) -> String {
         match self {
             Self::Nothing => "none used".to_owned(),
             Self::Unknown { granted, why } if granted.is_empty() => {
-                format!("unknown, {}; the allowed hosts are unknown too", why.words())
+                format!("unknown, {}; the allowed hosts are unknown too", why.as_str())
             }
             Self::Unknown { granted, why } => {
-                let granted = show.prose(&granted.join(", "));
-                format!("unknown, {}; allowed hosts: {granted}", why.words())
+                let granted = show.body_text(&granted.join(", "));
+                format!("unknown, {}; allowed hosts: {granted}", why.as_str())
             }
             Self::Known(report) => {
                 let reached: Vec<String> = report
@@ -163,7 +166,7 @@ impl NetworkUse {
         let report = match self {
             Self::Nothing => return None,
             Self::Unknown { why, .. } => {
-                return Some((format!("{}; refused requests are unknown", why.words()), None));
+                return Some((format!("{}; refused requests are unknown", why.as_str()), None));
             }
             Self::Known(report) => report,
         };
@@ -175,36 +178,36 @@ impl NetworkUse {
         if all == 0 {
             return None;
         }
-        let some = report.refusals.iter().take(NAMED_MAX);
-        let some: Vec<&str> = some.map(|it| it.asked.as_str()).collect();
+        let some = report.refusals.iter().take(LISTED_REFUSALS_MAX);
+        let some: Vec<&str> = some.map(|it| it.destination.as_str()).collect();
         Some((format!("{all} requests to destinations refused: "), Some(some.join(", "))))
     }
 }
 
-fn reached(host: &HostUse, show: Showing) -> String {
+fn reached(host: &RecordedHostUse, show: Redaction) -> String {
     format!(
         "{} ({} connections, {} bytes out, {} bytes in)",
-        show.prose(&host.host),
+        show.body_text(&host.host),
         host.connections,
         host.bytes_out,
         host.bytes_in
     )
 }
 
-fn host_row(host: &HostUse, show: Showing) -> Map {
+fn host_row(host: &RecordedHostUse, show: Redaction) -> FactMap {
     vec![
-        ("host", show.exact(&host.host)),
-        ("addresses", Node::texts(host.addresses.iter().map(ToString::to_string))),
-        ("connections", Node::Uint(host.connections)),
-        ("bytes_out", Node::Uint(host.bytes_out)),
-        ("bytes_in", Node::Uint(host.bytes_in)),
+        ("host", show.exact_node(&host.host)),
+        ("addresses", FactNode::texts(host.addresses.iter().map(ToString::to_string))),
+        ("connections", FactNode::Uint(host.connections)),
+        ("bytes_out", FactNode::Uint(host.bytes_out)),
+        ("bytes_in", FactNode::Uint(host.bytes_in)),
     ]
 }
 
-fn refusal_row(refusal: &Refusal, tool: &ToolShowing) -> Map {
+fn refusal_row(refusal: &RecordedRefusal, tool: &ToolRedaction) -> FactMap {
     vec![
-        ("asked", tool.words(&refusal.asked)),
-        ("reason", tool.words(&refusal.reason)),
-        ("times", Node::Uint(refusal.times)),
+        ("asked", tool.text_node(&refusal.destination)),
+        ("reason", tool.text_node(&refusal.reason)),
+        ("times", FactNode::Uint(refusal.times)),
     ]
 }

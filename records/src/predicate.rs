@@ -2,14 +2,16 @@
 //! generated from the same registries as the records. It must never allow a key that no record has:
 //! a reader would wait for it forever.
 
-use model::{LimitName, Mechanism, Mode, Outcome, RejectReason};
-use policies::aana::{Gate, Route};
+use model::{LauncherMode, LimitName, Mechanism, Outcome, RejectReason};
+use policies::aana::{GateDecision, Route};
 use policies::permissions::ToolAuthorizationState;
 use policies::{GateMode, Verdict};
 use serde_json::{Map, Value, json};
 use validator::{JSON_INTEGER_MAX, NetworkAccess};
 
-use crate::field::{DecisionField, LATER, ProvenanceField, RunField, UpstreamField};
+use crate::field::{
+    ABSENT_IN_OLDER_RECORDS, DecisionField, ProvenanceField, RunField, UpstreamField,
+};
 use crate::in_toto::PREDICATE_TYPE;
 
 /// Returns the JSON Schema (draft 2020-12) of the predicate of type [`PREDICATE_TYPE`].
@@ -17,7 +19,7 @@ use crate::in_toto::PREDICATE_TYPE;
 pub fn predicate_schema() -> Value {
     let fields = fields();
     let keys = fields.iter().map(|(key, ..)| *key);
-    let required: Vec<&str> = keys.filter(|key| !LATER.contains(key)).collect();
+    let required: Vec<&str> = keys.filter(|key| !ABSENT_IN_OLDER_RECORDS.contains(key)).collect();
     let mut properties = Map::new();
     for (key, mut value, meaning) in fields {
         if let Some(object) = value.as_object_mut() {
@@ -66,7 +68,7 @@ fn fields() -> Vec<(&'static str, Value, &'static str)> {
 }
 
 fn upstream(field: UpstreamField) -> Value {
-    let artifact = record(&[
+    let artifact = object(&[
         ("path", text()),
         ("sha256", sha256()),
         ("size_bytes", count()),
@@ -81,7 +83,7 @@ fn upstream(field: UpstreamField) -> Value {
         UpstreamField::Executor => json!({ "const": "tool-exec" }),
         UpstreamField::ExitCode => json!({ "type": "integer", "minimum": -1, "maximum": 255 }),
         UpstreamField::RuntimeSec => json!({ "type": "number", "minimum": 0 }),
-        UpstreamField::NetworkUsed => words(NetworkAccess::TEXTS),
+        UpstreamField::NetworkUsed => one_of(NetworkAccess::TEXTS),
         UpstreamField::NetworkDestinations => list(text()),
         UpstreamField::Artifacts => list(artifact),
         UpstreamField::StdoutSha256 | UpstreamField::StderrSha256 => sha256(),
@@ -89,17 +91,17 @@ fn upstream(field: UpstreamField) -> Value {
 }
 
 fn provenance(field: ProvenanceField) -> Value {
-    let input = record(&[("name", text()), ("sha256", sha256())]);
-    let touch = record(&[("user_verified", flag()), ("counter", count())]);
-    let approval = record(&[("principal", text()), ("key", text()), ("touch", or_null(touch))]);
+    let input = object(&[("name", text()), ("sha256", sha256())]);
+    let touch = object(&[("user_verified", flag()), ("counter", count())]);
+    let approval = object(&[("principal", text()), ("key", text()), ("touch", or_null(touch))]);
     match field {
-        ProvenanceField::Outcome => words(Outcome::TEXTS),
+        ProvenanceField::Outcome => one_of(Outcome::TEXTS),
         ProvenanceField::Reason => or_null(text()),
         ProvenanceField::ExecutorVersion
         | ProvenanceField::RequestFile
         | ProvenanceField::Approval => text(),
         ProvenanceField::ReplayOf => {
-            or_null(record(&[("result_id", text()), ("record_sha256", sha256())]))
+            or_null(object(&[("result_id", text()), ("record_sha256", sha256())]))
         }
         ProvenanceField::RequestSha256 => sha256(),
         ProvenanceField::IntentSha256 => or_null(sha256()),
@@ -111,36 +113,36 @@ fn provenance(field: ProvenanceField) -> Value {
 }
 
 fn decision(field: DecisionField) -> Value {
-    let rule = record(&[("rule", text()), ("verdict", words(Verdict::TEXTS)), ("reason", text())]);
+    let rule = object(&[("rule", text()), ("verdict", one_of(Verdict::TEXTS)), ("reason", text())]);
     let violation =
-        record(&[("code", text()), ("severity", text()), ("message", text()), ("line", count())]);
-    let policy = record(&[("name", text()), ("sha256", sha256())]);
+        object(&[("code", text()), ("severity", text()), ("message", text()), ("line", count())]);
+    let policy = object(&[("name", text()), ("sha256", sha256())]);
     match field {
         DecisionField::Policy => policy,
         DecisionField::Rules => list(rule),
         DecisionField::Violations => list(violation),
         DecisionField::ViolationsTotal => count(),
-        DecisionField::Gate => or_null(known(gate())),
-        DecisionField::Permission => or_null(known(permission())),
-        DecisionField::Ais => or_null(known(ais())),
+        DecisionField::Gate => or_null(or_unknown(gate())),
+        DecisionField::Permission => or_null(or_unknown(permission())),
+        DecisionField::Ais => or_null(or_unknown(ais())),
     }
 }
 
 fn permission() -> Value {
-    record(&[
+    object(&[
         ("agent", text()),
         ("subject", text()),
         ("accesscontrol", or_null(text())),
         ("tool", text()),
-        ("state", words(ToolAuthorizationState::TEXTS)),
+        ("state", one_of(ToolAuthorizationState::TEXTS)),
         ("reason", text()),
     ])
 }
 
 fn ais() -> Value {
     let said = || or_null(text());
-    record(&[
-        ("verdict", words(&["accept", "refuse"])),
+    object(&[
+        ("verdict", one_of(&["accept", "refuse"])),
         ("code", said()),
         ("uia", said()),
         ("apa", said()),
@@ -158,14 +160,14 @@ fn ais() -> Value {
 
 /// The whole answer as one line of JSON, and its digest. `json` is null if the answer is too long.
 fn answer() -> Value {
-    record(&[("json", or_null(text())), ("sha256", sha256())])
+    object(&[("json", or_null(text())), ("sha256", sha256())])
 }
 
 fn gate() -> Value {
-    let route = || words(Route::TEXTS);
-    record(&[
-        ("mode", words(GateMode::TEXTS)),
-        ("gate_decision", words(Gate::TEXTS)),
+    let route = || one_of(Route::TEXTS);
+    object(&[
+        ("mode", one_of(GateMode::TEXTS)),
+        ("gate_decision", one_of(GateDecision::TEXTS)),
         ("recommended_action", route()),
         ("aana_route", or_null(route())),
         ("runtime_recommended_route", or_null(route())),
@@ -177,24 +179,24 @@ fn gate() -> Value {
 }
 
 fn run(field: RunField) -> Value {
-    let limit = record(&[
-        ("name", words(LimitName::TEXTS)),
-        ("mechanism", words(Mechanism::TEXTS)),
+    let limit = object(&[
+        ("name", one_of(LimitName::TEXTS)),
+        ("mechanism", one_of(Mechanism::TEXTS)),
         ("asked", count()),
         ("in_force", count()),
     ]);
-    let stream = || record(&[("kept_bytes", count()), ("produced_bytes", known(count()))]);
-    let rejected = record(&[("path", text()), ("reason", words(RejectReason::TEXTS))]);
-    let mut file = record(&[("path", text()), ("sha256", sha256()), ("size_bytes", count())]);
+    let stream = || object(&[("kept_bytes", count()), ("produced_bytes", or_unknown(count()))]);
+    let rejected = object(&[("path", text()), ("reason", one_of(RejectReason::TEXTS))]);
+    let mut file = object(&[("path", text()), ("sha256", sha256()), ("size_bytes", count())]);
     file["properties"]["name"] = text();
     match field {
         RunField::StartedUtc | RunField::EndedUtc => or_null(time()),
         RunField::Limits => list(limit),
         RunField::Confinement => or_null(confinement()),
         RunField::Accounting => or_null(accounting()),
-        RunField::Denials => or_null(known(denials())),
-        RunField::Network => or_null(known(network())),
-        RunField::Streams => record(&[("stdout", stream()), ("stderr", stream())]),
+        RunField::Denials => or_null(or_unknown(denials())),
+        RunField::Network => or_null(or_unknown(network())),
+        RunField::Streams => object(&[("stdout", stream()), ("stderr", stream())]),
         RunField::Rejected => list(rejected),
         RunField::RejectedTotal => count(),
         RunField::Missing => list(text()),
@@ -205,18 +207,18 @@ fn run(field: RunField) -> Value {
 
 fn confinement() -> Value {
     let mask = || json!({ "type": "string", "pattern": "^[0-9a-f]{16}$" });
-    let namespace = record(&[("kind", text()), ("inode", count())]);
-    record(&[
-        ("mode", words(Mode::TEXTS)),
+    let namespace = object(&[("kind", text()), ("inode", count())]);
+    object(&[
+        ("mode", one_of(LauncherMode::TEXTS)),
         ("uid", count()),
         ("groups", list(count())),
         ("namespaces", list(namespace)),
-        ("landlock", record(&[("abi", count()), ("handled", list(text()))])),
-        ("seccomp", record(&[("mode", count()), ("sha256", list(sha256()))])),
+        ("landlock", object(&[("abi", count()), ("handled", list(text()))])),
+        ("seccomp", object(&[("mode", count()), ("sha256", list(sha256()))])),
         ("no_new_privs", flag()),
         (
             "capabilities",
-            record(&[
+            object(&[
                 ("inheritable", mask()),
                 ("permitted", mask()),
                 ("effective", mask()),
@@ -245,15 +247,15 @@ fn accounting() -> Value {
         "out_bytes",
     ];
     let mut fields: Vec<(&str, Value)> =
-        counted.into_iter().map(|key| (key, known(count()))).collect();
-    fields.push(("memory_peak_sampled", known(flag())));
-    record(&fields)
+        counted.into_iter().map(|key| (key, or_unknown(count()))).collect();
+    fields.push(("memory_peak_sampled", or_unknown(flag())));
+    object(&fields)
 }
 
 fn denials() -> Value {
     let unseen = || json!({ "const": "not observable" });
-    record(&[
-        ("calls", list(record(&[("name", text()), ("count", count())]))),
+    object(&[
+        ("calls", list(object(&[("name", text()), ("count", count())]))),
         ("violation", or_null(text())),
         ("files", unseen()),
         ("landlock", unseen()),
@@ -261,15 +263,15 @@ fn denials() -> Value {
 }
 
 fn network() -> Value {
-    let host = record(&[
+    let host = object(&[
         ("host", text()),
         ("addresses", list(text())),
         ("connections", count()),
         ("bytes_out", count()),
         ("bytes_in", count()),
     ]);
-    let refusal = record(&[("asked", text()), ("reason", text()), ("times", count())]);
-    record(&[
+    let refusal = object(&[("asked", text()), ("reason", text()), ("times", count())]);
+    object(&[
         ("proxy_confined_by", text()),
         ("hosts", list(host)),
         ("refusals", list(refusal)),
@@ -297,7 +299,7 @@ fn time() -> Value {
     json!({ "$ref": "#/$defs/time" })
 }
 
-fn words(words: &[&str]) -> Value {
+fn one_of(words: &[&str]) -> Value {
     json!({ "enum": words })
 }
 
@@ -305,7 +307,7 @@ fn list(items: Value) -> Value {
     json!({ "type": "array", "items": items })
 }
 
-fn known(value: Value) -> Value {
+fn or_unknown(value: Value) -> Value {
     json!({ "anyOf": [value, { "const": "unknown" }] })
 }
 
@@ -313,7 +315,7 @@ fn or_null(value: Value) -> Value {
     json!({ "anyOf": [value, { "type": "null" }] })
 }
 
-fn record(fields: &[(&str, Value)]) -> Value {
+fn object(fields: &[(&str, Value)]) -> Value {
     let required: Vec<&str> = fields.iter().map(|(key, _)| *key).collect();
     let properties: Map<String, Value> =
         fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();

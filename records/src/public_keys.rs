@@ -6,11 +6,11 @@ use std::path::Path;
 use model::UtcTime;
 use ssh_key::PublicKey;
 
-use crate::key_error::KeyError;
-use crate::key_files::{Custody, KeyDirectory, PUBLIC_BYTES_MAX};
-use crate::key_model::Dated;
-use crate::keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL};
+use crate::key_error::HostKeyError;
+use crate::key_files::{KeyDirectory, KeyFileOwner, PUBLIC_BYTES_MAX};
+use crate::key_model::DatedKey;
 use crate::log::{KEY_CHANGE_NAMESPACE, KeyRole, LogOrigin, PublicLogKey, trusted_root};
+use crate::result_key::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL};
 
 /// The file of retired keys, newest first, as `allowed_signers` lines that `ssh-keygen` can read.
 pub(crate) const RETIRED: &str = "retired";
@@ -18,17 +18,17 @@ pub(crate) const RETIRED: &str = "retired";
 /// The public keys of a key directory, for verifiers: the active keys first, then older ones.
 #[derive(Clone, Debug)]
 pub struct PublicKeys {
-    results: Vec<Dated<PublicResultKey>>,
-    logs: Vec<Dated<PublicLogKey>>,
+    results: Vec<DatedKey<PublicResultKey>>,
+    logs: Vec<DatedKey<PublicLogKey>>,
 }
 
 impl PublicKeys {
     /// Reads `<dir>/result.pub`, `<dir>/log.pub` if it exists, and `<dir>/retired`.
-    pub fn open(dir: &Path) -> Result<Self, KeyError> {
-        let keys = KeyDirectory::open(dir, Custody::Ours)?;
-        let retired = Retired::open(&keys)?;
+    pub fn open(dir: &Path) -> Result<Self, HostKeyError> {
+        let keys = KeyDirectory::open(dir, KeyFileOwner::ThisUser)?;
+        let retired = RetiredKeys::open(&keys)?;
         let Self { results, logs } = retired.with_result(PublicResultKey::open_in(&keys)?);
-        let retired = Retired { results: Vec::new(), logs };
+        let retired = RetiredKeys { results: Vec::new(), logs };
         let Self { logs, .. } = match PublicLogKey::open_in(&keys)? {
             Some(key) => retired.with_log(key),
             None => Self { results: Vec::new(), logs: retired.logs },
@@ -38,13 +38,13 @@ impl PublicKeys {
 
     /// Returns the keys that sign records; never empty.
     #[must_use]
-    pub fn results(&self) -> &[Dated<PublicResultKey>] {
+    pub fn results(&self) -> &[DatedKey<PublicResultKey>] {
         &self.results
     }
 
     /// Returns the keys of the log; empty if it never had one.
     #[must_use]
-    pub fn logs(&self) -> &[Dated<PublicLogKey>] {
+    pub fn logs(&self) -> &[DatedKey<PublicLogKey>] {
         &self.logs
     }
 
@@ -77,12 +77,12 @@ impl PublicKeys {
 }
 
 /// The public half of a key of either role.
-pub(crate) enum PublicHalf {
+pub(crate) enum PublicHostKey {
     Result(PublicResultKey),
     Log(PublicLogKey),
 }
 
-impl PublicHalf {
+impl PublicHostKey {
     pub(crate) fn fingerprint(&self) -> String {
         match self {
             Self::Result(key) => key.fingerprint(),
@@ -93,19 +93,19 @@ impl PublicHalf {
 
 /// The contents of `<dir>/retired`.
 #[derive(Debug, Default)]
-pub(crate) struct Retired {
-    results: Vec<Dated<PublicResultKey>>,
-    logs: Vec<Dated<PublicLogKey>>,
+pub(crate) struct RetiredKeys {
+    results: Vec<DatedKey<PublicResultKey>>,
+    logs: Vec<DatedKey<PublicLogKey>>,
 }
 
-impl Retired {
-    pub(crate) fn open(keys: &KeyDirectory) -> Result<Self, KeyError> {
+impl RetiredKeys {
+    pub(crate) fn open(keys: &KeyDirectory) -> Result<Self, HostKeyError> {
         let bytes = keys.read(RETIRED, PUBLIC_BYTES_MAX)?.unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
         let mut retired = Self::default();
         for (index, line) in text.lines().enumerate() {
             let read = retired.read(line);
-            let wrong = || KeyError::Retired { path: keys.path(RETIRED), line: index + 1 };
+            let wrong = || HostKeyError::Retired { path: keys.path(RETIRED), line: index + 1 };
             read.ok_or_else(wrong)?;
         }
         Ok(retired)
@@ -119,34 +119,34 @@ impl Retired {
         let (valid_after, rest) = match rest.strip_prefix(",valid-after=\"") {
             Some(rest) => {
                 let (time, rest) = rest.split_once('"')?;
-                (Some(from_option(time)?), rest)
+                (Some(parse_option_time(time)?), rest)
             }
             None => (None, rest),
         };
         let time = rest.strip_prefix(",valid-before=\"")?.strip_suffix('"')?;
-        let valid_before = Some(from_option(time)?);
+        let valid_before = Some(parse_option_time(time)?);
         if namespace == RESULT_NAMESPACE && principal == RESULT_PRINCIPAL {
             let key = PublicResultKey::from_key(&key)?;
-            self.results.push(Dated { key, valid_after, valid_before });
+            self.results.push(DatedKey { key, valid_after, valid_before });
         } else if namespace == KEY_CHANGE_NAMESPACE {
             let origin: LogOrigin = principal.parse().ok()?;
             let key = PublicLogKey::from_key(origin, &key)?;
-            self.logs.push(Dated { key, valid_after, valid_before });
+            self.logs.push(DatedKey { key, valid_after, valid_before });
         } else {
             return None;
         }
         Some(())
     }
 
-    pub(crate) fn has(&self, key: &PublicHalf) -> bool {
+    pub(crate) fn has(&self, key: &PublicHostKey) -> bool {
         match key {
-            PublicHalf::Result(key) => self.results.iter().any(|dated| dated.key == *key),
-            PublicHalf::Log(key) => self.logs.iter().any(|dated| dated.key == *key),
+            PublicHostKey::Result(key) => self.results.iter().any(|dated| dated.key == *key),
+            PublicHostKey::Log(key) => self.logs.iter().any(|dated| dated.key == *key),
         }
     }
 
     /// Returns the end of the last retired key of this role.
-    pub(crate) fn last(&self, role: KeyRole) -> Option<UtcTime> {
+    pub(crate) fn last_end(&self, role: KeyRole) -> Option<UtcTime> {
         match role {
             KeyRole::Result => self.results.first().and_then(|last| last.valid_before),
             KeyRole::Log => self.logs.first().and_then(|last| last.valid_before),
@@ -155,32 +155,32 @@ impl Retired {
 
     /// Adds the active key, which is valid from the end of the last retired one.
     pub(crate) fn with_result(mut self, key: PublicResultKey) -> PublicKeys {
-        let valid_after = self.last(KeyRole::Result);
-        self.results.insert(0, Dated { key, valid_after, valid_before: None });
+        let valid_after = self.last_end(KeyRole::Result);
+        self.results.insert(0, DatedKey { key, valid_after, valid_before: None });
         PublicKeys { results: self.results, logs: self.logs }
     }
 
     /// Adds the active key of the log, likewise.
     pub(crate) fn with_log(mut self, key: PublicLogKey) -> PublicKeys {
-        let valid_after = self.last(KeyRole::Log);
-        self.logs.insert(0, Dated { key, valid_after, valid_before: None });
+        let valid_after = self.last_end(KeyRole::Log);
+        self.logs.insert(0, DatedKey { key, valid_after, valid_before: None });
         PublicKeys { results: self.results, logs: self.logs }
     }
 }
 
 /// Returns the line of a result key, active or retired.
-pub(crate) fn result_line(dated: &Dated<PublicResultKey>) -> String {
+pub(crate) fn result_line(dated: &DatedKey<PublicResultKey>) -> String {
     let options = options(RESULT_NAMESPACE, dated);
     format!("{RESULT_PRINCIPAL} {options} {}", dated.key.openssh_line())
 }
 
 /// Returns the line of a log key, active or retired.
-pub(crate) fn log_line(dated: &Dated<PublicLogKey>) -> String {
+pub(crate) fn log_line(dated: &DatedKey<PublicLogKey>) -> String {
     let options = options(KEY_CHANGE_NAMESPACE, dated);
     format!("{} {options} {}", dated.key.origin(), dated.key.openssh_line())
 }
 
-fn options<K>(namespace: &str, dated: &Dated<K>) -> String {
+fn options<K>(namespace: &str, dated: &DatedKey<K>) -> String {
     let mut options = format!("namespaces=\"{namespace}\"");
     for (name, time) in [("valid-after", dated.valid_after), ("valid-before", dated.valid_before)] {
         if let Some(time) = time {
@@ -191,7 +191,7 @@ fn options<K>(namespace: &str, dated: &Dated<K>) -> String {
 }
 
 /// Parses `YYYYMMDDHHMMSSZ`.
-fn from_option(text: &str) -> Option<UtcTime> {
+fn parse_option_time(text: &str) -> Option<UtcTime> {
     let digits = text.strip_suffix('Z').filter(|digits| {
         digits.len() == 14 && digits.bytes().all(|digit| digit.is_ascii_digit())
     })?;

@@ -4,24 +4,24 @@
 use model::{Outcome, escape_line};
 use validator::{Severity, Violation};
 
-use crate::outside::Showing;
 use crate::statement::Statement;
-use crate::yaml::Node;
+use crate::untrusted::Redaction;
+use crate::yaml::FactNode;
 
 /// The separator before the help.
-const HELP: &str = "; help: ";
+const HELP_SEPARATOR: &str = "; help: ";
 
 /// Composes a reason with help.
 #[must_use]
 pub fn reason_with_help(what: &str, help: &str) -> String {
-    format!("{what}{HELP}{help}")
+    format!("{what}{HELP_SEPARATOR}{help}")
 }
 
 /// Returns the reason of a refusal: its first error, with the rule's help.
 #[must_use]
 pub fn reason_of(violations: &[Violation]) -> Option<String> {
     let first = first_error(violations)?;
-    let what = what(first);
+    let what = problem_text(first);
     Some(match &first.hint {
         Some(hint) => {
             let lines: Vec<String> = hint.lines().map(|line| escape_line(line.trim())).collect();
@@ -34,21 +34,21 @@ pub fn reason_of(violations: &[Violation]) -> Option<String> {
 /// Splits a composed reason into the problem and the help, if any.
 #[must_use]
 pub fn split_reason(reason: &str) -> (&str, Option<&str>) {
-    reason.split_once(HELP).map_or((reason, None), |(what, help)| (what, Some(help)))
+    reason.split_once(HELP_SEPARATOR).map_or((reason, None), |(what, help)| (what, Some(help)))
 }
 
 fn first_error(violations: &[Violation]) -> Option<&Violation> {
     violations.iter().find(|violation| violation.severity == Severity::Error)
 }
 
-fn what(violation: &Violation) -> String {
+fn problem_text(violation: &Violation) -> String {
     format!("{}: {}", violation.code.as_str(), escape_line(&violation.message))
 }
 
 impl Statement<'_> {
     /// Returns the reason that the record states. A refusal always has one. If the lint refuses it
     /// (a message may quote the request), shorter forms follow, down to the code with its meaning.
-    pub(crate) fn why(&self, show: Showing) -> Option<String> {
+    pub(crate) fn reason_text(&self, show: Redaction) -> Option<String> {
         if let Some(reason) = self.reason {
             return Some(reason.to_owned());
         }
@@ -57,15 +57,15 @@ impl Statement<'_> {
         }
         let first = first_error(self.violations)?;
         let code = || format!("{}: {}", first.code.as_str(), first.code.meaning());
-        let mut forms = reason_of(self.violations).into_iter().chain([what(first)]);
-        Some(forms.find(|form| show.reason(form).is_none()).unwrap_or_else(code))
+        let mut forms = reason_of(self.violations).into_iter().chain([problem_text(first)]);
+        Some(forms.find(|form| show.withheld_reason(form).is_none()).unwrap_or_else(code))
     }
 
     /// Returns the reason for the front matter.
-    pub(crate) fn why_node(&self, show: Showing) -> Node {
-        match self.why(show) {
-            Some(reason) => show.words(&reason),
-            None => Node::Null,
+    pub(crate) fn reason_node(&self, show: Redaction) -> FactNode {
+        match self.reason_text(show) {
+            Some(reason) => show.text_node(&reason),
+            None => FactNode::Null,
         }
     }
 }

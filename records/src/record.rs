@@ -9,14 +9,14 @@ use model::{Outcome, ResultId, Sha256};
 use validator::{Severity, Violation, check_result};
 
 use crate::body::body;
-use crate::front::{facts, front_matter};
+use crate::front_matter::{facts, front_matter};
 use crate::key_model::SigningError;
-use crate::keys::ResultKey;
-use crate::outside::Showing;
 use crate::request_files::RequestFiles;
-use crate::statement::{Given, Statement};
-use crate::tool_text::{ToolLines, ToolShowing};
-use crate::yaml::Map;
+use crate::result_key::ResultKey;
+use crate::statement::{PreRunStatement, Statement};
+use crate::tool_text::{ToolLines, ToolRedaction};
+use crate::untrusted::Redaction;
+use crate::yaml::FactMap;
 
 /// A record and its signature, in memory. Proof that exactly these bytes were linted and signed.
 #[must_use]
@@ -57,7 +57,7 @@ impl fmt::Debug for SignedRecord {
 #[derive(Debug)]
 pub enum SignError {
     /// The statement contradicts itself.
-    Contradiction { record: String, what: &'static str },
+    Inconsistency { record: String, what: &'static str },
     /// The lint refuses the document, even with everything from outside withheld.
     Invalid { record: String, violations: Vec<Violation> },
     /// The key failed.
@@ -68,10 +68,10 @@ impl SignError {
     /// Returns whether the statement is the cause, so that a smaller one could be signed. Otherwise
     /// the key failed.
     #[must_use]
-    pub fn is_of_the_statement(&self) -> bool {
+    pub fn is_caused_by_statement(&self) -> bool {
         match self {
-            Self::Contradiction { .. } | Self::Invalid { .. } => true,
-            Self::Key { source: SigningError::Agent(error), .. } => error.is_too_much(),
+            Self::Inconsistency { .. } | Self::Invalid { .. } => true,
+            Self::Key { source: SigningError::Agent(error), .. } => error.is_too_large(),
             Self::Key { .. } => false,
         }
     }
@@ -80,7 +80,7 @@ impl SignError {
 impl fmt::Display for SignError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Contradiction { record, what } => write!(f, "{record}: not signed: {what}"),
+            Self::Inconsistency { record, what } => write!(f, "{record}: not signed: {what}"),
             Self::Invalid { record, violations } => {
                 write!(f, "{record}: not signed: the lint refuses it")?;
                 for violation in violations.iter().take(3) {
@@ -115,10 +115,10 @@ pub fn sign(statement: &Statement<'_>, key: &ResultKey) -> Result<SignedRecord, 
 pub(crate) fn sign_with_facts(
     statement: &Statement<'_>,
     key: &ResultKey,
-) -> Result<(SignedRecord, Map), SignError> {
+) -> Result<(SignedRecord, FactMap), SignError> {
     let record = || statement.result_id.to_string();
-    if let Some(what) = contradiction(statement) {
-        return Err(SignError::Contradiction { record: record(), what });
+    if let Some(what) = inconsistency(statement) {
+        return Err(SignError::Inconsistency { record: record(), what });
     }
     let request = RequestFiles::of(statement);
     let (md, facts) = document(statement, &request)?;
@@ -134,8 +134,8 @@ pub(crate) fn sign_with_facts(
 }
 
 /// Returns the contradiction in the statement, if any.
-fn contradiction(says: &Statement<'_>) -> Option<&'static str> {
-    let started = says.ran.is_some();
+fn inconsistency(says: &Statement<'_>) -> Option<&'static str> {
+    let started = says.run.is_some();
     if started && says.confinement_ready.is_some() {
         return Some("the sandbox is stated both as started and as not started");
     }
@@ -158,62 +158,69 @@ fn contradiction(says: &Statement<'_>) -> Option<&'static str> {
 /// The maximum number of lints of one document before all text of its tool is withheld.
 const ROUNDS_MAX: usize = 4;
 
-fn document(says: &Statement<'_>, request: &RequestFiles<'_>) -> Result<(String, Map), SignError> {
-    document_by(says, request, &check_result)
+fn document(
+    says: &Statement<'_>,
+    request: &RequestFiles<'_>,
+) -> Result<(String, FactMap), SignError> {
+    document_with_lint(says, request, &check_result)
 }
 
 /// A lint of a document with a file name.
-type Lint<'a> = &'a dyn Fn(&[u8], &str) -> Vec<Violation>;
+type ResultLint<'a> = &'a dyn Fn(&[u8], &str) -> Vec<Violation>;
 
-fn document_by(
+fn document_with_lint(
     says: &Statement<'_>,
     request: &RequestFiles<'_>,
-    lint: Lint<'_>,
-) -> Result<(String, Map), SignError> {
-    let mut tool = ToolShowing::default();
-    let mut sheet = Sheet::of(says, request, Showing::Open, &tool, lint);
+    lint: ResultLint<'_>,
+) -> Result<(String, FactMap), SignError> {
+    let mut tool = ToolRedaction::default();
+    let mut sheet = LintedDocument::of(says, request, Redaction::Open, &tool, lint);
     if sheet.errors.is_empty() {
         return Ok((sheet.md, sheet.facts));
     }
     // The lint finds more in a document than in a line, or something is too long. First decide from
     // the text of request, policy and rules alone how much of it to show. Then withhold the tool's
     // text, line by line.
-    let show = given(&says.given(), request, lint);
+    let show = redaction_of(&says.pre_run(), request, lint);
     for round in 0.. {
-        sheet = Sheet::of(says, request, show, &tool, lint);
+        sheet = LintedDocument::of(says, request, show, &tool, lint);
         let Some(first) = sheet.errors.first() else { return Ok((sheet.md, sheet.facts)) };
-        if tool.nothing_for().is_some() {
+        if tool.withheld_all_reason().is_some() {
             break;
         }
         if round == ROUNDS_MAX || !tool.withhold(&sheet.errors, &sheet.tool_lines) {
-            tool = ToolShowing::nothing(first.code);
+            tool = ToolRedaction::withhold_all(first.code);
         }
     }
     Err(SignError::Invalid { record: says.result_id.to_string(), violations: sheet.errors })
 }
 
 /// Returns how much of the text that no tool influenced is shown.
-fn given(given: &Given<'_>, request: &RequestFiles<'_>, lint: Lint<'_>) -> Showing {
-    let tool = ToolShowing::default();
-    let alone = Sheet::of(given.as_statement(), request, Showing::Open, &tool, lint);
-    alone.errors.first().map_or(Showing::Open, |first| Showing::Withheld(first.code))
+fn redaction_of(
+    given: &PreRunStatement<'_>,
+    request: &RequestFiles<'_>,
+    lint: ResultLint<'_>,
+) -> Redaction {
+    let tool = ToolRedaction::default();
+    let alone = LintedDocument::of(given.as_statement(), request, Redaction::Open, &tool, lint);
+    alone.errors.first().map_or(Redaction::Open, |first| Redaction::Withheld(first.code))
 }
 
 /// A document and the errors that the lint finds in it.
-struct Sheet {
+struct LintedDocument {
     md: String,
-    facts: Map,
+    facts: FactMap,
     tool_lines: ToolLines,
     errors: Vec<Violation>,
 }
 
-impl Sheet {
+impl LintedDocument {
     fn of(
         says: &Statement<'_>,
         request: &RequestFiles<'_>,
-        show: Showing,
-        tool: &ToolShowing,
-        lint: Lint<'_>,
+        show: Redaction,
+        tool: &ToolRedaction,
+        lint: ResultLint<'_>,
     ) -> Self {
         let facts = facts(says, request, show, tool);
         let front = front_matter(&facts);

@@ -4,16 +4,16 @@
 
 use std::collections::BTreeSet;
 
-use crate::statement::{Statement, Subject};
+use crate::statement::{RecordSubject, Statement};
 
 /// The replacement for a request name that is not plain.
-const NAMELESS: &str = "request.md";
+const FALLBACK_NAME: &str = "request.md";
 const PLAIN_BYTES_MAX: usize = 200;
 /// No file system allows longer names.
 const NAME_CHARS_MAX: usize = 1000;
 
 /// A file below `request/`.
-pub(crate) struct Row<'a> {
+pub(crate) struct RequestFileRow<'a> {
     /// A plain, unique name.
     pub(crate) stored_as: String,
     /// The original name if it differs; any text.
@@ -23,41 +23,46 @@ pub(crate) struct Row<'a> {
 
 /// The request, then its sidecar files.
 pub(crate) struct RequestFiles<'a> {
-    found_as: String,
-    rows: Vec<Row<'a>>,
+    original_name: String,
+    rows: Vec<RequestFileRow<'a>>,
 }
 
 impl<'a> RequestFiles<'a> {
     pub(crate) fn of(says: &Statement<'a>) -> Self {
         let found_as = match says.subject {
-            Subject::Request(request) => format!("{}.md", request.id()),
-            Subject::Unusable { file_name, .. } => file_name.to_owned(),
+            RecordSubject::Request(request) => format!("{}.md", request.id()),
+            RecordSubject::Unusable { file_name, .. } => file_name.to_owned(),
         };
-        let own = if plain(&found_as) { &found_as } else { NAMELESS };
+        let own = if is_plain_name(&found_as) { &found_as } else { FALLBACK_NAME };
         // Reserve every name that is kept before a name is generated, so that none collides with
         // one.
         let mut taken = BTreeSet::from([own.to_owned()]);
         let beside = says.request_files.iter();
         let kept: Vec<bool> =
-            beside.map(|(name, _)| plain(name) && taken.insert(name.clone())).collect();
-        let found_as = head(&found_as);
+            beside.map(|(name, _)| is_plain_name(name) && taken.insert(name.clone())).collect();
+        let found_as = name_prefix(&found_as);
         let name = (own != found_as).then(|| found_as.clone());
-        let mut rows = vec![Row { stored_as: own.to_owned(), name, bytes: says.request_bytes() }];
+        let mut rows =
+            vec![RequestFileRow { stored_as: own.to_owned(), name, bytes: says.request_bytes() }];
         for ((name, bytes), kept) in says.request_files.iter().zip(kept) {
             rows.push(match kept {
-                true => Row { stored_as: name.clone(), name: None, bytes },
-                false => Row { stored_as: free(name, &mut taken), name: Some(head(name)), bytes },
+                true => RequestFileRow { stored_as: name.clone(), name: None, bytes },
+                false => RequestFileRow {
+                    stored_as: free_name(name, &mut taken),
+                    name: Some(name_prefix(name)),
+                    bytes,
+                },
             });
         }
-        Self { found_as, rows }
+        Self { original_name: found_as, rows }
     }
 
     /// Returns the original name of the request; any text.
-    pub(crate) fn found_as(&self) -> &str {
-        &self.found_as
+    pub(crate) fn original_name(&self) -> &str {
+        &self.original_name
     }
 
-    pub(crate) fn rows(&self) -> &[Row<'a>] {
+    pub(crate) fn rows(&self) -> &[RequestFileRow<'a>] {
         &self.rows
     }
 
@@ -68,7 +73,7 @@ impl<'a> RequestFiles<'a> {
 }
 
 /// Returns whether a name is safe in every file system, shell and reader.
-fn plain(name: &str) -> bool {
+fn is_plain_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@+".contains(&byte);
     !name.is_empty()
         && name.len() <= PLAIN_BYTES_MAX
@@ -77,7 +82,7 @@ fn plain(name: &str) -> bool {
 }
 
 /// Returns the first generated name that is free, and reserves it.
-fn free(name: &str, taken: &mut BTreeSet<String>) -> String {
+fn free_name(name: &str, taken: &mut BTreeSet<String>) -> String {
     let (kind, ending) = if name.ends_with(".sig") { ("signature", ".sig") } else { ("file", "") };
     let mut number: u64 = 1;
     loop {
@@ -89,7 +94,7 @@ fn free(name: &str, taken: &mut BTreeSet<String>) -> String {
     }
 }
 
-fn head(name: &str) -> String {
+fn name_prefix(name: &str) -> String {
     name.chars().take(NAME_CHARS_MAX).collect()
 }
 
@@ -100,10 +105,10 @@ mod tests {
     #[test]
     fn plain_names_are_few() {
         for name in ["a.md", "-x", "TR-1.md.alice@example.org+2.sig", "_", &"a".repeat(200)] {
-            assert!(plain(name), "{name}");
+            assert!(is_plain_name(name), "{name}");
         }
         for name in ["", ".", ".x", "a b", "a/b", "x\n", "é", "a\\b", &"a".repeat(201)] {
-            assert!(!plain(name), "{name}");
+            assert!(!is_plain_name(name), "{name}");
         }
     }
 }

@@ -2,16 +2,16 @@
 //! every method here computes only from the statement's own fields.
 
 use model::{Outcome, RequestId, ResultId, Sha256, UtcTime};
-use sandbox::report::{Artifact, Confinement, Finished};
+use sandbox::report::{CollectedArtifact, Confinement, FinishedRun};
 use validator::{ExpectedOutput, Request, Violation};
 
-use policies::{Grounds, RuleVerdict, Touch};
+use policies::{Rationale, RuleVerdict, Touch};
 
 use crate::network::NetworkUse;
 
 /// The subject of a record.
 #[derive(Clone, Copy)]
-pub enum Subject<'a> {
+pub enum RecordSubject<'a> {
     /// A well-formed request.
     Request(&'a Request),
     /// A file that is not a well-formed request.
@@ -36,11 +36,11 @@ pub struct ReplayOf<'a> {
 
 /// A run that started.
 #[derive(Clone, Copy)]
-pub struct Ran<'a> {
+pub struct StartedRun<'a> {
     /// The confinement that was read back.
     pub confinement: &'a Confinement,
     /// The end of the run.
-    pub finished: &'a Finished,
+    pub finished: &'a FinishedRun,
     /// The time of the start.
     pub started: UtcTime,
     /// The time of the end.
@@ -55,7 +55,7 @@ pub struct Statement<'a> {
     /// The time when the record is made.
     pub created: UtcTime,
     /// The request or the unusable file.
-    pub subject: Subject<'a>,
+    pub subject: RecordSubject<'a>,
     /// Set if the run is a replay.
     pub replay_of: Option<ReplayOf<'a>>,
     /// The outcome.
@@ -66,7 +66,7 @@ pub struct Statement<'a> {
     /// The findings of the request's check.
     pub violations: &'a [Violation],
     /// The reasons of the decision; `None` if they are lost.
-    pub grounds: Option<&'a Grounds>,
+    pub grounds: Option<&'a Rationale>,
     /// The name of the policy.
     pub policy_name: &'a str,
     /// The digest of the policy.
@@ -82,7 +82,7 @@ pub struct Statement<'a> {
     /// The version of this program.
     pub executor_version: &'a str,
     /// The run, if one started.
-    pub ran: Option<Ran<'a>>,
+    pub run: Option<StartedRun<'a>>,
     /// The network use. Also set for a run of which nothing else is known.
     pub network: &'a NetworkUse,
     /// The confinement of a sandbox that was built but in which nothing started.
@@ -98,9 +98,9 @@ pub struct Statement<'a> {
 /// A statement without anything that a run could have changed: the text of request, policy, rules
 /// and approvals. How this text is shown is decided from it alone, so no tool can influence that.
 #[derive(Clone, Copy)]
-pub(crate) struct Given<'a>(Statement<'a>);
+pub(crate) struct PreRunStatement<'a>(Statement<'a>);
 
-impl<'a> Given<'a> {
+impl<'a> PreRunStatement<'a> {
     /// Returns it as the statement of a request that never ran.
     pub(crate) fn as_statement(&self) -> &Statement<'a> {
         &self.0
@@ -109,19 +109,19 @@ impl<'a> Given<'a> {
 
 impl<'a> Statement<'a> {
     /// Returns the part that no tool influenced.
-    pub(crate) fn given(&self) -> Given<'a> {
+    pub(crate) fn pre_run(&self) -> PreRunStatement<'a> {
         let Self { result_id, created, subject, replay_of, reason, violations, .. } = *self;
         let Self { grounds, policy_name, policy_sha256, approval, approvals, touches, .. } = *self;
         let Self { backend, executor_version, request_files, .. } = *self;
         // Names every field, so that a new one must be classified.
-        Given(Statement {
+        PreRunStatement(Statement {
             result_id,
             created,
             subject,
             replay_of,
             outcome: Outcome::Refused,
             // The reason of a run is about the run.
-            reason: reason.filter(|_| self.ran.is_none()),
+            reason: reason.filter(|_| self.run.is_none()),
             violations,
             grounds,
             policy_name,
@@ -131,7 +131,7 @@ impl<'a> Statement<'a> {
             touches,
             backend,
             executor_version,
-            ran: None,
+            run: None,
             network: &NetworkUse::Nothing,
             confinement_ready: None,
             stdout_head: b"",
@@ -147,33 +147,33 @@ impl<'a> Statement<'a> {
 
     pub(crate) fn request(&self) -> Option<&'a Request> {
         match self.subject {
-            Subject::Request(request) => Some(request),
-            Subject::Unusable { .. } => None,
+            RecordSubject::Request(request) => Some(request),
+            RecordSubject::Unusable { .. } => None,
         }
     }
 
     pub(crate) fn request_bytes(&self) -> &'a [u8] {
         match self.subject {
-            Subject::Request(request) => request.bytes(),
-            Subject::Unusable { bytes, .. } => bytes,
+            RecordSubject::Request(request) => request.bytes(),
+            RecordSubject::Unusable { bytes, .. } => bytes,
         }
     }
 
     /// Returns the request's id, or `unusable`.
     pub(crate) fn request_id(&self) -> &'a str {
         match self.subject {
-            Subject::Request(request) => request.id().as_str(),
-            Subject::Unusable { request_id: Some(id), .. } => id.as_str(),
-            Subject::Unusable { request_id: None, .. } => "unusable",
+            RecordSubject::Request(request) => request.id().as_str(),
+            RecordSubject::Unusable { request_id: Some(id), .. } => id.as_str(),
+            RecordSubject::Unusable { request_id: None, .. } => "unusable",
         }
     }
 
     pub(crate) fn confinement(&self) -> Option<&'a Confinement> {
-        self.ran.map(|ran| ran.confinement).or(self.confinement_ready)
+        self.run.map(|ran| ran.confinement).or(self.confinement_ready)
     }
 
-    pub(crate) fn artifacts(&self) -> &'a [Artifact] {
-        self.ran.map_or(&[], |ran| &ran.finished.collected.artifacts)
+    pub(crate) fn artifacts(&self) -> &'a [CollectedArtifact] {
+        self.run.map_or(&[], |ran| &ran.finished.collected.artifacts)
     }
 
     pub(crate) fn expected(&self) -> &'a [ExpectedOutput] {
@@ -181,29 +181,29 @@ impl<'a> Statement<'a> {
     }
 
     /// Returns the request's declaration of this artifact, if any.
-    pub(crate) fn declaration(&self, artifact: &Artifact) -> Option<&'a ExpectedOutput> {
-        self.expected().iter().find(|output| relative(output.path()) == artifact.path)
+    pub(crate) fn declaration(&self, artifact: &CollectedArtifact) -> Option<&'a ExpectedOutput> {
+        self.expected().iter().find(|output| relative_to_out(output.path()) == artifact.path)
     }
 
     /// Returns the expected paths that the run did not leave; empty if nothing ran.
     pub(crate) fn missing(&self) -> Vec<&'a str> {
-        if self.ran.is_none() {
+        if self.run.is_none() {
             return Vec::new();
         }
         let left = |path: &str| self.artifacts().iter().any(|artifact| artifact.path == path);
-        let expected = self.expected().iter().map(|output| relative(output.path()));
+        let expected = self.expected().iter().map(|output| relative_to_out(output.path()));
         expected.filter(|path| !left(path)).collect()
     }
 
     /// Returns the tool's exit code; -1 if nothing ran or it is unknown.
     pub(crate) fn exit_code(&self) -> i32 {
-        self.ran.and_then(|ran| ran.finished.facts.tool).map_or(-1, |end| end.exit_code())
+        self.run.and_then(|ran| ran.finished.facts.tool).map_or(-1, |end| end.exit_code())
     }
 
     /// Returns the wall time in microseconds, measured or from the two clock readings; zero if
     /// nothing ran.
     pub(crate) fn runtime_us(&self) -> u64 {
-        let Some(ran) = self.ran else { return 0 };
+        let Some(ran) = self.run else { return 0 };
         ran.finished.accounting.wall_us.unwrap_or_else(|| {
             let seconds = ran.ended.unix().saturating_sub(ran.started.unix());
             u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000)
@@ -212,6 +212,6 @@ impl<'a> Statement<'a> {
 }
 
 /// Makes `output.json` and `/out/output.json` equal.
-fn relative(path: &str) -> &str {
+fn relative_to_out(path: &str) -> &str {
     path.strip_prefix("/out/").unwrap_or(path)
 }

@@ -2,9 +2,9 @@
 //! that the lint refuses. A line of the tool must never begin at the left margin.
 
 use model::escape_line;
-use validator::{Code, withheld};
+use validator::{Code, withholding_code};
 
-use crate::outside::marker;
+use crate::untrusted::marker;
 
 const LINES_MAX: usize = 200;
 const BYTES_MAX: usize = 64 * 1024;
@@ -15,7 +15,7 @@ const PRIVATE_KEY: Code = Code::Secret("private-key");
 const PRIVATE_KEY_END: &str = "-----END";
 
 /// A stream as the record shows it.
-pub(crate) struct Shown {
+pub(crate) struct StreamExcerpt {
     /// Indented lines, without line feeds.
     pub(crate) lines: Vec<String>,
     /// The number of replaced lines.
@@ -24,7 +24,7 @@ pub(crate) struct Shown {
     pub(crate) truncated: bool,
 }
 
-impl Shown {
+impl StreamExcerpt {
     /// Renders the head of a stream with `kept` bytes in its file.
     pub(crate) fn of(head: &[u8], kept: u64) -> Self {
         let mut shown = Self { lines: Vec::new(), withheld: 0, truncated: false };
@@ -42,21 +42,21 @@ impl Shown {
                 shown.truncated = true;
                 break;
             }
-            shown.take(line, &mut left, &mut within_key);
+            shown.push_line(line, &mut left, &mut within_key);
         }
         shown
     }
 
     /// Returns a stream that must not be shown.
-    pub(crate) fn nothing(code: Code, kept: u64) -> Self {
+    pub(crate) fn all_withheld(code: Code, kept: u64) -> Self {
         let some = kept > 0;
         let lines = if some { vec![format!("{INDENT}{}", marker(code))] } else { Vec::new() };
         Self { lines, withheld: usize::from(some), truncated: some }
     }
 
-    fn take(&mut self, line: &str, left: &mut usize, within_key: &mut bool) {
+    fn push_line(&mut self, line: &str, left: &mut usize, within_key: &mut bool) {
         let mut rendered = escape_line(line);
-        let found = withheld(&rendered);
+        let found = withholding_code(&rendered);
         *within_key |= found == Some(PRIVATE_KEY);
         let found = found.or(within_key.then_some(PRIVATE_KEY));
         *within_key &= !rendered.contains(PRIVATE_KEY_END);
@@ -64,7 +64,7 @@ impl Shown {
         let cut = rendered.len() > *left;
         rendered.truncate(rendered.floor_char_boundary(*left));
         self.truncated |= cut;
-        if let Some(code) = found.or_else(|| withheld(&rendered).filter(|_| cut)) {
+        if let Some(code) = found.or_else(|| withholding_code(&rendered).filter(|_| cut)) {
             rendered = marker(code);
             self.truncated |= rendered.len() > *left;
             rendered.truncate(*left);
@@ -80,8 +80,8 @@ impl Shown {
 mod tests {
     use super::*;
 
-    fn shown(head: &[u8]) -> Shown {
-        Shown::of(head, u64::try_from(head.len()).unwrap())
+    fn shown(head: &[u8]) -> StreamExcerpt {
+        StreamExcerpt::of(head, u64::try_from(head.len()).unwrap())
     }
 
     #[test]
@@ -129,6 +129,6 @@ mod tests {
         let long = shown(&b"\x1b".repeat(64 * 1024));
         assert!(long.truncated && long.lines.concat().len() <= BYTES_MAX + INDENT.len());
         assert!(shown(&b"y".repeat(64 * 1024 + 1)).truncated);
-        assert!(Shown::of(b"head", 5).truncated);
+        assert!(StreamExcerpt::of(b"head", 5).truncated);
     }
 }

@@ -4,11 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sandbox::report::Rejected;
-use validator::{Code, Violation, withheld};
+use sandbox::report::RejectedObject;
+use validator::{Code, Violation, withholding_code};
 
-use crate::outside::{head, marker, one_line, unfit};
-use crate::yaml::{Mask, Node, printable, quoted};
+use crate::untrusted::{lint_refusal, marker, one_line, shown_prefix};
+use crate::yaml::{FactNode, TextMask, is_printable, quoted};
 
 /// The maximum number of rejected objects in the front matter.
 const REJECTED_ROWS_MAX: usize = 1000;
@@ -17,7 +17,7 @@ const REJECTED_BYTES_MAX: usize = 256 * 1024;
 
 /// The redaction of a tool's text. By default it shows everything that is not unfit by itself.
 #[derive(Default)]
-pub(crate) struct ToolShowing {
+pub(crate) struct ToolRedaction {
     /// Every text in the front matter is escaped.
     masked: bool,
     /// Lines of the document with a lint error.
@@ -26,14 +26,14 @@ pub(crate) struct ToolShowing {
     all: Option<Code>,
 }
 
-impl ToolShowing {
+impl ToolRedaction {
     /// Withholds as much as possible. The front matter keeps what a machine needs.
-    pub(crate) fn nothing(code: Code) -> Self {
+    pub(crate) fn withhold_all(code: Code) -> Self {
         Self { masked: true, lines: BTreeMap::new(), all: Some(code) }
     }
 
     /// Returns the reason why the page shows nothing, if so.
-    pub(crate) fn nothing_for(&self) -> Option<Code> {
+    pub(crate) fn withheld_all_reason(&self) -> Option<Code> {
         self.all
     }
 
@@ -52,26 +52,26 @@ impl ToolShowing {
     }
 
     /// Returns the reason why the text on this line must not be shown, if any.
-    pub(crate) fn reason(&self, line: usize) -> Option<Code> {
+    pub(crate) fn withheld_reason(&self, line: usize) -> Option<Code> {
         self.all.or_else(|| self.lines.get(&line).copied())
     }
 
     /// Renders exact text for machines in the front matter, alone on its line.
-    pub(crate) fn exact(&self, text: &str) -> Node {
-        match (self.all, self.masked || unfit(text).is_some()) {
-            (_, false) => Node::Text(text.to_owned()),
-            (None, true) => Node::Masked(text.to_owned(), Mask::All),
+    pub(crate) fn exact_node(&self, text: &str) -> FactNode {
+        match (self.all, self.masked || lint_refusal(text).is_some()) {
+            (_, false) => FactNode::Text(text.to_owned()),
+            (None, true) => FactNode::Masked(text.to_owned(), TextMask::All),
             // The lint may have refused the size, and a full mask would exceed it again.
-            (Some(_), true) => Node::Masked(text.to_owned(), Mask::Third),
+            (Some(_), true) => FactNode::Masked(text.to_owned(), TextMask::Third),
         }
     }
 
     /// Renders text for people in the front matter.
-    pub(crate) fn words(&self, text: &str) -> Node {
-        let (head, _) = head(text);
-        match unfit(head) {
-            Some(code) => Node::Text(marker(code)),
-            None => self.exact(head),
+    pub(crate) fn text_node(&self, text: &str) -> FactNode {
+        let (head, _) = shown_prefix(text);
+        match lint_refusal(head) {
+            Some(code) => FactNode::Text(marker(code)),
+            None => self.exact_node(head),
         }
     }
 }
@@ -87,10 +87,10 @@ pub(crate) struct ToolLines {
 
 /// Returns the rejected objects that the front matter lists, at least the first. The total is
 /// stated as well. The number of listed objects is the same in every form of a record.
-pub(crate) fn listed(rejected: &[Rejected]) -> &[Rejected] {
+pub(crate) fn listed_objects(rejected: &[RejectedObject]) -> &[RejectedObject] {
     let mut left = REJECTED_BYTES_MAX;
     let fits = rejected.iter().take(REJECTED_ROWS_MAX).enumerate().take_while(|(at, object)| {
-        let most = quoted(head(&object.path).0).len() * 2 + ROW_BYTES;
+        let most = quoted(shown_prefix(&object.path).0).len() * 2 + ROW_BYTES;
         let room = left.checked_sub(most);
         left = room.unwrap_or(0);
         room.is_some() || *at == 0
@@ -107,17 +107,17 @@ const ROW_BYTES: usize = 48;
 pub(crate) fn out_path(path: &str) -> Result<String, Code> {
     let path = format!("/out/{path}");
     let shown = if is_plain(&path) { path.clone() } else { in_quotes(&path) };
-    match unfit(&path).or_else(|| withheld(&shown)) {
+    match lint_refusal(&path).or_else(|| withholding_code(&shown)) {
         Some(code) => Err(code),
         None => Ok(shown),
     }
 }
 
 /// Renders text of a tool for the page, on one line.
-pub(crate) fn prose(text: &str) -> Result<String, Code> {
-    let (head, cut) = head(text.trim());
+pub(crate) fn body_text(text: &str) -> Result<String, Code> {
+    let (head, cut) = shown_prefix(text.trim());
     let shown = one_line(head, cut);
-    match unfit(head).or_else(|| withheld(&shown)) {
+    match lint_refusal(head).or_else(|| withholding_code(&shown)) {
         Some(code) => Err(code),
         None => Ok(shown),
     }
@@ -127,7 +127,7 @@ pub(crate) fn prose(text: &str) -> Result<String, Code> {
 /// parts. Such a path has no Markdown and loses no space at an end.
 fn is_plain(path: &str) -> bool {
     let allowed =
-        |c: char| c == ' ' || "._-/+".contains(c) || (c.is_alphanumeric() && printable(c));
+        |c: char| c == ' ' || "._-/+".contains(c) || (c.is_alphanumeric() && is_printable(c));
     let part = |part: &str| !part.starts_with(' ') && !part.ends_with(' ') && !part.contains("  ");
     // Some readers turn `www.` into links; others would take such digits for a digest.
     let linked = path.contains("www.");
@@ -147,7 +147,7 @@ fn in_quotes(path: &str) -> String {
             '"' | '\\' => shown.extend(['\\', c]),
             ' ' if at_end || matches!(before, '/' | ' ') => shown.push_str("\\u0020"),
             '`' => shown.push_str("\\u0060"),
-            c if printable(c) => shown.push(c),
+            c if is_printable(c) => shown.push(c),
             c => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     shown.push_str(&format!("\\u{unit:04x}"));
@@ -187,23 +187,26 @@ mod tests {
 
     #[test]
     fn some_rejected_object_is_listed_whatever_its_name_is() {
-        let row = |path: String| Rejected { path, reason: RejectReason::Fifo };
-        assert_eq!(listed(&[]).len(), 0);
-        assert_eq!(listed(&vec![row("\\".repeat(4000)); 2000]).len(), 64);
-        assert_eq!(listed(&vec![row("name".into()); 2000]).len(), 1000);
+        let row = |path: String| RejectedObject { path, reason: RejectReason::Fifo };
+        assert_eq!(listed_objects(&[]).len(), 0);
+        assert_eq!(listed_objects(&vec![row("\\".repeat(4000)); 2000]).len(), 64);
+        assert_eq!(listed_objects(&vec![row("name".into()); 2000]).len(), 1000);
     }
 
     #[test]
     fn only_what_stands_on_a_refused_line_is_withheld() {
         let tool_lines = ToolLines { front_lines: 10, page: [12, 14].into() };
         let error = |line| Violation::error(Code::ResultDigest, "x").at(line, 1);
-        let mut tool = ToolShowing::default();
+        let mut tool = ToolRedaction::default();
         assert!(tool.withhold(&[error(14)], &tool_lines));
-        assert_eq!((tool.reason(12), tool.reason(14)), (None, Some(Code::ResultDigest)));
+        assert_eq!(
+            (tool.withheld_reason(12), tool.withheld_reason(14)),
+            (None, Some(Code::ResultDigest))
+        );
         assert!(!tool.withhold(&[error(14), error(13), error(0)], &tool_lines));
-        assert!(matches!(tool.exact("x"), Node::Text(_)));
+        assert!(matches!(tool.exact_node("x"), FactNode::Text(_)));
         assert!(tool.withhold(&[error(3)], &tool_lines));
-        assert!(matches!(tool.exact("x"), Node::Masked(..)));
-        assert_eq!(tool.reason(12), None);
+        assert!(matches!(tool.exact_node("x"), FactNode::Masked(..)));
+        assert_eq!(tool.withheld_reason(12), None);
     }
 }

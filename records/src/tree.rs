@@ -10,7 +10,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use model::{Sha256, Sha256Stream};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 
-use crate::fault::Fault;
+use crate::verify_error::VerifyError;
 
 /// Ten times the entries of a full record.
 const ENTRIES_MAX: usize = 20_000;
@@ -19,20 +19,20 @@ const CHUNK: usize = 64 * 1024;
 
 /// The result of the walk. Paths are relative, with `/`.
 #[derive(Default)]
-pub(crate) struct Tree {
+pub(crate) struct ResultTree {
     pub(crate) files: BTreeMap<String, Sha256>,
     /// Files of the record itself, whose digests no record can state.
-    pub(crate) own: BTreeSet<String>,
+    pub(crate) own_files: BTreeSet<String>,
     pub(crate) directories: BTreeSet<String>,
     /// Entries that could not be hashed; a fault has the reason.
-    pub(crate) odd: BTreeSet<String>,
-    pub(crate) faults: Vec<Fault>,
+    pub(crate) unhashed: BTreeSet<String>,
+    pub(crate) faults: Vec<VerifyError>,
     entries: usize,
     /// The read buffer.
     chunk: Vec<u8>,
 }
 
-impl Tree {
+impl ResultTree {
     pub(crate) fn walk(root: BorrowedFd<'_>) -> Self {
         let mut tree = Self { chunk: vec![0; CHUNK], ..Self::default() };
         match open_directory(root, ".") {
@@ -44,12 +44,15 @@ impl Tree {
 
     /// Returns whether an entry has this path.
     pub(crate) fn has(&self, path: &str) -> bool {
-        self.files.contains_key(path) || self.own.contains(path) || self.odd.contains(path)
+        self.files.contains_key(path)
+            || self.own_files.contains(path)
+            || self.unhashed.contains(path)
     }
 
     fn unreadable(&mut self, path: &str, error: &io::Error) {
-        self.odd.insert(path.to_owned());
-        self.faults.push(Fault::Unreadable { path: path.to_owned(), problem: error.to_string() });
+        self.unhashed.insert(path.to_owned());
+        self.faults
+            .push(VerifyError::Unreadable { path: path.to_owned(), problem: error.to_string() });
     }
 
     fn directory(&mut self, fd: &OwnedFd, path: &str, depth: usize) {
@@ -61,14 +64,14 @@ impl Tree {
             self.entries += 1;
             if self.entries > ENTRIES_MAX || depth > DEPTH_MAX {
                 // Report it once and read nothing more.
-                if !self.faults.iter().any(|fault| matches!(fault, Fault::TooMany { .. })) {
-                    self.faults.push(Fault::TooMany { path: path.to_owned() });
+                if !self.faults.iter().any(|fault| matches!(fault, VerifyError::TooMany { .. })) {
+                    self.faults.push(VerifyError::TooMany { path: path.to_owned() });
                 }
                 return;
             }
             // A record cannot contain a name that is not UTF-8. It is reported and not opened.
             let Ok(name) = String::from_utf8(name) else {
-                self.faults.push(Fault::NotNamed { path: format!("{path}/(not UTF-8)") });
+                self.faults.push(VerifyError::NotNamed { path: format!("{path}/(not UTF-8)") });
                 continue;
             };
             let below = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
@@ -82,8 +85,8 @@ impl Tree {
         // Check the type before opening: opening a device or a FIFO can have effects.
         let stat = rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let kind = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile if is_own(path) => {
-                self.own.insert(path.to_owned());
+            FileType::RegularFile if is_own_file(path) => {
+                self.own_files.insert(path.to_owned());
                 return Ok(());
             }
             FileType::RegularFile => {
@@ -102,18 +105,18 @@ impl Tree {
             FileType::Socket => "socket",
             _ => "device",
         };
-        self.odd.insert(path.to_owned());
-        self.faults.push(Fault::Kind { path: path.to_owned(), kind });
+        self.unhashed.insert(path.to_owned());
+        self.faults.push(VerifyError::FileType { path: path.to_owned(), kind });
         Ok(())
     }
 }
 
 /// The suffixes of a record's own files, after its id: record, signature, bundle and proof.
-pub(crate) const OWN: [&str; 4] = [".md", ".md.sig", ".bundle.json", ".tlog-proof"];
+pub(crate) const OWN_SUFFIXES: [&str; 4] = [".md", ".md.sig", ".bundle.json", ".tlog-proof"];
 
 /// Returns whether a path in a result directory is one of a record's own files.
-pub(crate) fn is_own(path: &str) -> bool {
-    !path.contains('/') && OWN.iter().any(|ending| path.ends_with(ending))
+pub(crate) fn is_own_file(path: &str) -> bool {
+    !path.contains('/') && OWN_SUFFIXES.iter().any(|ending| path.ends_with(ending))
 }
 
 /// Reads a small file directly in the directory. Returns `None` if it is larger than `bytes_max`.

@@ -20,9 +20,10 @@ use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
 use model::Language;
-use sandbox::client::{Launcher, Reach};
+use sandbox::client::{Launcher, LauncherAddress};
 use sandbox::plan::{
-    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Runtime, Slot, SlotId, TmpUse,
+    ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
+    SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
 };
 
 const MIB: u64 = 1024 * 1024;
@@ -35,13 +36,13 @@ fn main() {
     let top = std::env::temp_dir().join(format!("toolexec-collect-{}", std::process::id()));
     let staging = top.join("staging");
     fs::create_dir_all(&staging).unwrap();
-    let launcher = Launcher::new(Reach::Spawn {
+    let launcher = Launcher::new(LauncherAddress::Spawn {
         program: launcher_program(),
         staging: staging.clone(),
         mounts_allowed: Vec::new(),
-        seats_max: 2,
+        max_sandboxes: 2,
     });
-    let bench = Bench { top, staging, launcher, mib };
+    let bench = CollectBench { top, staging, launcher, mib };
     let data = format!("dd if=/dev/urandom of=/out/data bs=1M count={mib}");
     let hole = format!("truncate -s {mib}M /out/data; echo end >>/out/data");
     let mut rows = ["openssl dgst -sha256", "collected, data", "collected, a hole"]
@@ -57,14 +58,14 @@ fn main() {
     fs::remove_dir_all(&bench.top).unwrap();
 }
 
-struct Bench {
+struct CollectBench {
     top: PathBuf,
     staging: PathBuf,
     launcher: Launcher,
     mib: u64,
 }
 
-impl Bench {
+impl CollectBench {
     /// Runs the script, which leaves `/out/data`, and adds the time from the script's end to
     /// `times`.
     fn collect(&self, number: u64, script: &str, times: &mut Vec<Duration>) -> PathBuf {
@@ -87,9 +88,13 @@ impl Bench {
 
     fn plan(&self, id: &str, slot: &Path, script: &str) -> Plan {
         let found = fs::metadata(slot).unwrap();
-        let cell = CellPlan {
-            slot: Slot { id: SlotId::new(id).unwrap(), device: found.dev(), inode: found.ino() },
-            runtime: Runtime {
+        let cell = SandboxSpec {
+            slot: StagingSlot {
+                id: StagingSlotId::new(id).unwrap(),
+                device: found.dev(),
+                inode: found.ino(),
+            },
+            runtime: RuntimeSpec {
                 language: Language::Python,
                 root: None,
                 binary: "/usr/bin/sh".into(),
@@ -98,8 +103,8 @@ impl Bench {
                 tmp: TmpUse::Data,
                 proc_view: ProcView::Pid,
             },
-            network: Network::Nothing,
-            demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
+            network: SandboxNetwork::Nothing,
+            requirements: ConfinementRequirements { landlock_abi_min: 1, cgroup_exception: true },
         };
         let argv = ["sh", "-c", script].map(str::to_owned).into();
         let out_bytes_max = (self.mib + 64) * MIB;
@@ -120,7 +125,7 @@ impl Bench {
             ..Limits::SMALL
         };
         let env = vec![("PATH".to_owned(), "/usr/bin".to_owned())];
-        Plan { cell, order: Order { argv, env, limits } }
+        Plan { sandbox: cell, exec: ExecSpec { argv, env, limits } }
     }
 }
 

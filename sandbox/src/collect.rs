@@ -12,27 +12,27 @@ use model::{RejectReason, is_deceptive};
 use rustix::fs::{FileType, Mode, OFlags, fstat, mkdirat, openat};
 use rustix::io::Errno;
 
+use crate::copy::{CopiedBytes, copy_and_hash};
 use crate::plan::Limits;
-use crate::pour::{Poured, pour};
-use crate::report::{Artifact, Collected, Rejected};
+use crate::report::{CollectedArtifact, CollectedOutput, RejectedObject};
 
 /// Above the number of rejections that the collector itself reports: it stops after a thousand.
-const TOLD_MAX: u32 = 1024;
+const REJECTIONS_MAX: u32 = 1024;
 /// The longest path of a rejected object that is shown, bytes; the collector sends no longer one.
 const SHOWN_BYTES_MAX: usize = 512;
 
 /// The state of the collector: trusted, or its further messages are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Belief {
-    Kept,
-    Lost,
+pub(crate) enum CollectorState {
+    Trusted,
+    Untrusted,
 }
 
 /// The collected files of one result so far, and their directory.
 pub(crate) struct Collection {
     /// `artifacts/` of the result.
     directory: OwnedFd,
-    collected: Collected,
+    collected: CollectedOutput,
     seen: HashSet<String>,
     /// The longest that one file may be; `file_full` says whether a file reached it.
     file_bytes_max: u64,
@@ -51,19 +51,24 @@ impl Collection {
         let directory = open_directory(result, "artifacts")?;
         Ok(Self {
             directory,
-            collected: Collected::default(),
+            collected: CollectedOutput::default(),
             seen: HashSet::new(),
             file_bytes_max: limits.file_bytes_max,
             file_full: false,
             bytes_left: limits.out_bytes_max,
             files_left: limits.artifacts_max,
-            rejections_left: limits.artifacts_max.saturating_add(TOLD_MAX),
+            rejections_left: limits.artifacts_max.saturating_add(REJECTIONS_MAX),
             depth_max: limits.artifact_depth_max,
         })
     }
 
     /// Receives one file. A fault of the file becomes a rejection; an error is one of our own disk.
-    pub(crate) fn file(&mut self, path: &[u8], mode: u32, file: &OwnedFd) -> io::Result<Belief> {
+    pub(crate) fn file(
+        &mut self,
+        path: &[u8],
+        mode: u32,
+        file: &OwnedFd,
+    ) -> io::Result<CollectorState> {
         let name = match self.accept(path, file) {
             Err(reason) => return Ok(self.reject(path, reason)),
             Ok(name) => name,
@@ -76,19 +81,19 @@ impl Collection {
         self.bytes_left -= size_bytes;
         self.files_left -= 1;
         let mode = mode & 0o7777;
-        self.collected.artifacts.push(Artifact { path: name, size_bytes, mode, sha256 });
-        Ok(Belief::Kept)
+        self.collected.artifacts.push(CollectedArtifact { path: name, size_bytes, mode, sha256 });
+        Ok(CollectorState::Trusted)
     }
 
     /// Records a rejection. One above the maximum ends the trust in the collector.
-    pub(crate) fn reject(&mut self, path: &[u8], reason: RejectReason) -> Belief {
+    pub(crate) fn reject(&mut self, path: &[u8], reason: RejectReason) -> CollectorState {
         let Some(left) = self.rejections_left.checked_sub(1) else {
-            return Belief::Lost;
+            return CollectorState::Untrusted;
         };
         self.rejections_left = left;
         let path = printable(&path[..path.len().min(SHOWN_BYTES_MAX)]);
-        self.collected.rejected.push(Rejected { path, reason });
-        Belief::Kept
+        self.collected.rejected.push(RejectedObject { path, reason });
+        CollectorState::Trusted
     }
 
     pub(crate) fn end(&mut self, complete: bool) {
@@ -100,7 +105,7 @@ impl Collection {
         self.file_full
     }
 
-    pub(crate) fn into_collected(self) -> Collected {
+    pub(crate) fn into_collected(self) -> CollectedOutput {
         self.collected
     }
 
@@ -138,12 +143,12 @@ impl Collection {
         Ok(name.to_owned())
     }
 
-    fn copy(&self, name: &str, file: &OwnedFd) -> io::Result<Poured> {
+    fn copy(&self, name: &str, file: &OwnedFd) -> io::Result<CopiedBytes> {
         let (parent, last) = self.parent_of(name)?;
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let copy = openat(parent.as_fd(), last, flags, Mode::from_raw_mode(0o644))?;
-        pour(file.as_fd(), copy.as_fd(), self.bytes_left)
+        copy_and_hash(file.as_fd(), copy.as_fd(), self.bytes_left)
     }
 
     fn parent_of<'a>(&self, name: &'a str) -> io::Result<(OwnedFd, &'a str)> {
@@ -205,7 +210,7 @@ mod tests {
     const LIMITS: Limits = Limits { artifacts_max: 10, ..Limits::SMALL };
 
     #[test]
-    fn who_rejects_without_end_is_not_listened_to() {
+    fn endless_rejections_end_collecting() {
         let place = std::env::temp_dir().join(format!("toolexec-collect-{}", std::process::id()));
         std::fs::create_dir(&place).unwrap();
         let result = std::fs::File::open(&place).unwrap();
@@ -213,7 +218,7 @@ mod tests {
         std::fs::remove_dir_all(&place).unwrap();
         let name = vec![b'\n'; 4096];
         let believed = (0..100_000)
-            .take_while(|_| collection.reject(&name, RejectReason::Fifo) == Belief::Kept)
+            .take_while(|_| collection.reject(&name, RejectReason::Fifo) == CollectorState::Trusted)
             .count();
         assert_eq!(believed, 10 + 1024);
         let collected = collection.into_collected();
@@ -223,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_shown_without_their_effects() {
+    fn deceptive_names_are_escaped() {
         assert_eq!(printable(b"plain.txt"), "plain.txt");
         assert_eq!(printable(b"a\nb"), "a\\u{a}b");
         assert_eq!(printable("a\u{202e}b".as_bytes()), "a\\u{202e}b");

@@ -3,29 +3,30 @@
 //! | from | to | verbs | when |
 //! |---|---|---|---|
 //! | daemon | launcher | `Prepare` | once, first |
-//! | launcher | daemon | `Prepared` or `Unable` | once the sandbox is confined and empty |
-//! | daemon | launcher | `Order` | once, before or after `Prepared` |
-//! | launcher | daemon | `Ready` or `Unable` | once the limits are enforced |
+//! | launcher | daemon | `PreparedBatch` or `Unable` | once the sandbox is confined and empty |
+//! | daemon | launcher | `Order` | once, before or after `PreparedBatch` |
+//! | launcher | daemon | `ReadySources` or `Unable` | once the limits are enforced |
 //! | daemon | launcher | `Go` | once, after the order |
-//! | launcher | daemon | `Started` or `Unable` | once, after `Go` |
-//! | launcher | daemon | `Used` | about twice a second between `Started` and `Ended` |
+//! | launcher | daemon | `StartedTool` or `Unable` | once, after `Go` |
+//! | launcher | daemon | `Usage` | about twice a second between `StartedTool` and `TreeEnd` |
 //! | daemon | launcher | `Kill` | any time after `Go` |
-//! | launcher | daemon | `Ended` | once, last |
+//! | launcher | daemon | `TreeEnd` | once, last |
 //!
 //! Each `Prepare` begins a session, on a socket that the launcher accepted or received through its
 //! control socket. An unknown or unexpected message ends the session and kills the sandbox. A
 //! message from another process proves nothing: each side checks what it receives.
 
 use crate::encode::{
-    PATH_BYTES_MAX, put_accounting, put_cell_plan, put_confinement, put_ending, put_furnishings,
-    put_limits_in_force, put_marks, put_order, put_tool_end, put_unable, put_value,
-    take_accounting, take_cell_plan, take_confinement, take_ending, take_furnishings,
-    take_limits_in_force, take_marks, take_order, take_tool_end, take_unable, take_value,
+    PATH_BYTES_MAX, put_accounting, put_confinement, put_effective_limits, put_exec_spec,
+    put_final_report, put_marks, put_runtime_mounts, put_sandbox_spec, put_setup_failure,
+    put_tool_end, put_value, take_accounting, take_confinement, take_effective_limits,
+    take_exec_spec, take_final_report, take_marks, take_runtime_mounts, take_sandbox_spec,
+    take_setup_failure, take_tool_end, take_value,
 };
-pub use crate::messages::Unable;
-use crate::messages::{Evidence, FromInit, FromLauncher, ToInit, ToLauncher, ToolReport};
+pub use crate::messages::SetupFailure;
+use crate::messages::{EvidenceMessage, FromInit, FromLauncher, ToInit, ToLauncher, ToolReport};
 use crate::report::Usage;
-use crate::wire::{Reader, WireError, Writer};
+use crate::wire::{FrameReader, FrameWriter, WireError};
 
 /// The first bytes of every session: the protocol and its version. Both programs come from one
 /// build.
@@ -33,15 +34,15 @@ const MAGIC: u32 = 0x5445_0006;
 
 impl ToLauncher {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
+        let mut writer = FrameWriter::default();
         match self {
             Self::Prepare(plan, start_ms_max) => {
                 writer.u8(1).u32(MAGIC).u64(*start_ms_max);
-                put_cell_plan(&mut writer, plan);
+                put_sandbox_spec(&mut writer, plan);
             }
-            Self::Order(order) => {
+            Self::Exec(order) => {
                 writer.u8(2);
-                put_order(&mut writer, order);
+                put_exec_spec(&mut writer, order);
             }
             Self::Go => {
                 writer.u8(3);
@@ -55,16 +56,16 @@ impl ToLauncher {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, WireError> {
-        let mut reader = Reader::new(bytes);
+        let mut reader = FrameReader::new(bytes);
         let verb = match reader.u8()? {
             1 => {
                 if reader.u32()? != MAGIC {
                     return Err(WireError::Range);
                 }
                 let start_ms_max = reader.u64()?;
-                Self::Prepare(Box::new(take_cell_plan(&mut reader)?), start_ms_max)
+                Self::Prepare(Box::new(take_sandbox_spec(&mut reader)?), start_ms_max)
             }
-            2 => Self::Order(Box::new(take_order(&mut reader)?)),
+            2 => Self::Exec(Box::new(take_exec_spec(&mut reader)?)),
             3 => Self::Go,
             4 => Self::Kill(take_value(&mut reader)?),
             _ => return Err(WireError::Range),
@@ -76,7 +77,7 @@ impl ToLauncher {
 
 impl FromLauncher {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
+        let mut writer = FrameWriter::default();
         match self {
             Self::Prepared(confinement, marks) => {
                 writer.u8(1);
@@ -85,20 +86,20 @@ impl FromLauncher {
             }
             Self::Ready(limits) => {
                 writer.u8(2);
-                put_limits_in_force(&mut writer, limits);
+                put_effective_limits(&mut writer, limits);
             }
-            Self::Unable(unable) => {
+            Self::SetupFailed(unable) => {
                 writer.u8(3);
-                put_unable(&mut writer, unable);
+                put_setup_failure(&mut writer, unable);
             }
             Self::Started => {
                 writer.u8(4);
             }
             Self::Ended(ending) => {
                 writer.u8(5);
-                put_ending(&mut writer, ending);
+                put_final_report(&mut writer, ending);
             }
-            Self::Used(usage) => {
+            Self::Usage(usage) => {
                 writer.u8(6).maybe_u64(usage.memory_bytes).maybe_u64(usage.cpu_us);
             }
         }
@@ -106,16 +107,17 @@ impl FromLauncher {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, WireError> {
-        let mut reader = Reader::new(bytes);
+        let mut reader = FrameReader::new(bytes);
         let verb = match reader.u8()? {
             1 => Self::Prepared(Box::new(take_confinement(&mut reader)?), take_marks(&mut reader)?),
-            2 => Self::Ready(take_limits_in_force(&mut reader)?),
-            3 => Self::Unable(take_unable(&mut reader)?),
+            2 => Self::Ready(take_effective_limits(&mut reader)?),
+            3 => Self::SetupFailed(take_setup_failure(&mut reader)?),
             4 => Self::Started,
-            5 => Self::Ended(Box::new(take_ending(&mut reader)?)),
-            6 => {
-                Self::Used(Usage { memory_bytes: reader.maybe_u64()?, cpu_us: reader.maybe_u64()? })
-            }
+            5 => Self::Ended(Box::new(take_final_report(&mut reader)?)),
+            6 => Self::Usage(Usage {
+                memory_bytes: reader.maybe_u64()?,
+                cpu_us: reader.maybe_u64()?,
+            }),
             _ => return Err(WireError::Range),
         };
         reader.end()?;
@@ -125,16 +127,16 @@ impl FromLauncher {
 
 impl FromInit {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
+        let mut writer = FrameWriter::default();
         match self {
             Self::Prepared(confinement, marks) => {
                 writer.u8(1);
                 put_confinement(&mut writer, confinement);
                 put_marks(&mut writer, marks);
             }
-            Self::Unable(unable) => {
+            Self::SetupFailed(unable) => {
                 writer.u8(2);
-                put_unable(&mut writer, unable);
+                put_setup_failure(&mut writer, unable);
             }
             Self::Started => {
                 writer.u8(3);
@@ -153,10 +155,10 @@ impl FromInit {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, WireError> {
-        let mut reader = Reader::new(bytes);
+        let mut reader = FrameReader::new(bytes);
         let verb = match reader.u8()? {
             1 => Self::Prepared(Box::new(take_confinement(&mut reader)?), take_marks(&mut reader)?),
-            2 => Self::Unable(take_unable(&mut reader)?),
+            2 => Self::SetupFailed(take_setup_failure(&mut reader)?),
             3 => Self::Started,
             4 => Self::ToolEnded(Box::new(ToolReport {
                 end: take_tool_end(&mut reader)?,
@@ -174,16 +176,16 @@ impl FromInit {
 
 impl ToInit {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
+        let mut writer = FrameWriter::default();
         match self {
             Self::Plan(plan, furnishings) => {
                 writer.u8(1);
-                put_cell_plan(&mut writer, plan);
-                put_furnishings(&mut writer, furnishings);
+                put_sandbox_spec(&mut writer, plan);
+                put_runtime_mounts(&mut writer, furnishings);
             }
             Self::Go(order) => {
                 writer.u8(2);
-                put_order(&mut writer, order);
+                put_exec_spec(&mut writer, order);
             }
             Self::Kill => {
                 writer.u8(3);
@@ -193,10 +195,13 @@ impl ToInit {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, WireError> {
-        let mut reader = Reader::new(bytes);
+        let mut reader = FrameReader::new(bytes);
         let verb = match reader.u8()? {
-            1 => Self::Plan(Box::new(take_cell_plan(&mut reader)?), take_furnishings(&mut reader)?),
-            2 => Self::Go(Box::new(take_order(&mut reader)?)),
+            1 => Self::Plan(
+                Box::new(take_sandbox_spec(&mut reader)?),
+                take_runtime_mounts(&mut reader)?,
+            ),
+            2 => Self::Go(Box::new(take_exec_spec(&mut reader)?)),
             3 => Self::Kill,
             _ => return Err(WireError::Range),
         };
@@ -205,11 +210,11 @@ impl ToInit {
     }
 }
 
-impl Evidence {
+impl EvidenceMessage {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
+        let mut writer = FrameWriter::default();
         match self {
-            Self::Taken { pid } => {
+            Self::Worker { pid } => {
                 writer.u8(5).u32(*pid);
             }
             Self::Streams => {
@@ -230,7 +235,7 @@ impl Evidence {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, WireError> {
-        let mut reader = Reader::new(bytes);
+        let mut reader = FrameReader::new(bytes);
         let verb = match reader.u8()? {
             1 => Self::Streams,
             2 => Self::File { path: reader.bytes(PATH_BYTES_MAX)?.to_vec(), mode: reader.u32()? },
@@ -239,7 +244,7 @@ impl Evidence {
                 reason: take_value(&mut reader)?,
             },
             4 => Self::End { complete: reader.flag()? },
-            5 => Self::Taken { pid: reader.u32()? },
+            5 => Self::Worker { pid: reader.u32()? },
             _ => return Err(WireError::Range),
         };
         reader.end()?;

@@ -17,6 +17,6 @@ pub fn landlock_abi() -> io::Result<u32> {
 ///
 /// # Errors
 /// adjtimex(2) is not allowed here.
-pub fn clock_is_kept() -> io::Result<bool> {
-    sys::clock_is_kept()
+pub fn clock_is_synchronized() -> io::Result<bool> {
+    sys::clock_is_synchronized()
 }

@@ -11,6 +11,7 @@
 
 pub mod client;
 mod collect;
+mod copy;
 mod encode;
 pub mod frame;
 pub mod host;
@@ -20,12 +21,11 @@ mod message_tests;
 mod messages;
 pub mod outcome;
 pub mod plan;
-mod pour;
 pub mod process;
 pub mod report;
 pub mod seccomp;
 mod steps;
+mod stream_capture;
 pub mod subordinate;
 mod sys;
-mod tap;
 mod wire;

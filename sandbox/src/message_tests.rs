@@ -8,28 +8,29 @@ use model::Outcome;
 use shared::{assert_texts, denied, every, path};
 
 use crate::client::BuildError;
-use crate::frame::Unable;
+use crate::frame::SetupFailure;
 use crate::steps::SetupStep;
-use crate::subordinate::NoSubordinate;
+use crate::subordinate::NoSubordinateIds;
 use crate::wire::WireError;
 
 #[test]
-fn the_errors_say_what_they_said() {
-    let unable = |errno| Unable { layer: None, step: "cannot mount the runtime".to_owned(), errno };
+fn error_texts_match_the_snapshot() {
+    let unable =
+        |errno| SetupFailure { layer: None, step: "cannot mount the runtime".to_owned(), errno };
     assert_texts(
         "sandbox",
         vec![
             // These two variants describe processes of this host.
             every!(BuildError:
                 Launcher(path(), denied()),
-                Unable(unable(13)),
+                SetupFailed(unable(13)),
                 Lost(denied()),
                 Unknown(denied());
-                without Stuck, GivenUp
+                without Stuck, Cancelled
             ),
             vec![("Unable, without the kernel", unable(0).to_string())],
             every!(WireError: Short, Trailing, NotUtf8, Range),
-            every!(NoSubordinate: Range("/etc/subuid"), Program("newuidmap")),
+            every!(NoSubordinateIds: Range("/etc/subuid"), Program("newuidmap")),
             every!(Outcome:
                 Ok,
                 ExitNonzero(7),

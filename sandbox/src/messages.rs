@@ -6,38 +6,38 @@ use std::path::PathBuf;
 
 use model::{Layer, RejectReason};
 
-use crate::outcome::{Killed, ToolEnd};
-use crate::plan::{CellPlan, Order};
-use crate::report::{Accounting, Confinement, DeniedCall, LimitInForce, Mark, Usage};
+use crate::outcome::{KillReason, ToolEnd};
+use crate::plan::{ExecSpec, SandboxSpec};
+use crate::report::{Accounting, Confinement, DeniedCall, EffectiveLimit, Mark, Usage};
 
 /// A message from the daemon to the launcher.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ToLauncher {
     /// Carries one descriptor: the socket to which the sandbox sends its streams and files. The
     /// number is how long the daemon waits for each answer before the start, in milliseconds.
-    Prepare(Box<CellPlan>, u64),
-    Order(Box<Order>),
+    Prepare(Box<SandboxSpec>, u64),
+    Exec(Box<ExecSpec>),
     Go,
-    Kill(Killed),
+    Kill(KillReason),
 }
 
 /// A message from the launcher to the daemon.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FromLauncher {
-    /// Lists no limits; they follow in `Ready`. A sandbox with a network adds one descriptor: the
+    /// Lists no limits; they follow in `ReadySources`. A sandbox with a network adds one descriptor: the
     /// listening socket at its proxy's port.
     Prepared(Box<Confinement>, Vec<Mark>),
-    Ready(Vec<LimitInForce>),
-    Unable(Unable),
+    Ready(Vec<EffectiveLimit>),
+    SetupFailed(SetupFailure),
     Started,
     /// For display only; the launcher drops it if the socket is full.
-    Used(Usage),
-    Ended(Box<Ending>),
+    Usage(Usage),
+    Ended(Box<FinalReport>),
 }
 
 /// The reason why a sandbox, or the tool in it, could not be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unable {
+pub struct SetupFailure {
     /// The layer that the kernel does not provide, if that is the reason.
     pub layer: Option<Layer>,
     /// The step that failed.
@@ -46,7 +46,7 @@ pub struct Unable {
     pub errno: i32,
 }
 
-impl fmt::Display for Unable {
+impl fmt::Display for SetupFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.step)?;
         if self.errno == 0 {
@@ -60,9 +60,9 @@ impl fmt::Display for Unable {
 
 /// The launcher's final report about a run that started.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ending {
+pub(crate) struct FinalReport {
     pub(crate) tool: Option<ToolEnd>,
-    pub(crate) killed: Option<Killed>,
+    pub(crate) killed: Option<KillReason>,
     pub(crate) pids_limit_hit: bool,
     pub(crate) out_full: bool,
     pub(crate) denied: Vec<DeniedCall>,
@@ -79,7 +79,7 @@ pub(crate) enum FromInit {
     /// Carries two descriptors: the seccomp listener for denied calls, and the sandbox's mount
     /// table, which no longer changes.
     Listener,
-    Unable(Unable),
+    SetupFailed(SetupFailure),
     Started,
     ToolEnded(Box<ToolReport>),
 }
@@ -101,16 +101,16 @@ pub(crate) enum ToInit {
     /// Make this sandbox. Carries descriptors: the socket to the daemon, the inputs, the network
     /// namespace to enter (for a sandbox with a network), and a mount for each runtime mount that
     /// is not a link.
-    Plan(Box<CellPlan>, Vec<Furnishing>),
+    Plan(Box<SandboxSpec>, Vec<RuntimeMount>),
     /// Start the tool.
-    Go(Box<Order>),
+    Go(Box<ExecSpec>),
     /// Kill the tree.
     Kill,
 }
 
 /// A part of the runtime to put into the sandbox's root, at the path given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Furnishing {
+pub(crate) enum RuntimeMount {
     Directory(PathBuf),
     File(PathBuf),
     Link { place: PathBuf, target: PathBuf },
@@ -119,9 +119,9 @@ pub(crate) enum Furnishing {
 /// Evidence that the sandbox's init and the collector send directly to the daemon: descriptors and
 /// their names. It comes from processes with the tool's uid and must never be trusted.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Evidence {
+pub(crate) enum EvidenceMessage {
     /// The worker's pid, sent first. It is used in messages only.
-    Taken {
+    Worker {
         pid: u32,
     },
     /// Carries two descriptors: the read ends of stdout and stderr.

@@ -26,7 +26,7 @@ impl ToolEnd {
 model::closed_set! {
     /// The reason why the launcher or the daemon ended the tree before the tool exited. Messages
     /// encode it by position.
-    pub enum Killed {
+    pub enum KillReason {
         /// It ran too long.
         Wall = "wall",
         /// It used too much processor time.
@@ -44,11 +44,11 @@ model::closed_set! {
 
 /// The facts known at the end of a run that started.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts {
+pub struct OutcomeFacts {
     /// `None` when the launcher or the sandbox's init was lost.
     pub tool: Option<ToolEnd>,
     /// The reason if the tree was killed.
-    pub killed: Option<Killed>,
+    pub killed: Option<KillReason>,
     /// Processes of this sandbox that the kernel's OOM killer ended.
     pub oom_kills: u64,
     /// A fork or clone was refused because of the pids limit.
@@ -72,16 +72,16 @@ const SIGXFSZ: u8 = 25;
 /// `seccomp_violation`, `memory_limit`, `pids_limit`, `output_limit`, `cpu_limit`, `wall_limit`,
 /// `cancelled`, `signal`, `exit_nonzero`, `output_rejected`, `ok` (DESIGN section 5).
 #[must_use]
-pub fn decide(facts: &Facts) -> Outcome {
+pub fn decide(facts: &OutcomeFacts) -> Outcome {
     let failed = facts.killed.is_some() || facts.tool != Some(ToolEnd::Exited(0));
     let signal = match facts.tool {
         Some(ToolEnd::Signaled { signal, .. }) => Some(signal),
         _ => None,
     };
-    if signal == Some(SIGSYS) || facts.killed == Some(Killed::Violation) {
+    if signal == Some(SIGSYS) || facts.killed == Some(KillReason::Violation) {
         return Outcome::SeccompViolation;
     }
-    if facts.oom_kills > 0 || facts.killed == Some(Killed::Memory) {
+    if facts.oom_kills > 0 || facts.killed == Some(KillReason::Memory) {
         return Outcome::MemoryLimit;
     }
     if failed && facts.pids_limit_hit {
@@ -89,13 +89,13 @@ pub fn decide(facts: &Facts) -> Outcome {
     }
     // A program that ignores the signal gets EFBIG and leaves a file of the largest permitted size.
     let file_limit = signal == Some(SIGXFSZ) || (failed && facts.file_full);
-    if facts.killed == Some(Killed::Stream) || (failed && facts.out_full) || file_limit {
+    if facts.killed == Some(KillReason::Stream) || (failed && facts.out_full) || file_limit {
         return Outcome::OutputLimit;
     }
     match (facts.killed, facts.tool) {
-        (Some(Killed::Cpu), _) => Outcome::CpuLimit,
-        (Some(Killed::Wall), _) => Outcome::WallLimit,
-        (Some(Killed::Cancelled), _) => Outcome::Cancelled,
+        (Some(KillReason::Cpu), _) => Outcome::CpuLimit,
+        (Some(KillReason::Wall), _) => Outcome::WallLimit,
+        (Some(KillReason::Cancelled), _) => Outcome::Cancelled,
         (_, None) => Outcome::Indeterminate,
         (_, Some(ToolEnd::Signaled { signal, .. })) => Outcome::Signal(signal),
         (_, Some(ToolEnd::Exited(0))) if facts.output_rejected || !facts.collected_all => {
@@ -110,7 +110,7 @@ pub fn decide(facts: &Facts) -> Outcome {
 mod tests {
     use super::*;
 
-    const CLEAN: Facts = Facts {
+    const CLEAN: OutcomeFacts = OutcomeFacts {
         tool: Some(ToolEnd::Exited(0)),
         killed: None,
         oom_kills: 0,
@@ -123,62 +123,71 @@ mod tests {
     const SIGKILLED: Option<ToolEnd> = Some(ToolEnd::Signaled { signal: 9, core_dumped: false });
 
     #[track_caller]
-    fn check(facts: Facts, expected: Outcome) {
+    fn check(facts: OutcomeFacts, expected: Outcome) {
         assert_eq!(decide(&facts), expected, "{facts:?}");
     }
 
     #[test]
     fn each_outcome_has_its_facts() {
         check(CLEAN, Outcome::Ok);
-        check(Facts { output_rejected: true, ..CLEAN }, Outcome::OutputRejected);
-        check(Facts { collected_all: false, ..CLEAN }, Outcome::OutputRejected);
-        check(Facts { tool: Some(ToolEnd::Exited(7)), ..CLEAN }, Outcome::ExitNonzero(7));
-        check(Facts { tool: SIGKILLED, ..CLEAN }, Outcome::Signal(9));
-        check(Facts { tool: SIGKILLED, killed: Some(Killed::Wall), ..CLEAN }, Outcome::WallLimit);
-        check(Facts { tool: SIGKILLED, killed: Some(Killed::Cpu), ..CLEAN }, Outcome::CpuLimit);
+        check(OutcomeFacts { output_rejected: true, ..CLEAN }, Outcome::OutputRejected);
+        check(OutcomeFacts { collected_all: false, ..CLEAN }, Outcome::OutputRejected);
+        check(OutcomeFacts { tool: Some(ToolEnd::Exited(7)), ..CLEAN }, Outcome::ExitNonzero(7));
+        check(OutcomeFacts { tool: SIGKILLED, ..CLEAN }, Outcome::Signal(9));
         check(
-            Facts { tool: SIGKILLED, killed: Some(Killed::Cancelled), ..CLEAN },
+            OutcomeFacts { tool: SIGKILLED, killed: Some(KillReason::Wall), ..CLEAN },
+            Outcome::WallLimit,
+        );
+        check(
+            OutcomeFacts { tool: SIGKILLED, killed: Some(KillReason::Cpu), ..CLEAN },
+            Outcome::CpuLimit,
+        );
+        check(
+            OutcomeFacts { tool: SIGKILLED, killed: Some(KillReason::Cancelled), ..CLEAN },
             Outcome::Cancelled,
         );
         check(
-            Facts { tool: SIGKILLED, killed: Some(Killed::Stream), ..CLEAN },
+            OutcomeFacts { tool: SIGKILLED, killed: Some(KillReason::Stream), ..CLEAN },
             Outcome::OutputLimit,
         );
-        check(Facts { tool: None, ..CLEAN }, Outcome::Indeterminate);
+        check(OutcomeFacts { tool: None, ..CLEAN }, Outcome::Indeterminate);
         let sigsys = Some(ToolEnd::Signaled { signal: 31, core_dumped: false });
-        check(Facts { tool: sigsys, oom_kills: 1, ..CLEAN }, Outcome::SeccompViolation);
-        let escaping = Facts { killed: Some(Killed::Violation), ..CLEAN };
+        check(OutcomeFacts { tool: sigsys, oom_kills: 1, ..CLEAN }, Outcome::SeccompViolation);
+        let escaping = OutcomeFacts { killed: Some(KillReason::Violation), ..CLEAN };
         check(escaping, Outcome::SeccompViolation);
-        check(Facts { tool: SIGKILLED, oom_kills: 1, ..escaping }, Outcome::SeccompViolation);
+        check(
+            OutcomeFacts { tool: SIGKILLED, oom_kills: 1, ..escaping },
+            Outcome::SeccompViolation,
+        );
     }
 
     #[test]
     fn the_kernels_oom_killer_wins_over_a_clean_exit() {
-        check(Facts { oom_kills: 1, ..CLEAN }, Outcome::MemoryLimit);
+        check(OutcomeFacts { oom_kills: 1, ..CLEAN }, Outcome::MemoryLimit);
         check(
-            Facts { oom_kills: 1, killed: Some(Killed::Wall), tool: SIGKILLED, ..CLEAN },
+            OutcomeFacts { oom_kills: 1, killed: Some(KillReason::Wall), tool: SIGKILLED, ..CLEAN },
             Outcome::MemoryLimit,
         );
     }
 
     #[test]
-    fn a_limit_that_was_hit_without_harm_is_no_outcome() {
-        check(Facts { pids_limit_hit: true, ..CLEAN }, Outcome::Ok);
-        check(Facts { out_full: true, ..CLEAN }, Outcome::Ok);
-        check(Facts { file_full: true, ..CLEAN }, Outcome::Ok);
+    fn a_limit_hit_without_failure_is_ok() {
+        check(OutcomeFacts { pids_limit_hit: true, ..CLEAN }, Outcome::Ok);
+        check(OutcomeFacts { out_full: true, ..CLEAN }, Outcome::Ok);
+        check(OutcomeFacts { file_full: true, ..CLEAN }, Outcome::Ok);
         check(
-            Facts { pids_limit_hit: true, tool: Some(ToolEnd::Exited(1)), ..CLEAN },
+            OutcomeFacts { pids_limit_hit: true, tool: Some(ToolEnd::Exited(1)), ..CLEAN },
             Outcome::PidsLimit,
         );
         check(
-            Facts { out_full: true, tool: Some(ToolEnd::Exited(1)), ..CLEAN },
+            OutcomeFacts { out_full: true, tool: Some(ToolEnd::Exited(1)), ..CLEAN },
             Outcome::OutputLimit,
         );
         check(
-            Facts { file_full: true, tool: Some(ToolEnd::Exited(1)), ..CLEAN },
+            OutcomeFacts { file_full: true, tool: Some(ToolEnd::Exited(1)), ..CLEAN },
             Outcome::OutputLimit,
         );
         let too_long = Some(ToolEnd::Signaled { signal: 25, core_dumped: false });
-        check(Facts { tool: too_long, ..CLEAN }, Outcome::OutputLimit);
+        check(OutcomeFacts { tool: too_long, ..CLEAN }, Outcome::OutputLimit);
     }
 }

@@ -11,9 +11,9 @@ use model::Language;
 /// The id of a staging slot: 32 lower-case hexadecimal digits, the name of a directory directly
 /// below the staging root. Messages name slots by this id and never by path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SlotId(String);
+pub struct StagingSlotId(String);
 
-impl SlotId {
+impl StagingSlotId {
     /// Accepts exactly 32 lower-case hexadecimal digits.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
@@ -31,9 +31,9 @@ impl SlotId {
 /// The staging slot with the inputs, and the identity of its directory when the daemon filled it.
 /// The launcher opens the slot by name beneath its staging root and compares device and inode.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Slot {
+pub struct StagingSlot {
     /// The name of the directory.
-    pub id: SlotId,
+    pub id: StagingSlotId,
     /// Its device number.
     pub device: u64,
     /// Its inode number.
@@ -65,7 +65,7 @@ model::closed_set! {
 
 model::closed_set! {
     /// The network access of a sandbox. Messages encode it by position.
-    pub enum Network {
+    pub enum SandboxNetwork {
         /// Nothing: no interface is up.
         Nothing = "nothing",
         /// [`PROXY_PORT`] of the sandbox's own loopback: a listening socket that is made with the
@@ -97,7 +97,7 @@ pub const MOUNTS_BY_DEFAULT: [&str; 9] =
 
 /// The interpreter and the read-only directories it needs, as the policy names them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Runtime {
+pub struct RuntimeSpec {
     /// The kind of runtime, which selects the list of system calls.
     pub language: Language,
     /// Absolute path of the program in the sandbox; without `root` it is the same file as on the
@@ -184,7 +184,7 @@ each_limit!(limits);
 
 /// The policy's demands on the confinement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Demands {
+pub struct ConfinementRequirements {
     /// The lowest acceptable Landlock ABI, 1 or more: Landlock itself is never optional.
     pub landlock_abi_min: u32,
     /// True if the policy names `cgroup` as an exception. Where no cgroup is writable, rlimits, a
@@ -194,20 +194,20 @@ pub struct Demands {
 
 /// The specification of a sandbox, before its command is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CellPlan {
+pub struct SandboxSpec {
     /// The inputs.
-    pub slot: Slot,
+    pub slot: StagingSlot,
     /// The interpreter and its mounts.
-    pub runtime: Runtime,
+    pub runtime: RuntimeSpec,
     /// The network access.
-    pub network: Network,
+    pub network: SandboxNetwork,
     /// The minimum confinement.
-    pub demands: Demands,
+    pub requirements: ConfinementRequirements,
 }
 
 /// The command of one run, with its environment and limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct ExecSpec {
     /// The arguments of the command; the first is the tool's own name.
     pub argv: Vec<String>,
     /// The whole environment of the tool; it inherits nothing.
@@ -220,9 +220,9 @@ pub struct Order {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The sandbox to build.
-    pub cell: CellPlan,
+    pub sandbox: SandboxSpec,
     /// The command to run in it.
-    pub order: Order,
+    pub exec: ExecSpec,
 }
 
 #[cfg(test)]
@@ -232,7 +232,7 @@ mod tests {
     use super::Limits;
 
     #[test]
-    fn each_limit_in_force_is_one_of_an_order() {
+    fn each_effective_limit_is_a_requested_one() {
         let entries = Limits::SMALL.entries();
         for name in LimitName::TEXTS {
             assert!(entries.iter().any(|(limit, _)| limit == name), "{name}");

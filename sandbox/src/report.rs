@@ -4,25 +4,25 @@
 //! The daemon puts these values into the record. A value that the kernel does not report is `None`,
 //! never zero.
 
-use model::{LimitName, Mechanism, Mode, Outcome, RejectReason};
+use model::{LauncherMode, LimitName, Mechanism, Outcome, RejectReason};
 
-use crate::outcome::{Facts, decide};
+use crate::outcome::{OutcomeFacts, decide};
 
 model::closed_set! {
     /// A moment in the making of a sandbox, in chronological order. Messages encode it by position.
-    pub enum Step {
+    pub enum BuildStep {
         /// The launcher has read the sandbox spec.
-        Asked = "asked",
+        SpecRead = "asked",
         /// The launcher has opened everything that the spec names and sent it to init.
-        Furnished = "furnished",
+        SpecOpened = "furnished",
         /// Init has read the spec.
-        Heard = "heard",
+        InitSpecRead = "heard",
         /// Everything is mounted.
         Mounted = "mounted",
         /// Init is the tool's user and has no capability.
-        Stripped = "stripped",
+        RightsDropped = "stripped",
         /// Init has read back the confinement so far.
-        Witnessed = "witnessed",
+        StateRead = "witnessed",
         /// The Landlock rules are enforced.
         Landlocked = "landlocked",
         /// The filters are loaded.
@@ -37,7 +37,7 @@ model::closed_set! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// The step that is done.
-    pub step: Step,
+    pub step: BuildStep,
     /// Nanoseconds of `CLOCK_MONOTONIC`.
     pub at_ns: u64,
 }
@@ -45,7 +45,7 @@ pub struct Mark {
 impl Mark {
     /// Returns a mark with the current time.
     #[must_use]
-    pub fn now(step: Step) -> Self {
+    pub fn now(step: BuildStep) -> Self {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         let part = |n: i64| u64::try_from(n).unwrap_or(0);
         Self { step, at_ns: part(now.tv_sec) * 1_000_000_000 + part(now.tv_nsec) }
@@ -54,21 +54,21 @@ impl Mark {
 
 /// One limit as requested and as read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LimitInForce {
+pub struct EffectiveLimit {
     /// The limit.
     pub name: LimitName,
     /// The mechanism that enforces it.
     pub mechanism: Mechanism,
     /// The requested value.
-    pub asked: u64,
+    pub requested: u64,
     /// The value that was read back.
-    pub in_force: u64,
+    pub effective: u64,
 }
 
-impl LimitInForce {
+impl EffectiveLimit {
     /// Returns a limit whose effective value equals the requested one.
     pub(crate) fn exact(name: LimitName, mechanism: Mechanism, value: u64) -> Self {
-        Self { name, mechanism, asked: value, in_force: value }
+        Self { name, mechanism, requested: value, effective: value }
     }
 }
 
@@ -92,7 +92,7 @@ pub struct CapabilitySets {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confinement {
     /// System mode (root) or user mode.
-    pub mode: Mode,
+    pub mode: LauncherMode,
     /// The tool's uid as seen from the host.
     pub uid: u32,
     /// Its supplementary groups as seen from the host: none in system mode. In user mode they are
@@ -115,7 +115,7 @@ pub struct Confinement {
     /// SHA-256 of the sandbox's own `mountinfo`.
     pub mounts_sha256: [u8; 32],
     /// The limits with their effective values.
-    pub limits: Vec<LimitInForce>,
+    pub limits: Vec<EffectiveLimit>,
     /// Layers that are missing because the policy allows it as a named exception.
     pub degraded: Vec<String>,
 }
@@ -183,7 +183,7 @@ pub struct Stream {
 
 /// A collected file of `/out`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Artifact {
+pub struct CollectedArtifact {
     /// Path relative to `/out`.
     pub path: String,
     /// Size in bytes.
@@ -195,7 +195,7 @@ pub struct Artifact {
 
 /// An object of `/out` that was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rejected {
+pub struct RejectedObject {
     /// Path relative to `/out`, escaped to printable text.
     pub path: String,
     /// The reason.
@@ -204,20 +204,20 @@ pub struct Rejected {
 
 /// The result of collecting `/out`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Collected {
+pub struct CollectedOutput {
     /// The files that were kept.
-    pub artifacts: Vec<Artifact>,
+    pub artifacts: Vec<CollectedArtifact>,
     /// The objects that were rejected.
-    pub rejected: Vec<Rejected>,
+    pub rejected: Vec<RejectedObject>,
     /// True if the walk of `/out` reached its end; otherwise files may be missing here.
     pub complete: bool,
 }
 
 /// A finished run, including its collected files.
 #[derive(Clone, Debug)]
-pub struct Finished {
+pub struct FinishedRun {
     /// The facts that decide the outcome.
-    pub facts: Facts,
+    pub facts: OutcomeFacts,
     /// Denied system calls, by name.
     pub denied: Vec<DeniedCall>,
     /// The call or other reason for which the run was ended as a violation.
@@ -229,12 +229,12 @@ pub struct Finished {
     /// The tool's stderr.
     pub stderr: Stream,
     /// The files of `/out`.
-    pub collected: Collected,
+    pub collected: CollectedOutput,
     /// The reason why the outcome of the run is unknown, if it is.
     pub lost: Option<String>,
 }
 
-impl Finished {
+impl FinishedRun {
     /// Returns the outcome that the facts decide.
     #[must_use]
     pub fn outcome(&self) -> Outcome {

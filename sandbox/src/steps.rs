@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_step_has_a_name_of_its_own_that_the_kernel_keeps() {
+    fn step_names_are_unique_and_fit_the_kernel() {
         for &step in SetupStep::ALL {
             let name = step.name().to_str().unwrap();
             assert!(name.len() <= 15, "{name}");

@@ -13,7 +13,7 @@ const PROGRAM_DIRS: [&str; 3] = ["/usr/bin", "/bin", "/run/wrappers/bin"];
 
 /// Subordinate ids that the kernel may map for this user, and the programs that map them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subordinate {
+pub struct SubordinateIds {
     pub(crate) uid_first: u32,
     pub(crate) gid_first: u32,
     /// The number of each, at least 1.
@@ -22,7 +22,7 @@ pub struct Subordinate {
     pub(crate) newgidmap: PathBuf,
 }
 
-impl Subordinate {
+impl SubordinateIds {
     /// Returns how many concurrent sandboxes can have ids of their own; at least 1.
     #[must_use]
     pub fn count(&self) -> u32 {
@@ -32,14 +32,14 @@ impl Subordinate {
 
 /// The reason why a user has no usable subordinate ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoSubordinate {
+pub enum NoSubordinateIds {
     /// This file assigns no range to the user, or only ranges that contain ids of accounts.
     Range(&'static str),
     /// This program is not installed.
     Program(&'static str),
 }
 
-impl fmt::Display for NoSubordinate {
+impl fmt::Display for NoSubordinateIds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Range(file) => write!(f, "{file}: no usable range for this user"),
@@ -52,13 +52,13 @@ impl fmt::Display for NoSubordinate {
 ///
 /// # Errors
 /// The first missing part. A user who is not in `/etc/passwd` is looked up by number only.
-pub fn of_this_user() -> Result<Subordinate, NoSubordinate> {
+pub fn of_this_user() -> Result<SubordinateIds, NoSubordinateIds> {
     let uid = rustix::process::geteuid().as_raw();
     let accounts = read("/etc/passwd");
     let uids = range("/etc/subuid", &accounts, uid, &accounts)?;
     let gids = range("/etc/subgid", &accounts, uid, &read("/etc/group"))?;
     let count = uids.count.min(gids.count);
-    Ok(Subordinate {
+    Ok(SubordinateIds {
         uid_first: uids.last_of(count),
         gid_first: gids.last_of(count),
         count,
@@ -67,12 +67,12 @@ pub fn of_this_user() -> Result<Subordinate, NoSubordinate> {
     })
 }
 
-fn program(name: &'static str) -> Result<PathBuf, NoSubordinate> {
+fn program(name: &'static str) -> Result<PathBuf, NoSubordinateIds> {
     let mut places = PROGRAM_DIRS.iter().map(|dir| Path::new(dir).join(name));
     let executable = |path: &PathBuf| {
         fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
     };
-    places.find(executable).ok_or(NoSubordinate::Program(name))
+    places.find(executable).ok_or(NoSubordinateIds::Program(name))
 }
 
 /// A file that cannot be read assigns nothing.
@@ -81,12 +81,12 @@ fn read(path: &str) -> String {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Range {
+struct IdRange {
     first: u32,
     count: u32,
 }
 
-impl Range {
+impl IdRange {
     /// Returns the first of the last `count` ids. Other programs, such as container engines, use a
     /// range from its start.
     fn last_of(self, count: u32) -> u32 {
@@ -111,11 +111,11 @@ fn range(
     accounts: &str,
     uid: u32,
     owners: &str,
-) -> Result<Range, NoSubordinate> {
-    longest(&read(file), accounts, uid, owners).ok_or(NoSubordinate::Range(file))
+) -> Result<IdRange, NoSubordinateIds> {
+    longest(&read(file), accounts, uid, owners).ok_or(NoSubordinateIds::Range(file))
 }
 
-fn longest(text: &str, accounts: &str, uid: u32, owners: &str) -> Option<Range> {
+fn longest(text: &str, accounts: &str, uid: u32, owners: &str) -> Option<IdRange> {
     let number = uid.to_string();
     let name = name_of(accounts, &number);
     let owned: Vec<u32> =
@@ -129,7 +129,7 @@ fn longest(text: &str, accounts: &str, uid: u32, owners: &str) -> Option<Range> 
         let (first, count): (u32, u32) = (first.parse().ok()?, count.trim().parse().ok()?);
         // The last id means "none" to the kernel (setresuid(2)).
         let end = first.checked_add(count).filter(|end| *end < u32::MAX && count > 0);
-        let used = end.map(|_| Range { first, count }.used())?;
+        let used = end.map(|_| IdRange { first, count }.used())?;
         let free =
             used.first > 0 && !used.contains(uid) && !owned.iter().any(|id| used.contains(*id));
         free.then_some(used)
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_of_this_user_gives_nothing() {
+    fn invalid_ranges_are_ignored() {
         let none = [
             "",
             "bob:100000:65536",

@@ -19,7 +19,7 @@ pub(crate) enum Fork<P> {
 }
 
 /// A child made by [`clone_process`]: its pid in our namespace and a pidfd.
-pub(crate) struct Cloned {
+pub(crate) struct ClonedChild {
     pub(crate) pid: libc::pid_t,
     pub(crate) pidfd: OwnedFd,
 }
@@ -65,7 +65,7 @@ fn owned(raw: libc::c_long, call: &'static str) -> io::Result<OwnedFd> {
 
 /// Forks by clone(2): the child runs on with a copy of this process's memory, in the new namespaces
 /// that `namespaces` (`CLONE_NEW*`) names. The program must be single-threaded.
-pub(crate) fn clone_process(namespaces: libc::c_int) -> io::Result<Fork<Cloned>> {
+pub(crate) fn clone_process(namespaces: libc::c_int) -> io::Result<Fork<ClonedChild>> {
     let mut pidfd: libc::c_int = -1;
     let flags = libc::c_long::from(namespaces | libc::CLONE_PIDFD | libc::SIGCHLD);
     // SAFETY: without CLONE_VM the child has its own copy of everything; with a null stack it keeps
@@ -82,19 +82,19 @@ pub(crate) fn clone_process(namespaces: libc::c_int) -> io::Result<Fork<Cloned>>
             std::ptr::null_mut::<libc::c_void>(),
         )
     };
-    which_side("clone", pid, pidfd)
+    fork_side("clone", pid, pidfd)
 }
 
-fn which_side(
+fn fork_side(
     call: &'static str,
     pid: libc::c_long,
     pidfd: libc::c_int,
-) -> io::Result<Fork<Cloned>> {
+) -> io::Result<Fork<ClonedChild>> {
     match check(call, pid)? {
         0 => Ok(Fork::Child),
         pid => {
             let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::other(call))?;
-            Ok(Fork::Parent(Cloned { pid, pidfd: owned(pidfd.into(), call)? }))
+            Ok(Fork::Parent(ClonedChild { pid, pidfd: owned(pidfd.into(), call)? }))
         }
     }
 }
@@ -104,7 +104,7 @@ fn which_side(
 pub(crate) fn clone_process_into(
     namespaces: libc::c_int,
     group: BorrowedFd<'_>,
-) -> io::Result<Fork<Cloned>> {
+) -> io::Result<Fork<ClonedChild>> {
     let wide = |number: libc::c_int| u64::from(number.unsigned_abs());
     let mut pidfd: libc::c_int = -1;
     // SAFETY: a clone_args is plain integers; zero is valid for each and means "not requested".
@@ -118,7 +118,7 @@ pub(crate) fn clone_process_into(
     // `args` and writes the descriptor to `pidfd`; both outlive the call.
     let pid =
         unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of::<libc::clone_args>()) };
-    which_side("clone3", pid, pidfd)
+    fork_side("clone3", pid, pidfd)
 }
 
 /// `CLONE_INTO_CGROUP`, which does not fit libc's integer type on every architecture.
@@ -135,7 +135,7 @@ pub(crate) fn fork() -> io::Result<Fork<libc::pid_t>> {
 }
 
 /// The inputs of [`vfork_exec`]'s child, all in the parent's memory.
-struct Embryo<'a> {
+struct ChildArgs<'a> {
     prepare: &'a dyn Fn() -> io::Result<()>,
     path: &'a CStr,
     argv: *const *const libc::c_char,
@@ -145,7 +145,7 @@ struct Embryo<'a> {
 }
 
 /// Stack size for the few calls between clone and exec.
-const EMBRYO_STACK_BYTES: usize = 64 * 1024;
+const CHILD_STACK_BYTES: usize = 64 * 1024;
 
 /// Executes a program in a new process in the manner of vfork(2): no memory is copied, and this
 /// process is suspended until the program runs. `prepare` runs in the new process first. It must
@@ -165,10 +165,15 @@ pub(crate) fn vfork_exec(
         words.chain(std::iter::once(std::ptr::null())).collect::<Vec<_>>()
     };
     let (argv, env) = (pointers(argv), pointers(env));
-    let embryo =
-        Embryo { prepare, path, argv: argv.as_ptr(), env: env.as_ptr(), failed: AtomicI32::new(0) };
+    let embryo = ChildArgs {
+        prepare,
+        path,
+        argv: argv.as_ptr(),
+        env: env.as_ptr(),
+        failed: AtomicI32::new(0),
+    };
     // Of u128, because the ABIs require a stack top aligned to 16 bytes.
-    let mut stack = vec![0_u128; EMBRYO_STACK_BYTES / size_of::<u128>()];
+    let mut stack = vec![0_u128; CHILD_STACK_BYTES / size_of::<u128>()];
     // SAFETY: the child runs `become_program` on a stack of its own whose top is one past the last
     // element of `stack`. It shares our memory, and CLONE_VFORK suspends us until the child has
     // executed or ended; so `stack`, `embryo` and all that it points to outlive the child's use of
@@ -192,8 +197,8 @@ pub(crate) fn vfork_exec(
 }
 
 extern "C" fn become_program(embryo: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: `vfork_exec` passes a pointer to its own `Embryo`, which lives until we are done.
-    let embryo = unsafe { &*embryo.cast::<Embryo<'_>>() };
+    // SAFETY: `vfork_exec` passes a pointer to its own `ChildArgs`, which lives until we are done.
+    let embryo = unsafe { &*embryo.cast::<ChildArgs<'_>>() };
     let error = match (embryo.prepare)() {
         Err(error) => error,
         Ok(()) => {
@@ -424,7 +429,7 @@ pub(crate) fn answer_notification(listener: BorrowedFd<'_>, id: u64, errno: i32)
 
 /// Lets the kernel execute the call (`SECCOMP_USER_NOTIF_FLAG_CONTINUE`, Linux 5.5). Only for a
 /// call without pointer arguments: otherwise its arguments could have changed.
-pub(crate) fn let_notified_pass(listener: BorrowedFd<'_>, id: u64) -> io::Result<()> {
+pub(crate) fn allow_notified(listener: BorrowedFd<'_>, id: u64) -> io::Result<()> {
     let flags = u32::try_from(libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE).map_err(io::Error::other)?;
     respond(listener, libc::seccomp_notif_resp { id, val: 0, error: 0, flags })
 }
@@ -460,7 +465,7 @@ pub(crate) fn landlock_version() -> io::Result<u32> {
 
 /// Returns whether the wall clock is synchronized, by adjtimex(2), which sets nothing here.
 /// Programs with several threads may use it.
-pub(crate) fn clock_is_kept() -> io::Result<bool> {
+pub(crate) fn clock_is_synchronized() -> io::Result<bool> {
     // SAFETY: a timex is plain integers; zero is valid for all of them, and zero modes set nothing.
     let mut clock = unsafe { std::mem::zeroed::<libc::timex>() };
     // SAFETY: the kernel reads and writes this one structure, which outlives the call.
@@ -472,18 +477,18 @@ pub(crate) fn clock_is_kept() -> io::Result<bool> {
 /// A system call entry other than this architecture's own. Every filter must kill the caller.
 #[cfg(all(test, target_arch = "x86_64"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WayIn {
+pub(crate) enum SyscallEntry {
     X32,
     I386,
 }
 
 /// Calls getpid by this entry. Returns the kernel's result, if there is one.
 #[cfg(all(test, target_arch = "x86_64"))]
-pub(crate) fn pid_by(way: WayIn) -> i64 {
+pub(crate) fn pid_by_entry(way: SyscallEntry) -> i64 {
     match way {
         // SAFETY: getpid takes no argument and touches no memory, under either number.
-        WayIn::X32 => unsafe { libc::syscall(0x4000_0000 | libc::SYS_getpid) },
-        WayIn::I386 => {
+        SyscallEntry::X32 => unsafe { libc::syscall(0x4000_0000 | libc::SYS_getpid) },
+        SyscallEntry::I386 => {
             let mut register: i64 = 20;
             // SAFETY: 20 is getpid in the 32-bit table, which takes no argument and touches no
             // memory; the registers that the kernel clears on this entry are declared as clobbered.

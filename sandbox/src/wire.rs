@@ -52,9 +52,9 @@ impl From<WireError> for io::Error {
 
 /// Builds one frame.
 #[derive(Default)]
-pub(crate) struct Writer(Vec<u8>);
+pub(crate) struct FrameWriter(Vec<u8>);
 
-impl Writer {
+impl FrameWriter {
     pub(crate) fn u8(&mut self, value: u8) -> &mut Self {
         self.0.push(value);
         self
@@ -104,9 +104,9 @@ impl Writer {
 }
 
 /// Reads one frame from its beginning to exactly its end.
-pub(crate) struct Reader<'a>(&'a [u8]);
+pub(crate) struct FrameReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> FrameReader<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
@@ -268,11 +268,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back() {
-        let mut writer = Writer::default();
+    fn written_values_are_read_back() {
+        let mut writer = FrameWriter::default();
         writer.u8(7).u32(1 << 31).u64(u64::MAX).flag(true).maybe_u64(None).text("é").bytes(b"");
         let bytes = writer.into_bytes();
-        let mut reader = Reader::new(&bytes);
+        let mut reader = FrameReader::new(&bytes);
         assert_eq!(reader.u8(), Ok(7));
         assert_eq!(reader.u32(), Ok(1 << 31));
         assert_eq!(reader.u64(), Ok(u64::MAX));
@@ -285,11 +285,11 @@ mod tests {
 
     #[test]
     fn short_long_and_foreign_frames_are_refused() {
-        assert_eq!(Reader::new(&[1, 2]).u32(), Err(WireError::Short));
-        assert_eq!(Reader::new(&[1]).end(), Err(WireError::Trailing));
-        assert_eq!(Reader::new(&[2]).flag(), Err(WireError::Range));
-        assert_eq!(Reader::new(&[255, 255, 255, 255]).bytes(8), Err(WireError::Range));
-        assert_eq!(Reader::new(&[4, 0, 0, 0, 1]).bytes(8), Err(WireError::Short));
-        assert_eq!(Reader::new(&[1, 0, 0, 0, 0xff]).text(8), Err(WireError::NotUtf8));
+        assert_eq!(FrameReader::new(&[1, 2]).u32(), Err(WireError::Short));
+        assert_eq!(FrameReader::new(&[1]).end(), Err(WireError::Trailing));
+        assert_eq!(FrameReader::new(&[2]).flag(), Err(WireError::Range));
+        assert_eq!(FrameReader::new(&[255, 255, 255, 255]).bytes(8), Err(WireError::Range));
+        assert_eq!(FrameReader::new(&[4, 0, 0, 0, 1]).bytes(8), Err(WireError::Short));
+        assert_eq!(FrameReader::new(&[1, 0, 0, 0, 0xff]).text(8), Err(WireError::NotUtf8));
     }
 }

@@ -16,17 +16,18 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::{Language, Outcome};
-use sandbox::client::{BuildError, Launcher, Reach};
+use sandbox::client::{BuildError, Launcher, LauncherAddress};
 use sandbox::plan::{
-    Cache, CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Runtime, Slot, SlotId, TmpUse,
+    Cache, ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
+    SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
 };
 
 const MIB: u64 = 1024 * 1024;
 
 /// A private directory that is removed with the test.
-struct Scratch(PathBuf);
+struct RuntimeScratch(PathBuf);
 
-impl Scratch {
+impl RuntimeScratch {
     fn new() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -45,15 +46,15 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for RuntimeScratch {
     fn drop(&mut self) {
         fs::remove_dir_all(&self.0).unwrap();
     }
 }
 
 /// Returns Debian's own shell as a runtime, without `/proc`.
-fn shell() -> Runtime {
-    Runtime {
+fn shell() -> RuntimeSpec {
+    RuntimeSpec {
         language: Language::Python,
         binary: fs::canonicalize("/bin/sh").unwrap(),
         root: None,
@@ -64,15 +65,15 @@ fn shell() -> Runtime {
     }
 }
 
-fn plan(staging: &Path, runtime: Runtime, script: &str) -> Plan {
-    let id = SlotId::new(&"0".repeat(32)).unwrap();
+fn plan(staging: &Path, runtime: RuntimeSpec, script: &str) -> Plan {
+    let id = StagingSlotId::new(&"0".repeat(32)).unwrap();
     let slot = staging.join(id.as_str());
     fs::create_dir(&slot).unwrap();
     fs::set_permissions(&slot, Permissions::from_mode(0o755)).unwrap();
     let found = fs::metadata(&slot).unwrap();
-    let demands = Demands { landlock_abi_min: 1, cgroup_exception: true };
-    let slot = Slot { id, device: found.dev(), inode: found.ino() };
-    let order = Order {
+    let demands = ConfinementRequirements { landlock_abi_min: 1, cgroup_exception: true };
+    let slot = StagingSlot { id, device: found.dev(), inode: found.ino() };
+    let order = ExecSpec {
         argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
         env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
         limits: Limits {
@@ -91,19 +92,32 @@ fn plan(staging: &Path, runtime: Runtime, script: &str) -> Plan {
             ..Limits::SMALL
         },
     };
-    Plan { cell: CellPlan { slot, runtime, network: Network::Nothing, demands }, order }
+    Plan {
+        sandbox: SandboxSpec {
+            slot,
+            runtime,
+            network: SandboxNetwork::Nothing,
+            requirements: demands,
+        },
+        exec: order,
+    }
 }
 
 /// Returns the output of a shell script in such a sandbox. `allowed` extends the launcher's default
 /// directories.
-fn said(scratch: &Scratch, runtime: Runtime, allowed: &[&Path], script: &str) -> String {
+fn output_of(
+    scratch: &RuntimeScratch,
+    runtime: RuntimeSpec,
+    allowed: &[&Path],
+    script: &str,
+) -> String {
     let (staging, result) = (scratch.dir("staging"), scratch.dir("result"));
     let usual = sandbox::plan::MOUNTS_BY_DEFAULT.iter().map(Path::new);
-    let launcher = Launcher::new(Reach::Spawn {
+    let launcher = Launcher::new(LauncherAddress::Spawn {
         program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
         staging: staging.clone(),
         mounts_allowed: usual.chain(allowed.iter().copied()).map(Path::to_owned).collect(),
-        seats_max: 1,
+        max_sandboxes: 1,
     });
     let ready = launcher.build(plan(&staging, runtime, script)).unwrap();
     let directory = fs::File::open(&result).unwrap();
@@ -114,7 +128,7 @@ fn said(scratch: &Scratch, runtime: Runtime, allowed: &[&Path], script: &str) ->
 }
 
 /// Creates a root file system that contains only a shell and its libraries.
-fn small_root(scratch: &Scratch) -> PathBuf {
+fn small_root(scratch: &RuntimeScratch) -> PathBuf {
     let root = scratch.dir("root");
     let linked = Command::new("ldd").arg("/bin/sh").output().unwrap();
     let linked = String::from_utf8(linked.stdout).unwrap();
@@ -130,14 +144,14 @@ fn small_root(scratch: &Scratch) -> PathBuf {
 }
 
 #[test]
-fn a_root_of_its_own_stands_in_for_the_hosts() {
-    let scratch = Scratch::new();
+fn an_own_root_replaces_the_hosts() {
+    let scratch = RuntimeScratch::new();
     let root = small_root(&scratch);
     let outside = scratch.dir("outside");
     fs::write(outside.join("secret"), "secret\n").unwrap();
     // A link in an image to a path outside of it must not expose the host's file.
     symlink(&outside, root.join("opt")).unwrap();
-    let runtime = Runtime {
+    let runtime = RuntimeSpec {
         root: Some(root.clone()),
         mounts: Vec::new(),
         binary: PathBuf::from("/bin/sh"),
@@ -147,19 +161,19 @@ fn a_root_of_its_own_stands_in_for_the_hosts() {
                   test -e $it && echo $it; done; \
                   echo x 2>/dev/null > /bin/x || echo read-only; \
                   test -d /etc/alternatives && test -e /etc/passwd && echo etc";
-    assert_eq!(said(&scratch, runtime, &[&root], script), "read-only\netc\n");
+    assert_eq!(output_of(&scratch, runtime, &[&root], script), "read-only\netc\n");
 }
 
 #[test]
-fn a_cache_has_a_place_of_its_own_and_is_read_only() {
-    let scratch = Scratch::new();
+fn a_cache_is_mounted_read_only() {
+    let scratch = RuntimeScratch::new();
     let made = scratch.dir("made");
     fs::write(made.join("it"), "warm\n").unwrap();
     fs::set_permissions(&made, Permissions::from_mode(0o777)).unwrap();
     let cache = Cache { source: made.clone(), target: PathBuf::from("/cache/go") };
-    let runtime = Runtime { caches: vec![cache], ..shell() };
+    let runtime = RuntimeSpec { caches: vec![cache], ..shell() };
     let script = "read word </cache/go/it; echo $word; echo 2>/dev/null > /cache/go/x || echo no";
-    assert_eq!(said(&scratch, runtime, &[&made], script), "warm\nno\n");
+    assert_eq!(output_of(&scratch, runtime, &[&made], script), "warm\nno\n");
 }
 
 #[test]
@@ -167,11 +181,11 @@ fn tmp_runs_programs_only_where_the_runtime_needs_it() {
     let script = "cp /usr/bin/true /tmp/made; cp /usr/bin/true /out/made; \
                   for it in /tmp/made /out/made /dev/shm/made; do \
                   $it 2>/dev/null && echo ran $it; done; rm /out/made; true";
-    let scratch = Scratch::new();
-    assert_eq!(said(&scratch, shell(), &[], script), "");
-    let scratch = Scratch::new();
-    let runtime = Runtime { tmp: TmpUse::Programs, ..shell() };
-    assert_eq!(said(&scratch, runtime, &[], script), "ran /tmp/made\n");
+    let scratch = RuntimeScratch::new();
+    assert_eq!(output_of(&scratch, shell(), &[], script), "");
+    let scratch = RuntimeScratch::new();
+    let runtime = RuntimeSpec { tmp: TmpUse::Programs, ..shell() };
+    assert_eq!(output_of(&scratch, runtime, &[], script), "ran /tmp/made\n");
 }
 
 /// Two layers enforce these prohibitions, and either would hide a hole in the other.
@@ -180,12 +194,12 @@ fn mounts_forbid_what_landlock_forbids() {
     let script = "while read -r _ _ _ _ place flags _; do echo $place $flags; \
                   done </proc/self/mountinfo";
     let flags_in = |tmp: TmpUse| {
-        let scratch = Scratch::new();
+        let scratch = RuntimeScratch::new();
         let made = scratch.dir("made");
         let cache = Cache { source: made.clone(), target: PathBuf::from("/cache/go") };
         let proc_view = ProcView::Pid;
-        let runtime = Runtime { caches: vec![cache], tmp, proc_view, ..shell() };
-        let told = said(&scratch, runtime, &[&made], script);
+        let runtime = RuntimeSpec { caches: vec![cache], tmp, proc_view, ..shell() };
+        let told = output_of(&scratch, runtime, &[&made], script);
         move |place: &str| {
             let line = told.lines().find_map(|line| line.strip_prefix(&format!("{place} ")));
             line.unwrap().split(',').map(str::to_owned).collect::<Vec<_>>()
@@ -205,45 +219,45 @@ fn mounts_forbid_what_landlock_forbids() {
 }
 
 #[test]
-fn of_the_machine_only_what_is_listed_is_told() {
+fn only_listed_machine_files_are_visible() {
     let script = "cd /proc; for it in *; do case $it in *[!0-9]*) ;; *) continue;; esac; \
                   test -h $it && continue; \
                   if test -d $it; then set -- $it/*; test -e \"$1\" && echo $it; \
                   else read -r line 2>/dev/null <$it && echo $it; fi; done; \
                   test -r /proc/self/status && echo self; \
                   echo 1 2>/dev/null >/proc/sys/kernel/hostname || echo no";
-    let scratch = Scratch::new();
-    let runtime = Runtime { proc_view: ProcView::Full, ..shell() };
-    let told = said(&scratch, runtime, &[], script);
+    let scratch = RuntimeScratch::new();
+    let runtime = RuntimeSpec { proc_view: ProcView::Full, ..shell() };
+    let told = output_of(&scratch, runtime, &[], script);
     let shown = "cpuinfo\nfilesystems\nloadavg\nmeminfo\nstat\nsys\nuptime\nversion\nself\nno\n";
     assert_eq!(told, shown);
-    let scratch = Scratch::new();
-    let runtime = Runtime { proc_view: ProcView::Pid, ..shell() };
-    assert_eq!(said(&scratch, runtime, &[], script), "self\nno\n");
+    let scratch = RuntimeScratch::new();
+    let runtime = RuntimeSpec { proc_view: ProcView::Pid, ..shell() };
+    assert_eq!(output_of(&scratch, runtime, &[], script), "self\nno\n");
 }
 
 #[test]
-fn what_the_launcher_was_not_told_is_not_bound() {
+fn unlisted_directories_are_not_mounted() {
     let cache = |target: &str| Cache { source: "/usr".into(), target: target.into() };
     let refused = [
-        Runtime { root: Some("/srv".into()), ..shell() },
-        Runtime { mounts: vec!["/".into()], ..shell() },
-        Runtime { mounts: vec!["/home".into()], ..shell() },
-        Runtime { caches: vec![cache("/usr/x")], ..shell() },
-        Runtime { caches: vec![cache("/cache")], ..shell() },
-        Runtime { caches: vec![cache("/cache/../etc")], ..shell() },
+        RuntimeSpec { root: Some("/srv".into()), ..shell() },
+        RuntimeSpec { mounts: vec!["/".into()], ..shell() },
+        RuntimeSpec { mounts: vec!["/home".into()], ..shell() },
+        RuntimeSpec { caches: vec![cache("/usr/x")], ..shell() },
+        RuntimeSpec { caches: vec![cache("/cache")], ..shell() },
+        RuntimeSpec { caches: vec![cache("/cache/../etc")], ..shell() },
     ];
     for runtime in refused {
-        let scratch = Scratch::new();
-        let launcher = Launcher::new(Reach::Spawn {
+        let scratch = RuntimeScratch::new();
+        let launcher = Launcher::new(LauncherAddress::Spawn {
             program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
             staging: scratch.0.clone(),
             mounts_allowed: vec!["/usr".into(), "/home".into()],
-            seats_max: 1,
+            max_sandboxes: 1,
         });
         let shown = format!("{runtime:?}");
         match launcher.build(plan(&scratch.0, runtime, "true")) {
-            Err(BuildError::Unable(unable)) => {
+            Err(BuildError::SetupFailed(unable)) => {
                 assert!(
                     unable.layer.is_none() && unable.step.starts_with("sandbox spec: "),
                     "{unable:?}"
@@ -258,7 +272,7 @@ fn what_the_launcher_was_not_told_is_not_bound() {
 /// The launcher's base root contains more than the host's directories: the staging root and a
 /// `/proc`. A link must lead where it leads on the host.
 #[test]
-fn a_link_in_an_allowed_directory_leads_to_nothing_of_the_launchers() {
+fn a_link_never_leads_into_the_base_root() {
     let targets = [
         "/staging",
         "/proc",
@@ -270,26 +284,28 @@ fn a_link_in_an_allowed_directory_leads_to_nothing_of_the_launchers() {
         "/tmp",
     ];
     for target in targets {
-        let scratch = Scratch::new();
+        let scratch = RuntimeScratch::new();
         let (allowed, staging) = (scratch.dir("allowed"), scratch.dir("staging"));
         symlink(target, allowed.join("link")).unwrap();
         let link = allowed.join("link");
         let cache = Cache { source: link.clone(), target: PathBuf::from("/cache/go") };
-        let no_programs = Runtime { mounts: Vec::new(), ..shell() };
+        let no_programs = RuntimeSpec { mounts: Vec::new(), ..shell() };
         for runtime in [
-            Runtime { mounts: vec!["/usr".into(), link.clone()], ..shell() },
-            Runtime { caches: vec![cache], ..shell() },
-            Runtime { root: Some(link.clone()), ..no_programs },
+            RuntimeSpec { mounts: vec!["/usr".into(), link.clone()], ..shell() },
+            RuntimeSpec { caches: vec![cache], ..shell() },
+            RuntimeSpec { root: Some(link.clone()), ..no_programs },
         ] {
-            let launcher = Launcher::new(Reach::Spawn {
+            let launcher = Launcher::new(LauncherAddress::Spawn {
                 program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
                 staging: staging.clone(),
                 mounts_allowed: vec!["/usr".into(), allowed.clone()],
-                seats_max: 1,
+                max_sandboxes: 1,
             });
             let shown = format!("{target} {runtime:?}");
             match launcher.build(plan(&staging, runtime, "true")) {
-                Err(BuildError::Unable(unable)) => assert_eq!(unable.errno, 2, "{shown}: {unable}"),
+                Err(BuildError::SetupFailed(unable)) => {
+                    assert_eq!(unable.errno, 2, "{shown}: {unable}")
+                }
                 Err(other) => panic!("{shown}: {other}"),
                 Ok(_) => panic!("{shown}: a sandbox"),
             }
@@ -299,16 +315,17 @@ fn a_link_in_an_allowed_directory_leads_to_nothing_of_the_launchers() {
 }
 
 #[test]
-fn a_link_between_allowed_directories_leads_there() {
-    let scratch = Scratch::new();
+fn a_link_between_allowed_directories_works() {
+    let scratch = RuntimeScratch::new();
     let (made, other) = (scratch.dir("made"), scratch.dir("other/below"));
     fs::write(other.join("it"), "warm\n").unwrap();
     symlink("../other/below", made.join("near")).unwrap();
     symlink(&other, made.join("far")).unwrap();
     for name in ["near", "far"] {
         let cache = Cache { source: made.join(name), target: PathBuf::from("/cache/go") };
-        let runtime = Runtime { caches: vec![cache], ..shell() };
-        let told = said(&scratch, runtime, &[&scratch.0], "read word </cache/go/it; echo $word");
+        let runtime = RuntimeSpec { caches: vec![cache], ..shell() };
+        let told =
+            output_of(&scratch, runtime, &[&scratch.0], "read word </cache/go/it; echo $word");
         assert_eq!(told, "warm\n", "{name}");
         fs::remove_dir_all(scratch.0.join("staging")).unwrap();
         fs::remove_dir_all(scratch.0.join("result")).unwrap();

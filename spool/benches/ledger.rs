@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use model::Sha256;
-use spool::{Places, Spool};
+use spool::{Spool, SpoolPaths};
 
 fn main() {
     let lines: u64 = std::env::var("LINES").map_or(1_000_000, |it| it.parse().unwrap());
@@ -23,7 +23,7 @@ fn main() {
     let bytes = write_ledger(&state.join("ledger"), lines);
     let results = state.join("results");
     let log = state.join("log");
-    let places = Places { state: state.clone(), spool: state.clone(), results, log };
+    let places = SpoolPaths { state: state.clone(), spool: state.clone(), results, log };
     let before = resident_kib();
     let begun = Instant::now();
     let spool = Spool::open_embedded(&places).unwrap();
@@ -42,9 +42,9 @@ fn look_up(spool: &Spool, lines: u64) {
     for look in 0..LOOKS {
         let known = look * (lines / LOOKS);
         let id = id_of(known).parse().unwrap();
-        assert!(spool.seen(&sha256_of(known), &id).unwrap().is_some());
+        assert!(spool.prior_run(&sha256_of(known), &id).unwrap().is_some());
         let id = id_of(lines + look).parse().unwrap();
-        assert!(spool.seen(&sha256_of(lines + look), &id).unwrap().is_none());
+        assert!(spool.prior_run(&sha256_of(lines + look), &id).unwrap().is_none());
     }
     println!("{:.2?} a look-up", begun.elapsed() / u32::try_from(2 * LOOKS).unwrap());
 }

@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use policies::permissions::{
-    Accepted, Answer, AnswerData, Answered, Author, Calls, Moment, PermissionManager, Scoped,
-    Source, Terms, ToolAuthorizationState, ToolName,
+    AcceptedAnswer, AnswerData, AnsweredRequest, Author, InMemoryStore, OperationContext,
+    PermissionAnswer, PermissionCalls, PermissionManager, PermissionSource, PermissionTerms,
+    ToolAuthorizationState, ToolName,
 };
-use spool::Durable;
+use spool::PermissionStore;
 
 const TOOLS: usize = 16;
 const ASKED: usize = 200_000;
@@ -26,19 +27,19 @@ fn main() {
     let sources = grants.unwrap_or(1_000_000) / TOOLS;
     let place = PathBuf::from(format!("/dev/shm/toolexec-permissions-{}", std::process::id()));
     let before = Instant::now();
-    let mut made = Durable::open(&place, Terms::default()).unwrap();
+    let mut made = PermissionStore::open(&place, PermissionTerms::default()).unwrap();
     (0..sources).for_each(|number| grant(&mut made, number));
     println!("{} grants made by {sources} answers in {:.1?}", sources * TOOLS, before.elapsed());
     let resident = resident_mib();
     drop(made);
     let (mut durable, loaded) = open(&place);
     println!("loaded, as written: {loaded:.2?}; {} MiB of trail", size_mib(&place));
-    durable.begin_anew(&moment()).unwrap();
+    durable.start_new_trail(&moment()).unwrap();
     drop(durable);
     let (mut durable, loaded) = open(&place);
     println!("loaded, begun anew: {loaded:.2?}; {} MiB of trail", size_mib(&place));
     println!("resident memory with it: {resident} MiB");
-    let mut scoped = Scoped::default();
+    let mut scoped = InMemoryStore::default();
     (0..sources).for_each(|number| grant(&mut scoped, number));
     println!("{:<34} {:>9} {:>9} {:>9}", "get", "p50", "p99", "max");
     row("Durable, one tool", &mut durable, sources, 1);
@@ -49,9 +50,9 @@ fn main() {
     spending();
 }
 
-fn open(place: &Path) -> (Durable, Duration) {
+fn open(place: &Path) -> (PermissionStore, Duration) {
     let begun = Instant::now();
-    let durable = Durable::open(place, Terms::default()).unwrap();
+    let durable = PermissionStore::open(place, PermissionTerms::default()).unwrap();
     (durable, begun.elapsed())
 }
 
@@ -65,37 +66,39 @@ fn resident_mib() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
 }
 
-fn source(number: usize) -> Source {
-    Source {
+fn source(number: usize) -> PermissionSource {
+    PermissionSource {
         name: "support.agent".parse().unwrap(),
         subject: format!("workflow-execution-{number:08}").parse().unwrap(),
         accesscontrol: Some(format!("tenant:{}", number % 100).parse().unwrap()),
     }
 }
 
-fn moment() -> Moment {
+fn moment() -> OperationContext {
     let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".parse().unwrap();
     let now = "2026-02-09T12:00:00Z".parse().unwrap();
-    Moment { now, traceparent, by: Author::Program("bench".into()) }
+    OperationContext { now, traceparent, by: Author::Program("bench".into()) }
 }
 
-fn calls(first: usize, count: usize) -> Calls {
-    let mut calls = Calls::new();
+fn calls(first: usize, count: usize) -> PermissionCalls {
+    let mut calls = PermissionCalls::new();
     for at in first..first + count {
         let tool: ToolName = format!("toolexec.run.tool-{at:02}").parse().unwrap();
-        calls.ask(tool, Vec::new()).unwrap();
+        calls.add(tool, Vec::new()).unwrap();
     }
     calls
 }
 
 fn grant<M: PermissionManager>(store: &mut M, number: usize) {
     let (source, calls, moment) = (source(number), calls(0, TOOLS), moment());
-    let lodged = store.lodge(&source, &calls, &moment, number as u64).unwrap();
+    let lodged = store.add_request(&source, &calls, &moment, number as u64).unwrap();
     let ask = &lodged.ask;
-    let answers = Answered { id: ask.id.clone(), sha256: ask.sha256, source: source.clone() };
+    let answers =
+        AnsweredRequest { id: ask.id.clone(), sha256: ask.sha256, source: source.clone() };
     let granted = calls.iter().map(|(tool, _)| tool.clone()).collect();
     let data = AnswerData { granted, denied: Vec::new(), commentary: None };
-    let answer = Accepted::vouched(Answer::to(answers, data, BTreeMap::new()), "bench");
+    let answer =
+        AcceptedAnswer::vouched_for(PermissionAnswer::new(answers, data, BTreeMap::new()), "bench");
     store.set(&source, &answer, &moment).unwrap();
 }
 
@@ -122,7 +125,7 @@ fn row<M: PermissionManager>(name: &str, store: &mut M, sources: usize, tools: u
 /// Measures the cost of a change on the disk of the temporary directory.
 fn spending() {
     let place = std::env::temp_dir().join(format!("toolexec-permissions-{}", std::process::id()));
-    let mut store = Durable::open(&place, Terms::default()).unwrap();
+    let mut store = PermissionStore::open(&place, PermissionTerms::default()).unwrap();
     let mut times: Vec<Duration> = (0..200)
         .map(|number| {
             let begun = Instant::now();

@@ -21,7 +21,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use model::{Sha256, Sha256Stream};
-use scene::{Scene, staged_file};
+use scene::{SpoolScene, staged_file};
 
 const MIB: u64 = 1024;
 const ROUNDS: u64 = 5;
@@ -30,7 +30,7 @@ fn main() {
     let number = |name, shipped| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(shipped)
     };
-    let scene = Scene::new();
+    let scene = SpoolScene::new();
     let spool = scene.spool();
     write_input(&scene.input(), number("MIB", MIB));
     let sha256 = hash_alone(&scene.input());

@@ -14,37 +14,37 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, openat, syncfs};
 
-use crate::durable;
 use crate::error::SpoolError;
+use crate::sync;
 
 /// The longest time that the thread which could start a sync waits for others on their way to the
 /// same barrier. The other threads use the processors meanwhile, so the wait costs them nothing.
-const LINGER_MAX: Duration = Duration::from_millis(8);
+const JOIN_TIME_MAX: Duration = Duration::from_millis(8);
 /// The number of threads on their way from which the wait is worthwhile.
-const CROWD_MIN: usize = 6;
+const JOIN_THREADS_MIN: usize = 6;
 
 /// Syncs that serve every thread that was waiting when they began.
 #[derive(Default)]
-pub(crate) struct Group {
-    turn: Mutex<Turn>,
-    came: Condvar,
+pub(crate) struct SyncGroup {
+    round: Mutex<SyncRound>,
+    arrived: Condvar,
     ended: Condvar,
     /// Threads that will reach the barrier, and those that wait at it.
-    on_their_way: AtomicUsize,
+    expected: AtomicUsize,
 }
 
 /// A thread on its way to the barrier, until this is dropped.
 #[must_use]
-pub struct OnItsWay<'a>(&'a AtomicUsize);
+pub struct BarrierArrival<'a>(&'a AtomicUsize);
 
-impl Drop for OnItsWay<'_> {
+impl Drop for BarrierArrival<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 #[derive(Default)]
-struct Turn {
+struct SyncRound {
     /// Threads that wait for a sync that has not begun.
     waiting: usize,
     /// A thread is waiting for others before it starts a sync for all of them.
@@ -55,7 +55,7 @@ struct Turn {
     failed: bool,
 }
 
-impl Group {
+impl SyncGroup {
     /// Returns when a sync that began after this call has succeeded. One of the waiting threads
     /// does it.
     pub(crate) fn pass(
@@ -67,10 +67,10 @@ impl Group {
         // A running sync may have missed data that was written while it ran.
         let ours = turn.begun + 1;
         turn.waiting += 1;
-        self.came.notify_all();
+        self.arrived.notify_all();
         loop {
             if turn.failed {
-                return Err(SpoolError::Stopped { path: path.to_owned() });
+                return Err(SpoolError::EarlierSyncFailed { path: path.to_owned() });
             }
             if turn.ended >= ours {
                 return Ok(());
@@ -80,7 +80,7 @@ impl Group {
             }
             turn = self.ended.wait(turn).unwrap_or_else(PoisonError::into_inner);
         }
-        let mut turn = self.linger(turn);
+        let mut turn = self.wait_for_others(turn);
         turn.begun += 1;
         turn.waiting = 0;
         drop(turn);
@@ -93,29 +93,32 @@ impl Group {
     }
 
     /// Waits briefly until half of the threads on their way have arrived.
-    fn linger<'a>(&'a self, mut turn: MutexGuard<'a, Turn>) -> MutexGuard<'a, Turn> {
-        let until = Instant::now() + LINGER_MAX;
+    fn wait_for_others<'a>(
+        &'a self,
+        mut turn: MutexGuard<'a, SyncRound>,
+    ) -> MutexGuard<'a, SyncRound> {
+        let until = Instant::now() + JOIN_TIME_MAX;
         turn.lingering = true;
         loop {
-            let crowd = self.on_their_way.load(Ordering::Relaxed);
+            let crowd = self.expected.load(Ordering::Relaxed);
             let left = until.saturating_duration_since(Instant::now());
-            if crowd < CROWD_MIN || turn.waiting * 2 >= crowd || left.is_zero() {
+            if crowd < JOIN_THREADS_MIN || turn.waiting * 2 >= crowd || left.is_zero() {
                 turn.lingering = false;
                 return turn;
             }
-            let waited = self.came.wait_timeout(turn, left);
+            let waited = self.arrived.wait_timeout(turn, left);
             turn = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    fn on_its_way(&self) -> OnItsWay<'_> {
-        self.on_their_way.fetch_add(1, Ordering::Relaxed);
-        OnItsWay(&self.on_their_way)
+    fn announce_arrival(&self) -> BarrierArrival<'_> {
+        self.expected.fetch_add(1, Ordering::Relaxed);
+        BarrierArrival(&self.expected)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Turn> {
+    fn lock(&self) -> MutexGuard<'_, SyncRound> {
         // No code that panics runs while the lock is held.
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+        self.round.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -124,23 +127,23 @@ pub(crate) enum Barrier {
     /// Syncs each file separately and leaves other files of the user alone.
     Each,
     /// Syncs whole file systems, once for all waiting threads.
-    FileSystems(FileSystems),
+    FileSystems(CoveredFileSystems),
 }
 
 /// The file systems that hold the spool's files. Each is represented by a directory that was opened
 /// before anything was written: the kernel reports to a descriptor the failures since it was opened
 /// (syncfs(2)).
 #[derive(Default)]
-pub(crate) struct FileSystems {
-    known: Mutex<Vec<FileSystem>>,
-    group: Group,
-    watcher: OnceLock<Watcher>,
+pub(crate) struct CoveredFileSystems {
+    known: Mutex<Vec<CoveredFileSystem>>,
+    group: SyncGroup,
+    watcher: OnceLock<SyncObserver>,
 }
 
 /// Receives the duration of each sync and the number of file systems.
-pub(crate) type Watcher = Box<dyn Fn(Duration, u64) + Send + Sync>;
+pub(crate) type SyncObserver = Box<dyn Fn(Duration, u64) + Send + Sync>;
 
-struct FileSystem {
+struct CoveredFileSystem {
     device: u64,
     path: PathBuf,
     directory: OwnedFd,
@@ -157,23 +160,23 @@ impl Barrier {
         let mut known = file_systems.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.iter().all(|one| one.device != device) {
             let (path, directory) = (path.to_owned(), directory.into());
-            known.push(FileSystem { device, path, directory });
+            known.push(CoveredFileSystem { device, path, directory });
         }
         Ok(())
     }
 
     /// Sets the receiver of sync reports. Only the first call has an effect.
-    pub(crate) fn watch(&self, watcher: Watcher) {
+    pub(crate) fn watch(&self, watcher: SyncObserver) {
         if let Self::FileSystems(file_systems) = self {
             file_systems.watcher.get_or_init(|| watcher);
         }
     }
 
     /// Counts the caller as on its way to the barrier.
-    pub(crate) fn on_its_way(&self) -> Option<OnItsWay<'_>> {
+    pub(crate) fn announce_arrival(&self) -> Option<BarrierArrival<'_>> {
         match self {
             Self::Each => None,
-            Self::FileSystems(file_systems) => Some(file_systems.group.on_its_way()),
+            Self::FileSystems(file_systems) => Some(file_systems.group.announce_arrival()),
         }
     }
 
@@ -190,7 +193,7 @@ impl Barrier {
         match self {
             Self::Each => trees.iter().try_for_each(|tree| {
                 let parent = tree.parent().unwrap_or(tree);
-                let synced = durable::sync_tree(tree).and_then(|()| durable::sync_dir(parent));
+                let synced = sync::sync_tree(tree).and_then(|()| sync::sync_dir(parent));
                 synced.map_err(SpoolError::io(tree, "sync"))
             }),
             Self::FileSystems(file_systems) => file_systems.pass(),
@@ -201,7 +204,7 @@ impl Barrier {
     pub(crate) fn pass_names(&self, directories: &[&Path]) -> Result<(), SpoolError> {
         match self {
             Self::Each => directories.iter().try_for_each(|directory| {
-                let synced = durable::sync_dir(directory);
+                let synced = sync::sync_dir(directory);
                 synced.map_err(SpoolError::io(directory, "sync"))
             }),
             Self::FileSystems(file_systems) => file_systems.pass(),
@@ -209,7 +212,7 @@ impl Barrier {
     }
 }
 
-impl FileSystems {
+impl CoveredFileSystems {
     fn pass(&self) -> Result<(), SpoolError> {
         self.group.pass(Path::new("the spool"), || {
             let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);

@@ -13,7 +13,7 @@ use crate::error::SpoolError;
 
 /// The number of hard links that a readable file may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Links {
+pub(crate) enum AllowedLinks {
     One,
     Any,
 }
@@ -23,10 +23,10 @@ pub(crate) fn read_bounded(
     file: &OwnedFd,
     path: &Path,
     bytes_max: usize,
-    links: Links,
+    links: AllowedLinks,
 ) -> Result<(Vec<u8>, u32), SpoolError> {
     let stat = fstat(file).map_err(SpoolError::errno(path, "stat"))?;
-    insist_on_file(&stat, path, links)?;
+    check_regular_file(&stat, path, links)?;
     let most = u64::try_from(bytes_max).unwrap_or(u64::MAX);
     let too_large = || SpoolError::TooLarge { path: path.to_owned(), bytes_max: most };
     if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > most {
@@ -41,7 +41,7 @@ pub(crate) fn read_bounded(
     if bytes.len() > bytes_max {
         return Err(too_large());
     }
-    insist_on_rest(&duplicate, &stat, &bytes, path)?;
+    check_not_written(&duplicate, &stat, &bytes, path)?;
     Ok((bytes, stat.st_uid))
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn read_bounded(
 /// is not a version of it. Most kernels keep coarse modification times, so the bytes are compared
 /// too. A writer may be in the middle of a write, so this first seeks for a hole, which takes the
 /// lock that a write holds. Reading does not take that lock on ext4 and tmpfs; on XFS it does.
-fn insist_on_rest(
+fn check_not_written(
     file: &File,
     before: &rustix::fs::Stat,
     bytes: &[u8],
@@ -74,13 +74,13 @@ fn insist_on_rest(
     }
 }
 
-pub(crate) fn insist_on_file(
+pub(crate) fn check_regular_file(
     stat: &rustix::fs::Stat,
     path: &Path,
-    links: Links,
+    links: AllowedLinks,
 ) -> Result<(), SpoolError> {
     let kind = match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile if links == Links::One && stat.st_nlink != 1 => "a hard link",
+        FileType::RegularFile if links == AllowedLinks::One && stat.st_nlink != 1 => "a hard link",
         FileType::RegularFile => return Ok(()),
         FileType::Directory => "a directory",
         FileType::Symlink => "a symbolic link",

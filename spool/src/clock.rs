@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use model::{ResultId, UtcTime};
 
 use crate::error::SpoolError;
-use crate::places::Spool;
+use crate::paths::Spool;
 use crate::retention::each_name;
 
 /// The latest of the times of begun runs and of the times in the names of results.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LastKnown {
+pub struct LatestTime {
     /// The latest time.
     pub at: UtcTime,
     /// The source of that time: the ledger or a result.
@@ -23,13 +23,13 @@ impl Spool {
     ///
     /// # Errors
     /// The results cannot be listed.
-    pub fn last_known(&self) -> Result<Option<LastKnown>, SpoolError> {
+    pub fn latest_time(&self) -> Result<Option<LatestTime>, SpoolError> {
         let begun = self.last_begun();
-        let mut last = begun.map(|at| LastKnown { at, path: self.state_dir().join("ledger") });
+        let mut last = begun.map(|at| LatestTime { at, path: self.state_dir().join("ledger") });
         each_name(self.results(), &mut |name| {
             let Ok(id) = name.parse::<ResultId>() else { return Ok(()) };
             if last.as_ref().is_none_or(|last| last.at < id.at()) {
-                last = Some(LastKnown { at: id.at(), path: self.results().join(name) });
+                last = Some(LatestTime { at: id.at(), path: self.results().join(name) });
             }
             Ok(())
         })?;

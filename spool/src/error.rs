@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::ledger::LedgerFault;
-use crate::want::Want;
+use crate::shortage::Shortage;
 
 /// A failed operation on one file or directory.
 #[derive(Debug)]
@@ -29,9 +29,9 @@ pub enum SpoolError {
     /// Another directory has replaced the locked one.
     Replaced { path: PathBuf },
     /// An earlier sync failed. No later one succeeds.
-    Stopped { path: PathBuf },
+    EarlierSyncFailed { path: PathBuf },
     /// The daemon could not remove submissions from this directory.
-    NotOurs { path: PathBuf },
+    CannotRemove { path: PathBuf },
 }
 
 impl SpoolError {
@@ -61,9 +61,9 @@ impl SpoolError {
     /// Returns the shortage behind this error, if waiting can end it. Waiting never repairs a
     /// failed sync.
     #[must_use]
-    pub fn want(&self) -> Option<Want> {
+    pub fn shortage(&self) -> Option<Shortage> {
         match self {
-            Self::Io { error, .. } => Want::of(error),
+            Self::Io { error, .. } => Shortage::of(error),
             _ => None,
         }
     }
@@ -71,13 +71,13 @@ impl SpoolError {
     /// Returns whether the disk is full.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.want() == Some(Want::Room)
+        self.shortage() == Some(Shortage::DiskSpace)
     }
 
     /// Returns whether a call failed for a moment only (ENOMEM, EINTR, EAGAIN), regardless of the
     /// object.
     #[must_use]
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         use rustix::io::Errno;
         let wants = [Errno::NOMEM, Errno::INTR, Errno::AGAIN];
         let code = match self {
@@ -89,7 +89,7 @@ impl SpoolError {
 
     /// Returns whether the object exists and this process may not read it.
     #[must_use]
-    pub fn is_closed_to_us(&self) -> bool {
+    pub fn is_permission_denied(&self) -> bool {
         matches!(self, Self::Io { error, .. } if error.kind() == io::ErrorKind::PermissionDenied)
     }
 
@@ -111,9 +111,9 @@ impl SpoolError {
             | Self::LedgerLine { path, .. }
             | Self::Ledger { path, .. }
             | Self::Unsynced { path, .. }
-            | Self::Stopped { path }
+            | Self::EarlierSyncFailed { path }
             | Self::Replaced { path }
-            | Self::NotOurs { path } => path,
+            | Self::CannotRemove { path } => path,
         }
     }
 
@@ -159,13 +159,13 @@ impl fmt::Display for SpoolError {
                  restart the daemon",
                 path.display()
             ),
-            Self::Stopped { path } => write!(
+            Self::EarlierSyncFailed { path } => write!(
                 f,
                 "{}: an earlier sync failed; refusing further writes; help: check the disk and \
                  restart the daemon",
                 path.display()
             ),
-            Self::NotOurs { path } => write!(
+            Self::CannotRemove { path } => write!(
                 f,
                 "{}: submissions cannot be removed from this directory; help: make the daemon's \
                  user its owner, or give that user write access and clear the sticky bit",

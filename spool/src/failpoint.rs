@@ -67,10 +67,10 @@ model::closed_set! {
 pub fn reach(_: Failpoint) {}
 
 #[cfg(feature = "failpoints")]
-pub use asked::reach;
+pub use active::reach;
 
 #[cfg(feature = "failpoints")]
-mod asked {
+mod active {
     use std::fs::OpenOptions;
     use std::io::Write;
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -79,8 +79,8 @@ mod asked {
 
     use super::Failpoint;
 
-    static TO_DIE: AtomicU32 = AtomicU32::new(0);
-    static TO_STOP: AtomicU32 = AtomicU32::new(0);
+    static KILL_REACHED: AtomicU32 = AtomicU32::new(0);
+    static STOP_REACHED: AtomicU32 = AtomicU32::new(0);
 
     /// Reports that the program has reached a failpoint.
     pub fn reach(point: Failpoint) {
@@ -91,19 +91,19 @@ mod asked {
             let written = opened.and_then(|mut file| file.write_all(line.as_bytes()));
             assert!(written.is_ok(), "TOOLEXEC_FAILPOINT_LOG cannot be written");
         }
-        if is_asked("TOOLEXEC_FAILPOINT", point, &TO_DIE) {
+        if is_requested("TOOLEXEC_FAILPOINT", point, &KILL_REACHED) {
             assert!(kill_process(getpid(), Signal::KILL).is_ok(), "cannot be killed");
             // The signal is on its way to every thread of this process.
             loop {
                 std::thread::park();
             }
         }
-        if is_asked("TOOLEXEC_FAILPOINT_STOP", point, &TO_STOP) {
+        if is_requested("TOOLEXEC_FAILPOINT_STOP", point, &STOP_REACHED) {
             assert!(kill_process(getpid(), Signal::STOP).is_ok(), "cannot be stopped");
         }
     }
 
-    fn is_asked(variable: &str, point: Failpoint, reached: &AtomicU32) -> bool {
+    fn is_requested(variable: &str, point: Failpoint, reached: &AtomicU32) -> bool {
         let Ok(asked) = std::env::var(variable) else { return false };
         if asked == "all" {
             return true;

@@ -16,71 +16,78 @@
 
 #![forbid(unsafe_code)]
 
+mod approver_files;
+mod archive;
+mod assigned_ids;
+mod atomic_file;
 mod barrier;
 mod beneath;
-mod beside;
 mod claim;
 mod clock;
-mod companions;
-mod depart;
-mod drafting;
-mod dropbox;
-mod durable;
+mod copy;
+mod disk_space;
+mod draft_files;
 mod error;
 pub mod failpoint;
-mod fresh;
-mod given;
-mod hashed;
+mod fsck;
+mod hash_progress;
+mod inbox;
+mod input_store;
 mod ledger;
 mod lock;
 #[cfg(test)]
 mod message_tests;
 mod model;
 mod orders;
+mod paths;
 mod permissions;
-mod places;
-mod pour;
-mod promote;
 mod public;
 mod publish;
 mod recover;
 mod reserve;
 pub mod retention;
-mod room;
+mod shortage;
+mod sidecars;
 mod slot;
 mod stage;
 pub mod state;
-mod store;
-mod survey;
+mod submit;
+mod sync;
 mod undeclared;
-mod want;
 
-pub use self::model::{Order, Ordered};
-pub use barrier::OnItsWay;
-pub use beside::{insist_unchanged, place_beside, replace_own};
-pub use claim::{Claimed, ClaimedObject, Replayed};
-pub use clock::LastKnown;
-pub use drafting::Drafting;
-pub use dropbox::{Dropbox, Listed, Submitted, Waiting, stem_of};
+pub use self::model::{OperatorOrder, PlacedOrder};
+pub use approver_files::{check_unchanged, replace_unchanged, write_new_file};
+pub use barrier::BarrierArrival;
+pub use claim::{Claimed, ClaimedObject, ReplaySource};
+pub use clock::LatestTime;
+pub use draft_files::DraftFiles;
 pub use error::SpoolError;
-pub use hashed::Hashed;
+pub use fsck::{
+    DaemonPresence, SpoolFinding, SpoolProblem, SpoolProblemCode, SpoolReport, check_spool,
+    is_spool,
+};
+pub use hash_progress::HashProgress;
+pub use inbox::{Inbox, InboxListing, SubmissionEntry, SubmissionName, stem_of};
 pub use ledger::{
-    BeginError, Begun, LedgerFault, LedgerOrder, NoncesUsed, Rebuilt, RunFacts, Seen, WasBegun,
-    check_ledger, rebuild_ledger,
+    BeginError, Begun, LedgerFault, LedgerOrder, PriorRun, RebuildSummary, RunFacts, UsedNonces,
+    WasBegun, check_ledger, rebuild_ledger,
 };
-pub use permissions::{AnswerFate, DroppedAnswer, Durable, Filed, StoreError, new_traceparent};
-pub use places::{Places, Spool};
-pub use promote::{Dropped, Submission};
+pub use paths::{Spool, SpoolPaths};
+pub use permissions::{
+    AnswerDecision, FilingOutcome, PermissionStore, PermissionStoreError, SubmittedAnswer,
+    new_traceparent,
+};
 pub use public::{
-    Alive, Counts, DaemonState, Held, Running, Seat, Status, Step, TellsPolicy, ToldError,
-    ToldPermission, ToldPermissions, ToldWaiting, WAITING_TOLD_MAX, WaitsFor, WaitsSince,
-    daemon_alive, held_in, running_in, tell_file, told_permissions, told_policy, told_status,
-    waiting_in,
+    ActivePolicy, DaemonLiveness, DaemonState, HeldRequest, HoldReason, ProcessId,
+    PublishedFileError, PublishedPermission, PublishedPermissions, PublishedStatus,
+    PublishedWaiting, RequestCounts, RunningRequest, RunningStep, WAITING_LISTED_MAX,
+    WaitingRequest, daemon_liveness, held_requests, publish_file, published_permissions,
+    published_policy, published_status, running_requests, waiting_requests,
 };
-pub use publish::{Originals, Placed, Receipt, ResultDraft};
-pub use recover::{Misplaced, Recovered, Unfinished};
+pub use publish::{PlacedResult, Receipt, ResultDraft, SubmissionState};
+pub use recover::{IllegalClaim, RecoveryReport, UnfinishedRun};
 pub use reserve::ReserveInUse;
+pub use shortage::Shortage;
 pub use slot::EmptySlot;
 pub use stage::{StageError, Staged};
-pub use survey::{Daemon, Finding, Survey, Trouble, TroubleCode, is_spool, survey};
-pub use want::Want;
+pub use submit::{SubmissionFiles, SubmitOutcome};

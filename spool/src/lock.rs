@@ -10,15 +10,15 @@ use rustix::io::Errno;
 
 /// The longest wait for another process, which normally holds a lock for milliseconds.
 const LOCK_TIME_MAX: Duration = Duration::from_secs(30);
-const LOOK_INTERVAL: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The number of times `/proc/locks` is read before a lock counts as free. One reading can miss a
 /// lock while other locks are taken and released.
-pub(crate) const LOCKS_READINGS: usize = 3;
+pub(crate) const LOCKS_READS: usize = 3;
 
 /// The kind of lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Hold {
+pub(crate) enum LockMode {
     Shared,
     Exclusive,
 }
@@ -26,19 +26,19 @@ pub(crate) enum Hold {
 /// A file that this process has locked. Dropping it unlocks explicitly: closing is not enough,
 /// because a forked child has the file open until its exec.
 #[derive(Debug)]
-pub(crate) struct Locked(File);
+pub(crate) struct FileLock(File);
 
-impl Locked {
+impl FileLock {
     /// Locks a file without waiting.
     ///
     /// # Errors
     /// EWOULDBLOCK if another process holds it, or another error of flock(2).
-    pub(crate) fn try_hold(file: File, hold: Hold) -> Result<Self, Errno> {
+    pub(crate) fn try_lock(file: File, hold: LockMode) -> Result<Self, Errno> {
         flock(&file, operation(hold)).map(|()| Self(file))
     }
 
-    /// Wraps a file that was locked by [`hold`].
-    pub(crate) fn held(file: File) -> Self {
+    /// Wraps a file that was locked by [`lock_file`].
+    pub(crate) fn from_locked(file: File) -> Self {
         Self(file)
     }
 
@@ -48,31 +48,31 @@ impl Locked {
     }
 }
 
-impl Drop for Locked {
+impl Drop for FileLock {
     fn drop(&mut self) {
         // Unlocking a locked file does not fail, and closing it releases the lock as well.
         flock(&self.0, FlockOperation::Unlock).unwrap_or_default();
     }
 }
 
-fn operation(hold: Hold) -> FlockOperation {
+fn operation(hold: LockMode) -> FlockOperation {
     match hold {
-        Hold::Shared => FlockOperation::NonBlockingLockShared,
-        Hold::Exclusive => FlockOperation::NonBlockingLockExclusive,
+        LockMode::Shared => FlockOperation::NonBlockingLockShared,
+        LockMode::Exclusive => FlockOperation::NonBlockingLockExclusive,
     }
 }
 
 /// Locks a file. EBUSY if another process holds it for too long.
-pub(crate) fn hold(file: impl AsFd, hold: Hold) -> Result<(), Errno> {
-    hold_within(file, hold, LOCK_TIME_MAX)
+pub(crate) fn lock_file(file: impl AsFd, hold: LockMode) -> Result<(), Errno> {
+    lock_within(file, hold, LOCK_TIME_MAX)
 }
 
-fn hold_within(file: impl AsFd, hold: Hold, time_max: Duration) -> Result<(), Errno> {
+fn lock_within(file: impl AsFd, hold: LockMode, time_max: Duration) -> Result<(), Errno> {
     let begun = Instant::now();
     loop {
         match flock(&file, operation(hold)) {
             Err(Errno::WOULDBLOCK) if begun.elapsed() < time_max => {
-                std::thread::sleep(LOOK_INTERVAL);
+                std::thread::sleep(POLL_INTERVAL);
             }
             Err(Errno::WOULDBLOCK) => return Err(Errno::BUSY),
             Err(Errno::INTR) => {}
@@ -90,12 +90,12 @@ mod tests {
         let path = std::env::temp_dir().join(format!("toolexec-lock-{}", std::process::id()));
         let (first, second) =
             (std::fs::File::create(&path).unwrap(), std::fs::File::open(&path).unwrap());
-        hold(&first, Hold::Exclusive).unwrap();
+        lock_file(&first, LockMode::Exclusive).unwrap();
         let short = Duration::from_millis(50);
-        assert_eq!(hold_within(&second, Hold::Exclusive, short), Err(Errno::BUSY));
-        assert_eq!(hold_within(&second, Hold::Shared, short), Err(Errno::BUSY));
+        assert_eq!(lock_within(&second, LockMode::Exclusive, short), Err(Errno::BUSY));
+        assert_eq!(lock_within(&second, LockMode::Shared, short), Err(Errno::BUSY));
         drop(first);
-        assert_eq!(hold_within(&second, Hold::Exclusive, short), Ok(()));
+        assert_eq!(lock_within(&second, LockMode::Exclusive, short), Ok(()));
         std::fs::remove_file(path).unwrap();
     }
 
@@ -105,8 +105,8 @@ mod tests {
         let path = std::env::temp_dir().join(format!("toolexec-given-up-{}", std::process::id()));
         let first = std::fs::File::create(&path).unwrap();
         let inherited = first.try_clone().unwrap();
-        let locked = Locked::try_hold(first, Hold::Exclusive).unwrap();
-        let again = || Locked::try_hold(std::fs::File::open(&path).unwrap(), Hold::Exclusive);
+        let locked = FileLock::try_lock(first, LockMode::Exclusive).unwrap();
+        let again = || FileLock::try_lock(std::fs::File::open(&path).unwrap(), LockMode::Exclusive);
         assert_eq!(again().err(), Some(Errno::WOULDBLOCK));
         drop(locked);
         assert!(again().is_ok());

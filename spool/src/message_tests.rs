@@ -4,12 +4,14 @@
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;
 
-use policies::permissions::Refused;
+use policies::permissions::PermissionError;
 use shared::{Named, assert_texts, denied, every, path};
 
-use crate::state::{Illegal, RemovedError};
-use crate::survey::{Daemon, Trouble};
-use crate::{LedgerFault, Seen, SpoolError, StoreError, ToldError, Want};
+use crate::fsck::{DaemonPresence, SpoolProblem};
+use crate::state::{IllegalState, RemovalMarksError};
+use crate::{
+    LedgerFault, PermissionStoreError, PriorRun, PublishedFileError, Shortage, SpoolError,
+};
 
 const RESULT: &str = "TS-20260209-161030Z-TR-20260209-160501Z-python-stats";
 
@@ -24,8 +26,8 @@ fn of_the_spool() -> Vec<Named> {
         Ledger { path: path(), fault: LedgerFault::NoHead },
         Unsynced { path: path(), error: denied() },
         Replaced { path: path() },
-        Stopped { path: path() },
-        NotOurs { path: path() },
+        EarlierSyncFailed { path: path() },
+        CannotRemove { path: path() },
     )
 }
 
@@ -35,13 +37,13 @@ fn of_the_ledger() -> Vec<Named> {
             Missing { shown_by: path() },
             NoHead,
             HeadUnreadable,
-            Shorter { bytes: 100, head_bytes: 200 },
-            Another { head_bytes: 200 },
-            Sum { line: 7 },
-            Older { run: path(), runs: 1 },
-            Older { run: path(), runs: 2 },
+            Truncated { bytes: 100, head_bytes: 200 },
+            Different { head_bytes: 200 },
+            Checksum { line: 7 },
+            Outdated { run: path(), runs: 1 },
+            Outdated { run: path(), runs: 2 },
         ),
-        every!(Seen:
+        every!(PriorRun:
             SameBytes { result_id: RESULT.to_owned(), record: path() },
             SameId { result_id: RESULT.to_owned(), record: path() },
             SameNonce { nonce: "n-1".to_owned() },
@@ -52,38 +54,38 @@ fn of_the_ledger() -> Vec<Named> {
 
 fn of_a_survey() -> Vec<Named> {
     [
-        every!(Trouble:
-            Illegal(Illegal::TwoResults),
+        every!(SpoolProblem:
+            Illegal(IllegalState::TwoResults),
             Interrupted,
-            Rubbish { age_sec: 60 },
+            Leftover { age_sec: 60 },
             Unverified,
             Owner { is: 1000, should: 0 },
             Mode { is: 0o777, should: 0o755 },
             NoLedger,
             Ledger(LedgerFault::NoHead),
             LedgerLine { line: 7 },
-            RemovedLine { line: 7 },
+            InvalidRemovalLine { line: 7 },
             NotInTheLedger,
-            Waits { age_sec: 600, daemon: Daemon::Absent },
-            NoRoom { bytes: 100, bytes_min: 200 },
+            StaleRequest { age_sec: 600, daemon: DaemonPresence::Absent },
+            NoSpace { bytes: 100, bytes_min: 200 },
             Unreadable("Permission denied".to_owned()),
         ),
-        every!(Illegal:
+        every!(IllegalState:
             TwoResults,
             TwoDestinations,
             TwoPromises,
             StillInWork,
             RemovedInWork,
             Unpromised,
-            TakenTooEarly,
+            RemovedTooEarly,
             TornAndBegun,
-            TornAndTold,
+            TornAndRecorded,
             ObjectBegun,
-            LineOfARefusal,
+            RefusalInLedger,
             NotInTheLedger,
             Lost,
         ),
-        every!(RemovedError: Read(path(), denied()), Line(path(), 7)),
+        every!(RemovalMarksError: Read(path(), denied()), Line(path(), 7)),
     ]
     .concat()
 }
@@ -91,18 +93,18 @@ fn of_a_survey() -> Vec<Named> {
 #[test]
 fn the_errors_say_what_they_said() {
     let others = [
-        every!(StoreError:
-            Refused(Refused::NothingAsked),
+        every!(PermissionStoreError:
+            Refused(PermissionError::NoToolRequested),
             Disk(SpoolError::Busy { path: path() }),
             Damaged { path: path(), offset: 100, why: "not JSON".to_owned() },
-            Doubtful { path: path() },
+            Uncertain { path: path() },
         ),
-        every!(ToldError:
-            Nothing,
+        every!(PublishedFileError:
+            Missing,
             Unreadable(path(), denied()),
-            Unsound(path(), "missing field `state`".to_owned()),
+            Invalid(path(), "missing field `state`".to_owned()),
         ),
-        every!(Want: Room, Descriptors),
+        every!(Shortage: DiskSpace, Descriptors),
     ];
     let texts = vec![of_the_spool(), of_the_ledger(), of_a_survey(), others.concat()];
     assert_texts("spool", texts);

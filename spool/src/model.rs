@@ -2,7 +2,7 @@
 
 model::closed_set! {
     /// An order that an operator gives for one request.
-    pub enum Order {
+    pub enum OperatorOrder {
         /// The request waits until it is released.
         Hold = "hold",
         /// Ends the hold. Other reasons to wait still apply.
@@ -14,14 +14,14 @@ model::closed_set! {
 
 /// An order that was found, with the owner of its file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ordered {
+pub struct PlacedOrder {
     /// The order.
-    pub order: Order,
+    pub order: OperatorOrder,
     /// The owner of its file.
     pub by_uid: u32,
 }
 
-impl Order {
+impl OperatorOrder {
     /// Returns the name of the order's file, which is placed next to the request's file.
     #[must_use]
     pub fn file_name(self, request: &str) -> String {

@@ -10,16 +10,16 @@ use std::os::fd::AsFd;
 
 use rustix::fs::{AtFlags, statat};
 
-use crate::dropbox::Dropbox;
-use crate::durable;
+use crate::atomic_file::AtomicFile;
 use crate::error::SpoolError;
-use crate::fresh::Fresh;
-use crate::model::{Order, Ordered};
+use crate::inbox::Inbox;
+use crate::model::{OperatorOrder, PlacedOrder};
+use crate::sync;
 
 /// The files are empty, so all users may read them.
 const ORDER_MODE: u32 = 0o644;
 
-impl Dropbox {
+impl Inbox {
     /// Returns the order that applies to a request, from the files next to it. Cancel takes
     /// precedence, and hold applies unless it is released. The file type does not matter: an order
     /// only ever restricts.
@@ -30,24 +30,24 @@ impl Dropbox {
         &self,
         request: &str,
         companions: &BTreeSet<OsString>,
-    ) -> Result<Option<Ordered>, SpoolError> {
-        let by = |order: Order| {
+    ) -> Result<Option<PlacedOrder>, SpoolError> {
+        let by = |order: OperatorOrder| {
             let name = OsString::from(order.file_name(request));
             if !companions.contains(&name) {
                 return None;
             }
             let found = statat(self.handle().as_fd(), &name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-            Some(Ordered { order, by_uid: found.st_uid })
+            Some(PlacedOrder { order, by_uid: found.st_uid })
         };
-        if let Some(cancelled) = by(Order::Cancel) {
+        if let Some(cancelled) = by(OperatorOrder::Cancel) {
             return Ok(Some(cancelled));
         }
-        if by(Order::Release).is_none() {
-            return Ok(by(Order::Hold));
+        if by(OperatorOrder::Release).is_none() {
+            return Ok(by(OperatorOrder::Hold));
         }
         // Remove the hold first: a release alone has no effect.
-        self.take_order_away(request, Order::Hold)?;
-        self.take_order_away(request, Order::Release)?;
+        self.remove_order(request, OperatorOrder::Hold)?;
+        self.remove_order(request, OperatorOrder::Release)?;
         Ok(None)
     }
 
@@ -56,15 +56,16 @@ impl Dropbox {
     ///
     /// # Errors
     /// The file cannot be created.
-    pub fn place_order(&self, request: &str, order: Order) -> Result<bool, SpoolError> {
+    pub fn place_order(&self, request: &str, order: OperatorOrder) -> Result<bool, SpoolError> {
         let path = self.path().join(order.file_name(request));
-        let fresh = Fresh::beside(&path, ORDER_MODE).map_err(SpoolError::io(&path, "create"))?;
-        let placed = fresh.open_to(ORDER_MODE).and_then(|()| fresh.place());
+        let fresh =
+            AtomicFile::create_for(&path, ORDER_MODE).map_err(SpoolError::io(&path, "create"))?;
+        let placed = fresh.set_mode(ORDER_MODE).and_then(|()| fresh.place());
         match placed {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
             placed => placed.map_err(SpoolError::io(&path, "submit"))?,
         }
-        durable::sync_dir(self.path()).map_err(SpoolError::io(self.path(), "sync"))?;
+        sync::sync_dir(self.path()).map_err(SpoolError::io(self.path(), "sync"))?;
         Ok(true)
     }
 
@@ -72,7 +73,7 @@ impl Dropbox {
     ///
     /// # Errors
     /// The file cannot be removed.
-    pub fn take_order_away(&self, request: &str, order: Order) -> Result<(), SpoolError> {
+    pub fn remove_order(&self, request: &str, order: OperatorOrder) -> Result<(), SpoolError> {
         let name = order.file_name(request);
         match rustix::fs::unlinkat(self.handle(), &name, AtFlags::empty()) {
             Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),

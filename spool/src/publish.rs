@@ -13,17 +13,17 @@ use std::path::{Path, PathBuf};
 use model::ResultId;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, mkdirat, openat};
 
+use crate::assigned_ids::assign_id;
 use crate::barrier::Barrier;
 use crate::beneath::remove_tree;
-use crate::durable;
 use crate::error::SpoolError;
 use crate::failpoint::{Failpoint, reach};
-use crate::given::give;
-use crate::places::Spool;
+use crate::paths::Spool;
+use crate::sync;
 
 /// The prefix of a result directory whose record did not verify, before its id. The operator
 /// examines it.
-pub(crate) const UNVERIFIED: &str = ".unverified-";
+pub(crate) const UNVERIFIED_PREFIX: &str = ".unverified-";
 
 /// A result that is being collected, as `.new-<result_id>` in the results directory.
 #[must_use]
@@ -61,16 +61,16 @@ impl Receipt {
 /// The state of the files in `approved/` after their request was recorded.
 #[must_use]
 #[derive(Debug)]
-pub enum Originals {
+pub enum SubmissionState {
     /// They are in their final places.
-    Gone,
+    Removed,
     /// The `.md` could not be removed, for this reason. It must not be claimed again.
-    Left(SpoolError),
+    NotRemoved(SpoolError),
 }
 
 /// A result that has its name, which a power cut may still undo.
 #[must_use]
-pub struct Placed {
+pub struct PlacedResult {
     path: PathBuf,
     results: PathBuf,
     result_id: ResultId,
@@ -82,7 +82,7 @@ impl Spool {
     ///
     /// # Errors
     /// An I/O error.
-    pub fn settle_result(&self, result: &ResultDraft) -> Result<(), SpoolError> {
+    pub fn sync_result(&self, result: &ResultDraft) -> Result<(), SpoolError> {
         match self.barrier() {
             Barrier::Each => self.barrier().pass(&[&result.hidden]),
             Barrier::FileSystems(_) => Ok(()),
@@ -103,10 +103,10 @@ impl Spool {
     ///
     /// # Errors
     /// The disk.
-    pub fn commit_names(&self, placed: Vec<Placed>) -> Result<Vec<Receipt>, SpoolError> {
+    pub fn commit_names(&self, placed: Vec<PlacedResult>) -> Result<Vec<Receipt>, SpoolError> {
         let directories: BTreeSet<&Path> = placed.iter().map(|one| one.results.as_path()).collect();
         self.barrier().pass_names(&directories.into_iter().collect::<Vec<_>>())?;
-        let receipt = |one: Placed| {
+        let receipt = |one: PlacedResult| {
             reach(Failpoint::PublishedDurable);
             Receipt { path: one.path, result_id: one.result_id }
         };
@@ -123,7 +123,7 @@ impl Spool {
         let Some(draft) = Self::draft_result_in(self.results(), result_id)? else {
             return Ok(None);
         };
-        match give(self.state_dir(), result_id) {
+        match assign_id(self.state_dir(), result_id) {
             Ok(true) => Ok(Some(draft)),
             given => {
                 draft.discard();
@@ -222,7 +222,7 @@ impl ResultDraft {
     ///
     /// # Errors
     /// The disk.
-    pub fn take_back(&self, name: &str) -> Result<(), SpoolError> {
+    pub fn remove_file(&self, name: &str) -> Result<(), SpoolError> {
         match rustix::fs::unlinkat(&self.directory, name, AtFlags::empty()) {
             Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
             Err(errno) => Err(SpoolError::errno(&self.hidden.join(name), "remove")(errno)),
@@ -253,9 +253,9 @@ impl ResultDraft {
     ///
     /// # Errors
     /// The disk.
-    pub fn set_aside(self) -> Result<(PathBuf, Self), SpoolError> {
-        let kept = self.results.join(format!("{UNVERIFIED}{}", self.result_id));
-        durable::rename_new(&self.hidden, &kept).map_err(SpoolError::io(&kept, "rename"))?;
+    pub fn keep_unverified(self) -> Result<(PathBuf, Self), SpoolError> {
+        let kept = self.results.join(format!("{UNVERIFIED_PREFIX}{}", self.result_id));
+        sync::rename_new(&self.hidden, &kept).map_err(SpoolError::io(&kept, "rename"))?;
         let Self { result_id, hidden, results, .. } = self;
         match Spool::draft_result_in(&results, &result_id)? {
             Some(anew) => Ok((kept, anew)),
@@ -267,11 +267,11 @@ impl ResultDraft {
     ///
     /// # Errors
     /// An I/O error. Nothing is visible then.
-    pub fn place(self) -> Result<Placed, SpoolError> {
+    pub fn place(self) -> Result<PlacedResult, SpoolError> {
         let path = self.results.join(self.result_id.as_str());
-        durable::rename_new(&self.hidden, &path).map_err(SpoolError::io(&path, "publish"))?;
+        sync::rename_new(&self.hidden, &path).map_err(SpoolError::io(&path, "publish"))?;
         reach(Failpoint::Published);
-        Ok(Placed { path, results: self.results, result_id: self.result_id })
+        Ok(PlacedResult { path, results: self.results, result_id: self.result_id })
     }
 
     /// Deletes the draft. Nothing of it was ever visible.

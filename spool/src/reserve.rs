@@ -19,25 +19,25 @@ pub(crate) const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
 /// The file that occupies the space, and the number of records that use the space now.
 pub(crate) struct Reserve {
     path: PathBuf,
-    users: AtomicUsize,
+    records_in_use: AtomicUsize,
 }
 
 /// Shows that the reserved space is free for a record. While one of these lives, the space is not
 /// reserved again.
 #[must_use]
 pub struct ReserveInUse<'a> {
-    users: &'a AtomicUsize,
+    records_in_use: &'a AtomicUsize,
 }
 
 impl Drop for ReserveInUse<'_> {
     fn drop(&mut self) {
-        self.users.fetch_sub(1, Ordering::SeqCst);
+        self.records_in_use.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 impl Reserve {
     pub(crate) fn of(spool: &Path) -> Self {
-        Self { path: spool.join(".reserve"), users: AtomicUsize::new(0) }
+        Self { path: spool.join(".reserve"), records_in_use: AtomicUsize::new(0) }
     }
 
     /// Allocates the reserve if it is missing. If the disk is too full, `free` frees some space
@@ -46,27 +46,27 @@ impl Reserve {
     /// # Errors
     /// The disk is full, a record is being written in the reserved space, or another I/O error.
     pub(crate) fn keep(&self, free: impl FnOnce()) -> Result<(), SpoolError> {
-        if self.users.load(Ordering::SeqCst) > 0 {
+        if self.records_in_use.load(Ordering::SeqCst) > 0 {
             let failed = SpoolError::io(&self.path, "reserve space for records");
             return Err(failed(Errno::NOSPC.into()));
         }
-        match self.take() {
+        match self.allocate() {
             Err(error) if error.is_full() => {
                 free();
-                self.take()
+                self.allocate()
             }
             taken => taken,
         }
     }
 
     /// Frees the space for the record that must be written now.
-    pub(crate) fn lend(&self) -> ReserveInUse<'_> {
-        self.users.fetch_add(1, Ordering::SeqCst);
-        self.give_up();
-        ReserveInUse { users: &self.users }
+    pub(crate) fn free(&self) -> ReserveInUse<'_> {
+        self.records_in_use.fetch_add(1, Ordering::SeqCst);
+        self.remove();
+        ReserveInUse { records_in_use: &self.records_in_use }
     }
 
-    fn take(&self) -> Result<(), SpoolError> {
+    fn allocate(&self) -> Result<(), SpoolError> {
         let failed = SpoolError::io(&self.path, "reserve space for records");
         let opened = OpenOptions::new()
             .write(true)
@@ -86,13 +86,13 @@ impl Reserve {
             // Without preallocation a reserve is impossible. Records may then fail on a full disk.
             Ok(()) | Err(Errno::OPNOTSUPP) => Ok(()),
             Err(errno) => {
-                self.give_up();
+                self.remove();
                 Err(failed(errno.into()))
             }
         }
     }
 
-    fn give_up(&self) {
+    fn remove(&self) {
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 tracing::warn!("{}: remove: {error}", self.path.display());

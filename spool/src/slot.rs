@@ -9,7 +9,7 @@ use model::ClaimId;
 
 use crate::beneath::remove_tree;
 use crate::error::SpoolError;
-use crate::places::Spool;
+use crate::paths::Spool;
 
 /// An empty slot. No claim has it yet, so recovery would remove it.
 #[must_use = "a slot that is not filled must be given up"]

@@ -15,17 +15,17 @@ use policies::Approved;
 use rustix::fs::{OFlags, fstat};
 use validator::{Code, Input, Violation};
 
-use crate::beneath::{Links, insist_on_file, open_beneath, remove_tree};
-use crate::claim::{Claimed, Inputs};
+use crate::beneath::{AllowedLinks, check_regular_file, open_beneath, remove_tree};
+use crate::claim::{Claimed, InputsDirectory};
+use crate::copy::{ContentMatch, HashedCopy, compare, copy_hashed};
 use crate::error::SpoolError;
 use crate::failpoint::{Failpoint, reach};
-use crate::hashed::Hashed;
-use crate::places::Spool;
-use crate::pour::{Match, Poured, compare, pour};
+use crate::hash_progress::HashProgress;
+use crate::input_store::InputStore;
+use crate::paths::Spool;
+use crate::shortage::Shortage;
 use crate::slot::EmptySlot;
-use crate::store::Store;
 use crate::undeclared::undeclared;
-use crate::want::Want;
 
 /// An approved request whose inputs are in its own slot and match their digests.
 #[must_use]
@@ -124,34 +124,34 @@ impl Spool {
 }
 
 /// The violations of the inputs, and their total length in bytes.
-type Filled = (Vec<Violation>, u64);
+type StagedInputs = (Vec<Violation>, u64);
 
 fn fill(
-    store: &Store,
+    store: &InputStore,
     slot: &Path,
     approved: &Approved,
     claimed: &Claimed,
-) -> Result<Filled, SpoolError> {
+) -> Result<StagedInputs, SpoolError> {
     let mut violations = Vec::new();
     let mut total = 0;
     let inputs = approved.request().inputs();
     let bytes_max = approved.grant().input_bytes_max();
-    claimed.hashed.begin(bytes_there(claimed, inputs));
+    claimed.hashed.begin(current_bytes(claimed, inputs));
     for input in inputs {
         match stage_input((store, slot), claimed, input, bytes_max.saturating_sub(total))? {
             Ok(bytes) => total += bytes,
             Err(violation) => violations.push(violation),
         }
     }
-    if let Inputs::Open(directory) = &claimed.inputs {
+    if let InputsDirectory::Open(directory) = &claimed.inputs {
         violations.extend(undeclared(directory, &claimed.inputs_path, inputs)?);
     }
     Ok((violations, total))
 }
 
 /// Returns the total length of the inputs by their current sizes, before any is read.
-fn bytes_there(claimed: &Claimed, inputs: &[Input]) -> u64 {
-    let Inputs::Open(directory) = &claimed.inputs else { return 0 };
+fn current_bytes(claimed: &Claimed, inputs: &[Input]) -> u64 {
+    let InputsDirectory::Open(directory) = &claimed.inputs else { return 0 };
     let size = |input: &Input| {
         let file = open_beneath(directory, input.name(), OFlags::RDONLY).ok()?;
         u64::try_from(fstat(&file).ok()?.st_size).ok()
@@ -160,14 +160,14 @@ fn bytes_there(claimed: &Claimed, inputs: &[Input]) -> u64 {
 }
 
 /// The length of a staged input, or the violation.
-type Verdict = Result<u64, Violation>;
+type StagedInput = Result<u64, Violation>;
 
 fn stage_input(
-    (store, slot): (&Store, &Path),
+    (store, slot): (&InputStore, &Path),
     claimed: &Claimed,
     input: &Input,
     bytes_left: u64,
-) -> Result<Verdict, SpoolError> {
+) -> Result<StagedInput, SpoolError> {
     let shown = claimed.inputs_path.join(input.name());
     let missing = |why: &str| {
         let message = format!("input {}: {}: {why}", input.name(), shown.display());
@@ -175,9 +175,9 @@ fn stage_input(
         Ok(Err(Violation::error(Code::InputsMissing, message).hint(hint)))
     };
     let directory = match &claimed.inputs {
-        Inputs::Open(directory) => directory,
-        Inputs::Missing => return missing("no such directory"),
-        Inputs::Unusable(why) => return missing(why),
+        InputsDirectory::Open(directory) => directory,
+        InputsDirectory::Missing => return missing("no such directory"),
+        InputsDirectory::Unusable(why) => return missing(why),
     };
     let file = match open_beneath(directory, input.name(), OFlags::RDONLY) {
         Ok(file) => file,
@@ -190,7 +190,9 @@ fn stage_input(
         Err(errno) => return missing(&io::Error::from(errno).to_string()),
     };
     let stat = fstat(&file).map_err(SpoolError::errno(&shown, "stat"))?;
-    if let Err(SpoolError::FileKind { kind, .. }) = insist_on_file(&stat, &shown, Links::Any) {
+    if let Err(SpoolError::FileKind { kind, .. }) =
+        check_regular_file(&stat, &shown, AllowedLinks::Any)
+    {
         let message = format!("input {}: {}: is {kind}", input.name(), shown.display());
         return Ok(Err(Violation::error(Code::SpoolFileKind, message)));
     }
@@ -206,7 +208,7 @@ fn stage_input(
     make_parents(slot, input.name())?;
     let to = slot.join(input.name());
     let from = (&mut File::from(file), &*claimed.hashed);
-    let taken = take_in(store, from, &to, input.sha256(), bytes_left);
+    let taken = stage_file(store, from, &to, input.sha256(), bytes_left);
     let (sha256, bytes) = taken.map_err(SpoolError::io(&to, "copy the input"))?;
     // The file may have grown since the stat.
     if bytes > bytes_left {
@@ -242,28 +244,28 @@ fn make_parents(slot: &Path, name: &str) -> Result<(), SpoolError> {
 }
 
 /// Puts one input into the slot: the stored copy of its bytes if it exists, else a new copy.
-fn take_in(
-    store: &Store,
-    (from, hashed): (&mut File, &Hashed),
+fn stage_file(
+    store: &InputStore,
+    (from, hashed): (&mut File, &HashProgress),
     to: &Path,
     wanted: &Sha256,
     bytes_max: u64,
-) -> io::Result<Poured> {
-    if let Some(mut stored) = store.lend(wanted, to) {
+) -> io::Result<HashedCopy> {
+    if let Some(mut stored) = store.link_to(wanted, to) {
         let (poured, matching) = compare(from, &mut stored, bytes_max, hashed)?;
         // An unapproved input is refused, and says nothing about the stored copy.
-        if matching == Match::Same || poured.0 != *wanted {
+        if matching == ContentMatch::Same || poured.0 != *wanted {
             return Ok(poured);
         }
         tracing::warn!("{wanted}: the stored copy is damaged; replacing it");
-        store.forget(wanted);
+        store.delete(wanted);
         fs::remove_file(to)?;
         from.rewind()?;
     }
     let poured = match copy(from, to, bytes_max, hashed) {
         // Stored inputs are the first files to be deleted when the disk is full.
-        Err(error) if Want::of(&error) == Some(Want::Room) => {
-            store.empty();
+        Err(error) if Shortage::of(&error) == Some(Shortage::DiskSpace) => {
+            store.clear();
             fs::remove_file(to)?;
             from.rewind()?;
             copy(from, to, bytes_max, hashed)?
@@ -271,14 +273,19 @@ fn take_in(
         copied => copied?,
     };
     if poured.0 == *wanted && poured.1 <= bytes_max {
-        store.keep(wanted, to, poured.1);
+        store.store(wanted, to, poured.1);
     }
     Ok(poured)
 }
 
-fn copy(from: &mut File, to: &Path, bytes_max: u64, hashed: &Hashed) -> io::Result<Poured> {
+fn copy(
+    from: &mut File,
+    to: &Path,
+    bytes_max: u64,
+    hashed: &HashProgress,
+) -> io::Result<HashedCopy> {
     let mut copy = OpenOptions::new().write(true).create_new(true).mode(0o444).open(to)?;
-    let poured = pour(from, &mut copy, bytes_max, hashed)?;
+    let poured = copy_hashed(from, &mut copy, bytes_max, hashed)?;
     copy.set_permissions(Permissions::from_mode(0o444))?;
     Ok(poured)
 }

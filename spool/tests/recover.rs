@@ -14,25 +14,25 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use model::{ClaimId, ResultId};
-use spool::state::Illegal;
-use spool::{Claimed, Dropbox, Places, Recovered, Spool, Trouble};
+use spool::state::IllegalState;
+use spool::{Claimed, Inbox, RecoveryReport, Spool, SpoolPaths, SpoolProblem};
 
 const ID: &str = "TR-20260209-160501Z-crash";
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-struct Scene {
+struct RecoveryScene {
     top: PathBuf,
-    places: Places,
+    places: SpoolPaths,
 }
 
-impl Drop for Scene {
+impl Drop for RecoveryScene {
     fn drop(&mut self) {
         fs::remove_dir_all(&self.top).unwrap();
     }
 }
 
-impl Scene {
+impl RecoveryScene {
     fn new() -> Self {
         let name = format!(
             "toolexec-recover-{}-{}",
@@ -43,7 +43,7 @@ impl Scene {
         let spool = top.join("spool");
         fs::create_dir_all(spool.join("approved")).unwrap();
         let (results, log) = (spool.join("results"), spool.join("log"));
-        let places = Places { state: top.join("state"), results, log, spool };
+        let places = SpoolPaths { state: top.join("state"), results, log, spool };
         Self { top, places }
     }
 
@@ -63,8 +63,8 @@ impl Scene {
         names
     }
 
-    fn dropbox(&self) -> Dropbox {
-        Dropbox::open(&self.at("approved")).unwrap()
+    fn dropbox(&self) -> Inbox {
+        Inbox::open(&self.at("approved")).unwrap()
     }
 
     /// Claims a request that was submitted with its inputs.
@@ -76,8 +76,8 @@ impl Scene {
         fs::write(self.at(&format!("approved/{name}.alice.sig")), "signature").unwrap();
         let dropbox = self.dropbox();
         let wanted = BTreeSet::from([name.clone()]);
-        let beside = dropbox.companions_of(&wanted).unwrap().remove(&name).unwrap_or_default();
-        spool.claim_dropped(&dropbox, &name, &beside, claim_id()).unwrap().1
+        let beside = dropbox.sidecars_of(&wanted).unwrap().remove(&name).unwrap_or_default();
+        spool.claim_submission(&dropbox, &name, &beside, claim_id()).unwrap().1
     }
 
     /// Makes an incomplete result, as a killed daemon leaves it.
@@ -95,7 +95,7 @@ impl Scene {
     }
 
     /// Recovers twice, and checks that the second time changes nothing.
-    fn recovered(&self, whole: &str) -> Recovered {
+    fn recovered(&self, whole: &str) -> RecoveryReport {
         let recover = || {
             self.open()
                 .recover(&mut |hidden: &Path| {
@@ -147,7 +147,7 @@ fn tree(top: &Path) -> Vec<(PathBuf, u64)> {
 
 #[test]
 fn a_refusal_that_was_published_is_put_away_and_not_told_again() {
-    let scene = Scene::new();
+    let scene = RecoveryScene::new();
     let spool = scene.open();
     scene.claimed(&spool).note_result(&result_id()).unwrap();
     scene.published();
@@ -160,7 +160,7 @@ fn a_refusal_that_was_published_is_put_away_and_not_told_again() {
 
 #[test]
 fn a_refusal_that_was_durable_gets_its_name() {
-    let scene = Scene::new();
+    let scene = RecoveryScene::new();
     let spool = scene.open();
     scene.claimed(&spool).note_result(&result_id()).unwrap();
     scene.hidden();
@@ -172,7 +172,7 @@ fn a_refusal_that_was_durable_gets_its_name() {
 #[test]
 fn a_refusal_that_was_not_durable_is_given_up() {
     for torn in ["whole note", "torn note"] {
-        let scene = Scene::new();
+        let scene = RecoveryScene::new();
         let spool = scene.open();
         let claimed = scene.claimed(&spool);
         claimed.note_result(&result_id()).unwrap();
@@ -191,7 +191,7 @@ fn a_refusal_that_was_not_durable_is_given_up() {
 
 #[test]
 fn what_lies_beside_an_original_that_is_aside_goes_too() {
-    let scene = Scene::new();
+    let scene = RecoveryScene::new();
     let spool = scene.open();
     let claimed = scene.claimed(&spool);
     claimed.note_result(&result_id()).unwrap();
@@ -205,7 +205,7 @@ fn what_lies_beside_an_original_that_is_aside_goes_too() {
 
 #[test]
 fn another_file_that_was_moved_aside_is_put_back() {
-    let scene = Scene::new();
+    let scene = RecoveryScene::new();
     let spool = scene.open();
     let claimed = scene.claimed(&spool);
     claimed.note_result(&result_id()).unwrap();
@@ -221,7 +221,7 @@ fn another_file_that_was_moved_aside_is_put_back() {
 
 #[test]
 fn an_object_that_was_never_read_has_a_claim_of_its_own() {
-    let scene = Scene::new();
+    let scene = RecoveryScene::new();
     let spool = scene.open();
     let name = "TR-20260209-160501Z-link.md";
     symlink("/etc/passwd", scene.at("approved").join(name)).unwrap();
@@ -237,7 +237,7 @@ fn an_object_that_was_never_read_has_a_claim_of_its_own() {
 
 #[test]
 fn what_nobody_can_explain_is_left_as_it_is_and_found() {
-    let scene = Scene::new();
+    let scene = RecoveryScene::new();
     let spool = scene.open();
     let claimed = scene.claimed(&spool);
     claimed.note_result(&result_id()).unwrap();
@@ -245,40 +245,44 @@ fn what_nobody_can_explain_is_left_as_it_is_and_found() {
     scene.hidden();
     drop((spool, claimed));
     let found = scene.recovered("whole").misplaced;
-    assert_eq!(found.iter().map(|one| one.illegal).collect::<Vec<_>>(), [Illegal::TwoResults]);
-    let seen = spool::survey(&scene.places, &mut |_| false);
-    let illegal = |it: &spool::Finding| it.trouble == Trouble::Illegal(Illegal::TwoResults);
+    assert_eq!(found.iter().map(|one| one.illegal).collect::<Vec<_>>(), [IllegalState::TwoResults]);
+    let seen = spool::check_spool(&scene.places, &mut |_| false);
+    let illegal =
+        |it: &spool::SpoolFinding| it.problem == SpoolProblem::Illegal(IllegalState::TwoResults);
     assert!(seen.findings.iter().any(illegal), "{:#?}", seen.findings);
 }
 
 #[test]
 fn a_survey_of_a_fresh_spool_finds_nothing_and_sees_the_daemon() {
-    let scene = Scene::new();
+    let scene = RecoveryScene::new();
     let spool = scene.open();
-    let seen = spool::survey(&scene.places, &mut |_| true);
+    let seen = spool::check_spool(&scene.places, &mut |_| true);
     assert_eq!(seen.findings, []);
-    assert_eq!(seen.daemon, spool::Daemon::Present);
+    assert_eq!(seen.daemon, spool::DaemonPresence::Present);
     drop(spool);
-    assert_eq!(spool::survey(&scene.places, &mut |_| true).daemon, spool::Daemon::Absent);
+    assert_eq!(
+        spool::check_spool(&scene.places, &mut |_| true).daemon,
+        spool::DaemonPresence::Absent
+    );
 }
 
 #[test]
 fn a_survey_finds_what_a_ledger_put_back_does_not_know() {
-    let scene = Scene::new();
+    let scene = RecoveryScene::new();
     drop(scene.open());
     scene.published();
-    let seen = spool::survey(&scene.places, &mut |_| true);
+    let seen = spool::check_spool(&scene.places, &mut |_| true);
     assert_eq!(seen.findings.len(), 1, "{:#?}", seen.findings);
-    assert_eq!(seen.findings[0].trouble, Trouble::NotInTheLedger);
+    assert_eq!(seen.findings[0].problem, SpoolProblem::NotInTheLedger);
     fs::write(scene.places.state.join("ledger"), "{}\n").unwrap();
-    let seen = spool::survey(&scene.places, &mut |_| false);
-    let troubles: Vec<_> = seen.findings.into_iter().map(|it| it.trouble).collect();
-    assert_eq!(troubles, [Trouble::LedgerLine { line: 1 }]);
+    let seen = spool::check_spool(&scene.places, &mut |_| false);
+    let troubles: Vec<_> = seen.findings.into_iter().map(|it| it.problem).collect();
+    assert_eq!(troubles, [SpoolProblem::LedgerLine { line: 1 }]);
 }
 
 #[test]
 fn what_cannot_be_taken_away_keeps_its_claim_and_is_not_taken_again() {
-    let scene = Scene::new();
+    let scene = RecoveryScene::new();
     // Nothing can be renamed into the spool from another file system.
     let elsewhere = Path::new("/dev/shm").join(scene.top.file_name().unwrap());
     if fs::create_dir(&elsewhere).is_err() {
@@ -288,7 +292,7 @@ fn what_cannot_be_taken_away_keeps_its_claim_and_is_not_taken_again() {
     let name = format!("{ID}.md");
     fs::write(elsewhere.join(&name), "no request").unwrap();
     let spool = scene.open();
-    let dropbox = Dropbox::open(&elsewhere).unwrap();
+    let dropbox = Inbox::open(&elsewhere).unwrap();
     let claimed = spool.claim_object(&dropbox, &name, claim_id()).unwrap().unwrap();
     claimed.note_result(&result_id()).unwrap();
     scene.published();

@@ -17,20 +17,20 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use model::ClaimId;
-use scene::Scene;
-use spool::Submission;
+use scene::SpoolScene;
+use spool::SubmissionFiles;
 
 const NAME: &str = "TR-20260209-160501Z-stage.md";
 
 /// Returns the files that were read, and the reports of the others. Claiming and submitting give
 /// the same.
-fn beside(scene: &Scene) -> (Vec<String>, Vec<String>) {
+fn beside(scene: &SpoolScene) -> (Vec<String>, Vec<String>) {
     let path = scene.top.join(NAME);
     fs::write(&path, "a request").unwrap();
     let spool = scene.spool();
     let (draft, claimed) = spool.claim_file(&path, None, ClaimId::from_random([7; 16])).unwrap();
     drop(draft);
-    let submission = Submission::read(&path, None).unwrap();
+    let submission = SubmissionFiles::read(&path, None).unwrap();
     assert_eq!(claimed.signatures(), submission.signatures());
     assert_eq!(claimed.unread_signatures(), submission.unread_signatures());
     let read = claimed.signatures().iter().map(|file| file.name.clone()).collect();
@@ -39,16 +39,16 @@ fn beside(scene: &Scene) -> (Vec<String>, Vec<String>) {
     (read, unread)
 }
 
-fn at(scene: &Scene, ending: &str) -> PathBuf {
+fn at(scene: &SpoolScene, ending: &str) -> PathBuf {
     scene.top.join(format!("{NAME}{ending}"))
 }
 
 /// Creates an object at a path.
-type Placing = fn(&Scene, PathBuf);
+type Placing = fn(&SpoolScene, PathBuf);
 
 #[test]
 fn any_label_is_one() {
-    let scene = Scene::new();
+    let scene = SpoolScene::new();
     let endings = [".alice smith.sig", ".jos\u{e9}.sig", ".sig", ".\u{1f58b}.sig", "-bob.sig"];
     for ending in endings {
         fs::write(at(&scene, ending), ending).unwrap();
@@ -77,7 +77,7 @@ fn what_cannot_be_read_is_told() {
         }),
     ];
     for (what, make) in odd {
-        let scene = Scene::new();
+        let scene = SpoolScene::new();
         make(&scene, at(&scene, ".reject.sig"));
         fs::write(at(&scene, ".sig"), "an approval").unwrap();
         let (read, unread) = beside(&scene);
@@ -90,7 +90,7 @@ fn what_cannot_be_read_is_told() {
 #[test]
 fn a_name_that_cannot_be_shown_is_told() {
     for label in [&b"\xff"[..], b"a\nb", "a\u{200b}b".as_bytes()] {
-        let scene = Scene::new();
+        let scene = SpoolScene::new();
         let name = [NAME.as_bytes(), b".", label, b".sig"].concat();
         fs::write(scene.top.join(OsStr::from_bytes(&name)), "a rejection").unwrap();
         let (read, unread) = beside(&scene);
@@ -101,7 +101,7 @@ fn a_name_that_cannot_be_shown_is_told() {
 
 #[test]
 fn names_beyond_the_limit_are_told_although_others_cannot_be_read() {
-    let scene = Scene::new();
+    let scene = SpoolScene::new();
     let fifo = at(&scene, ".00.sig");
     assert!(Command::new("mkfifo").arg(fifo).status().unwrap().success());
     for number in 1..17 {

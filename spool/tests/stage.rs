@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use model::Sha256;
-use scene::{Scene, sha256_of, staged_file};
+use scene::{SpoolScene, sha256_of, staged_file};
 use spool::{Spool, Staged};
 
 const MIB: usize = 1024 * 1024;
@@ -38,7 +38,7 @@ fn finish(spool: &Spool, staged: Staged) {
 
 #[test]
 fn every_length_arrives_whole_for_the_first_time_and_again() {
-    let scene = Scene::new();
+    let scene = SpoolScene::new();
     let spool = scene.spool();
     let buffer = 256 * 1024;
     for len in [0, 1, buffer - 1, buffer, buffer + 1, 4 * buffer, 5 * buffer + 7, 3 * MIB] {
@@ -59,7 +59,7 @@ fn every_length_arrives_whole_for_the_first_time_and_again() {
 
 #[test]
 fn an_input_seen_before_is_the_stored_copy_and_not_the_file() {
-    let scene = Scene::new();
+    let scene = SpoolScene::new();
     let content = bytes(MIB + 5, 2);
     fs::write(scene.input(), &content).unwrap();
     let sha256 = Sha256::of(&content);
@@ -85,7 +85,7 @@ fn an_input_seen_before_is_the_stored_copy_and_not_the_file() {
 
 #[test]
 fn a_stored_copy_does_not_stand_in_for_an_input_that_changed_or_went() {
-    let scene = Scene::new();
+    let scene = SpoolScene::new();
     let spool = scene.spool();
     let content = bytes(MIB, 3);
     fs::write(scene.input(), &content).unwrap();
@@ -104,7 +104,7 @@ fn a_stored_copy_does_not_stand_in_for_an_input_that_changed_or_went() {
 
 #[test]
 fn a_damaged_stored_copy_is_noticed_and_replaced() {
-    let scene = Scene::new();
+    let scene = SpoolScene::new();
     let content = bytes(MIB, 4);
     fs::write(scene.input(), &content).unwrap();
     let sha256 = Sha256::of(&content);
@@ -146,7 +146,7 @@ fn a_damaged_stored_copy_is_noticed_and_replaced() {
 
 #[test]
 fn a_slot_never_shows_what_became_of_the_file_afterwards() {
-    let scene = Scene::new();
+    let scene = SpoolScene::new();
     let spool = scene.spool();
     let content = bytes(2 * MIB, 5);
     fs::write(scene.input(), &content).unwrap();
@@ -172,7 +172,7 @@ fn a_slot_never_shows_what_became_of_the_file_afterwards() {
 /// the approved bytes.
 #[test]
 fn a_file_that_changes_while_it_is_staged_is_refused_or_staged_as_it_was() {
-    let scene = Scene::new();
+    let scene = SpoolScene::new();
     let spool = scene.spool();
     let content = bytes(2 * MIB, 6);
     fs::write(scene.input(), &content).unwrap();
@@ -222,7 +222,7 @@ fn a_file_that_changes_while_it_is_staged_is_refused_or_staged_as_it_was() {
 
 #[test]
 fn an_input_that_is_too_large_is_refused_before_it_is_read() {
-    let scene = Scene::new();
+    let scene = SpoolScene::new();
     let spool = scene.spool();
     let file = fs::File::create(scene.input()).unwrap();
     // A sparse file: reading it would take minutes.
@@ -233,7 +233,7 @@ fn an_input_that_is_too_large_is_refused_before_it_is_read() {
 
 #[test]
 fn what_nobody_used_for_long_is_let_go() {
-    let scene = Scene::new();
+    let scene = SpoolScene::new();
     let spool = scene.spool();
     let mut digests = Vec::new();
     for seed in [7, 8] {

@@ -21,9 +21,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use toolexec_tests::pace::{Supply, Times, number};
-use toolexec_tests::proof::{Door, Tool, calls, settings, signal_tracee, strace_works, traced};
-use toolexec_tests::{Bench, Disk, Service, list, workspace};
+use toolexec_tests::crash_support::{
+    CountedTool, SocketLauncher, configure_for_crash_tests, count_calls, signal_tracee,
+    strace_command, strace_works,
+};
+use toolexec_tests::timing::{RequestSupply, Times, env_number};
+use toolexec_tests::{Bench, Service, SmallDisk, list, workspace};
 
 const BURST: usize = 100;
 const SYNCS: &str = "trace=fsync,fdatasync,syncfs,sync_file_range,sync,msync";
@@ -32,24 +35,24 @@ const AT_ONCE: [(usize, usize); 3] = [(1, 10), (2, 5), (8, 3)];
 const TMPFS_KIB: u32 = 2 * 1024 * 1024;
 
 fn main() {
-    let rounds = number("ROUNDS", 10);
-    let Some(tool) = Tool::build("bench pipeline") else { return };
+    let rounds = env_number("ROUNDS", 10);
+    let Some(tool) = CountedTool::build("bench pipeline") else { return };
     let cold_us = cold_cell_us();
     let bench = Bench::new();
     let service = start(&bench, &tool);
     let memory_bench = Bench::new();
-    let disk = Disk::mount(&memory_bench.home(), TMPFS_KIB);
+    let disk = SmallDisk::mount(&memory_bench.home(), TMPFS_KIB);
     let memory = disk.as_ref().map(|_| start(&memory_bench, &tool));
     let hand_bench = Bench::new();
-    let hand = ByHand::start(&hand_bench, &tool);
+    let hand = ManualScript::start(&hand_bench, &tool);
 
-    let mut ours = Row::of(&service.spool());
-    let mut in_memory = memory.as_ref().map(|service| Row::of(&service.spool()));
-    let mut by_hand = hand.as_ref().map(|hand| Row::of(&hand.spool));
+    let mut ours = PipelineRow::of(&service.spool());
+    let mut in_memory = memory.as_ref().map(|service| PipelineRow::of(&service.spool()));
+    let mut by_hand = hand.as_ref().map(|hand| PipelineRow::of(&hand.spool));
     let (mut fsync, mut commit) = (Times::default(), Times::default());
     for row in [Some(&mut ours), in_memory.as_mut(), by_hand.as_mut()].into_iter().flatten() {
         // The first runs find no prewarmed sandbox.
-        row.supply.warm_up(5);
+        row.supply.submit_warm_up(5);
     }
     for _ in 0..rounds {
         for row in [Some(&mut ours), in_memory.as_mut(), by_hand.as_mut()].into_iter().flatten() {
@@ -69,39 +72,39 @@ fn main() {
     line("the disk: fdatasync of 4 KiB more", &fsync);
     line("the disk: a commit (file, fsync, rename, fsync)", &commit);
     goals(&ours, by_hand.as_ref(), cold_us, &commit);
-    assert_eq!(list(&service.at("quarantine")), Vec::<String>::new(), "something was refused");
+    assert_eq!(list(&service.path("quarantine")), Vec::<String>::new(), "something was refused");
     drop((service, memory, hand));
     count_syncs(&tool);
 }
 
-fn start<'a>(bench: &'a Bench, tool: &Tool) -> Service<'a> {
-    let mut service = Service::prepare(bench, &tool.asked(bench));
-    settings(&service);
+fn start<'a>(bench: &'a Bench, tool: &CountedTool) -> Service<'a> {
+    let mut service = Service::prepare(bench, &tool.service_config(bench));
+    configure_for_crash_tests(&service);
     service.spawn();
     service
 }
 
 /// One way to process requests, and its times.
-struct Row {
-    supply: Supply,
+struct PipelineRow {
+    supply: RequestSupply,
     at_once: [Times; AT_ONCE.len()],
     /// The time of a whole burst.
     burst: Times,
 }
 
-impl Row {
+impl PipelineRow {
     fn of(spool: &Path) -> Self {
         let (at_once, burst) = Default::default();
-        Self { supply: Supply::beside(spool), at_once, burst }
+        Self { supply: RequestSupply::for_spool(spool), at_once, burst }
     }
 
     fn one_round(&mut self) {
         for ((at_once, times), kept) in AT_ONCE.into_iter().zip(&mut self.at_once) {
             for _ in 0..times {
-                kept.extend(self.supply.timed(at_once).0);
+                kept.extend(self.supply.submit_timed(at_once).0);
             }
         }
-        self.burst.add(self.supply.timed(BURST).1);
+        self.burst.add(self.supply.submit_timed(BURST).1);
     }
 
     fn print(&self, name: &str) {
@@ -122,7 +125,7 @@ fn line(name: &str, times: &Times) {
     println!("{name:<52} {:>8.2} {:>8.2}", times.ms_at(50), times.ms_at(99));
 }
 
-fn goals(ours: &Row, by_hand: Option<&Row>, cold_us: Option<f64>, commit: &Times) {
+fn goals(ours: &PipelineRow, by_hand: Option<&PipelineRow>, cold_us: Option<f64>, commit: &Times) {
     println!();
     if let Some(by_hand) = by_hand {
         let ratio = ours.per_second() / by_hand.per_second();
@@ -180,13 +183,13 @@ fn cold_cell_us() -> Option<f64> {
 }
 
 /// The script, running in a directory of its own.
-struct ByHand {
+struct ManualScript {
     child: Child,
     spool: PathBuf,
 }
 
-impl ByHand {
-    fn start(bench: &Bench, tool: &Tool) -> Option<Self> {
+impl ManualScript {
+    fn start(bench: &Bench, tool: &CountedTool) -> Option<Self> {
         let spool = bench.home().join("spool");
         fs::create_dir_all(spool.join("approved")).unwrap();
         let key = bench.home().join("key");
@@ -205,7 +208,7 @@ impl ByHand {
     }
 }
 
-impl Drop for ByHand {
+impl Drop for ManualScript {
     fn drop(&mut self) {
         let ended = self.child.kill().and_then(|()| self.child.wait());
         assert!(ended.is_ok() || std::thread::panicking(), "{ended:?}");
@@ -213,28 +216,28 @@ impl Drop for ByHand {
 }
 
 /// Counts the syncs of the daemon for one request, and for one request of a burst.
-fn count_syncs(tool: &Tool) {
+fn count_syncs(tool: &CountedTool) {
     if !strace_works("bench pipeline") {
         return;
     }
     println!("\nsyncs of toolexecd for one request, counted by strace");
     for (count, goal_max) in [(1, 4.0), (BURST, 1.0)] {
         let bench = Bench::new();
-        let mut service = Service::prepare(&bench, &tool.asked(&bench));
-        settings(&service);
-        let _door = Door::open(&bench, &service);
+        let mut service = Service::prepare(&bench, &tool.service_config(&bench));
+        configure_for_crash_tests(&service);
+        let _door = SocketLauncher::start(&bench, &service);
         let log = bench.scratch().path().join("trace");
-        let command = traced(&service, &["--seccomp-bpf", "-e", SYNCS], &log);
+        let command = strace_command(&service, &["--seccomp-bpf", "-e", SYNCS], &log);
         service.spawn_as(command);
         service.wait_for("the daemon to be ready", |service| service.log().contains("ready"));
-        let mut supply = Supply::of(&service);
-        supply.warm_up(1);
+        let mut supply = RequestSupply::of(&service);
+        supply.submit_warm_up(1);
         // The work after a run is finished by then.
         std::thread::sleep(Duration::from_millis(500));
-        let before: u32 = calls(&log).values().sum();
-        assert_eq!(supply.timed(count).0.len(), count);
+        let before: u32 = count_calls(&log).values().sum();
+        assert_eq!(supply.submit_timed(count).0.len(), count);
         std::thread::sleep(Duration::from_millis(500));
-        let kinds = calls(&log);
+        let kinds = count_calls(&log);
         let of_it = f64::from(kinds.values().sum::<u32>() - before);
         let each = of_it / f64::from(u32::try_from(count).unwrap());
         goal(&format!("{count} at once (goal at most {goal_max})"), each, each <= goal_max);

@@ -14,8 +14,8 @@
 
 use std::time::{Duration, Instant};
 
-use toolexec_tests::pace::{Departures, Supply, number, rss_kib, wakeups};
-use toolexec_tests::proof::{Tool, settings};
+use toolexec_tests::crash_support::{CountedTool, configure_for_crash_tests};
+use toolexec_tests::timing::{Departures, RequestSupply, env_number, rss_kib, voluntary_switches};
 use toolexec_tests::{Bench, Service};
 
 const FEW: usize = 10;
@@ -23,26 +23,27 @@ const FEW: usize = 10;
 const WARM_UP: usize = 20;
 
 fn main() {
-    let Some(tool) = Tool::build("bench queue") else { return };
-    let (waiting, measured) = (number("WAITING", 100_000), number("MEASURED", 200));
-    idle(&tool);
+    let Some(tool) = CountedTool::build("bench queue") else { return };
+    let (waiting, measured) = (env_number("WAITING", 100_000), env_number("MEASURED", 200));
+    measure_idle(&tool);
     println!("{:<20} {:>12} {:>12} {:>12}", "waiting", "ms each", "first, ms", "RSS, KiB");
     // Measured before and after, which shows variations of the machine.
-    let [first, many, again] = [FEW, waiting, FEW].map(|waiting| cost(&tool, waiting, measured));
+    let [first, many, again] =
+        [FEW, waiting, FEW].map(|waiting| measure_departures(&tool, waiting, measured));
     let ratio = many / f64::midpoint(first, again);
     let met = if ratio <= 1.2 { "met" } else { "MISSED" };
     println!("with {waiting} waiting, to with {FEW}: {ratio:.2} (goal at most 1.2: {met})");
 }
 
 /// Returns the milliseconds between two departures while this many requests wait.
-fn cost(tool: &Tool, waiting: usize, measured: usize) -> f64 {
+fn measure_departures(tool: &CountedTool, waiting: usize, measured: usize) -> f64 {
     let bench = Bench::new();
-    let mut service = Service::prepare(&bench, &tool.asked(&bench));
-    settings(&service);
-    let mut supply = Supply::of(&service);
-    supply.lay_out(waiting);
+    let mut service = Service::prepare(&bench, &tool.service_config(&bench));
+    configure_for_crash_tests(&service);
+    let mut supply = RequestSupply::of(&service);
+    supply.write_waiting(waiting);
     let next = supply.prepare(WARM_UP + measured);
-    let mut departures = Departures::of(&service.at("approved"));
+    let mut departures = Departures::of(&service.path("approved"));
     let started = Instant::now();
     let command = service.command();
     service.spawn_as(command);
@@ -51,7 +52,7 @@ fn cost(tool: &Tool, waiting: usize, measured: usize) -> f64 {
         // Any one of them.
         assert!(!departures.wait().is_empty());
         // Keeps the number of waiting requests constant.
-        supply.drop_one(name);
+        supply.submit_one(name);
         match number {
             0 => first = started.elapsed(),
             WARM_UP => begun = Instant::now(),
@@ -69,18 +70,18 @@ fn cost(tool: &Tool, waiting: usize, measured: usize) -> f64 {
 }
 
 /// Measures a daemon that has run something and is idle.
-fn idle(tool: &Tool) {
-    let seconds = number("IDLE_SEC", 60);
+fn measure_idle(tool: &CountedTool) {
+    let seconds = env_number("IDLE_SEC", 60);
     let bench = Bench::new();
-    let mut service = Service::prepare(&bench, &tool.asked(&bench));
-    settings(&service);
+    let mut service = Service::prepare(&bench, &tool.service_config(&bench));
+    configure_for_crash_tests(&service);
     service.spawn();
-    Supply::of(&service).warm_up(3);
+    RequestSupply::of(&service).submit_warm_up(3);
     std::thread::sleep(Duration::from_secs(3));
     let pid = service.process().0;
-    let before = wakeups(pid);
+    let before = voluntary_switches(pid);
     std::thread::sleep(Duration::from_secs(u64::try_from(seconds).unwrap()));
-    let woken = f64::from(u32::try_from(wakeups(pid) - before).unwrap());
+    let woken = f64::from(u32::try_from(voluntary_switches(pid) - before).unwrap());
     let each_minute = woken * 60.0 / f64::from(u32::try_from(seconds).unwrap());
     let rss = rss_kib(pid);
     let goal = |met| if met { "met" } else { "MISSED" };

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::desk::{Scratch, list};
 use crate::record::Record;
-use crate::request::{Request, RequestText};
+use crate::request::{RequestText, SavedRequest};
+use crate::scratch::{ScratchDir, list};
 use crate::skip;
 
 /// The account that tests use as an ordinary user when they run as root: its uid and gid.
@@ -33,14 +33,14 @@ fn ordinary_account() -> (u32, u32) {
 
 /// The exit code, output and duration of a finished program.
 #[derive(Debug)]
-pub struct Said {
+pub struct CliOutput {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
-    pub took: Duration,
+    pub elapsed: Duration,
 }
 
-impl Said {
+impl CliOutput {
     /// Runs a command to its end.
     ///
     /// # Panics
@@ -60,7 +60,7 @@ impl Said {
             code: said.status.code(),
             stdout: text(&said.stdout),
             stderr: text(&said.stderr),
-            took,
+            elapsed: took,
         }
     }
 
@@ -87,7 +87,7 @@ impl Said {
 
     /// Asserts that stderr contains each of these texts.
     #[track_caller]
-    pub fn assert_says(&self, words: &[&str]) {
+    pub fn assert_stderr(&self, words: &[&str]) {
         for word in words {
             assert!(self.stderr.contains(word), "{word:?} is not in {self:#?}");
         }
@@ -96,7 +96,7 @@ impl Said {
 
 /// A scratch directory, and a user with a home and a state directory in it.
 pub struct Bench {
-    scratch: Scratch,
+    scratch: ScratchDir,
     drop_rights: bool,
 }
 
@@ -114,7 +114,7 @@ impl Bench {
     /// Returns a bench that acts as root. If the tests do not run as root, logs a skip and returns
     /// `None`.
     #[must_use]
-    pub fn of_root(test: &str) -> Option<Self> {
+    pub fn as_root(test: &str) -> Option<Self> {
         if !tests_run_as_root() {
             skip(test, "needs root, and the tests run as an ordinary user");
             return None;
@@ -125,9 +125,10 @@ impl Bench {
     /// Returns a bench that acts as an ordinary user. If that user cannot create user namespaces,
     /// logs a skip and returns `None`.
     #[must_use]
-    pub fn of_an_ordinary_user(test: &str) -> Option<Self> {
+    pub fn as_ordinary_user(test: &str) -> Option<Self> {
         let bench = Self::of(tests_run_as_root());
-        let tried = Said::of(bench.command("unshare").args(["--user", "--map-root-user", "true"]));
+        let tried =
+            CliOutput::of(bench.command("unshare").args(["--user", "--map-root-user", "true"]));
         if tried.code == Some(0) {
             return Some(bench);
         }
@@ -136,7 +137,7 @@ impl Bench {
     }
 
     fn of(drop_rights: bool) -> Self {
-        let scratch = Scratch::new();
+        let scratch = ScratchDir::new();
         let home = scratch.dir("home");
         if drop_rights {
             let (uid, gid) = ordinary_account();
@@ -147,7 +148,7 @@ impl Bench {
 
     /// The scratch directory of the test.
     #[must_use]
-    pub fn scratch(&self) -> &Scratch {
+    pub fn scratch(&self) -> &ScratchDir {
         &self.scratch
     }
 
@@ -207,8 +208,11 @@ impl Bench {
 
     /// Runs `toolexec` with these arguments.
     #[must_use]
-    pub fn toolexec<S: AsRef<std::ffi::OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Said {
-        Said::of(self.command("toolexec").args(words))
+    pub fn toolexec<S: AsRef<std::ffi::OsStr>>(
+        &self,
+        words: impl IntoIterator<Item = S>,
+    ) -> CliOutput {
+        CliOutput::of(self.command("toolexec").args(words))
     }
 
     /// A shell that runs these lines as the acting user, with the programs under test in `PATH`. It
@@ -225,20 +229,22 @@ impl Bench {
 
     /// Writes a request to a directory that every user can read.
     #[must_use]
-    pub fn save(&self, request: &RequestText) -> Request {
+    pub fn save(&self, request: &RequestText) -> SavedRequest {
         request.save(&self.scratch.dir("requests"))
     }
 
     /// Runs `toolexec run --format json` on a request.
     #[must_use]
-    pub fn run(&self, request: &Request) -> Said {
-        Said::of(self.command("toolexec").arg("run").arg(&request.path).args(["--format", "json"]))
+    pub fn run(&self, request: &SavedRequest) -> CliOutput {
+        CliOutput::of(
+            self.command("toolexec").arg("run").arg(&request.path).args(["--format", "json"]),
+        )
     }
 
     /// Runs a request and returns its record. Asserts that the JSON output matches the record.
     #[must_use]
     #[track_caller]
-    pub fn record_of(&self, request: &RequestText) -> (Said, Record) {
+    pub fn run_recorded(&self, request: &RequestText) -> (CliOutput, Record) {
         let said = self.run(&self.save(request));
         let record = Record::of(&said);
         (said, record)

@@ -13,34 +13,34 @@
 )]
 
 mod bench;
-mod desk;
+pub mod crash_support;
+mod doc_page;
 pub mod hostile;
-pub mod pace;
-mod page;
-pub mod patience;
 mod processes;
 mod programs;
-pub mod proof;
 mod record;
 mod request;
+mod scratch;
 mod screen;
 mod service;
 mod skip;
+pub mod slowdown;
 mod snapshot;
-mod user_range;
+mod subordinate_ids;
+pub mod timing;
 
-pub use bench::{Bench, Said};
-pub use desk::{Disk, Scratch, list};
-pub use page::Page;
-pub use processes::{Process, is_child_of, kill, parent_of, with_word, without_word};
+pub use bench::{Bench, CliOutput};
+pub use doc_page::DocPage;
+pub use processes::{Process, is_child_of, kill, parent_of, wait_for_no_process, wait_for_process};
 pub use programs::{programs, workspace};
 pub use record::Record;
-pub use request::{Request, RequestText};
-pub use screen::Screen;
-pub use service::{Asked, Service};
+pub use request::{RequestText, SavedRequest};
+pub use scratch::{ScratchDir, SmallDisk, list};
+pub use screen::TmuxScreen;
+pub use service::{Service, ServiceConfig};
 pub use skip::skip;
 pub use snapshot::assert_snapshot;
-pub use user_range::{UIDS, with_user_range};
+pub use subordinate_ids::{RUN_UIDS, with_user_range};
 
 /// Returns true if `ssh-keygen`, the independent verifier, works here. Otherwise logs a skip.
 #[must_use]
@@ -65,7 +65,7 @@ macro_rules! as_both {
         mod as_root {
             $(#[test]
             fn $name() {
-                if let Some(bench) = $crate::Bench::of_root(concat!("as_root::", stringify!($name))) {
+                if let Some(bench) = $crate::Bench::as_root(concat!("as_root::", stringify!($name))) {
                     super::$name(&bench);
                 }
             })*
@@ -74,7 +74,7 @@ macro_rules! as_both {
             $(#[test]
             fn $name() {
                 let test = concat!("as_an_ordinary_user::", stringify!($name));
-                if let Some(bench) = $crate::Bench::of_an_ordinary_user(test) {
+                if let Some(bench) = $crate::Bench::as_ordinary_user(test) {
                     super::$name(&bench);
                 }
             })*

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Process(pub u32);
 
-fn now_with(word: &str) -> Vec<Process> {
+fn processes_with(word: &str) -> Vec<Process> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").unwrap() {
         let name = entry.unwrap().file_name();
@@ -27,10 +27,10 @@ fn now_with(word: &str) -> Vec<Process> {
 /// Panics if no process has it after ten seconds.
 #[must_use]
 #[track_caller]
-pub fn with_word(word: &str) -> Vec<Process> {
+pub fn wait_for_process(word: &str) -> Vec<Process> {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(10) {
-        let found = now_with(word);
+        let found = processes_with(word);
         if !found.is_empty() {
             return found;
         }
@@ -44,10 +44,10 @@ pub fn with_word(word: &str) -> Vec<Process> {
 /// # Panics
 /// Panics if a process still has it after ten seconds.
 #[track_caller]
-pub fn without_word(word: &str) {
+pub fn wait_for_no_process(word: &str) {
     let begun = Instant::now();
-    while !now_with(word).is_empty() {
-        assert!(begun.elapsed() < Duration::from_secs(10), "{:?} lives on", now_with(word));
+    while !processes_with(word).is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?} lives on", processes_with(word));
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -26,7 +26,7 @@ pub fn workspace() -> PathBuf {
 pub fn programs() -> PathBuf {
     if let Some(named) = std::env::var_os("TOOLEXEC_BIN") {
         let named = PathBuf::from(named);
-        assert!(linked(&named).is_some(), "TOOLEXEC_BIN={}: not all programs", named.display());
+        assert!(link_time(&named).is_some(), "TOOLEXEC_BIN={}: not all programs", named.display());
         return fs::canonicalize(named).unwrap();
     }
     // target/<profile>/deps/<test>
@@ -35,9 +35,9 @@ pub fn programs() -> PathBuf {
     let release = profile.parent().unwrap().join("release");
     let runner = std::env::var_os("TOOLEXEC_SKIP_LOG").is_some();
     let places = if runner { vec![release] } else { vec![profile, release] };
-    let chosen = places.into_iter().max_by_key(|place| linked(place)).unwrap();
+    let chosen = places.into_iter().max_by_key(|place| link_time(place)).unwrap();
     assert!(
-        linked(&chosen).is_some(),
+        link_time(&chosen).is_some(),
         "the programs are not built; run\n\n    cargo build --release --workspace --locked\n\nor \
          name their directory in TOOLEXEC_BIN (tests/run builds them itself)"
     );
@@ -47,7 +47,7 @@ pub fn programs() -> PathBuf {
 /// Returns the time at which `toolexec` was linked, if all programs exist. Every change of a
 /// library links it again. The time of the launcher does not count, because `cargo test` also
 /// builds it alone.
-fn linked(place: &Path) -> Option<SystemTime> {
+fn link_time(place: &Path) -> Option<SystemTime> {
     if !PROGRAMS.iter().all(|name| place.join(name).is_file()) {
         return None;
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::bench::Said;
+use crate::bench::CliOutput;
 
 /// A result directory and its Markdown page.
 #[derive(Debug)]
@@ -17,12 +17,16 @@ impl Record {
     /// record.
     #[must_use]
     #[track_caller]
-    pub fn of(said: &Said) -> Self {
+    pub fn of(said: &CliOutput) -> Self {
         let json = said.json();
         let record = Self::at(Path::new(json["record"].as_str().unwrap()));
         assert_eq!(json["verified"], true, "{said:#?}");
         assert_eq!(json["outcome"].as_str(), Some(record.outcome()), "{said:#?}");
-        assert_eq!(json["exit_code"].to_string(), record.fact("exit_code"), "{said:#?}");
+        assert_eq!(
+            json["exit_code"].to_string(),
+            record.front_matter_value("exit_code"),
+            "{said:#?}"
+        );
         assert_eq!(json["result_id"].as_str(), Some(record.id()), "{said:#?}");
         record
     }
@@ -40,7 +44,7 @@ impl Record {
     /// Returns a value of the front matter, without its quotes.
     #[must_use]
     #[track_caller]
-    pub fn fact(&self, key: &str) -> &str {
+    pub fn front_matter_value(&self, key: &str) -> &str {
         let front = self.text.split("\n---\n").next().unwrap();
         let find = |line: &'_ str| line.starts_with(&format!("{key}: "));
         let line = front.lines().find(|line| find(line.trim_start()));
@@ -51,7 +55,7 @@ impl Record {
     /// The `outcome` of the record.
     #[must_use]
     pub fn outcome(&self) -> &str {
-        self.fact("outcome")
+        self.front_matter_value("outcome")
     }
 
     /// The result id, which is the name of the directory.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The files of a request.
 #[derive(Debug)]
-pub struct Request {
+pub struct SavedRequest {
     pub id: String,
     pub path: PathBuf,
     /// The directory with its inputs.
@@ -154,7 +154,7 @@ impl RequestText {
     /// Writes the request and its inputs, readable by every user.
     #[must_use]
     #[track_caller]
-    pub fn save(&self, place: &Path) -> Request {
+    pub fn save(&self, place: &Path) -> SavedRequest {
         let readable = |path: &Path, mode| {
             fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
         };
@@ -170,6 +170,6 @@ impl RequestText {
         let path = place.join(format!("{}.md", self.id));
         fs::write(&path, self.text()).unwrap();
         readable(&path, 0o644);
-        Request { id: self.id.clone(), path, inputs }
+        SavedRequest { id: self.id.clone(), path, inputs }
     }
 }

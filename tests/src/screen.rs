@@ -7,20 +7,20 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::bench::{Bench, Said};
-use crate::processes::without_word;
+use crate::bench::{Bench, CliOutput};
+use crate::processes::wait_for_no_process;
 use crate::skip;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const SCREEN_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A tmux session of a test.
-pub struct Screen<'a> {
+pub struct TmuxScreen<'a> {
     bench: &'a Bench,
     socket: PathBuf,
     log: PathBuf,
 }
 
-impl<'a> Screen<'a> {
+impl<'a> TmuxScreen<'a> {
     /// Opens a shell on a screen of this size. Without tmux, logs a skip and returns `None`.
     #[must_use]
     pub fn open(test: &str, bench: &'a Bench, size: (u16, u16)) -> Option<Self> {
@@ -49,7 +49,7 @@ impl<'a> Screen<'a> {
         screen.tmux(["resize-window", "-x", &columns, "-y", &rows]);
         let log = format!("cat >> {}", screen.log.display());
         screen.tmux(["pipe-pane", "-o", &log]);
-        screen.line("unset HISTFILE; PS1='ready$ '; clear");
+        screen.type_line("unset HISTFILE; PS1='ready$ '; clear");
         screen.wait_until("a prompt", |text| text.starts_with("ready$"));
         Some(screen)
     }
@@ -58,25 +58,25 @@ impl<'a> Screen<'a> {
         let mut command = self.bench.command("tmux");
         command.env_remove("TMUX").env("TERM", "xterm-256color").env("LC_ALL", "C.UTF-8");
         command.arg("-u").arg("-S").arg(&self.socket).args(words);
-        let said = Said::of(&mut command);
+        let said = CliOutput::of(&mut command);
         said.assert_code(0);
         said.stdout
     }
 
     /// Sends keys by their tmux names.
-    pub fn keys<S: AsRef<OsStr>>(&self, keys: impl IntoIterator<Item = S>) {
+    pub fn type_keys<S: AsRef<OsStr>>(&self, keys: impl IntoIterator<Item = S>) {
         let words = ["send-keys".into()].into_iter();
         self.tmux(words.chain(keys.into_iter().map(|key| key.as_ref().to_owned())));
     }
 
     /// Types a text and Enter.
-    pub fn line(&self, text: &str) {
+    pub fn type_line(&self, text: &str) {
         self.tmux(["send-keys", "-l", text]);
-        self.keys(["Enter"]);
+        self.type_keys(["Enter"]);
     }
 
     /// Sends a text in one piece, faster than a program reads. A newline is Enter.
-    pub fn at_once(&self, text: &str) {
+    pub fn type_at_once(&self, text: &str) {
         self.tmux(["set-buffer", text]);
         self.tmux(["paste-buffer", "-r"]);
     }
@@ -117,7 +117,7 @@ impl<'a> Screen<'a> {
             self.tmux(["display-message", "-p", "#{pane_tty} #{alternate_on} #{cursor_flag}"]);
         let tty = tty.trim_end();
         let (path, flags) = tty.split_once(' ').unwrap();
-        let said = Said::of(Command::new("stty").arg("-F").arg(path).arg("-a"));
+        let said = CliOutput::of(Command::new("stty").arg("-F").arg(path).arg("-a"));
         format!("{flags} {}", said.stdout)
     }
 
@@ -148,18 +148,18 @@ impl<'a> Screen<'a> {
             if is_so(&text) {
                 return text;
             }
-            assert!(begun.elapsed() < PATIENCE, "{what:?} does not come:\n{text}");
+            assert!(begun.elapsed() < SCREEN_TIMEOUT, "{what:?} does not come:\n{text}");
             std::thread::sleep(Duration::from_millis(50));
         }
     }
 }
 
-impl Drop for Screen<'_> {
+impl Drop for TmuxScreen<'_> {
     fn drop(&mut self) {
         self.tmux(["kill-server"]);
         if !std::thread::panicking() {
             // tmux writes into the scratch directory until it has ended.
-            without_word(self.socket.to_str().unwrap());
+            wait_for_no_process(self.socket.to_str().unwrap());
         }
     }
 }

@@ -6,22 +6,22 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::bench::{Bench, Said};
-use crate::desk::list;
+use crate::bench::{Bench, CliOutput};
 use crate::processes::{Process, kill};
 use crate::record::Record;
-use crate::request::{Request, RequestText};
+use crate::request::{RequestText, SavedRequest};
+use crate::scratch::list;
 
 /// The configuration of a daemon.
-pub struct Asked {
+pub struct ServiceConfig {
     pub policy: String,
     pub drain_sec: u32,
     pub allowed_signers: Option<PathBuf>,
     /// `None` keeps the daemon's default.
-    pub ready_cells: Option<u32>,
+    pub prewarmed_sandboxes: Option<u32>,
 }
 
-impl Asked {
+impl ServiceConfig {
     /// The embedded policy, with the user who runs the daemon as the only approving owner.
     #[must_use]
     pub fn for_owner(bench: &Bench) -> Self {
@@ -42,7 +42,7 @@ impl Asked {
             assert!(policy.contains(from), "{from} is not in the policy");
             policy = policy.replacen(from, &to, 1);
         }
-        Self { policy, drain_sec: 1, allowed_signers: None, ready_cells: None }
+        Self { policy, drain_sec: 1, allowed_signers: None, prewarmed_sandboxes: None }
     }
 }
 
@@ -56,7 +56,7 @@ pub struct Service<'a> {
 impl<'a> Service<'a> {
     /// Creates the spool and the configuration. Starts nothing.
     #[must_use]
-    pub fn prepare(bench: &'a Bench, asked: &Asked) -> Self {
+    pub fn prepare(bench: &'a Bench, asked: &ServiceConfig) -> Self {
         let service = Self { bench, child: None, starts: 0 };
         let root = bench.home();
         fs::create_dir_all(service.spool().join("approved")).unwrap();
@@ -73,7 +73,7 @@ impl<'a> Service<'a> {
         if let Some(signers) = &asked.allowed_signers {
             config.push_str(&format!("allowed_signers: {}\n", signers.display()));
         }
-        if let Some(ready_cells) = asked.ready_cells {
+        if let Some(ready_cells) = asked.prewarmed_sandboxes {
             config.push_str(&format!("ready_cells: {ready_cells}\n"));
         }
         fs::write(service.config(), config).unwrap();
@@ -82,7 +82,7 @@ impl<'a> Service<'a> {
 
     /// Creates the spool and the configuration, and starts the daemon.
     #[must_use]
-    pub fn start(bench: &'a Bench, asked: &Asked) -> Self {
+    pub fn start(bench: &'a Bench, asked: &ServiceConfig) -> Self {
         let mut service = Self::prepare(bench, asked);
         service.spawn();
         service
@@ -108,7 +108,7 @@ impl<'a> Service<'a> {
 
     /// Returns a path in the spool.
     #[must_use]
-    pub fn at(&self, path: &str) -> PathBuf {
+    pub fn path(&self, path: &str) -> PathBuf {
         self.spool().join(path)
     }
 
@@ -145,7 +145,7 @@ impl<'a> Service<'a> {
     }
 
     /// Returns the exit status if the daemon has ended.
-    pub fn ended(&mut self) -> Option<ExitStatus> {
+    pub fn exit_status(&mut self) -> Option<ExitStatus> {
         let status = self.child.as_mut().unwrap().try_wait().unwrap()?;
         self.child = None;
         Some(status)
@@ -174,23 +174,23 @@ impl<'a> Service<'a> {
         }
     }
 
-    /// Submits a request with `toolexec promote`.
+    /// Submits a request with `toolexec submit`.
     #[track_caller]
-    pub fn promote(&self, request: &RequestText) -> Request {
+    pub fn submit(&self, request: &RequestText) -> SavedRequest {
         let saved = self.bench.save(request);
-        self.promote_saved(&saved).assert_code(0);
+        self.submit_saved(&saved).assert_code(0);
         saved
     }
 
-    /// Runs `toolexec promote` on a saved request.
+    /// Runs `toolexec submit` on a saved request.
     #[must_use]
-    pub fn promote_saved(&self, request: &Request) -> Said {
+    pub fn submit_saved(&self, request: &SavedRequest) -> CliOutput {
         let mut command = self.bench.command("toolexec");
-        Said::of(command.arg("promote").arg(&request.path).arg("--spool").arg(self.spool()))
+        CliOutput::of(command.arg("promote").arg(&request.path).arg("--spool").arg(self.spool()))
     }
 
     /// Writes a ledger in the format of an earlier version: lines without checksums, and no head.
-    pub fn write_ledger_of_before(&self, lines: &str) {
+    pub fn write_old_ledger(&self, lines: &str) {
         let without_sum = |line: &str| match line.split_once(",\"sum\":\"") {
             Some((content, _)) => format!("{content}}}\n"),
             None => format!("{line}\n"),
@@ -202,14 +202,14 @@ impl<'a> Service<'a> {
 
     /// Returns the names of the staging slots.
     #[must_use]
-    pub fn slots(&self) -> Vec<String> {
+    pub fn staging_slots(&self) -> Vec<String> {
         list(&self.state().join("staging"))
     }
 
     /// Asserts that no input is staged. The slot of a prewarmed sandbox is empty.
     #[track_caller]
     pub fn assert_nothing_staged(&self) {
-        for slot in self.slots() {
+        for slot in self.staging_slots() {
             assert_eq!(
                 list(&self.state().join("staging").join(&slot)),
                 Vec::<String>::new(),
@@ -229,7 +229,7 @@ impl<'a> Service<'a> {
     /// Returns the names of the published results.
     #[must_use]
     pub fn visible_results(&self) -> Vec<String> {
-        let mut names = list(&self.at("results"));
+        let mut names = list(&self.path("results"));
         names.retain(|name| !name.starts_with('.'));
         names
     }
@@ -237,7 +237,7 @@ impl<'a> Service<'a> {
     /// Returns every published record.
     #[must_use]
     pub fn records(&self) -> Vec<Record> {
-        let results = self.at("results");
+        let results = self.path("results");
         self.visible_results().iter().map(|name| Record::at(&results.join(name))).collect()
     }
 
@@ -246,9 +246,9 @@ impl<'a> Service<'a> {
     #[track_caller]
     pub fn record_of(&self, request_id: &str) -> Record {
         self.wait_for("a record", |service| !service.records_of(request_id).is_empty());
-        let file = self.at(&format!("approved/{request_id}.md"));
+        let file = self.path(&format!("approved/{request_id}.md"));
         self.wait_for("the request to leave approved/", |_| !file.exists());
-        self.wait_for("the claim to be finished", |service| list(&service.at("work")).is_empty());
+        self.wait_for("the claim to be finished", |service| list(&service.path("work")).is_empty());
         let mut records = self.records_of(request_id);
         assert_eq!(records.len(), 1, "{records:#?}");
         records.remove(0)
@@ -256,20 +256,20 @@ impl<'a> Service<'a> {
 
     /// Runs `toolexec verify` on all results with the daemon's key.
     #[must_use]
-    pub fn verify(&self) -> Said {
+    pub fn verify(&self) -> CliOutput {
         let mut command = self.bench.command("toolexec");
-        command.arg("verify").arg(self.at("results")).arg("--state").arg(self.state());
-        Said::of(&mut command)
+        command.arg("verify").arg(self.path("results")).arg("--state").arg(self.state());
+        CliOutput::of(&mut command)
     }
 
     /// Runs `toolexec log fsck` on the daemon's log and the results.
     #[must_use]
-    pub fn fsck(&self) -> Said {
+    pub fn fsck(&self) -> CliOutput {
         let mut command = self.bench.command("toolexec");
         command.args(["log", "fsck", "--spool"]).arg(self.spool());
         command.arg("--log-key").arg(self.state().join("keys/log.pub"));
-        command.arg("--results").arg(self.at("results"));
-        Said::of(&mut command)
+        command.arg("--results").arg(self.path("results"));
+        CliOutput::of(&mut command)
     }
 
     /// Sends the daemon a signal.

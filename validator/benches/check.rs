@@ -16,8 +16,11 @@ use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 use model::UtcTime;
-use table::{Row, shown};
-use validator::{Draft, Expect, OwnerUid, Place, REQUEST_BYTES_MAX, Severity, check_result, lint};
+use table::{Measurement, shown};
+use validator::{
+    ApprovalRequirement, Draft, FileLocation, OwnerUid, REQUEST_BYTES_MAX, Severity, check_result,
+    lint,
+};
 
 const REQUEST: &str = include_str!("check/request.md");
 const REQUEST_NAME: &str = "TR-20260209-160501Z-weather-statistics.md";
@@ -36,11 +39,11 @@ fn now() -> UtcTime {
 /// Reads the bytes, checks them, and drops the result.
 fn check(bytes: &[u8]) -> bool {
     let draft = Draft::new(bytes.to_vec(), REQUEST_NAME, OwnerUid::new(1000));
-    draft.expect("no shape is too large").check(Place::Spool, now()).verdict.is_ok()
+    draft.expect("no shape is too large").check(FileLocation::Spool, now()).verdict.is_ok()
 }
 
 fn lint_as(bytes: &[u8], name: &str) -> usize {
-    lint(bytes, name, Expect::Approved, now()).1.len()
+    lint(bytes, name, ApprovalRequirement::Approved, now()).1.len()
 }
 
 /// Returns the time of one run in the fastest sample, or None if the name is not selected.
@@ -69,12 +72,12 @@ fn measured<T>(
     bytes: usize,
     goal: Option<f64>,
     work: impl FnMut() -> T,
-) -> Option<Row> {
+) -> Option<Measurement> {
     let seconds = fastest(criterion, &name, work)?;
-    Some(Row { name, bytes, seconds, goal })
+    Some(Measurement { name, bytes, seconds, goal })
 }
 
-fn typical(criterion: &mut Criterion) -> Vec<Row> {
+fn typical(criterion: &mut Criterion) -> Vec<Measurement> {
     assert!(check(REQUEST.as_bytes()), "the typical request is not valid");
     let (request, result) = (REQUEST.as_bytes(), RESULT.as_bytes());
     let rows = check_result(result, RESULT_NAME);
@@ -96,7 +99,7 @@ fn typical(criterion: &mut Criterion) -> Vec<Row> {
     rows.into_iter().flatten().collect()
 }
 
-fn worst(criterion: &mut Criterion) -> Vec<Row> {
+fn worst(criterion: &mut Criterion) -> Vec<Measurement> {
     let mut rows = Vec::new();
     for (name, bytes) in shapes::all(REQUEST) {
         let size = bytes.len();

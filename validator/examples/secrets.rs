@@ -19,7 +19,7 @@ use std::time::Instant;
 use assigned::NOT_ASSIGNED;
 use form::{FORMS, build};
 use mint::{BASE64, URL64, random};
-use validator::{secret_kinds, withheld};
+use validator::{secret_kinds, withholding_code};
 
 const REQUEST_BYTES: usize = 2400;
 const HOSTILE_BYTES: usize = 256 * 1024;
@@ -97,11 +97,11 @@ fn main() {
     let request = support::valid().repeat(2);
     let request = &request[..REQUEST_BYTES];
     let whole = time(20_000, || {
-        black_box(withheld(black_box(request)));
+        black_box(withholding_code(black_box(request)));
     });
     let lines = time(20_000, || {
         for line in black_box(request).lines() {
-            black_box(withheld(line));
+            black_box(withholding_code(line));
         }
     });
     println!("{whole:9.1} us  a request of {REQUEST_BYTES} bytes\n{lines:9.1} us  by lines");
@@ -109,7 +109,7 @@ fn main() {
     for unit in hostile() {
         let text = unit.repeat(HOSTILE_BYTES / unit.len() + 1);
         let each = time(20, || {
-            black_box(withheld(black_box(&text)));
+            black_box(withholding_code(black_box(&text)));
         });
         slow.push((each, unit.chars().take(60).collect()));
     }

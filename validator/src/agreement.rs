@@ -1,28 +1,28 @@
 //! Consistency of the sections `## Input Files` and `## Output Expectations` with the front matter.
 //! The approver reads the sections, so a difference must never pass.
 
-use model::{Line, Sha256, SourceSpan, quote};
+use model::{Sha256, SourceSpan, TextLine, quote};
 
 use crate::code::Code;
-use crate::declared::{Declarations, Declared};
+use crate::declared::{Declaration, Declarations};
 use crate::report::Report;
 use crate::sections::Section;
 
 pub(crate) fn inputs(section: &Section<'_>, declared: &Declarations<Sha256>, report: &mut Report) {
     let Some(declared) = declared else { return };
-    let known = Known::of(declared);
+    let known = DeclarationIndex::of(declared);
     let mut named: Vec<&str> = Vec::new();
     for line in &section.lines {
         let paths = paths_below(line, "/in/");
         named.extend(paths.iter().map(|(path, _)| *path));
         check_digests(line, &paths, &known, report);
-        for (path, spot) in strangers(line, &paths, &known) {
+        for (path, spot) in undeclared_paths(line, &paths, &known) {
             let message =
-                format!("{}: named here, but not declared in `inputs`", below("/in/", path));
+                format!("{}: named here, but not declared in `inputs`", quoted_path("/in/", path));
             report.error(Code::InputsUndeclared, spot, message);
         }
     }
-    for item in unnamed(declared, &mut named) {
+    for item in unlisted(declared, &mut named) {
         let message = format!("`/in/{}`: declared, but not listed here", item.path);
         let hint = format!("add a line such as `- /in/{}`", item.path);
         report.error_hint(Code::InputsMissing, section.spot, message, hint);
@@ -31,43 +31,46 @@ pub(crate) fn inputs(section: &Section<'_>, declared: &Declarations<Sha256>, rep
 
 pub(crate) fn outputs(section: &Section<'_>, declared: &Declarations<String>, report: &mut Report) {
     let Some(declared) = declared else { return };
-    let known = Known::of(declared);
+    let known = DeclarationIndex::of(declared);
     let mut named: Vec<&str> = Vec::new();
     for line in &section.lines {
         let paths = paths_below(line, "/out/");
         named.extend(paths.iter().map(|(path, _)| *path));
-        for (path, spot) in strangers(line, &paths, &known) {
+        for (path, spot) in undeclared_paths(line, &paths, &known) {
             let message = format!(
                 "{}: named here, but not declared in `outputs_expected`",
-                below("/out/", path)
+                quoted_path("/out/", path)
             );
             report.error(Code::OutputsPath, spot, message);
         }
     }
-    for item in unnamed(declared, &mut named) {
+    for item in unlisted(declared, &mut named) {
         let message = format!("`/out/{}`: declared, but not listed here", item.path);
         let hint = format!("add a line such as `- /out/{}`", item.path);
         report.error_hint(Code::OutputsPath, section.spot, message, hint);
     }
 }
 
-fn unnamed<'d, T>(declared: &'d [Declared<T>], named: &mut Vec<&str>) -> Vec<&'d Declared<T>> {
+fn unlisted<'d, T>(
+    declared: &'d [Declaration<T>],
+    named: &mut Vec<&str>,
+) -> Vec<&'d Declaration<T>> {
     named.sort_unstable();
     declared.iter().filter(|item| named.binary_search(&item.path.as_str()).is_err()).collect()
 }
 
 /// The declarations sorted by path, so that a lookup does not scan them all.
-struct Known<'d, T>(Vec<&'d Declared<T>>);
+struct DeclarationIndex<'d, T>(Vec<&'d Declaration<T>>);
 
-impl<'d, T> Known<'d, T> {
-    fn of(declared: &'d [Declared<T>]) -> Self {
-        let mut sorted: Vec<&Declared<T>> = declared.iter().collect();
+impl<'d, T> DeclarationIndex<'d, T> {
+    fn of(declared: &'d [Declaration<T>]) -> Self {
+        let mut sorted: Vec<&Declaration<T>> = declared.iter().collect();
         sorted.sort_by(|a, b| a.path.cmp(&b.path));
         Self(sorted)
     }
 
     /// Returns every declaration of this path; an invalid request may have several.
-    fn of_path(&self, path: &str) -> &[&'d Declared<T>] {
+    fn of_path(&self, path: &str) -> &[&'d Declaration<T>] {
         let from = self.0.partition_point(|item| item.path.as_str() < path);
         let rest = self.0.get(from..).unwrap_or_default();
         let length = rest.partition_point(|item| item.path == path);
@@ -77,7 +80,7 @@ impl<'d, T> Known<'d, T> {
 
 /// Returns the paths below `root` that the line names, inside any Markdown, each with its byte
 /// offset.
-fn paths_below<'a>(line: &Line<'a>, root: &str) -> Vec<(&'a str, usize)> {
+fn paths_below<'a>(line: &TextLine<'a>, root: &str) -> Vec<(&'a str, usize)> {
     let in_path = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
     let mut found = Vec::new();
     for (at, _) in line.text.match_indices(root) {
@@ -96,30 +99,30 @@ fn paths_below<'a>(line: &Line<'a>, root: &str) -> Vec<(&'a str, usize)> {
     found
 }
 
-fn below(root: &str, path: &str) -> String {
+fn quoted_path(root: &str, path: &str) -> String {
     quote(&format!("{root}{path}"))
 }
 
-/// Returns at most `TOLD_PER_LINE` undeclared paths of a line.
-fn strangers<'a, T>(
-    line: &Line<'_>,
+/// Returns at most `REPORTED_PER_LINE_MAX` undeclared paths of a line.
+fn undeclared_paths<'a, T>(
+    line: &TextLine<'_>,
     paths: &[(&'a str, usize)],
-    known: &Known<'_, T>,
+    known: &DeclarationIndex<'_, T>,
 ) -> Vec<(&'a str, SourceSpan)> {
-    const TOLD_PER_LINE: usize = 50;
+    const REPORTED_PER_LINE_MAX: usize = 50;
     paths
         .iter()
         .filter(|(path, _)| known.of_path(path).is_empty())
-        .take(TOLD_PER_LINE)
-        .map(|(path, at)| (*path, line.spot(*at)))
+        .take(REPORTED_PER_LINE_MAX)
+        .map(|(path, at)| (*path, line.span_at(*at)))
         .collect()
 }
 
 /// Reports a digest next to a path that differs from the digest declared for that path.
 fn check_digests(
-    line: &Line<'_>,
+    line: &TextLine<'_>,
     paths: &[(&str, usize)],
-    known: &Known<'_, Sha256>,
+    known: &DeclarationIndex<'_, Sha256>,
     report: &mut Report,
 ) {
     if paths.is_empty() {

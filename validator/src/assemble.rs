@@ -1,27 +1,27 @@
 //! Checks the whole text of a request in the order of the schema. It must never stop at the first
 //! violation: it reads the command, the sections and the front matter as far as possible.
 
-use model::{Line, RequestId, Sha256, SourceSpan};
+use model::{RequestId, Sha256, SourceSpan, TextLine};
 
 use crate::agreement;
-use crate::asked::{Asked, Words};
+use crate::asked::{CheckContext, ProseRules};
 use crate::code::Code;
 use crate::command;
 use crate::declared::{self, Declarations};
-use crate::document::{Document, REQUEST_FRONT};
+use crate::document::{REQUEST_FRONT_MATTER_MAX, RequestDocument};
 use crate::extension::Extensions;
-use crate::fields::Fields;
-use crate::limits::Limits;
+use crate::fields::FrontMatterFields;
+use crate::limits::RequestedLimits;
 use crate::minimal;
 use crate::monty;
 use crate::network::Network;
-use crate::node::Node;
+use crate::node::YamlNode;
 use crate::prose;
 use crate::report::Report;
-use crate::request::{Backend, Constraint, Parts, Work};
+use crate::request::{Backend, Constraint, RequestParts, Work};
 use crate::request_key::RequestKey;
 use crate::risk::Risk;
-use crate::schema::Identity;
+use crate::schema::RequestIdentity;
 use crate::sections::{CODE, INPUTS, Sections};
 use crate::text;
 use crate::violation::{Severity, Violation};
@@ -34,51 +34,51 @@ const SECTIONS: [&str; 4] = [COMMAND, INPUT_FILES, OUTPUTS, RISK];
 const TITLES: [&str; 6] = [COMMAND, INPUT_FILES, OUTPUTS, RISK, CODE, INPUTS];
 /// The sections of the monty backend, with and without the optional one.
 const MONTY_SECTIONS: [&str; 4] = [CODE, INPUTS, OUTPUTS, RISK];
-const MONTY_SECTIONS_LEAST: [&str; 3] = [CODE, OUTPUTS, RISK];
+const MONTY_SECTIONS_REQUIRED: [&str; 3] = [CODE, OUTPUTS, RISK];
 
-pub(crate) struct Reading {
+pub(crate) struct RequestReading {
     pub(crate) violations: Vec<Violation>,
     /// True if any violation is an error.
     pub(crate) failed: bool,
     pub(crate) id: Option<RequestId>,
-    pub(crate) parts: Option<Box<Parts>>,
+    pub(crate) parts: Option<Box<RequestParts>>,
 }
 
 /// The front matter as far as it could be read.
-struct Front {
-    identity: Identity,
+struct RequestFrontMatter {
+    identity: RequestIdentity,
     network: Option<Network>,
-    limits: Limits,
+    limits: RequestedLimits,
     inputs: Declarations<Sha256>,
     outputs: Declarations<String>,
     constraints: Option<Vec<Constraint>>,
     extensions: Extensions,
 }
 
-pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Reading {
+pub(crate) fn read(bytes: &[u8], asked: &CheckContext<'_>) -> RequestReading {
     let mut report = Report::default();
     let text = text::decode(bytes, &mut report);
-    let document = Document::read(&text, REQUEST_FRONT, &mut report);
-    let judged = asked.words == Words::Judged;
+    let document = RequestDocument::read(&text, REQUEST_FRONT_MATTER_MAX, &mut report);
+    let judged = asked.prose_rules == ProseRules::Enforced;
     if judged {
         prose::check_secrets(&text, &document, &mut report);
     }
     let mut front = None;
-    if let Some(node) = &document.front {
+    if let Some(node) = &document.front_matter {
         if judged {
-            prose::check_front_matter(node, &document.front_lines, &mut report);
-            prose::check(&comments(&document.front_lines), false, &mut report);
+            prose::check_front_matter(node, &document.front_matter_lines, &mut report);
+            prose::check(&comments(&document.front_matter_lines), false, &mut report);
         }
-        if let Some(fields) = Fields::of(node, String::new(), &mut report) {
-            front = Some(Front::read(&fields, asked, &mut report));
+        if let Some(fields) = FrontMatterFields::of(node, String::new(), &mut report) {
+            front = Some(RequestFrontMatter::read(&fields, asked, &mut report));
         }
     }
-    let body = Body::read(&document, front.as_ref(), asked.words, &mut report);
-    if let (Some(node), Some(front)) = (&document.front, &front) {
+    let body = RequestBody::read(&document, front.as_ref(), asked.prose_rules, &mut report);
+    if let (Some(node), Some(front)) = (&document.front_matter, &front) {
         check_hosts_used(node, front, &body, &mut report);
     }
     let id = front.as_ref().and_then(|front| front.identity.id.clone());
-    let parts = front.and_then(|front| join(front, body));
+    let parts = front.and_then(|front| complete_parts(front, body));
     let excused = asked.approval_severity == Severity::Warning;
     if parts.is_none() && !report.failed() && !excused {
         // Every gap should have its own violation. This one keeps a bug in the check from passing
@@ -86,37 +86,37 @@ pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Reading {
         report.error(Code::FrontmatterValue, SourceSpan::WHOLE_FILE, "request: could not be read");
     }
     let failed = report.failed();
-    Reading { violations: report.into_rows(), failed, id, parts }
+    RequestReading { violations: report.into_rows(), failed, id, parts }
 }
 
 /// Returns the lines of the front matter that contain a comment. Their values are then read a
 /// second time, as prose, which is never stricter.
-fn comments<'a>(lines: &[Line<'a>]) -> Vec<Line<'a>> {
+fn comments<'a>(lines: &[TextLine<'a>]) -> Vec<TextLine<'a>> {
     let commented =
         |text: &str| text.starts_with('#') || text.contains(" #") || text.contains("\t#");
     lines.iter().filter(|line| commented(line.text)).copied().collect()
 }
 
-impl Front {
-    fn read(fields: &Fields<'_>, asked: &Asked<'_>, report: &mut Report) -> Self {
+impl RequestFrontMatter {
+    fn read(fields: &FrontMatterFields<'_>, asked: &CheckContext<'_>, report: &mut Report) -> Self {
         fields.refuse_unknown(RequestKey::TEXTS, true, report);
         let front = Self {
-            identity: Identity::read(fields, asked, report),
-            network: Network::read(fields, asked.words, report),
-            limits: Limits::read(fields, report),
+            identity: RequestIdentity::read(fields, asked, report),
+            network: Network::read(fields, asked.prose_rules, report),
+            limits: RequestedLimits::read(fields, report),
             inputs: declared::inputs(fields, report),
             outputs: declared::outputs(fields, report),
             constraints: constraints(fields, report),
             extensions: Extensions::read(fields, report),
         };
         if front.identity.backend == Some(Backend::Monty) {
-            monty::check_front(fields, &front.asked_of_monty(), report);
+            monty::check_front_matter(fields, &front.unsupported_fields(), report);
         }
         front
     }
 
-    fn asked_of_monty(&self) -> monty::Asked<'_> {
-        monty::Asked {
+    fn unsupported_fields(&self) -> monty::UnsupportedFields<'_> {
+        monty::UnsupportedFields {
             language: self.identity.language,
             network: self.network.as_ref(),
             files: [
@@ -127,7 +127,7 @@ impl Front {
     }
 }
 
-fn constraints(fields: &Fields<'_>, report: &mut Report) -> Option<Vec<Constraint>> {
+fn constraints(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<Vec<Constraint>> {
     let items = fields.list("constraints", report)?;
     let mut found = Vec::new();
     for item in items {
@@ -138,29 +138,29 @@ fn constraints(fields: &Fields<'_>, report: &mut Report) -> Option<Vec<Constrain
 }
 
 /// The body as far as it could be read.
-struct Body {
+struct RequestBody {
     work: Option<Work>,
     risk: Option<Risk>,
 }
 
-impl Body {
+impl RequestBody {
     fn read(
-        document: &Document<'_>,
-        front: Option<&Front>,
-        words: Words,
+        document: &RequestDocument<'_>,
+        front: Option<&RequestFrontMatter>,
+        words: ProseRules,
         report: &mut Report,
     ) -> Self {
         let is_monty = front.is_some_and(|front| front.identity.backend == Some(Backend::Monty));
         let known: &[&str] = if is_monty { &MONTY_SECTIONS } else { &SECTIONS };
         let mut sections = Sections::read(document, known, report);
-        if words == Words::Judged {
+        if words == ProseRules::Enforced {
             check_prose(document, &sections, report);
             sections.check_page(document, &TITLES, &[COMMAND, CODE], report);
         }
         sections.refuse_html(&[INPUT_FILES, INPUTS, OUTPUTS, RISK], report);
         let work = if is_monty {
             let least = sections.get(INPUTS).is_none();
-            sections.check(if least { &MONTY_SECTIONS_LEAST } else { known }, report);
+            sections.check(if least { &MONTY_SECTIONS_REQUIRED } else { known }, report);
             monty::read(&sections, report).map(Work::Code)
         } else {
             sections.check(known, report);
@@ -175,10 +175,16 @@ impl Body {
     }
 }
 
-fn check_hosts_used(node: &Node, front: &Front, body: &Body, report: &mut Report) {
+fn check_hosts_used(
+    node: &YamlNode,
+    front: &RequestFrontMatter,
+    body: &RequestBody,
+    report: &mut Report,
+) {
     let mut unread = Report::default();
     let asked = matches!(&front.network, Some(Network::Allowlist(hosts)) if !hosts.is_empty());
-    let Some(fields) = Fields::of(node, String::new(), &mut unread).filter(|_| asked) else {
+    let Some(fields) = FrontMatterFields::of(node, String::new(), &mut unread).filter(|_| asked)
+    else {
         return;
     };
     let work = match &body.work {
@@ -190,7 +196,11 @@ fn check_hosts_used(node: &Node, front: &Front, body: &Body, report: &mut Report
     minimal::check_hosts(&fields, &[work, rationale, purpose], report);
 }
 
-fn command(sections: &Sections<'_>, front: Option<&Front>, report: &mut Report) -> Option<Work> {
+fn command(
+    sections: &Sections<'_>,
+    front: Option<&RequestFrontMatter>,
+    report: &mut Report,
+) -> Option<Work> {
     let inputs = front.and_then(|front| front.inputs.as_ref());
     let names: Option<Vec<&str>> =
         inputs.map(|inputs| inputs.iter().map(|input| input.path.as_str()).collect());
@@ -208,9 +218,9 @@ fn command(sections: &Sections<'_>, front: Option<&Front>, report: &mut Report) 
 }
 
 /// Checks the text that only people read: all but the command and the code.
-fn check_prose(document: &Document<'_>, sections: &Sections<'_>, report: &mut Report) {
+fn check_prose(document: &RequestDocument<'_>, sections: &Sections<'_>, report: &mut Report) {
     // Without a front matter block, the keys are in the body and are not prose.
-    if document.front.is_some() || !document.front_lines.is_empty() {
+    if document.front_matter.is_some() || !document.front_matter_lines.is_empty() {
         prose::check(&sections.prose, false, report);
     }
     for section in &sections.all {
@@ -221,9 +231,10 @@ fn check_prose(document: &Document<'_>, sections: &Sections<'_>, report: &mut Re
     }
 }
 
-fn join(front: Front, body: Body) -> Option<Box<Parts>> {
-    let Front { identity, network, limits, inputs, outputs, constraints, extensions } = front;
-    Some(Box::new(Parts {
+fn complete_parts(front: RequestFrontMatter, body: RequestBody) -> Option<Box<RequestParts>> {
+    let RequestFrontMatter { identity, network, limits, inputs, outputs, constraints, extensions } =
+        front;
+    Some(Box::new(RequestParts {
         id: identity.id?,
         created: identity.created?,
         approved: identity.approved?,
@@ -236,8 +247,8 @@ fn join(front: Front, body: Body) -> Option<Box<Parts>> {
         cpu: limits.cpu?,
         memory_limit_mb: limits.memory_mib?,
         time_limit_sec: limits.time_sec?,
-        inputs: declared::finished_inputs(inputs)?,
-        outputs_expected: declared::finished_outputs(outputs)?,
+        inputs: declared::complete_inputs(inputs)?,
+        outputs_expected: declared::complete_outputs(outputs)?,
         constraints: constraints?,
         work: body.work?,
         risk: body.risk?,

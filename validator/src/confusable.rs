@@ -2,7 +2,7 @@
 //! letters all look like ASCII. Only words with non-ASCII letters are checked. A name must never be
 //! refused for being in its owner's script.
 
-use model::{Line, Placed, SourceSpan, escape_line, has_deceptive};
+use model::{SourceSpan, TextLine, WithSpan, escape_line, has_deceptive};
 use unicode_security::MixedScript;
 use unicode_security::confusable_detection::skeleton;
 
@@ -14,22 +14,22 @@ use crate::violation::Violation;
 const WORD_CHARS_MAX: usize = 64;
 
 /// Refuses a name of mixed scripts: a reader takes it for another name.
-pub(crate) fn check_name(key: &str, name: Placed<&str>, report: &mut Report) {
+pub(crate) fn check_name(key: &str, name: WithSpan<&str>, report: &mut Report) {
     let mixed = name.value.split_whitespace().any(|word| {
-        let word = head(word);
+        let word = bounded(word);
         !word.is_ascii() && !word.is_single_script()
     });
     if mixed {
         let message = format!("`{key}`: one word mixes letters of several scripts");
         let hint = "write the name in one script";
-        report.error_hint(Code::TextConfusable, name.spot, message, hint);
+        report.error_hint(Code::TextConfusable, name.span, message, hint);
     }
 }
 
 /// Returns the reason why a name can mislead a reader, if any: an invisible character, a change of
 /// direction, or letters of several scripts in one word.
 #[must_use]
-pub fn misleading(name: &str) -> Option<&'static str> {
+pub fn misleading_reason(name: &str) -> Option<&'static str> {
     if has_deceptive(name) {
         return Some("an invisible character, or one that changes the direction");
     }
@@ -43,7 +43,7 @@ pub fn misleading(name: &str) -> Option<&'static str> {
 /// pair ignores case. If a name is not all ASCII, a second pair compares appearance (UTS #39,
 /// skeleton).
 #[must_use]
-pub fn looks(name: &str, other: &str) -> Vec<(String, String)> {
+pub fn comparable_spellings(name: &str, other: &str) -> Vec<(String, String)> {
     let lower = |name: &str| name.to_lowercase();
     let look = |name: &str| -> String { skeleton(&lower(name)).collect() };
     let mut pairs = vec![(lower(name), lower(other))];
@@ -56,11 +56,11 @@ pub fn looks(name: &str, other: &str) -> Vec<(String, String)> {
 /// Returns true if a reader could take one name for the other.
 #[must_use]
 pub fn are_alike(name: &str, other: &str) -> bool {
-    looks(name, other).iter().any(|(name, other)| name == other)
+    comparable_spellings(name, other).iter().any(|(name, other)| name == other)
 }
 
 /// Warns about the first word of a line that imitates an ASCII word with a few foreign letters.
-pub(crate) fn check_line(line: &Line<'_>, report: &mut Report) {
+pub(crate) fn check_line(line: &TextLine<'_>, report: &mut Report) {
     let mut from = 0;
     for word in line.text.split(|c: char| !c.is_alphanumeric()) {
         let at = from;
@@ -72,7 +72,7 @@ pub(crate) fn check_line(line: &Line<'_>, report: &mut Report) {
                 .map_or(0, char::len_utf8);
         if imitates(word) {
             let message = format!("text: {} looks like another word", escaped(word));
-            let spot = line.spot(at).wide(word.chars().count());
+            let spot = line.span_at(at).with_width(word.chars().count());
             let row = Violation::warning(Code::TextConfusable, message).within(spot);
             report.add(row.hint("write it in one script; some of its letters are not Latin"));
             return;
@@ -85,23 +85,23 @@ fn imitates(word: &str) -> bool {
     // The cheap tests come first: nearly every foreign word is entirely foreign.
     !word.is_ascii()
         && word.bytes().any(|b| b.is_ascii_alphabetic())
-        && !head(word).is_single_script()
+        && !bounded(word).is_single_script()
         && imitates_ascii(word)
 }
 
 /// Returns true if the word looks as if it consisted of ASCII letters only.
 pub(crate) fn imitates_ascii(word: &str) -> bool {
-    !word.is_ascii() && skeleton(head(word)).all(|c| c.is_ascii())
+    !word.is_ascii() && skeleton(bounded(word)).all(|c| c.is_ascii())
 }
 
-fn head(word: &str) -> &str {
+fn bounded(word: &str) -> &str {
     word.char_indices().nth(WORD_CHARS_MAX).and_then(|(end, _)| word.get(..end)).unwrap_or(word)
 }
 
 /// Formats the word with non-ASCII characters escaped; the message would mislead otherwise.
 fn escaped(word: &str) -> String {
     let mut shown = String::new();
-    for c in head(word).chars() {
+    for c in bounded(word).chars() {
         if c.is_ascii() {
             shown.push(c);
         } else {

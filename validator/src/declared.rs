@@ -1,10 +1,10 @@
 //! The files that a request declares: inputs under /in with their digests, expected outputs under
 //! /out. A declared name must never leave its directory, however it is joined to a path.
 
-use model::{Placed, Sha256, SourceSpan, quote};
+use model::{Sha256, SourceSpan, WithSpan, quote};
 
 use crate::code::Code;
-use crate::fields::Fields;
+use crate::fields::FrontMatterFields;
 use crate::report::Report;
 
 pub(crate) const COMPONENTS_MAX: usize = 8;
@@ -53,40 +53,42 @@ impl ExpectedOutput {
 }
 
 /// A declaration as far as it could be read: the path, and the rest if valid.
-pub(crate) struct Declared<T> {
+pub(crate) struct Declaration<T> {
     pub(crate) path: String,
     pub(crate) spot: SourceSpan,
     pub(crate) rest: Option<T>,
 }
 
 /// All declarations of one kind; None if the list itself could not be read.
-pub(crate) type Declarations<T> = Option<Vec<Declared<T>>>;
+pub(crate) type Declarations<T> = Option<Vec<Declaration<T>>>;
 
-pub(crate) fn inputs(fields: &Fields<'_>, report: &mut Report) -> Declarations<Sha256> {
+pub(crate) fn inputs(fields: &FrontMatterFields<'_>, report: &mut Report) -> Declarations<Sha256> {
     let items = fields.list("inputs", report)?;
     let mut found = Vec::new();
     for (index, node) in items.iter().enumerate() {
-        let Some(item) = Fields::of(node, format!("inputs[{index}]."), report) else { continue };
+        let Some(item) = FrontMatterFields::of(node, format!("inputs[{index}]."), report) else {
+            continue;
+        };
         item.refuse_unknown(&["name", "sha256"], false, report);
         let name = item.text("name", report);
         let sha256 = digest(&item, report);
         if let Some(name) = name {
             if is_plain_path(name.value) {
                 let path = name.value.to_owned();
-                found.push(Declared { path, spot: name.spot, rest: sha256 });
+                found.push(Declaration { path, spot: name.span, rest: sha256 });
             } else {
                 let path = quote(name.value);
                 let message = format!("{}: {path} is not a plain path", item.name("name"));
                 let hint = "write a path of letters, digits, `.`, `_` and `-`, without /in/";
-                report.error_hint(Code::InputsName, name.spot, message, hint);
+                report.error_hint(Code::InputsName, name.span, message, hint);
             }
         }
     }
-    refuse_doubles(&found, Code::InputsDuplicate, "inputs", report);
+    report_duplicates(&found, Code::InputsDuplicate, "inputs", report);
     Some(found)
 }
 
-fn digest(item: &Fields<'_>, report: &mut Report) -> Option<Sha256> {
+fn digest(item: &FrontMatterFields<'_>, report: &mut Report) -> Option<Sha256> {
     let name = item.name("sha256");
     let missing = item.peek("sha256").is_none_or(|node| {
         node.is_null() || node.scalar().is_some_and(|(text, _)| text.trim().is_empty())
@@ -112,12 +114,12 @@ fn digest(item: &Fields<'_>, report: &mut Report) -> Option<Sha256> {
     digest
 }
 
-pub(crate) fn outputs(fields: &Fields<'_>, report: &mut Report) -> Declarations<String> {
+pub(crate) fn outputs(fields: &FrontMatterFields<'_>, report: &mut Report) -> Declarations<String> {
     let items = fields.list("outputs_expected", report)?;
     let mut found = Vec::new();
     for (index, node) in items.iter().enumerate() {
         let prefix = format!("outputs_expected[{index}].");
-        let Some(item) = Fields::of(node, prefix, report) else { continue };
+        let Some(item) = FrontMatterFields::of(node, prefix, report) else { continue };
         item.refuse_unknown(&["path", "description"], false, report);
         let path = item.text("path", report);
         let description = item.text("description", report);
@@ -125,20 +127,20 @@ pub(crate) fn outputs(fields: &Fields<'_>, report: &mut Report) -> Declarations<
         if let Some(path) = path
             && let Some(relative) = relative_to_out(&item, path, report)
         {
-            found.push(Declared {
+            found.push(Declaration {
                 path: relative.to_owned(),
-                spot: path.spot,
+                spot: path.span,
                 rest: description.map(|text| text.value.to_owned()),
             });
         }
     }
-    refuse_doubles(&found, Code::OutputsDuplicate, "outputs_expected", report);
+    report_duplicates(&found, Code::OutputsDuplicate, "outputs_expected", report);
     Some(found)
 }
 
 fn relative_to_out<'n>(
-    item: &Fields<'_>,
-    path: Placed<&'n str>,
+    item: &FrontMatterFields<'_>,
+    path: WithSpan<&'n str>,
     report: &mut Report,
 ) -> Option<&'n str> {
     let relative = path.value.strip_prefix("/out/").unwrap_or(path.value);
@@ -153,7 +155,7 @@ fn relative_to_out<'n>(
     };
     let message = format!("{}: {} {what}", item.name("path"), quote(path.value));
     let hint = "write a path of letters, digits, `.`, `_` and `-`, such as output.json";
-    report.error_hint(code, path.spot, message, hint);
+    report.error_hint(code, path.span, message, hint);
     None
 }
 
@@ -170,8 +172,8 @@ fn is_plain_path(path: &str) -> bool {
 }
 
 /// Reports equal paths, and a path that would be both a file and a directory.
-fn refuse_doubles<T>(found: &[Declared<T>], code: Code, key: &str, report: &mut Report) {
-    let mut sorted: Vec<&Declared<T>> = found.iter().collect();
+fn report_duplicates<T>(found: &[Declaration<T>], code: Code, key: &str, report: &mut Report) {
+    let mut sorted: Vec<&Declaration<T>> = found.iter().collect();
     // Sorts by components, so that the paths below a path directly follow it.
     sorted.sort_by(|a, b| a.path.split('/').cmp(b.path.split('/')).then(by_line(a.spot, b.spot)));
     for pair in sorted.windows(2) {
@@ -190,13 +192,14 @@ fn by_line(a: SourceSpan, b: SourceSpan) -> std::cmp::Ordering {
     (a.line, a.column).cmp(&(b.line, b.column))
 }
 
-pub(crate) fn finished_inputs(found: Declarations<Sha256>) -> Option<Vec<Input>> {
-    let finish = |item: Declared<Sha256>| Some(Input { name: item.path, sha256: item.rest? });
+pub(crate) fn complete_inputs(found: Declarations<Sha256>) -> Option<Vec<Input>> {
+    let finish = |item: Declaration<Sha256>| Some(Input { name: item.path, sha256: item.rest? });
     found?.into_iter().map(finish).collect()
 }
 
-pub(crate) fn finished_outputs(found: Declarations<String>) -> Option<Vec<ExpectedOutput>> {
-    let finish =
-        |item: Declared<String>| Some(ExpectedOutput { path: item.path, description: item.rest? });
+pub(crate) fn complete_outputs(found: Declarations<String>) -> Option<Vec<ExpectedOutput>> {
+    let finish = |item: Declaration<String>| {
+        Some(ExpectedOutput { path: item.path, description: item.rest? })
+    };
     found?.into_iter().map(finish).collect()
 }

@@ -7,28 +7,28 @@ use std::ops::Deref;
 use model::{RequestId, Sha256, UtcTime};
 
 use crate::REQUEST_BYTES_MAX;
-use crate::asked::{Asked, Words};
+use crate::asked::{CheckContext, ProseRules};
 use crate::assemble;
 use crate::request::{OwnerUid, Request};
 use crate::violation::{Severity, Violation};
 
 /// The error of a file that is larger than a request may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TooLarge {
+pub struct DraftTooLarge {
     bytes: usize,
 }
 
-impl fmt::Display for TooLarge {
+impl fmt::Display for DraftTooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes, but a request has at most {REQUEST_BYTES_MAX}", self.bytes)
     }
 }
 
-impl std::error::Error for TooLarge {}
+impl std::error::Error for DraftTooLarge {}
 
 /// The location of the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum FileLocation {
     /// In the spool, where the file must be named after its request id.
     Spool,
     /// Outside a spool, where a different name is only a warning.
@@ -49,9 +49,9 @@ impl Draft {
     ///
     /// # Errors
     /// More than [`REQUEST_BYTES_MAX`] bytes.
-    pub fn new(bytes: Vec<u8>, file_name: &str, owner: OwnerUid) -> Result<Self, TooLarge> {
+    pub fn new(bytes: Vec<u8>, file_name: &str, owner: OwnerUid) -> Result<Self, DraftTooLarge> {
         if bytes.len() > REQUEST_BYTES_MAX {
-            return Err(TooLarge { bytes: bytes.len() });
+            return Err(DraftTooLarge { bytes: bytes.len() });
         }
         let sha256 = Sha256::of(&bytes);
         Ok(Self { bytes, sha256, file_name: file_name.to_owned(), owner })
@@ -82,8 +82,8 @@ impl Draft {
     }
 
     /// Checks every rule of the schema (seed 002) at once.
-    pub fn check(self, place: Place, now: UtcTime) -> Checked {
-        self.read(place, now, Words::Judged)
+    pub fn check(self, place: FileLocation, now: UtcTime) -> DraftCheck {
+        self.read(place, now, ProseRules::Enforced)
     }
 
     /// Reads the request of a record as of the time of the record. Skips the rules about
@@ -93,34 +93,35 @@ impl Draft {
     /// # Errors
     ///
     /// The message of the first violation that makes it unreadable.
-    pub fn recall(self, made: UtcTime) -> Result<Recalled, String> {
-        let Checked { violations, verdict } = self.read(Place::Elsewhere, made, Words::Passed);
+    pub fn read_recorded(self, made: UtcTime) -> Result<PastRequest, String> {
+        let DraftCheck { violations, verdict } =
+            self.read(FileLocation::Elsewhere, made, ProseRules::Skipped);
         let first = violations.into_iter().find(|it| it.severity == Severity::Error);
         let why = || first.map_or_else(|| "not a request".to_owned(), |it| it.message);
-        verdict.map(Recalled).map_err(|_| why())
+        verdict.map(PastRequest).map_err(|_| why())
     }
 
-    fn read(self, place: Place, now: UtcTime, words: Words) -> Checked {
-        let asked = Asked {
+    fn read(self, place: FileLocation, now: UtcTime, words: ProseRules) -> DraftCheck {
+        let asked = CheckContext {
             file_name: &self.file_name,
             file_name_severity: match place {
-                Place::Spool => Severity::Error,
-                Place::Elsewhere => Severity::Warning,
+                FileLocation::Spool => Severity::Error,
+                FileLocation::Elsewhere => Severity::Warning,
             },
             approval_severity: Severity::Error,
             now,
-            words,
+            prose_rules: words,
         };
-        let assemble::Reading { violations, failed, id, parts } =
+        let assemble::RequestReading { violations, failed, id, parts } =
             assemble::read(&self.bytes, &asked);
         let verdict = match parts {
             Some(parts) if !failed => {
                 let content = (self.bytes, self.sha256);
                 Ok(Request::new(content, self.file_name, self.owner, *parts))
             }
-            _ => Err(Refused { draft: self, id }),
+            _ => Err(RefusedDraft { draft: self, id }),
         };
-        Checked { violations, verdict }
+        DraftCheck { violations, verdict }
     }
 }
 
@@ -128,9 +129,9 @@ impl Draft {
 /// [`Request`].
 #[must_use]
 #[derive(Debug)]
-pub struct Recalled(Request);
+pub struct PastRequest(Request);
 
-impl Deref for Recalled {
+impl Deref for PastRequest {
     type Target = Request;
 
     fn deref(&self) -> &Request {
@@ -140,21 +141,21 @@ impl Deref for Recalled {
 
 /// The result of a check.
 #[must_use]
-pub struct Checked {
+pub struct DraftCheck {
     /// All violations in order of position, including warnings.
     pub violations: Vec<Violation>,
     /// The request, if no violation is an error.
-    pub verdict: Result<Request, Refused>,
+    pub verdict: Result<Request, RefusedDraft>,
 }
 
 /// A draft that failed the check.
 #[must_use]
-pub struct Refused {
+pub struct RefusedDraft {
     draft: Draft,
     id: Option<RequestId>,
 }
 
-impl Refused {
+impl RefusedDraft {
     /// The exact bytes that were refused.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {

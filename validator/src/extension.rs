@@ -2,18 +2,18 @@
 //! the text and must never be taken as verified.
 
 use crate::confusable;
-use crate::fields::Fields;
+use crate::fields::FrontMatterFields;
 use crate::report::Report;
 
 /// The agent that a request claims to come from (`x-agent`).
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Agent {
+pub struct RequestAgent {
     name: String,
     subject: String,
     accesscontrol: Option<String>,
 }
 
-impl Agent {
+impl RequestAgent {
     /// The agent's name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -37,11 +37,11 @@ impl Agent {
 pub(crate) struct Extensions {
     pub(crate) requester: Option<String>,
     pub(crate) audience: Option<String>,
-    pub(crate) agent: Option<Agent>,
+    pub(crate) agent: Option<RequestAgent>,
 }
 
 impl Extensions {
-    pub(crate) fn read(fields: &Fields<'_>, report: &mut Report) -> Self {
+    pub(crate) fn read(fields: &FrontMatterFields<'_>, report: &mut Report) -> Self {
         Self {
             requester: optional(fields, "x-requester", report),
             audience: optional(fields, "x-audience", report),
@@ -50,21 +50,21 @@ impl Extensions {
     }
 }
 
-fn optional(fields: &Fields<'_>, key: &str, report: &mut Report) -> Option<String> {
+fn optional(fields: &FrontMatterFields<'_>, key: &str, report: &mut Report) -> Option<String> {
     fields.peek(key)?;
     name(fields, key, report)
 }
 
 /// Reads a name of one line and reports a misleading one.
-fn name(fields: &Fields<'_>, key: &str, report: &mut Report) -> Option<String> {
+fn name(fields: &FrontMatterFields<'_>, key: &str, report: &mut Report) -> Option<String> {
     let text = fields.sentence(key, report)?;
     confusable::check_name(key, text, report);
     Some(text.value.to_owned())
 }
 
-fn agent(fields: &Fields<'_>, report: &mut Report) -> Option<Agent> {
+fn agent(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<RequestAgent> {
     let node = fields.peek("x-agent")?;
-    let agent = Fields::of(node, "x-agent.".to_owned(), report)?;
+    let agent = FrontMatterFields::of(node, "x-agent.".to_owned(), report)?;
     agent.refuse_unknown(&["name", "subject", "accesscontrol"], false, report);
     let agent_name = name(&agent, "name", report);
     let subject = name(&agent, "subject", report);
@@ -72,5 +72,5 @@ fn agent(fields: &Fields<'_>, report: &mut Report) -> Option<Agent> {
         Some(node) if !node.is_null() => name(&agent, "accesscontrol", report),
         _ => None,
     };
-    Some(Agent { name: agent_name?, subject: subject?, accesscontrol })
+    Some(RequestAgent { name: agent_name?, subject: subject?, accesscontrol })
 }

@@ -1,25 +1,25 @@
 //! Reads a front matter map with types. It reports every missing key and every wrong type, never
 //! stops at one, and never guesses a value.
 
-use model::{Placed, SourceSpan, quote};
+use model::{SourceSpan, WithSpan, quote};
 
 use crate::code::Code;
-use crate::node::{Entry, Node, ScalarKind, Value};
+use crate::node::{ScalarKind, YamlEntry, YamlNode, YamlValue};
 use crate::report::Report;
 
 /// One map of the front matter that is being read.
-pub(crate) struct Fields<'n> {
-    entries: &'n [Entry],
+pub(crate) struct FrontMatterFields<'n> {
+    entries: &'n [YamlEntry],
     spot: SourceSpan,
     /// The prefix of keys in messages, such as `inputs[0].`.
     prefix: String,
 }
 
-impl<'n> Fields<'n> {
+impl<'n> FrontMatterFields<'n> {
     /// Returns the fields of a node; reports a node that is not a map.
-    pub(crate) fn of(node: &'n Node, prefix: String, report: &mut Report) -> Option<Self> {
+    pub(crate) fn of(node: &'n YamlNode, prefix: String, report: &mut Report) -> Option<Self> {
         match &node.value {
-            Value::Map(entries) => Some(Self { entries, spot: node.spot, prefix }),
+            YamlValue::Map(entries) => Some(Self { entries, spot: node.spot, prefix }),
             _ => {
                 let name = prefix.trim_end_matches('.');
                 let message = format!("`{name}`: must be a map of keys and values");
@@ -34,7 +34,7 @@ impl<'n> Fields<'n> {
     }
 
     /// Returns the first value under this key.
-    pub(crate) fn peek(&self, key: &str) -> Option<&'n Node> {
+    pub(crate) fn peek(&self, key: &str) -> Option<&'n YamlNode> {
         self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
     }
 
@@ -43,7 +43,7 @@ impl<'n> Fields<'n> {
     }
 
     /// Returns the value under this key; reports a missing key.
-    pub(crate) fn node(&self, key: &str, report: &mut Report) -> Option<&'n Node> {
+    pub(crate) fn node(&self, key: &str, report: &mut Report) -> Option<&'n YamlNode> {
         let node = self.peek(key);
         if node.is_none() {
             let message = format!("{}: the key is missing", self.name(key));
@@ -53,7 +53,7 @@ impl<'n> Fields<'n> {
     }
 
     /// Returns the text under this key; reports a missing key or another type.
-    pub(crate) fn text(&self, key: &str, report: &mut Report) -> Option<Placed<&'n str>> {
+    pub(crate) fn text(&self, key: &str, report: &mut Report) -> Option<WithSpan<&'n str>> {
         let node = self.node(key, report)?;
         self.text_of(key, node, report)
     }
@@ -61,12 +61,12 @@ impl<'n> Fields<'n> {
     pub(crate) fn text_of(
         &self,
         key: &str,
-        node: &'n Node,
+        node: &'n YamlNode,
         report: &mut Report,
-    ) -> Option<Placed<&'n str>> {
+    ) -> Option<WithSpan<&'n str>> {
         let wrong = match node.scalar() {
             Some((text, ScalarKind::Text)) => {
-                return Some(Placed { value: text, spot: node.spot });
+                return Some(WithSpan { value: text, span: node.spot });
             }
             Some((_, ScalarKind::Null)) => "must be text, not empty",
             Some((_, ScalarKind::Number)) => "must be text; put the number in quotes",
@@ -79,7 +79,7 @@ impl<'n> Fields<'n> {
     }
 
     /// Returns the text under this key, which must be one line and not empty.
-    pub(crate) fn sentence(&self, key: &str, report: &mut Report) -> Option<Placed<&'n str>> {
+    pub(crate) fn sentence(&self, key: &str, report: &mut Report) -> Option<WithSpan<&'n str>> {
         let text = self.text(key, report)?;
         self.one_line(key, text, report)
     }
@@ -88,9 +88,9 @@ impl<'n> Fields<'n> {
     pub(crate) fn one_line(
         &self,
         key: &str,
-        text: Placed<&'n str>,
+        text: WithSpan<&'n str>,
         report: &mut Report,
-    ) -> Option<Placed<&'n str>> {
+    ) -> Option<WithSpan<&'n str>> {
         let wrong = if text.value.trim().is_empty() {
             "must not be empty"
         } else if text.value.contains(['\n', '\r']) {
@@ -102,7 +102,7 @@ impl<'n> Fields<'n> {
             return Some(text);
         };
         let message = format!("{}: {wrong}", self.name(key));
-        report.error(Code::FrontmatterValue, text.spot, message);
+        report.error(Code::FrontmatterValue, text.span, message);
         None
     }
 
@@ -111,29 +111,29 @@ impl<'n> Fields<'n> {
     pub(crate) fn readable(
         &self,
         key: &str,
-        text: Placed<&'n str>,
+        text: WithSpan<&'n str>,
         report: &mut Report,
-    ) -> Option<Placed<&'n str>> {
+    ) -> Option<WithSpan<&'n str>> {
         if !text.value.split('\n').any(model::has_deceptive) {
             return Some(text);
         }
         let wrong = "must not contain control, direction or invisible characters";
-        report.error(Code::FrontmatterValue, text.spot, format!("{}: {wrong}", self.name(key)));
+        report.error(Code::FrontmatterValue, text.span, format!("{}: {wrong}", self.name(key)));
         None
     }
 
     /// Returns the number under this key as written, without quotes.
-    pub(crate) fn number(&self, key: &str, report: &mut Report) -> Option<Placed<&'n str>> {
+    pub(crate) fn number(&self, key: &str, report: &mut Report) -> Option<WithSpan<&'n str>> {
         let node = self.node(key, report)?;
         if let Some((text, ScalarKind::Number)) = node.scalar() {
-            return Some(Placed { value: text, spot: node.spot });
+            return Some(WithSpan { value: text, span: node.spot });
         }
         let message = format!("{}: must be a number without quotes", self.name(key));
         report.error(Code::FrontmatterType, node.spot, message);
         None
     }
 
-    pub(crate) fn list(&self, key: &str, report: &mut Report) -> Option<&'n [Node]> {
+    pub(crate) fn list(&self, key: &str, report: &mut Report) -> Option<&'n [YamlNode]> {
         let node = self.node(key, report)?;
         self.list_of(key, node, report)
     }
@@ -141,10 +141,10 @@ impl<'n> Fields<'n> {
     pub(crate) fn list_of(
         &self,
         key: &str,
-        node: &'n Node,
+        node: &'n YamlNode,
         report: &mut Report,
-    ) -> Option<&'n [Node]> {
-        if let Value::List(items) = &node.value {
+    ) -> Option<&'n [YamlNode]> {
+        if let YamlValue::List(items) = &node.value {
             return Some(items);
         }
         let message = format!("{}: must be a list; `[]` if it is empty", self.name(key));

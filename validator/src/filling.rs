@@ -3,17 +3,17 @@
 
 use std::fmt;
 
-use model::{Line, UtcTime};
+use model::{TextLine, UtcTime};
 
 use crate::compose::{OneLine, yaml};
-use crate::document::{Document, REQUEST_FRONT};
-use crate::node::{Entry, Node, Value};
+use crate::document::{REQUEST_FRONT_MATTER_MAX, RequestDocument};
+use crate::node::{YamlEntry, YamlNode, YamlValue};
 use crate::report::Report;
 use crate::schema;
 
 /// A request with its approval filled in.
 #[derive(Debug)]
-pub struct Filled {
+pub struct FilledRequest {
     /// The whole text.
     pub bytes: Vec<u8>,
     /// The keys that were empty; if there were none, the text is unchanged.
@@ -22,48 +22,49 @@ pub struct Filled {
 
 /// The reason why nothing was filled in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NotFillable {
+pub enum FillError {
     /// The front matter is missing or unreadable; the check of the text reports why.
     FrontMatter,
     /// The key is missing.
     Missing(&'static str),
     /// The key is empty, but not on a line of its own.
-    Form(&'static str),
+    UnsupportedForm(&'static str),
 }
 
-impl fmt::Display for NotFillable {
+impl fmt::Display for FillError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FrontMatter => f.write_str("the front matter cannot be read"),
             Self::Missing(key) => write!(f, "the line `{key}: \"\"` to fill in is missing"),
-            Self::Form(key) => write!(f, "`{key}` is not empty on a line of its own"),
+            Self::UnsupportedForm(key) => write!(f, "`{key}` is not empty on a line of its own"),
         }
     }
 }
 
-impl std::error::Error for NotFillable {}
+impl std::error::Error for FillError {}
 
 /// Fills in `approved_by` and `approved_utc` where they are empty.
 ///
 /// # Errors
-/// [`NotFillable`]: a key is missing, or its empty value cannot be separated from the rest of the
+/// [`FillError`]: a key is missing, or its empty value cannot be separated from the rest of the
 /// text.
-pub fn fill_approval(bytes: &[u8], by: &OneLine, at: UtcTime) -> Result<Filled, NotFillable> {
-    let text = std::str::from_utf8(bytes).map_err(|_| NotFillable::FrontMatter)?;
+pub fn fill_approval(bytes: &[u8], by: &OneLine, at: UtcTime) -> Result<FilledRequest, FillError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| FillError::FrontMatter)?;
     let values = [("approved_by", yaml(by.as_str())), ("approved_utc", yaml(&at.to_string()))];
     let mut unread = Report::default();
-    let document = Document::read(text, REQUEST_FRONT, &mut unread);
-    let entries = entries(&document).ok_or(NotFillable::FrontMatter)?;
+    let document = RequestDocument::read(text, REQUEST_FRONT_MATTER_MAX, &mut unread);
+    let entries = entries(&document).ok_or(FillError::FrontMatter)?;
     let mut edits = Vec::new();
     for (key, value) in &values {
         let key = *key;
-        let entry = entries.iter().find(|it| it.key == key).ok_or(NotFillable::Missing(key))?;
-        if !schema::is_empty(&entry.node) {
+        let entry = entries.iter().find(|it| it.key == key).ok_or(FillError::Missing(key))?;
+        if !schema::is_empty_approval(&entry.node) {
             continue;
         }
-        let mut lines = document.front_lines.iter();
+        let mut lines = document.front_matter_lines.iter();
         let line = lines.find(|line| line.number == entry.spot.line);
-        let edit = line.and_then(|line| edit(line, key, value)).ok_or(NotFillable::Form(key))?;
+        let edit =
+            line.and_then(|line| edit(line, key, value)).ok_or(FillError::UnsupportedForm(key))?;
         edits.push((key, edit));
     }
     edits.sort_by_key(|(_, edit)| edit.start);
@@ -76,28 +77,28 @@ pub fn fill_approval(bytes: &[u8], by: &OneLine, at: UtcTime) -> Result<Filled, 
     filled.push_str(text.get(from..).unwrap_or_default());
     let keys: Vec<&'static str> = edits.iter().map(|(key, _)| *key).collect();
     // Reads the text again, so that an unforeseen form of YAML cannot change the request.
-    match keys.iter().find(|key| !reads_as_meant(&filled, entries, &keys, &values, key)) {
-        Some(key) => Err(NotFillable::Form(key)),
-        None => Ok(Filled { bytes: filled.into_bytes(), keys }),
+    match keys.iter().find(|key| !has_expected_values(&filled, entries, &keys, &values, key)) {
+        Some(key) => Err(FillError::UnsupportedForm(key)),
+        None => Ok(FilledRequest { bytes: filled.into_bytes(), keys }),
     }
 }
 
-fn entries<'d>(document: &'d Document<'_>) -> Option<&'d [Entry]> {
-    match &document.front.as_ref()?.value {
-        Value::Map(entries) => Some(entries),
+fn entries<'d>(document: &'d RequestDocument<'_>) -> Option<&'d [YamlEntry]> {
+    match &document.front_matter.as_ref()?.value {
+        YamlValue::Map(entries) => Some(entries),
         _ => None,
     }
 }
 
 /// A range of the text in bytes, and its replacement.
-struct Edit {
+struct ApprovalEdit {
     start: usize,
     end: usize,
     written: String,
 }
 
 /// Returns the edit for an empty value on a line `key: ""`, which may have a comment.
-fn edit(line: &Line<'_>, key: &str, value: &str) -> Option<Edit> {
+fn edit(line: &TextLine<'_>, key: &str, value: &str) -> Option<ApprovalEdit> {
     let rest = line.text.strip_prefix(key)?;
     let after = rest.trim_start_matches([' ', '\t']).strip_prefix(':')?;
     let colon = line.text.len() - after.len();
@@ -121,19 +122,19 @@ fn edit(line: &Line<'_>, key: &str, value: &str) -> Option<Edit> {
         _ => ("", offset + blank),
     };
     let end = if written.is_empty() { start } else { offset + blank + written.len() };
-    Some(Edit { start, end, written: format!("{lead}{value}") })
+    Some(ApprovalEdit { start, end, written: format!("{lead}{value}") })
 }
 
 /// Returns true if the filled text has the same values as before, plus the approval.
-fn reads_as_meant(
+fn has_expected_values(
     filled: &str,
-    before: &[Entry],
+    before: &[YamlEntry],
     keys: &[&str],
     values: &[(&str, String)],
     key: &str,
 ) -> bool {
     let mut unread = Report::default();
-    let document = Document::read(filled, REQUEST_FRONT, &mut unread);
+    let document = RequestDocument::read(filled, REQUEST_FRONT_MATTER_MAX, &mut unread);
     let Some(after) = entries(&document) else { return false };
     let same = before.len() == after.len()
         && before.iter().zip(after).all(|(before, after)| {
@@ -145,15 +146,15 @@ fn reads_as_meant(
     same && found.zip(written).is_some_and(|((text, _), written)| yaml(text) == *written)
 }
 
-fn is_same(one: &Node, other: &Node) -> bool {
+fn is_same(one: &YamlNode, other: &YamlNode) -> bool {
     match (&one.value, &other.value) {
-        (Value::Scalar { text, plain }, Value::Scalar { text: text2, plain: plain2 }) => {
+        (YamlValue::Scalar { text, plain }, YamlValue::Scalar { text: text2, plain: plain2 }) => {
             text == text2 && plain == plain2
         }
-        (Value::List(items), Value::List(others)) => {
+        (YamlValue::List(items), YamlValue::List(others)) => {
             items.len() == others.len() && items.iter().zip(others).all(|(a, b)| is_same(a, b))
         }
-        (Value::Map(entries), Value::Map(others)) => {
+        (YamlValue::Map(entries), YamlValue::Map(others)) => {
             entries.len() == others.len()
                 && entries
                     .iter()
@@ -166,9 +167,9 @@ fn is_same(one: &Node, other: &Node) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{NotFillable, fill_approval};
+    use super::{FillError, fill_approval};
 
-    fn fill(front: &str) -> Result<String, NotFillable> {
+    fn fill(front: &str) -> Result<String, FillError> {
         let text = format!("---\r\n{front}\nlanguage: python\n---\n\napproved_by: \"\"\n");
         let at = "2026-02-09T16:12:00Z".parse().expect("a time");
         let filled = fill_approval(text.as_bytes(), &"al\"ice".parse().expect("a name"), at)?;
@@ -202,19 +203,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_filled_in_stays_byte_for_byte() {
+    fn a_filled_in_approval_is_unchanged() {
         let front = "approved_by:   bob   # me\napproved_utc: x";
         assert_eq!(fill(front).as_deref(), Ok(front));
     }
 
     #[test]
-    fn a_form_that_cannot_be_filled_is_left_alone() {
+    fn an_unsupported_form_is_refused() {
         for (front, why) in [
-            ("approved_utc: \"\"", NotFillable::Missing("approved_by")),
-            ("approved_by: \"\"", NotFillable::Missing("approved_utc")),
-            ("\"approved_by\": \"\"\napproved_utc: \"\"", NotFillable::Form("approved_by")),
-            ("approved_by: |\n\napproved_utc: \"\"", NotFillable::Form("approved_by")),
-            ("a: {approved_by: \"\"}\nx", NotFillable::FrontMatter),
+            ("approved_utc: \"\"", FillError::Missing("approved_by")),
+            ("approved_by: \"\"", FillError::Missing("approved_utc")),
+            (
+                "\"approved_by\": \"\"\napproved_utc: \"\"",
+                FillError::UnsupportedForm("approved_by"),
+            ),
+            ("approved_by: |\n\napproved_utc: \"\"", FillError::UnsupportedForm("approved_by")),
+            ("a: {approved_by: \"\"}\nx", FillError::FrontMatter),
         ] {
             assert_eq!(fill(front), Err(why), "{front}");
         }

@@ -53,10 +53,10 @@ pub fn read_json(bytes: &[u8], bytes_max: usize) -> Result<Value, JsonError> {
         return Err(JsonError::TooLarge { bytes_max });
     }
     let StrictJson(value) = serde_json::from_slice(bytes).map_err(|error| {
-        let (line, message) = place(&error);
+        let (line, message) = error_position(&error);
         JsonError::Malformed { line, message }
     })?;
-    match beyond(&value) {
+    match first_imprecise_number(&value) {
         Some(number) => Err(JsonError::NumberTooLarge(number)),
         None => Ok(value),
     }
@@ -67,17 +67,17 @@ pub(crate) fn object(text: &str) -> Result<Map<String, Value>, (usize, String)> 
     match serde_json::from_str(text) {
         Ok(StrictJson(Value::Object(object))) => Ok(object),
         Ok(_) => Err((1, "not an object".to_owned())),
-        Err(error) => Err(place(&error)),
+        Err(error) => Err(error_position(&error)),
     }
 }
 
-fn place(error: &serde_json::Error) -> (usize, String) {
+fn error_position(error: &serde_json::Error) -> (usize, String) {
     let said = error.to_string();
     let message = said.split(" at line ").next().unwrap_or(&said).to_owned();
     (error.line().max(1), message)
 }
 
-fn beyond(value: &Value) -> Option<String> {
+fn first_imprecise_number(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) => {
             let size = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs));
@@ -88,8 +88,8 @@ fn beyond(value: &Value) -> Option<String> {
             };
             too_large.then(|| number.to_string())
         }
-        Value::Array(items) => items.iter().find_map(beyond),
-        Value::Object(members) => members.values().find_map(beyond),
+        Value::Array(items) => items.iter().find_map(first_imprecise_number),
+        Value::Object(members) => members.values().find_map(first_imprecise_number),
         _ => None,
     }
 }
@@ -100,13 +100,13 @@ pub struct StrictJson(pub Value);
 
 impl<'de> Deserialize<'de> for StrictJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Any).map(Self)
+        deserializer.deserialize_any(StrictVisitor).map(Self)
     }
 }
 
-struct Any;
+struct StrictVisitor;
 
-impl<'de> Visitor<'de> for Any {
+impl<'de> Visitor<'de> for StrictVisitor {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn size_depth_and_what_follows_are_bounded() {
+    fn size_depth_and_trailing_text_are_bounded() {
         assert_eq!(read_json(b"[ ]", 2), Err(JsonError::TooLarge { bytes_max: 2 }));
         assert!(read(&format!("{}1{}", "[".repeat(120), "]".repeat(120))).is_ok());
         assert!(read(&format!("{}1{}", "[".repeat(200), "]".repeat(200))).is_err());

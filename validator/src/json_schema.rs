@@ -43,7 +43,7 @@ pub fn front_matter_schema() -> Value {
         "properties": properties,
         "patternProperties": { "^x-.": {} },
         "additionalProperties": false,
-        "$defs": { "sentence": sentence_form() },
+        "$defs": { "sentence": sentence_schema() },
         "if": {
             "required": ["network"],
             "properties": { "network": { "const": NetworkAccess::Allowlist.as_str() } },
@@ -172,14 +172,14 @@ fn host() -> String {
 }
 
 /// Returns the schema of a non-empty line without the characters that the check refuses.
-fn sentence_form() -> Value {
-    let tricks = trick_class();
+fn sentence_schema() -> Value {
+    let tricks = deceptive_class();
     text(&format!("^[^{tricks}]*[^\\s{tricks}][^{tricks}]*$"))
 }
 
 /// Returns every control, direction and invisible character as the inside of a regular expression's
 /// class.
-fn trick_class() -> String {
+fn deceptive_class() -> String {
     let mut class = String::new();
     let mut open: Option<(char, char)> = None;
     for c in '\0'..=char::MAX {

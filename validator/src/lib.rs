@@ -60,24 +60,24 @@ pub use code::Code;
 pub use command::{command_words, shell_words};
 pub use compose::{
     ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
-    NotOneLine, OneLine, Unprintable, quote_words,
+    NotOneLine, NotReprintable, OneLine, quote_words,
 };
-pub use confusable::{are_alike, looks, misleading};
+pub use confusable::{are_alike, comparable_spellings, misleading_reason};
 pub use declared::{ExpectedOutput, Input};
-pub use draft::{Checked, Draft, Place, Recalled, Refused, TooLarge};
-pub use extension::Agent;
-pub use filling::{Filled, NotFillable, fill_approval};
+pub use draft::{Draft, DraftCheck, DraftTooLarge, FileLocation, PastRequest, RefusedDraft};
+pub use extension::RequestAgent;
+pub use filling::{FillError, FilledRequest, fill_approval};
 pub use json::{JSON_INTEGER_MAX, JsonError, StrictJson, read_json};
 pub use json_schema::front_matter_schema;
-pub use limits::{Ceilings, CpuCores, at_ceiling};
-pub use lint::{DocumentKind, Expect, lint};
-pub use marks::{marks, reveal_line};
+pub use limits::{CpuCores, LimitCeilings, ceiling_warnings};
+pub use lint::{ApprovalRequirement, DocumentKind, lint};
+pub use marks::{input_warnings, reveal_line};
 pub use monty::PureCode;
 pub use network::{HostPort, Network, NetworkAccess};
 pub use request::{Backend, Constraint, OwnerUid, Request, RequestedBy, Work};
-pub use result::{RESULT_BYTES_MAX, check_result, states_digest, withheld};
+pub use result::{RESULT_BYTES_MAX, check_result, states_digest, withholding_code};
 pub use risk::{Risk, RiskLevel, Sensitivity};
-pub use rules::Rule;
+pub use rules::RuleDoc;
 pub use secrets::{SecretKind, secret_kinds};
 pub use violation::{Severity, Violation};
 

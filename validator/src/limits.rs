@@ -3,11 +3,11 @@
 
 use std::fmt;
 
-use model::{Placed, SourceSpan, quote};
+use model::{SourceSpan, WithSpan, quote};
 
 use crate::code::Code;
-use crate::document::{Document, REQUEST_FRONT};
-use crate::fields::Fields;
+use crate::document::{REQUEST_FRONT_MATTER_MAX, RequestDocument};
+use crate::fields::FrontMatterFields;
 use crate::node::ScalarKind;
 use crate::report::Report;
 use crate::text;
@@ -56,14 +56,14 @@ impl fmt::Display for CpuCores {
     }
 }
 
-pub(crate) struct Limits {
+pub(crate) struct RequestedLimits {
     pub(crate) cpu: Option<CpuCores>,
     pub(crate) memory_mib: Option<u64>,
     pub(crate) time_sec: Option<u64>,
 }
 
-impl Limits {
-    pub(crate) fn read(fields: &Fields<'_>, report: &mut Report) -> Self {
+impl RequestedLimits {
+    pub(crate) fn read(fields: &FrontMatterFields<'_>, report: &mut Report) -> Self {
         Self {
             cpu: cpu(fields, report),
             memory_mib: whole(
@@ -82,7 +82,7 @@ impl Limits {
     }
 }
 
-fn cpu(fields: &Fields<'_>, report: &mut Report) -> Option<CpuCores> {
+fn cpu(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<CpuCores> {
     let node = fields.node("cpu_limit", report)?;
     let Some((text, ScalarKind::Number | ScalarKind::Text)) = node.scalar() else {
         let message = "`cpu_limit`: must be a decimal number of cores";
@@ -99,7 +99,7 @@ fn cpu(fields: &Fields<'_>, report: &mut Report) -> Option<CpuCores> {
 }
 
 fn whole(
-    text: Option<Placed<&str>>,
+    text: Option<WithSpan<&str>>,
     (code, form): (Code, &str),
     max: u64,
     report: &mut Report,
@@ -109,7 +109,7 @@ fn whole(
     let value = text.value.parse().ok().filter(|value| digits && *value <= max);
     if value.is_none() {
         let message = format!("{form} of at most {max}, not {}", quote(text.value));
-        report.error(code, text.spot, message);
+        report.error(code, text.span, message);
     }
     value
 }
@@ -117,7 +117,7 @@ fn whole(
 /// The maximum that a policy grants for each limit. The fields are public because plain numbers
 /// prove nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ceilings {
+pub struct LimitCeilings {
     /// Thousandths of a core.
     pub cpu_milli: u64,
     /// MiB of memory.
@@ -129,16 +129,18 @@ pub struct Ceilings {
 /// Warns about every limit of a request that equals its ceiling, because the requester has probably
 /// not estimated the need. Policy refuses limits above a ceiling.
 #[must_use]
-pub fn at_ceiling(bytes: &[u8], ceilings: Ceilings) -> Vec<Violation> {
+pub fn ceiling_warnings(bytes: &[u8], ceilings: LimitCeilings) -> Vec<Violation> {
     let mut unread = Report::default();
     let text = text::decode(bytes, &mut unread);
-    let document = Document::read(&text, REQUEST_FRONT, &mut unread);
-    let Some(fields) =
-        document.front.as_ref().and_then(|node| Fields::of(node, String::new(), &mut unread))
+    let document = RequestDocument::read(&text, REQUEST_FRONT_MATTER_MAX, &mut unread);
+    let Some(fields) = document
+        .front_matter
+        .as_ref()
+        .and_then(|node| FrontMatterFields::of(node, String::new(), &mut unread))
     else {
         return Vec::new();
     };
-    let limits = Limits::read(&fields, &mut unread);
+    let limits = RequestedLimits::read(&fields, &mut unread);
     let mut report = Report::default();
     let mut tell = |key: &str, asked: Option<u64>, ceiling: u64| {
         if asked == Some(ceiling) {

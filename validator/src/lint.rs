@@ -4,11 +4,11 @@
 use model::UtcTime;
 
 use crate::REQUEST_BYTES_MAX;
-use crate::asked::{Asked, Words};
+use crate::asked::{CheckContext, ProseRules};
 use crate::assemble;
 use crate::code::Code;
-use crate::document::{self, RESULT_FRONT};
-use crate::fields::Fields;
+use crate::document::{self, RESULT_FRONT_MATTER_MAX};
+use crate::fields::FrontMatterFields;
 use crate::report::Report;
 use crate::result;
 use crate::text;
@@ -29,7 +29,7 @@ model::closed_set! {
 
 /// The requirement on the approval fields.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Expect {
+pub enum ApprovalRequirement {
     /// The approval fields must be filled in.
     Approved,
     /// A missing or empty approval field is only a warning.
@@ -41,7 +41,7 @@ pub enum Expect {
 pub fn lint(
     bytes: &[u8],
     file_name: &str,
-    expect: Expect,
+    expect: ApprovalRequirement,
     now: UtcTime,
 ) -> (DocumentKind, Vec<Violation>) {
     let kind = kind(bytes, file_name);
@@ -53,15 +53,15 @@ pub fn lint(
         let message = format!("file: {bytes} bytes; the limit is {REQUEST_BYTES_MAX} bytes");
         return (kind, vec![Violation::error(Code::TextTooLarge, message)]);
     }
-    let asked = Asked {
+    let asked = CheckContext {
         file_name,
         file_name_severity: Severity::Warning,
         approval_severity: match expect {
-            Expect::Approved => Severity::Error,
-            Expect::DraftOnly => Severity::Warning,
+            ApprovalRequirement::Approved => Severity::Error,
+            ApprovalRequirement::DraftOnly => Severity::Warning,
         },
         now,
-        words: Words::Judged,
+        prose_rules: ProseRules::Enforced,
     };
     (kind, assemble::read(bytes, &asked).violations)
 }
@@ -77,7 +77,7 @@ fn kind(bytes: &[u8], file_name: &str) -> DocumentKind {
     }
     let mut unread = Report::default();
     let text = text::decode(bytes, &mut unread);
-    let Some(yaml) = document::front_source(&text) else { return by_name };
+    let Some(yaml) = document::front_matter_source(&text) else { return by_name };
     // A key is present only if it is written out or escaped, so most files need no second reading.
     let may_have = |key: &str| yaml.contains('\\') || yaml.contains(key);
     let (request, result) = ("request_type", "result_type");
@@ -89,8 +89,9 @@ fn kind(bytes: &[u8], file_name: &str) -> DocumentKind {
     if decided {
         return by_name;
     }
-    let front = document::read_front(yaml, RESULT_FRONT, &mut unread);
-    let fields = front.as_ref().and_then(|node| Fields::of(node, String::new(), &mut unread));
+    let front = document::read_front_matter(yaml, RESULT_FRONT_MATTER_MAX, &mut unread);
+    let fields =
+        front.as_ref().and_then(|node| FrontMatterFields::of(node, String::new(), &mut unread));
     match fields {
         Some(fields) if fields.peek(request).is_some() => DocumentKind::Request,
         Some(fields) if fields.peek(result).is_some() => DocumentKind::Result,

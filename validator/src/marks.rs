@@ -2,7 +2,7 @@
 //! They never refuse a file, because its content is the tool's business. A file without warnings is
 //! not proven harmless.
 
-use model::{Line, SourceSpan, escape_line};
+use model::{SourceSpan, TextLine, escape_line};
 
 use crate::code::Code;
 use crate::confusable;
@@ -15,7 +15,7 @@ use crate::violation::Violation;
 /// Returns the warnings about any text in order of position, a thousand at most. Each has the
 /// severity of the same finding in a request.
 #[must_use]
-pub fn marks(text: &str) -> Vec<Violation> {
+pub fn input_warnings(text: &str) -> Vec<Violation> {
     let mut report = Report::default();
     let lines = model::lines(text);
     text::check(&lines, &mut report);
@@ -56,7 +56,7 @@ fn is_imitation(word: &str) -> bool {
 
 /// Reports words that imitate ASCII. In a program, even a word of only foreign letters can pose as
 /// another name.
-fn mark_imitations(lines: &[Line<'_>], report: &mut Report) {
+fn mark_imitations(lines: &[TextLine<'_>], report: &mut Report) {
     for line in lines.iter().filter(|line| !line.text.is_ascii()) {
         if report.has_enough_warnings() {
             return;
@@ -65,24 +65,24 @@ fn mark_imitations(lines: &[Line<'_>], report: &mut Report) {
         let Some(word) = words.find(|word| is_imitation(word)) else { continue };
         let at = line.text.find(word).unwrap_or(0);
         let message = format!("text: `{}` imitates another word", reveal_line(word));
-        let spot = line.spot(at).wide(word.chars().count());
+        let spot = line.span_at(at).with_width(word.chars().count());
         report.warning(Code::TextConfusable, spot, message);
     }
 }
 
-fn mark_secrets(text: &str, lines: &[Line<'_>], report: &mut Report) {
+fn mark_secrets(text: &str, lines: &[TextLine<'_>], report: &mut Report) {
     for found in secrets::find_in_text(text) {
         let after = lines.partition_point(|line| line.offset <= found.offset);
         let Some(line) = after.checked_sub(1).and_then(|index| lines.get(index)) else { continue };
         let meant = text.get(found.offset..found.offset + found.width).unwrap_or("");
         let width = meant.lines().next().unwrap_or("").chars().count();
-        let spot = line.spot(found.offset - line.offset).wide(width);
+        let spot = line.span_at(found.offset - line.offset).with_width(width);
         secrets::report(&found, spot, report);
     }
 }
 
 /// Reports package installations. A call that spans two lines is reported on the first one.
-fn mark_installs(lines: &[Line<'_>], report: &mut Report) {
+fn mark_installs(lines: &[TextLine<'_>], report: &mut Report) {
     let mut next = lines.iter().skip(1);
     let mut marked_before = false;
     for line in lines {
@@ -105,14 +105,14 @@ fn mark_installs(lines: &[Line<'_>], report: &mut Report) {
 
 #[cfg(test)]
 mod tests {
-    use super::{marks, reveal_line};
+    use super::{input_warnings, reveal_line};
 
     fn codes(text: &str) -> Vec<(String, usize)> {
-        marks(text).iter().map(|row| (row.code.as_str().into_owned(), row.line)).collect()
+        input_warnings(text).iter().map(|row| (row.code.as_str().into_owned(), row.line)).collect()
     }
 
     #[test]
-    fn what_misleads_is_marked_in_its_line() {
+    fn misleading_text_is_reported_in_its_line() {
         let key = ["AKIA", "QYLPMN5HFIQR7XYZ"].concat();
         let text = format!(
             "import os\nos.system('pip install x')\nkey = '{key}'\nif a:\u{202e} b\n\

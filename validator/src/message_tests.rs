@@ -7,10 +7,10 @@ mod shared;
 use model::{RequestId, ResultId, Sha256, UtcTime};
 use shared::{assert_texts, every, refused};
 
-use crate::{Draft, JsonError, NotFillable, OneLine, OwnerUid, Unprintable};
+use crate::{Draft, FillError, JsonError, NotReprintable, OneLine, OwnerUid};
 
 #[test]
-fn the_errors_say_what_they_said() {
+fn error_messages_match_the_snapshot() {
     let large = vec![b' '; 4 << 20];
     assert_texts(
         "validator",
@@ -20,12 +20,12 @@ fn the_errors_say_what_they_said() {
                 refused("NotAnId, of a request", "x".parse::<RequestId>()),
                 refused("NotAnId, of a result", "x".parse::<ResultId>()),
                 refused("TooLarge", Draft::new(large, "x.md", OwnerUid::new(0))),
-                ("Unprintable", Unprintable.to_string()),
+                ("Unprintable", NotReprintable.to_string()),
                 refused("NotOneLine, by its end", "a\nb".parse::<OneLine>()),
                 refused("NotOneLine, by a character", "a\u{7}b".parse::<OneLine>()),
                 refused("NotATime", "x".parse::<UtcTime>()),
             ],
-            every!(NotFillable: FrontMatter, Missing("approved_by"), Form("approved_by")),
+            every!(FillError: FrontMatter, Missing("approved_by"), UnsupportedForm("approved_by")),
             every!(JsonError:
                 TooLarge { bytes_max: 1024 },
                 Malformed { line: 7, message: "key must be a string".to_owned() },

@@ -4,24 +4,24 @@
 use model::{Sha256, SourceSpan};
 
 use crate::code::Code;
-use crate::declared::Declared;
-use crate::fields::Fields;
+use crate::declared::Declaration;
+use crate::fields::FrontMatterFields;
 use crate::network::HostPort;
 use crate::paths;
 use crate::report::Report;
 use crate::violation::Violation;
 
 /// Suffixes of files that a script loads itself, so that the command line need not name them.
-const LOADED: [&str; 11] =
+const SOURCE_SUFFIXES: [&str; 11] =
     [".py", ".pyi", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb", ".go", "package.json"];
 
 /// Warns about inputs that no word of the command names. Sources next to a named source belong to
 /// it.
-pub(crate) fn check_inputs(argv: &[String], inputs: &[Declared<Sha256>], report: &mut Report) {
-    let Some(named) = Named::of(argv) else { return };
-    let runs_source = inputs.iter().any(|input| is_loaded(&input.path) && named.has(&input.path));
+pub(crate) fn check_inputs(argv: &[String], inputs: &[Declaration<Sha256>], report: &mut Report) {
+    let Some(named) = NamedInputs::of(argv) else { return };
+    let runs_source = inputs.iter().any(|input| is_source(&input.path) && named.has(&input.path));
     for input in inputs {
-        if named.has(&input.path) || (runs_source && is_loaded(&input.path)) {
+        if named.has(&input.path) || (runs_source && is_source(&input.path)) {
             continue;
         }
         let message = format!("`inputs`: the command never names {}", input.path);
@@ -30,17 +30,17 @@ pub(crate) fn check_inputs(argv: &[String], inputs: &[Declared<Sha256>], report:
     }
 }
 
-fn is_loaded(path: &str) -> bool {
-    LOADED.iter().any(|end| path.ends_with(end))
+fn is_source(path: &str) -> bool {
+    SOURCE_SUFFIXES.iter().any(|end| path.ends_with(end))
 }
 
 /// The names below /in that a command mentions.
-struct Named<'a> {
+struct NamedInputs<'a> {
     /// Every maximal run of path characters, sorted.
     runs: Vec<&'a str>,
 }
 
-impl<'a> Named<'a> {
+impl<'a> NamedInputs<'a> {
     /// Returns None if the command names, or may name, all of /in: then every input is used.
     fn of(argv: &'a [String]) -> Option<Self> {
         let in_path = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
@@ -70,7 +70,7 @@ impl<'a> Named<'a> {
 }
 
 /// Warns about hosts that neither the command nor the network rationale names.
-pub(crate) fn check_hosts(fields: &Fields<'_>, texts: &[&str], report: &mut Report) {
+pub(crate) fn check_hosts(fields: &FrontMatterFields<'_>, texts: &[&str], report: &mut Report) {
     let mut unread = Report::default();
     if fields.peek("network_allowlist").is_none() {
         return;
@@ -78,19 +78,19 @@ pub(crate) fn check_hosts(fields: &Fields<'_>, texts: &[&str], report: &mut Repo
     let items = fields.list("network_allowlist", &mut unread).unwrap_or_default();
     let texts: Vec<String> = texts.iter().map(|text| text.to_ascii_lowercase()).collect();
     // A request names only a few; the bound keeps a hostile one from quadratic cost.
-    for item in items.iter().take(HOSTS_SEEN) {
+    for item in items.iter().take(HOSTS_CHECKED_MAX) {
         let Some(host) = item.scalar().and_then(|(text, _)| HostPort::parse(text)) else {
             continue;
         };
         if !texts.iter().any(|text| text.contains(host.host())) {
-            tell(&host, item.spot, report);
+            report_unused_host(&host, item.spot, report);
         }
     }
 }
 
-const HOSTS_SEEN: usize = 50;
+const HOSTS_CHECKED_MAX: usize = 50;
 
-fn tell(host: &HostPort, spot: SourceSpan, report: &mut Report) {
+fn report_unused_host(host: &HostPort, spot: SourceSpan, report: &mut Report) {
     let message = format!("`network_allowlist`: no reason for {}", host.host());
     let hint = "name it in the command or in `Network rationale:`, or remove it";
     report.add(Violation::warning(Code::NetworkHostUnused, message).within(spot).hint(hint));
@@ -100,13 +100,13 @@ fn tell(host: &HostPort, spot: SourceSpan, report: &mut Report) {
 mod tests {
     use model::Language;
 
-    use super::is_loaded;
+    use super::is_source;
 
     #[test]
     fn sources_of_each_language_are_loaded() {
         for language in Language::ALL {
             let endings = language.runtime().extensions;
-            assert!(endings.iter().any(|ending| is_loaded(ending)), "{language}");
+            assert!(endings.iter().any(|ending| is_source(ending)), "{language}");
         }
     }
 }

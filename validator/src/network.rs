@@ -4,13 +4,13 @@
 use std::fmt;
 use std::net::Ipv4Addr;
 
-use model::{Placed, SourceSpan, quote};
+use model::{SourceSpan, WithSpan, quote};
 
-use crate::asked::Words;
+use crate::asked::ProseRules;
 use crate::code::Code;
 use crate::confusable;
-use crate::fields::Fields;
-use crate::node::Node;
+use crate::fields::FrontMatterFields;
+use crate::node::YamlNode;
 use crate::report::Report;
 
 const PORT_HTTPS: u16 = 443;
@@ -128,7 +128,11 @@ impl Network {
 
     /// Reads the requested network. An empty list was once allowed, so a request that ran with one
     /// is still readable.
-    pub(crate) fn read(fields: &Fields<'_>, words: Words, report: &mut Report) -> Option<Self> {
+    pub(crate) fn read(
+        fields: &FrontMatterFields<'_>,
+        words: ProseRules,
+        report: &mut Report,
+    ) -> Option<Self> {
         let listed = fields.peek("network_allowlist");
         let list_spot = listed.map_or(fields.spot(), |node| node.spot);
         let hosts = listed.and_then(|_| hosts(fields, report));
@@ -136,13 +140,13 @@ impl Network {
             None => (NetworkAccess::None.as_str(), fields.spot()),
             Some(node) => {
                 let text = fields.text_of("network", node, report)?;
-                (text.value, text.spot)
+                (text.value, text.span)
             }
         };
         match NetworkAccess::named(value) {
             Some(NetworkAccess::None) => {
                 if hosts.as_ref().is_some_and(|hosts| !hosts.is_empty()) {
-                    unused(list_spot, report);
+                    report_unused_hosts(list_spot, report);
                 }
                 Some(Self::None)
             }
@@ -151,8 +155,8 @@ impl Network {
                     let message = "`network_allowlist`: missing, although `network` is `allowlist`";
                     report.error(Code::NetworkAllowlistMissing, spot, message);
                 }
-                let empty = listed.is_some_and(Node::is_empty_list);
-                if empty && words == Words::Judged {
+                let empty = listed.is_some_and(YamlNode::is_empty_list);
+                if empty && words == ProseRules::Enforced {
                     let message = "`network_allowlist`: empty, although `network` is `allowlist`";
                     let hint = "list the hosts, or write `network: \"none\"`";
                     report.error_hint(Code::NetworkAllowlistMissing, list_spot, message, hint);
@@ -168,33 +172,33 @@ impl Network {
     }
 }
 
-fn unused(spot: SourceSpan, report: &mut Report) {
+fn report_unused_hosts(spot: SourceSpan, report: &mut Report) {
     let message = "`network_allowlist`: hosts are listed although `network` is `none`";
     let hint = "write `[]`, or `network: \"allowlist\"`";
     report.error_hint(Code::NetworkAllowlistUnused, spot, message, hint);
 }
 
-fn hosts(fields: &Fields<'_>, report: &mut Report) -> Option<Vec<HostPort>> {
+fn hosts(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<Vec<HostPort>> {
     let mut hosts: Vec<HostPort> = Vec::new();
     for item in fields.list("network_allowlist", report)? {
         let Some(text) = fields.text_of("network_allowlist", item, report) else { continue };
         let host = HostPort::parse(text.value);
         if let Some(host) = &host {
-            confusable::check_host(host.host(), text.spot, report);
+            confusable::check_host(host.host(), text.span, report);
         }
         match host {
             Some(host) if hosts.contains(&host) => {
                 let message = format!("`network_allowlist`: {host} appears twice");
-                report.warning(Code::NetworkHost, text.spot, message);
+                report.warning(Code::NetworkHost, text.span, message);
             }
             Some(host) => hosts.push(host),
-            None => no_host(text, report),
+            None => report_invalid_host(text, report),
         }
     }
     Some(hosts)
 }
 
-fn no_host(text: Placed<&str>, report: &mut Report) {
+fn report_invalid_host(text: WithSpan<&str>, report: &mut Report) {
     let message = format!("`network_allowlist`: {} is not a host", quote(text.value));
     let ascii = idna::domain_to_ascii_strict(text.value).ok();
     let hint = match ascii.filter(|ascii| !text.value.is_ascii() && is_host(ascii)) {
@@ -202,5 +206,5 @@ fn no_host(text: Placed<&str>, report: &mut Report) {
         Some(ascii) => format!("write its ASCII form, {ascii}"),
         None => "write `host` or `host:port`; no URL, path or wildcard".to_owned(),
     };
-    report.error_hint(Code::NetworkHost, text.spot, message, hint);
+    report.error_hint(Code::NetworkHost, text.span, message, hint);
 }

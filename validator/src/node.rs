@@ -4,5 +4,5 @@
 mod model;
 mod tree;
 
-pub(crate) use self::model::{Entry, Node, ScalarKind, Value};
+pub(crate) use self::model::{ScalarKind, YamlEntry, YamlNode, YamlValue};
 pub(crate) use tree::parse;

@@ -3,15 +3,15 @@
 //! instructs its operator or an agent to weaken the sandbox. A mere mention is not even a warning,
 //! because many honest sentences mention roots and rights.
 
-use crate::speech::{self, Speech, Word, lower};
-use crate::table::Table;
+use crate::speech::{self, MentionKind, ProseToken, lower};
+use crate::table::WordTable;
 
 /// Programs that grant another user's rights.
-const PROGRAMS: Table =
-    Table::new(&["doas", "gosu", "kdesu", "pkexec", "run0", "su-exec", "sudo", "sudoedit"]);
+const PROGRAMS: WordTable =
+    WordTable::new(&["doas", "gosu", "kdesu", "pkexec", "run0", "su-exec", "sudo", "sudoedit"]);
 
 /// Options of container runtimes and browsers that remove a confinement.
-const OPTIONS: Table = Table::new(&[
+const OPTIONS: WordTable = WordTable::new(&[
     "--cap-add",
     "--disable-sandbox",
     "--ipc=host",
@@ -25,19 +25,19 @@ const OPTIONS: Table = Table::new(&[
     "--uts=host",
 ]);
 
-const RUNNING: Table = Table::new(&[
+const RUNNING: WordTable = WordTable::new(&[
     "call", "execute", "invoke", "launch", "login", "rerun", "restart", "run", "start",
 ]);
 
-const USING: Table = Table::new(&[
+const USING: WordTable = WordTable::new(&[
     "add", "append", "apply", "enable", "give", "grant", "pass", "prefix", "prepend", "set",
     "specify", "supply", "try", "use",
 ]);
 
-const NEEDING: Table = Table::new(&["need", "needs", "require", "requires"]);
+const NEEDING: WordTable = WordTable::new(&["need", "needs", "require", "requires"]);
 
 /// Verbs that remove a confinement.
-const DISABLING: Table = Table::new(&[
+const DISABLING: WordTable = WordTable::new(&[
     "bypass",
     "circumvent",
     "deactivate",
@@ -49,7 +49,7 @@ const DISABLING: Table = Table::new(&[
     "unload",
 ]);
 
-const CONFINEMENTS: Table = Table::new(&[
+const CONFINEMENTS: WordTable = WordTable::new(&[
     "apparmor",
     "cgroup",
     "cgroups",
@@ -63,10 +63,10 @@ const CONFINEMENTS: Table = Table::new(&[
     "selinux",
 ]);
 
-const SUPERUSERS: Table = Table::new(&["administrator", "root", "superuser"]);
+const SUPERUSERS: WordTable = WordTable::new(&["administrator", "root", "superuser"]);
 
 /// Terms for the rights of a superuser.
-const RIGHTS: Table = Table::new(&[
+const RIGHTS: WordTable = WordTable::new(&[
     "access",
     "capabilities",
     "permission",
@@ -77,10 +77,10 @@ const RIGHTS: Table = Table::new(&[
 ]);
 
 /// The maximum distance of an object from its verb, in words.
-const AWAY: usize = 5;
+const DISTANCE_MAX: usize = 5;
 
 /// Returns the number of words, from this one on, of an instruction to run with more rights.
-pub(crate) fn spoken(words: &[Word<'_>], index: usize) -> Option<usize> {
+pub(crate) fn find_instruction(words: &[ProseToken<'_>], index: usize) -> Option<usize> {
     let word = words.get(index)?;
     let name = word.lower.rsplit('/').next().unwrap_or("");
     let option = word.lower.split_once('=').map_or(&*word.lower, |(option, _)| option);
@@ -91,58 +91,59 @@ pub(crate) fn spoken(words: &[Word<'_>], index: usize) -> Option<usize> {
         // The command after it may have its own rule.
         _ if PROGRAMS.has(name) => {
             return (is_used(words, index)
-                || joined && speech::of_verb(words, index) == Speech::Instruction)
+                || joined && speech::classify_verb(words, index) == MentionKind::Instruction)
                 .then_some(1)
-                .filter(|_| crate::packages::spoken(words, index + 1).is_none());
+                .filter(|_| crate::packages::find_mention(words, index + 1).is_none());
         }
         // A lone dash is not a word: `su - root`.
         "su" => {
             (joined && next.starts_with('-') || SUPERUSERS.has(next))
-                && speech::of_verb(words, index) == Speech::Instruction
+                && speech::classify_verb(words, index) == MentionKind::Instruction
         }
         _ if is_option => is_used(words, index),
         _ if SUPERUSERS.has(name) => is_superuser(words, index),
         _ if name.starts_with("cap_") => is_used(words, index),
         "privileged" => {
             ["container", "mode", "user"].contains(&next)
-                && (is_used(words, index) || has_verb(words, index, &RUNNING, AWAY))
+                && (is_used(words, index) || has_verb(words, index, &RUNNING, DISTANCE_MAX))
         }
-        "setuid" | "suid" | "setgid" => makes(words, index),
+        "setuid" | "suid" | "setgid" => makes_setuid(words, index),
         "setcap" | "setenforce" | "aa-disable" | "aa-teardown" | "aa-complain" => {
-            joined && speech::of_verb(words, index) == Speech::Instruction
+            joined && speech::classify_verb(words, index) == MentionKind::Instruction
         }
         "u+s" | "g+s" | "4755" | "04755" | "4711" => index.checked_sub(1).is_some_and(|it| {
-            lower(words, it) == "chmod" && speech::of_verb(words, it) == Speech::Instruction
+            lower(words, it) == "chmod"
+                && speech::classify_verb(words, it) == MentionKind::Instruction
         }),
-        _ if CONFINEMENTS.has(name) => is_taken_away(words, index),
+        _ if CONFINEMENTS.has(name) => is_disabled(words, index),
         _ => false,
     };
     told.then_some(1)
 }
 
 /// Returns true for `use it`, `run with it` or `the tool needs it`.
-fn is_used(words: &[Word<'_>], index: usize) -> bool {
-    has_verb(words, index, &USING, AWAY)
-        || (has_verb(words, index, &RUNNING, AWAY) && is_with(words, index))
+fn is_used(words: &[ProseToken<'_>], index: usize) -> bool {
+    has_verb(words, index, &USING, DISTANCE_MAX)
+        || (has_verb(words, index, &RUNNING, DISTANCE_MAX) && is_with(words, index))
         || is_needed(words, index)
 }
 
 /// Returns true for `with x`, `via x` or `under x`.
-fn is_with(words: &[Word<'_>], index: usize) -> bool {
+fn is_with(words: &[ProseToken<'_>], index: usize) -> bool {
     (1..=2).any(|back| {
         let before = index.checked_sub(back).map_or("", |it| lower(words, it));
         ["through", "under", "using", "via", "with"].contains(&before)
     })
 }
 
-fn is_needed(words: &[Word<'_>], index: usize) -> bool {
+fn is_needed(words: &[ProseToken<'_>], index: usize) -> bool {
     let needs = |it: usize| NEEDING.has(lower(words, it));
     let near = speech::sentence(words, index).skip(1).take(3).any(needs);
-    near && !speech::denied(words, index)
+    near && !speech::is_denied(words, index)
 }
 
 /// Returns true for `run it as root`, `become root` or `it needs root access`.
-fn is_superuser(words: &[Word<'_>], index: usize) -> bool {
+fn is_superuser(words: &[ProseToken<'_>], index: usize) -> bool {
     let before = |back: usize| index.checked_sub(back).map_or("", |it| lower(words, it));
     let rights = RIGHTS.has(lower(words, index + 1)) && speech::continues(words, index + 1);
     if rights {
@@ -153,32 +154,32 @@ fn is_superuser(words: &[Word<'_>], index: usize) -> bool {
     let end = !speech::continues(words, index + 1)
         || ["and", "first", "in", "inside", "instead", "now", "on", "so", "user", "when"]
             .contains(&lower(words, index + 1));
-    let became = before(1) == "become" && speech::of_verb(words, index - 1) == Speech::Instruction;
-    end && (as_user && has_verb(words, index, &RUNNING, AWAY) || became)
+    let became = before(1) == "become"
+        && speech::classify_verb(words, index - 1) == MentionKind::Instruction;
+    end && (as_user && has_verb(words, index, &RUNNING, DISTANCE_MAX) || became)
 }
 
 /// Returns true for `make it setuid root` or `set the setuid bit`.
-fn makes(words: &[Word<'_>], index: usize) -> bool {
-    const MAKING: Table = Table::new(&["install", "make", "mark", "set", "use"]);
-    has_verb(words, index, &MAKING, AWAY)
+fn makes_setuid(words: &[ProseToken<'_>], index: usize) -> bool {
+    const MAKING: WordTable = WordTable::new(&["install", "make", "mark", "set", "use"]);
+    has_verb(words, index, &MAKING, DISTANCE_MAX)
 }
 
 /// Returns true for `disable seccomp`, `turn the sandbox off` or `run it without apparmor`.
-fn is_taken_away(words: &[Word<'_>], index: usize) -> bool {
-    const TURNING: Table = Table::new(&["shut", "switch", "turn"]);
+fn is_disabled(words: &[ProseToken<'_>], index: usize) -> bool {
+    const TURNING: WordTable = WordTable::new(&["shut", "switch", "turn"]);
     let near = index.saturating_sub(3)..index + 3;
     let off = near.clone().any(|it| lower(words, it) == "off");
     let without = (index.saturating_sub(3)..index)
         .any(|it| ["outside", "without"].contains(&lower(words, it)));
-    has_verb(words, index, &DISABLING, AWAY)
-        || off && has_verb(words, index, &TURNING, AWAY)
-        || without && has_verb(words, index, &RUNNING, AWAY)
+    has_verb(words, index, &DISABLING, DISTANCE_MAX)
+        || off && has_verb(words, index, &TURNING, DISTANCE_MAX)
+        || without && has_verb(words, index, &RUNNING, DISTANCE_MAX)
 }
 
 /// Returns true if a verb of the table precedes this word closely and is an instruction.
-fn has_verb(words: &[Word<'_>], index: usize, verbs: &Table, away: usize) -> bool {
-    speech::sentence(words, index)
-        .skip(1)
-        .take(away)
-        .any(|it| verbs.has(lower(words, it)) && speech::of_verb(words, it) == Speech::Instruction)
+fn has_verb(words: &[ProseToken<'_>], index: usize, verbs: &WordTable, away: usize) -> bool {
+    speech::sentence(words, index).skip(1).take(away).any(|it| {
+        verbs.has(lower(words, it)) && speech::classify_verb(words, it) == MentionKind::Instruction
+    })
 }

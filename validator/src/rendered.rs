@@ -3,23 +3,23 @@
 
 use std::ops::Range;
 
-use model::{Line, SourceSpan, quote};
+use model::{SourceSpan, TextLine, quote};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::code::Code;
-use crate::document::Document;
+use crate::document::RequestDocument;
 use crate::report::Report;
-use crate::table::Table;
+use crate::table::WordTable;
 
 /// The lines as a Markdown reader renders them.
 #[derive(Default)]
-pub(crate) struct Rendered {
+pub(crate) struct RenderedPage {
     /// The headings, ascending by line.
     pub(crate) headings: Vec<Heading>,
     /// The lines that are HTML, wholly or in part; ascending.
     pub(crate) html: Vec<usize>,
     /// The spans that the page does not show as written.
-    replaced: Vec<Replaced>,
+    replaced: Vec<ReplacedSpan>,
 }
 
 pub(crate) struct Heading {
@@ -29,15 +29,15 @@ pub(crate) struct Heading {
     text: String,
 }
 
-struct Replaced {
+struct ReplacedSpan {
     line: usize,
     /// The byte range in the body.
     range: Range<usize>,
-    how: How,
+    how: ReplacementKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
+enum ReplacementKind {
     /// An element that can hide or contain the text after it.
     Element,
     Tag,
@@ -47,14 +47,14 @@ enum How {
 }
 
 /// Inline elements that hide nothing and end with their paragraph.
-const HARMLESS: Table = Table::new(&[
+const HARMLESS: WordTable = WordTable::new(&[
     "a", "abbr", "b", "br", "cite", "code", "data", "dfn", "em", "i", "kbd", "mark", "q", "s",
     "samp", "small", "span", "strong", "sub", "sup", "u", "var", "wbr",
 ]);
 
-impl Rendered {
+impl RenderedPage {
     /// Reads the body as a Markdown reader does.
-    pub(crate) fn of(document: &Document<'_>) -> Self {
+    pub(crate) fn of(document: &RequestDocument<'_>) -> Self {
         let mut seen = Self::default();
         let base = document.body_lines.first().map_or(0, |line| line.number);
         let number = |byte: usize| {
@@ -76,17 +76,25 @@ impl Rendered {
                     let last = number(range.end.saturating_sub(1).max(range.start));
                     let from = seen.html.last().map_or(0, |line| line + 1);
                     seen.html.extend(from.max(line)..=last);
-                    seen.replaced.push(Replaced { line, range, how: How::of_html(source) });
+                    seen.replaced.push(ReplacedSpan {
+                        line,
+                        range,
+                        how: ReplacementKind::of_html(source),
+                    });
                 }
                 Event::Start(Tag::Link { .. } | Tag::Image { .. }) if !source.starts_with('<') => {
-                    seen.replaced.push(Replaced { line, range, how: How::Link });
+                    seen.replaced.push(ReplacedSpan { line, range, how: ReplacementKind::Link });
                 }
                 Event::Text(text) => {
                     if let Some(heading) = &mut heading {
                         heading.text.push_str(&text);
                     }
                     if source.starts_with('&') && source != &*text {
-                        seen.replaced.push(Replaced { line, range, how: How::Entity });
+                        seen.replaced.push(ReplacedSpan {
+                            line,
+                            range,
+                            how: ReplacementKind::Entity,
+                        });
                     }
                 }
                 Event::Code(text) => {
@@ -132,7 +140,7 @@ impl Rendered {
     /// the rest are errors, all others are warnings.
     pub(crate) fn check_command(
         &self,
-        lines: &[Line<'_>],
+        lines: &[TextLine<'_>],
         body_offset: usize,
         report: &mut Report,
     ) {
@@ -144,8 +152,8 @@ impl Rendered {
             let from = (it.range.start + body_offset).saturating_sub(line.offset);
             let to = (it.range.end + body_offset).saturating_sub(line.offset).min(line.text.len());
             let width = line.text.get(from..to).map_or(0, |text| text.chars().count());
-            let spot = line.spot(from).wide(width);
-            if it.how == How::Element {
+            let spot = line.span_at(from).with_width(width);
+            if it.how == ReplacementKind::Element {
                 let message =
                     "command: an HTML element, which can hide the rest of a rendered page";
                 let hint = "pass the text in an input file";
@@ -160,7 +168,7 @@ impl Rendered {
     }
 }
 
-impl How {
+impl ReplacementKind {
     fn of_html(source: &str) -> Self {
         if source.starts_with("<!--") {
             return Self::Comment;
@@ -182,9 +190,9 @@ impl How {
 
 /// Refuses a comment of the front matter that a reader without front matter support shows as a
 /// title.
-pub(crate) fn refuse_comment_titles(lines: &[Line<'_>], titles: &[&str], report: &mut Report) {
+pub(crate) fn refuse_comment_titles(lines: &[TextLine<'_>], titles: &[&str], report: &mut Report) {
     for line in lines {
-        let Some(text) = hashed(line.text) else { continue };
+        let Some(text) = text_after_hashes(line.text) else { continue };
         if let Some(title) = titles.iter().find(|title| is_title(text, title)) {
             report_title(title, SourceSpan::new(line.number, 1), report);
         }
@@ -192,7 +200,7 @@ pub(crate) fn refuse_comment_titles(lines: &[Line<'_>], titles: &[&str], report:
 }
 
 /// Returns the text after the leading hashes of a line, if any.
-fn hashed(line: &str) -> Option<&str> {
+fn text_after_hashes(line: &str) -> Option<&str> {
     let text = line.trim();
     text.starts_with('#').then(|| text.trim_matches('#'))
 }
@@ -205,10 +213,11 @@ fn report_title(title: &str, spot: SourceSpan, report: &mut Report) {
 
 /// Returns true if a reader takes a heading for this title, ignoring case, spaces and punctuation.
 fn is_title(text: &str, title: &str) -> bool {
-    bare(text) == bare(title) || crate::confusable::are_alike(&bare(text), &bare(title))
+    normalized_title(text) == normalized_title(title)
+        || crate::confusable::are_alike(&normalized_title(text), &normalized_title(title))
 }
 
-fn bare(text: &str) -> String {
+fn normalized_title(text: &str) -> String {
     let letters = text.chars().filter(|c| c.is_alphanumeric());
     let numbered = letters.skip_while(char::is_ascii_digit);
     numbered.flat_map(char::to_lowercase).collect()
@@ -216,12 +225,12 @@ fn bare(text: &str) -> String {
 
 /// Returns true if a page may show this line as a heading with a section's title, or if that is
 /// uncertain.
-pub(crate) fn may_be_title(line: &str, titles: &[&str]) -> bool {
+pub(crate) fn could_be_title(line: &str, titles: &[&str]) -> bool {
     let marks = |c: char| c.is_whitespace() || c.is_ascii_digit() || ">-+*.)".contains(c);
     let Some(text) = line.trim_start_matches(marks).strip_prefix('#') else { return false };
     let plain =
         text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" #.,:;()/'\"-".contains(&byte));
-    !plain || titles.iter().any(|title| bare(text) == bare(title))
+    !plain || titles.iter().any(|title| normalized_title(text) == normalized_title(title))
 }
 
 /// Returns true if a line underlines the one above it, which a page then shows as a heading.

@@ -8,7 +8,7 @@ use crate::secrets;
 use crate::violation::{Severity, Violation};
 
 /// Enough for any honest document, and a bound on the report for a hostile one.
-const ROWS_MAX: usize = 500;
+const VIOLATIONS_MAX: usize = 500;
 
 #[derive(Default)]
 pub(crate) struct Report {
@@ -26,7 +26,7 @@ impl Report {
             }
             Severity::Warning => &mut self.warnings,
         };
-        if rows.len() < ROWS_MAX {
+        if rows.len() < VIOLATIONS_MAX {
             rows.push(violation);
         }
     }
@@ -52,12 +52,12 @@ impl Report {
     /// Returns true if further errors would be dropped, so that their messages need not be
     /// formatted.
     pub(crate) fn is_full(&self) -> bool {
-        self.errors.len() >= ROWS_MAX
+        self.errors.len() >= VIOLATIONS_MAX
     }
 
     /// Returns true if further warnings would be dropped.
     pub(crate) fn has_enough_warnings(&self) -> bool {
-        self.warnings.len() >= ROWS_MAX
+        self.warnings.len() >= VIOLATIONS_MAX
     }
 
     /// Returns true if any error was added, even if it was dropped.
@@ -78,14 +78,14 @@ impl Report {
             told && later.code == first.code && later.line == first.line
         });
         rows.sort_by_cached_key(|row| (row.line, row.column, row.code.as_str()));
-        rows.iter_mut().for_each(keep_secret);
+        rows.iter_mut().for_each(redact_secret);
         rows
     }
 }
 
 /// Replaces a message that contains a secret by the meaning of its code: a message quotes the text,
 /// and any rule may quote a secret.
-fn keep_secret(row: &mut Violation) {
+fn redact_secret(row: &mut Violation) {
     let tells = |text: &str| !secrets::find_in_text(text).is_empty();
     if tells(&row.message) {
         row.message = row.code.meaning().to_owned();

@@ -75,8 +75,9 @@ impl Risk {
     ) -> Option<Self> {
         let found = answers(section, report);
         let [level, justification, sensitivity, rationale] = found;
-        let level: Option<RiskLevel> = choose(level, Key::RiskLevel, report);
-        let sensitivity: Option<Sensitivity> = choose(sensitivity, Key::DataSensitivity, report);
+        let level: Option<RiskLevel> = choose(level, RiskKey::RiskLevel, report);
+        let sensitivity: Option<Sensitivity> =
+            choose(sensitivity, RiskKey::DataSensitivity, report);
         let justification = justification.filter(|(text, spot)| {
             let given = !text.is_empty();
             if !given {
@@ -87,7 +88,7 @@ impl Risk {
         });
         let rationale = rationale.filter(|(text, spot)| {
             let needed = matches!(network, Some(Network::Allowlist(_)));
-            let given = !needed || !is_nothing(text);
+            let given = !needed || !is_blank_rationale(text);
             if !given {
                 let message = "`Network rationale:` gives no reason, but a network is requested";
                 report.error(Code::RiskNetworkRationale, *spot, message);
@@ -105,7 +106,7 @@ impl Risk {
 
 model::closed_set! {
     /// The key of each line, in the order of the schema.
-    enum Key {
+    enum RiskKey {
         RiskLevel = "Risk level",
         Justification = "Justification",
         DataSensitivity = "Data sensitivity",
@@ -113,7 +114,7 @@ model::closed_set! {
     }
 }
 
-impl Key {
+impl RiskKey {
     fn code(self) -> Code {
         match self {
             Self::RiskLevel => Code::RiskLevel,
@@ -124,12 +125,12 @@ impl Key {
     }
 }
 
-type Answer = Option<(String, SourceSpan)>;
+type RiskAnswer = Option<(String, SourceSpan)>;
 
 /// Returns the value of each key with its continuation lines, and reports missing and duplicate
 /// keys.
-fn answers(section: &Section<'_>, report: &mut Report) -> [Answer; 4] {
-    let mut found: [Answer; 4] = [None, None, None, None];
+fn answers(section: &Section<'_>, report: &mut Report) -> [RiskAnswer; 4] {
+    let mut found: [RiskAnswer; 4] = [None, None, None, None];
     let mut current: Option<usize> = None;
     for line in &section.lines {
         let spot = SourceSpan::new(line.number, 1);
@@ -152,7 +153,7 @@ fn answers(section: &Section<'_>, report: &mut Report) -> [Answer; 4] {
             value.push_str(line.text.trim());
         }
     }
-    for (key, _) in Key::ALL.iter().zip(&found).filter(|(_, answer)| answer.is_none()) {
+    for (key, _) in RiskKey::ALL.iter().zip(&found).filter(|(_, answer)| answer.is_none()) {
         let message = format!("`{key}:` the line is missing");
         let hint = format!("begin a line with `{key}:`");
         report.error_hint(Code::RiskMissing, section.spot, message, hint);
@@ -161,13 +162,13 @@ fn answers(section: &Section<'_>, report: &mut Report) -> [Answer; 4] {
 }
 
 /// Returns the key of a line with its index and its value, without list mark, bold and backticks.
-fn key_line(line: &str) -> Option<(usize, Key, &str)> {
+fn key_line(line: &str) -> Option<(usize, RiskKey, &str)> {
     let decoration = |c: char| "*_`".contains(c);
     let line = line.trim();
     let line =
         line.strip_prefix(['-', '*', '+']).filter(|rest| rest.starts_with(' ')).unwrap_or(line);
     let line = line.trim_start().trim_start_matches(decoration);
-    Key::ALL.iter().enumerate().find_map(|(index, key)| {
+    RiskKey::ALL.iter().enumerate().find_map(|(index, key)| {
         let name = key.as_str();
         let head = line.get(..name.len())?;
         let rest = line.get(name.len()..)?.trim_start_matches(decoration);
@@ -176,7 +177,7 @@ fn key_line(line: &str) -> Option<(usize, Key, &str)> {
     })
 }
 
-fn choose<T: ClosedSet>(answer: Answer, key: Key, report: &mut Report) -> Option<T> {
+fn choose<T: ClosedSet>(answer: RiskAnswer, key: RiskKey, report: &mut Report) -> Option<T> {
     let (text, spot) = answer?;
     let chosen = T::ALL.iter().find(|value| text.eq_ignore_ascii_case(value.as_str()));
     if chosen.is_none() {
@@ -186,7 +187,7 @@ fn choose<T: ClosedSet>(answer: Answer, key: Key, report: &mut Report) -> Option
     chosen.copied()
 }
 
-fn is_nothing(text: &str) -> bool {
+fn is_blank_rationale(text: &str) -> bool {
     let text = text.trim_end_matches('.');
     ["", "none", "n/a", "-", "not applicable", "no network"]
         .iter()

@@ -1,21 +1,21 @@
 //! The keys that identify a request and its approval: type, version, id, dates, people, language,
 //! backend. A name in the text must never be taken for a verified approval.
 
-use model::{Language, Placed, RequestId, UtcTime, alternatives, quote};
+use model::{Language, RequestId, UtcTime, WithSpan, alternatives, quote};
 
 use crate::CLOCK_SKEW_SEC;
-use crate::asked::Asked;
+use crate::asked::CheckContext;
 use crate::code::Code;
 use crate::confusable;
-use crate::fields::Fields;
-use crate::node::{Node, ScalarKind};
+use crate::fields::FrontMatterFields;
+use crate::node::{ScalarKind, YamlNode};
 use crate::report::Report;
 use crate::request::{Backend, RequestedBy};
 use crate::violation::{Severity, Violation};
 
 const DAY_SEC: i64 = 24 * 3600;
 
-pub(crate) struct Identity {
+pub(crate) struct RequestIdentity {
     pub(crate) id: Option<RequestId>,
     pub(crate) created: Option<UtcTime>,
     pub(crate) approved: Option<UtcTime>,
@@ -26,8 +26,12 @@ pub(crate) struct Identity {
     pub(crate) backend: Option<Backend>,
 }
 
-impl Identity {
-    pub(crate) fn read(fields: &Fields<'_>, asked: &Asked<'_>, report: &mut Report) -> Self {
+impl RequestIdentity {
+    pub(crate) fn read(
+        fields: &FrontMatterFields<'_>,
+        asked: &CheckContext<'_>,
+        report: &mut Report,
+    ) -> Self {
         document_type(fields, "request_type", "tool_request", report);
         version(fields, report);
         let id = request_id(fields, asked, report);
@@ -56,16 +60,21 @@ impl Identity {
     }
 }
 
-pub(crate) fn document_type(fields: &Fields<'_>, key: &str, value: &str, report: &mut Report) {
+pub(crate) fn document_type(
+    fields: &FrontMatterFields<'_>,
+    key: &str,
+    value: &str,
+    report: &mut Report,
+) {
     if let Some(text) = fields.text(key, report)
         && text.value != value
     {
         let message = format!("`{key}`: must be {value}, not {}", quote(text.value));
-        report.error(Code::SchemaRequestType, text.spot, message);
+        report.error(Code::SchemaRequestType, text.span, message);
     }
 }
 
-pub(crate) fn version(fields: &Fields<'_>, report: &mut Report) {
+pub(crate) fn version(fields: &FrontMatterFields<'_>, report: &mut Report) {
     let Some(node) = fields.node("schema_version", report) else { return };
     match node.scalar() {
         Some(("1", ScalarKind::Number | ScalarKind::Text)) => {}
@@ -77,29 +86,29 @@ pub(crate) fn version(fields: &Fields<'_>, report: &mut Report) {
 }
 
 fn request_id(
-    fields: &Fields<'_>,
-    asked: &Asked<'_>,
+    fields: &FrontMatterFields<'_>,
+    asked: &CheckContext<'_>,
     report: &mut Report,
-) -> Option<Placed<RequestId>> {
+) -> Option<WithSpan<RequestId>> {
     let text = fields.text("request_id", report)?;
     let id: RequestId = match text.value.parse() {
         Ok(id) => id,
         Err(error) => {
             let message = format!("`request_id`: {} is {error}", quote(text.value));
-            report.error(Code::SchemaRequestId, text.spot, message);
+            report.error(Code::SchemaRequestId, text.span, message);
             return None;
         }
     };
     if id.has_dot() {
         let message = format!("`request_id`: {} contains a `.`", quote(text.value));
         let hint = "write letters, digits, `_` and `-`; a `.` begins the names of its other files";
-        report.error_hint(Code::SchemaRequestId, text.spot, message, hint);
+        report.error_hint(Code::SchemaRequestId, text.span, message, hint);
     }
     check_file_name(asked, id.as_str(), report);
-    Some(Placed { value: id, spot: text.spot })
+    Some(WithSpan { value: id, span: text.span })
 }
 
-fn check_file_name(asked: &Asked<'_>, id: &str, report: &mut Report) {
+fn check_file_name(asked: &CheckContext<'_>, id: &str, report: &mut Report) {
     if asked.file_name.strip_suffix(".md") == Some(id) {
         return;
     }
@@ -113,24 +122,24 @@ fn check_file_name(asked: &Asked<'_>, id: &str, report: &mut Report) {
 
 pub(crate) fn timestamp(
     key: &str,
-    text: Placed<&str>,
+    text: WithSpan<&str>,
     report: &mut Report,
-) -> Option<Placed<UtcTime>> {
+) -> Option<WithSpan<UtcTime>> {
     match text.value.parse() {
-        Ok(value) => Some(Placed { value, spot: text.spot }),
+        Ok(value) => Some(WithSpan { value, span: text.span }),
         Err(_) => {
             let message = format!("`{key}`: {} is not a real UTC time", quote(text.value));
             let hint = "write YYYY-MM-DDTHH:MM:SSZ";
-            report.error_hint(Code::SchemaTimestamp, text.spot, message, hint);
+            report.error_hint(Code::SchemaTimestamp, text.span, message, hint);
             None
         }
     }
 }
 
 fn check_dates(
-    id: Option<&Placed<RequestId>>,
-    created: Option<Placed<UtcTime>>,
-    approved: Option<Placed<UtcTime>>,
+    id: Option<&WithSpan<RequestId>>,
+    created: Option<WithSpan<UtcTime>>,
+    approved: Option<WithSpan<UtcTime>>,
     now: UtcTime,
     report: &mut Report,
 ) {
@@ -138,33 +147,33 @@ fn check_dates(
         && (id.value.date().unix() - created.value.unix()).abs() > DAY_SEC
     {
         let message = "`request_id`: its date is more than a day from `created_utc`";
-        report.error(Code::SchemaRequestId, id.spot, message);
+        report.error(Code::SchemaRequestId, id.span, message);
     }
     let Some(approved) = approved else { return };
     if let Some(created) = created
         && created.value.unix() > approved.value.unix() + CLOCK_SKEW_SEC
     {
         let message = "`approved_utc`: is before `created_utc`";
-        report.error(Code::ApprovalDateOrder, approved.spot, message);
+        report.error(Code::ApprovalDateOrder, approved.span, message);
     } else if approved.value.unix() > now.unix() + CLOCK_SKEW_SEC {
         let message = format!("`approved_utc`: is in the future; now {now}");
-        report.error(Code::ApprovalDateOrder, approved.spot, message);
+        report.error(Code::ApprovalDateOrder, approved.span, message);
     }
 }
 
-pub(crate) fn is_empty(node: &Node) -> bool {
+pub(crate) fn is_empty_approval(node: &YamlNode) -> bool {
     node.is_null() || node.scalar().is_some_and(|(text, _)| text.trim().is_empty())
 }
 
 /// Returns the text of an approval key, unless it is missing or empty.
 fn approval<'n>(
-    fields: &Fields<'n>,
+    fields: &FrontMatterFields<'n>,
     key: &str,
-    asked: &Asked<'_>,
+    asked: &CheckContext<'_>,
     report: &mut Report,
-) -> Option<Placed<&'n str>> {
+) -> Option<WithSpan<&'n str>> {
     let node = fields.peek(key);
-    if !node.is_none_or(is_empty) {
+    if !node.is_none_or(is_empty_approval) {
         return node.and_then(|node| fields.text_of(key, node, report));
     }
     let spot = node.map_or(fields.spot(), |node| node.spot);
@@ -177,13 +186,13 @@ fn approval<'n>(
     None
 }
 
-fn requested_by(fields: &Fields<'_>, report: &mut Report) -> Option<RequestedBy> {
+fn requested_by(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<RequestedBy> {
     let text = fields.text("requested_by", report)?;
     let requested_by = RequestedBy::named(text.value);
     if requested_by.is_none() {
         let message = format!("`requested_by`: {} is not a valid value", quote(text.value));
         let hint = format!("write {}", alternatives(RequestedBy::TEXTS));
-        report.error_hint(Code::FrontmatterValue, text.spot, message, hint);
+        report.error_hint(Code::FrontmatterValue, text.span, message, hint);
     }
     requested_by
 }
@@ -205,7 +214,7 @@ const SHELLS: [&str; 14] = [
     "cmd",
 ];
 
-fn language(fields: &Fields<'_>, report: &mut Report) -> Option<Language> {
+fn language(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<Language> {
     let text = fields.text("language", report)?;
     let language = Language::named(text.value);
     if language.is_none() {
@@ -217,12 +226,12 @@ fn language(fields: &Fields<'_>, report: &mut Report) -> Option<Language> {
         };
         let message = format!("`language`: {} {what}", quote(text.value));
         let hint = format!("write {}", alternatives(Language::TEXTS));
-        report.error_hint(code, text.spot, message, hint);
+        report.error_hint(code, text.span, message, hint);
     }
     language
 }
 
-fn backend(fields: &Fields<'_>, report: &mut Report) -> Option<Backend> {
+fn backend(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<Backend> {
     fields.peek("backend")?;
     let text = fields.text("backend", report)?;
     let backend = Backend::named(text.value);
@@ -231,13 +240,13 @@ fn backend(fields: &Fields<'_>, report: &mut Report) -> Option<Backend> {
             // This check decides the form only; the warning informs the author that no policy
             // accepts the backend.
             let message = "`backend`: no policy of this version offers the monty backend";
-            report.warning(Code::BackendUnavailable, text.spot, message);
+            report.warning(Code::BackendUnavailable, text.span, message);
         }
         Some(Backend::Era | Backend::Confined) => {}
         None => {
             let message = format!("`backend`: {} is not a valid value", quote(text.value));
             let hint = format!("write {}, or remove the key", alternatives(Backend::TEXTS));
-            report.error_hint(Code::BackendValue, text.spot, message, hint);
+            report.error_hint(Code::BackendValue, text.span, message, hint);
         }
     }
     backend

@@ -1,11 +1,11 @@
 //! The second-level sections of a document, by source lines. A heading counts only if a Markdown
 //! reader sees the same heading: the approved text must never differ from the parsed one.
 
-use model::{Line, SourceSpan, quote};
+use model::{SourceSpan, TextLine, quote};
 
 use crate::code::Code;
-use crate::document::Document;
-use crate::rendered::{self, Rendered};
+use crate::document::RequestDocument;
+use crate::rendered::{self, RenderedPage};
 use crate::report::Report;
 
 /// The sections of pure code.
@@ -16,22 +16,26 @@ pub(crate) struct Section<'a> {
     pub(crate) title: &'a str,
     pub(crate) spot: SourceSpan,
     /// The lines below the heading, up to the next one.
-    pub(crate) lines: Vec<Line<'a>>,
+    pub(crate) lines: Vec<TextLine<'a>>,
 }
 
 pub(crate) struct Sections<'a> {
     /// The lines before the first section.
-    pub(crate) prose: Vec<Line<'a>>,
+    pub(crate) prose: Vec<TextLine<'a>>,
     pub(crate) all: Vec<Section<'a>>,
     /// The lines of headings that a Markdown reader does not see as headings.
     hidden: Vec<usize>,
     /// The rendered page, if it may differ from the source.
-    rendered: Option<Rendered>,
+    rendered: Option<RenderedPage>,
 }
 
 impl<'a> Sections<'a> {
     /// Reads the sections and reports headings on which source and Markdown disagree.
-    pub(crate) fn read(document: &Document<'a>, wanted: &[&str], report: &mut Report) -> Self {
+    pub(crate) fn read(
+        document: &RequestDocument<'a>,
+        wanted: &[&str],
+        report: &mut Report,
+    ) -> Self {
         let mut prose = Vec::new();
         let mut all: Vec<Section<'a>> = Vec::new();
         for line in &document.body_lines {
@@ -45,7 +49,7 @@ impl<'a> Sections<'a> {
             }
         }
         let differs = document.body_lines.iter().any(may_differ);
-        let rendered = differs.then(|| Rendered::of(document));
+        let rendered = differs.then(|| RenderedPage::of(document));
         let hidden = rendered.as_ref().map_or_else(Vec::new, |rendered| {
             report_disagreements(document, &all, rendered, wanted, report)
         });
@@ -57,29 +61,29 @@ impl<'a> Sections<'a> {
     /// with code is reported.
     pub(crate) fn check_page(
         &mut self,
-        document: &Document<'_>,
+        document: &RequestDocument<'_>,
         titles: &[&str],
         with_code: &[&str],
         report: &mut Report,
     ) {
-        rendered::refuse_comment_titles(&document.front_lines, titles, report);
+        rendered::refuse_comment_titles(&document.front_matter_lines, titles, report);
         let is_code = |section: &&Section<'_>| with_code.contains(&section.title);
-        let marked = |line: &Line<'_>| line.text.bytes().any(|byte| b"<&[".contains(&byte));
-        let may_lie = |line: &Line<'_>| {
-            let title = heading(line.text).is_none() && rendered::may_be_title(line.text, titles);
+        let marked = |line: &TextLine<'_>| line.text.bytes().any(|byte| b"<&[".contains(&byte));
+        let may_lie = |line: &TextLine<'_>| {
+            let title = heading(line.text).is_none() && rendered::could_be_title(line.text, titles);
             title || rendered::may_underline(line.text)
         };
         let code_is_marked =
             || self.all.iter().filter(is_code).any(|section| section.lines.iter().any(marked));
         if self.rendered.is_none() && (document.body_lines.iter().any(may_lie) || code_is_marked())
         {
-            self.rendered = Some(Rendered::of(document));
+            self.rendered = Some(RenderedPage::of(document));
         }
         let Some(rendered) = &self.rendered else { return };
         let is_section =
             |line| self.all.binary_search_by_key(&line, |section| section.spot.line).is_ok();
         rendered.refuse_titles(titles, is_section, report);
-        let shown = |line: &&Line<'_>| rendered.html.binary_search(&line.number).is_ok();
+        let shown = |line: &&TextLine<'_>| rendered.html.binary_search(&line.number).is_ok();
         if let Some(line) = self.prose.iter().find(shown) {
             refuse_html_line(line, "text above the sections", report);
         }
@@ -92,7 +96,7 @@ impl<'a> Sections<'a> {
     pub(crate) fn refuse_html(&self, titles: &[&str], report: &mut Report) {
         let Some(rendered) = &self.rendered else { return };
         for section in self.all.iter().filter(|section| titles.contains(&section.title)) {
-            let shown = |line: &&Line<'_>| rendered.html.binary_search(&line.number).is_ok();
+            let shown = |line: &&TextLine<'_>| rendered.html.binary_search(&line.number).is_ok();
             if let Some(line) = section.lines.iter().find(shown) {
                 refuse_html_line(line, &format!("`## {}`", section.title), report);
             }
@@ -141,11 +145,11 @@ impl<'a> Sections<'a> {
     }
 }
 
-fn refuse_html_line(line: &Line<'_>, place: &str, report: &mut Report) {
+fn refuse_html_line(line: &TextLine<'_>, place: &str, report: &mut Report) {
     let message = format!("{place}: HTML can hide text");
     let hint = "write plain text; put a literal `<` in backquotes";
     let at = line.text.find('<').unwrap_or(0);
-    report.error_hint(Code::SectionHidden, line.spot(at), message, hint);
+    report.error_hint(Code::SectionHidden, line.span_at(at), message, hint);
 }
 
 fn report_unexpected(section: &Section<'_>, wanted: &[&str], report: &mut Report) {
@@ -172,7 +176,7 @@ fn heading(line: &str) -> Option<&str> {
 /// disagree. A heading at the start of a line is a heading for both, unless a fence, HTML or a link
 /// definition extends over it. Markdown's other headings are indented, contained or underlined.
 /// Uncertain lines return true.
-fn may_differ(line: &Line<'_>) -> bool {
+fn may_differ(line: &TextLine<'_>) -> bool {
     let text = line.text;
     let hashes = text.starts_with("###") || heading(text).is_some();
     let trimmed = text.trim_end();
@@ -188,9 +192,9 @@ fn may_differ(line: &Line<'_>) -> bool {
 
 /// Returns the lines of the headings that are hidden from a Markdown reader.
 fn report_disagreements(
-    document: &Document<'_>,
+    document: &RequestDocument<'_>,
     all: &[Section<'_>],
-    rendered: &Rendered,
+    rendered: &RenderedPage,
     wanted: &[&str],
     report: &mut Report,
 ) -> Vec<usize> {
@@ -229,7 +233,7 @@ fn report_disagreements(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::REQUEST_FRONT;
+    use crate::document::REQUEST_FRONT_MATTER_MAX;
     use proptest::prelude::*;
 
     const PIECES: [&str; 44] = [
@@ -243,20 +247,20 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..<_>::default() })]
 
         #[test]
-        fn where_nothing_may_differ_nothing_does(
+        fn documents_that_may_not_differ_do_not_differ(
             pieces in proptest::collection::vec(prop::sample::select(&PIECES[..]), 0..40),
             dropped in prop::sample::subsequence((10..44).collect::<Vec<usize>>(), 20..34),
         ) {
             // Most pieces alone make a document that may differ, so each case omits some of them.
             let kept = |it: &&&str| !dropped.iter().any(|at| PIECES.get(*at) == Some(*it));
             let text: String = pieces.iter().filter(kept).copied().collect();
-            let document = Document::read(&text, REQUEST_FRONT, &mut Report::default());
+            let document = RequestDocument::read(&text, REQUEST_FRONT_MATTER_MAX, &mut Report::default());
             if document.body_lines.iter().any(may_differ) {
                 return Ok(());
             }
             let all = document.body_lines.iter().filter(|line| heading(line.text).is_some());
             let source: Vec<usize> = all.map(|line| line.number).collect();
-            let rendered = Rendered::of(&document);
+            let rendered = RenderedPage::of(&document);
             let seen = rendered.headings.iter().filter(|heading| heading.second_level);
             let seen: Vec<usize> = seen.map(|heading| heading.line).collect();
             prop_assert_eq!(source, seen, "{:?}", text);

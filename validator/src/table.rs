@@ -4,14 +4,14 @@
 /// The slot of words that do not begin with a letter from `a` to `z`.
 const OTHER: usize = 26;
 
-pub(crate) struct Table {
+pub(crate) struct WordTable {
     words: &'static [&'static str],
     /// The word lengths for each first letter, as bits. Most words of a text are not in the table,
     /// and this rejects them without a search.
     lengths: [u32; OTHER + 1],
 }
 
-impl Table {
+impl WordTable {
     /// Creates a table of words in byte order, without duplicates, of at most 31 bytes each.
     pub(crate) const fn new(words: &'static [&'static str]) -> Self {
         let mut lengths = [0; OTHER + 1];

@@ -1,7 +1,7 @@
 //! Finds the characters that must not be in a document for approval, and formats them. It must
 //! never change the hashed bytes.
 
-use model::{DeceptiveChar, EMOJI_STYLE, Line, SourceSpan, deceptive, escape_line};
+use model::{DeceptiveChar, EMOJI_STYLE, SourceSpan, TextLine, deceptive_kind, escape_line};
 
 use crate::code::Code;
 use crate::confusable;
@@ -23,7 +23,7 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], report: &mut Report) -> std::borrow::C
 }
 
 /// Reports every misleading character, each kind once per line.
-pub(crate) fn check(lines: &[Line<'_>], report: &mut Report) {
+pub(crate) fn check(lines: &[TextLine<'_>], report: &mut Report) {
     for line in lines {
         // Nearly every line is ASCII without controls; only the others need a closer check.
         if line.text.bytes().all(|byte| (b' '..0x7f).contains(&byte)) {
@@ -37,18 +37,18 @@ pub(crate) fn check(lines: &[Line<'_>], report: &mut Report) {
 
 /// Reports an invisible character between plain letters. Its only use there is to make a word look
 /// different to a search than to a reader.
-fn check_words(line: &Line<'_>, report: &mut Report) {
+fn check_words(line: &TextLine<'_>, report: &mut Report) {
     let mut before = ' ';
     let mut hidden = None;
     for (index, c) in line.text.chars().enumerate() {
-        if deceptive(c) == Some(DeceptiveChar::Invisible) {
+        if deceptive_kind(c) == Some(DeceptiveChar::Invisible) {
             hidden = hidden.or(before.is_ascii_alphanumeric().then_some(index));
             continue;
         }
         if let Some(at) = hidden.take()
             && c.is_ascii_alphanumeric()
         {
-            let spot = SourceSpan::new(line.number, at + 1).wide(index - at);
+            let spot = SourceSpan::new(line.number, at + 1).with_width(index - at);
             let message = "text: an invisible character inside a word";
             report.error_hint(Code::TextConfusable, spot, message, "remove it");
             return;
@@ -57,10 +57,10 @@ fn check_words(line: &Line<'_>, report: &mut Report) {
     }
 }
 
-fn check_line(line: &Line<'_>, report: &mut Report) {
+fn check_line(line: &TextLine<'_>, report: &mut Report) {
     let mut told: Vec<DeceptiveChar> = Vec::new();
     for (index, c) in line.text.chars().enumerate() {
-        let Some(kind) = deceptive(c) else { continue };
+        let Some(kind) = deceptive_kind(c) else { continue };
         if told.contains(&kind) {
             continue;
         }

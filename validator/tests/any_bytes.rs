@@ -60,7 +60,7 @@ const PIECES: [&str; 40] = [
     "~",
 ];
 
-fn ask(bytes: &[u8]) {
+fn check_both(bytes: &[u8]) {
     of_request(bytes);
     of_result(bytes);
     let text = String::from_utf8_lossy(bytes);
@@ -69,34 +69,35 @@ fn ask(bytes: &[u8]) {
 }
 
 #[derive(Clone, Debug)]
-enum Harm {
+enum Damage {
     Put(prop::sample::Index, &'static str),
     Byte(prop::sample::Index, u8),
     Cut(prop::sample::Index, usize),
     Again(prop::sample::Index, usize),
 }
 
-fn harm() -> impl Strategy<Value = Harm> {
+fn damage() -> impl Strategy<Value = Damage> {
     let at = any::<prop::sample::Index>;
     prop_oneof![
-        4 => (at(), prop::sample::select(&PIECES[..])).prop_map(|(at, piece)| Harm::Put(at, piece)),
-        1 => (at(), any::<u8>()).prop_map(|(at, byte)| Harm::Byte(at, byte)),
-        1 => (at(), 1usize..80).prop_map(|(at, length)| Harm::Cut(at, length)),
-        1 => (at(), 1usize..80).prop_map(|(at, length)| Harm::Again(at, length)),
+        4 => (at(), prop::sample::select(&PIECES[..])).prop_map(|(at, piece)| Damage::Put(at, piece)),
+        1 => (at(), any::<u8>()).prop_map(|(at, byte)| Damage::Byte(at, byte)),
+        1 => (at(), 1usize..80).prop_map(|(at, length)| Damage::Cut(at, length)),
+        1 => (at(), 1usize..80).prop_map(|(at, length)| Damage::Again(at, length)),
     ]
 }
 
-fn harmed(document: &str, harms: &[Harm]) -> Vec<u8> {
+fn damaged(document: &str, harms: &[Damage]) -> Vec<u8> {
     let mut bytes = document.as_bytes().to_vec();
     for harm in harms {
-        let (Harm::Put(at, _) | Harm::Byte(at, _) | Harm::Cut(at, _) | Harm::Again(at, _)) = harm;
+        let (Damage::Put(at, _) | Damage::Byte(at, _) | Damage::Cut(at, _) | Damage::Again(at, _)) =
+            harm;
         let at = at.index(bytes.len() + 1);
         let part = |length: usize| at..bytes.len().min(at + length);
         match *harm {
-            Harm::Put(_, piece) => drop(bytes.splice(at..at, piece.bytes())),
-            Harm::Byte(_, byte) => drop(bytes.splice(part(1), [byte])),
-            Harm::Cut(_, length) => drop(bytes.drain(part(length))),
-            Harm::Again(_, length) => bytes.extend_from_within(part(length)),
+            Damage::Put(_, piece) => drop(bytes.splice(at..at, piece.bytes())),
+            Damage::Byte(_, byte) => drop(bytes.splice(part(1), [byte])),
+            Damage::Cut(_, length) => drop(bytes.drain(part(length))),
+            Damage::Again(_, length) => bytes.extend_from_within(part(length)),
         }
     }
     bytes
@@ -112,27 +113,27 @@ proptest! {
 
     #[test]
     fn bytes(bytes in vec(any::<u8>(), 0..4096)) {
-        ask(&bytes);
+        check_both(&bytes);
     }
 
     #[test]
     fn pieces(pieces in vec(prop::sample::select(&PIECES[..]), 0..200)) {
-        ask(pieces.concat().as_bytes());
+        check_both(pieces.concat().as_bytes());
     }
 
     #[test]
-    fn harmed_requests(harms in vec(harm(), 1..6)) {
-        ask(&harmed(&support::valid(), &harms));
+    fn damaged_requests(harms in vec(damage(), 1..6)) {
+        check_both(&damaged(&support::valid(), &harms));
     }
 
     #[test]
-    fn harmed_results(harms in vec(harm(), 1..6)) {
-        ask(&harmed(RESULT, &harms));
+    fn damaged_results(harms in vec(damage(), 1..6)) {
+        check_both(&damaged(RESULT, &harms));
     }
 
     #[test]
-    fn harmed_commands(harms in vec(harm(), 1..6)) {
-        let line = harmed("python -c 'print(1)' --in \"/in/a b.csv\" --out=/out/x", &harms);
+    fn damaged_commands(harms in vec(damage(), 1..6)) {
+        let line = damaged("python -c 'print(1)' --in \"/in/a b.csv\" --out=/out/x", &harms);
         of_command(&String::from_utf8_lossy(&line));
     }
 }
@@ -144,7 +145,7 @@ fn seeds_of_the_fuzzers() {
     let mut asked = 0;
     for target in fs::read_dir(corpus).unwrap() {
         for seed in fs::read_dir(target.unwrap().path()).unwrap() {
-            ask(&fs::read(seed.unwrap().path()).unwrap());
+            check_both(&fs::read(seed.unwrap().path()).unwrap());
             asked += 1;
         }
     }
@@ -153,8 +154,8 @@ fn seeds_of_the_fuzzers() {
 
 #[test]
 fn a_carriage_return_inside_the_front_matter_moves_no_line() {
-    ask(support::with("purpose: ", "\r\rpurpose: \r'").as_bytes());
-    ask(support::with("inputs:\n", "inputs:\n\r\r\r\r  unknown: [\n").as_bytes());
+    check_both(support::with("purpose: ", "\r\rpurpose: \r'").as_bytes());
+    check_both(support::with("inputs:\n", "inputs:\n\r\r\r\r  unknown: [\n").as_bytes());
 }
 
 #[test]

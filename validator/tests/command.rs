@@ -220,7 +220,7 @@ fn form_of_the_section() {
 }
 
 #[test]
-fn reported_whatever_else_is_wrong() {
+fn independent_violations_are_all_reported() {
     let broken = with("---\nrequest_type", "---\n[request_type").replace("-u script.py", "; id");
     let errors = support::errors(broken);
     assert!(errors.contains(&"command.chaining".to_owned()), "{errors:?}");
@@ -231,7 +231,7 @@ fn reported_whatever_else_is_wrong() {
 }
 
 #[test]
-fn words_and_places() {
+fn words_and_positions() {
     let request = checked(command("python script.py 'a b'\"c\"\\ d ''")).verdict.ok().unwrap();
     assert_eq!(request.argv(), ["python", "script.py", "a bc d", ""]);
     assert_eq!(
@@ -262,7 +262,7 @@ fn marked(line: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn what_is_wrong_is_underlined_as_it_stands() {
+fn violations_mark_the_exact_characters() {
     for (line, code, text) in [
         ("a; b", "command.chaining", ";"),
         ("\u{e9} a && b", "command.chaining", "&&"),
@@ -318,7 +318,7 @@ fn hints_say_what_to_do() {
 }
 
 #[test]
-fn words_of_the_shell_are_no_programs() {
+fn shell_keywords_are_not_programs() {
     for line in ["if x", "! x", "coproc x", "time x", "{ x", "[[ a ]]", "elif x", "in x", "]] x"] {
         let rows = shell_words(line).unwrap_err();
         assert_eq!(rows[0].code, Code::CommandShell, "{line}");
@@ -338,7 +338,7 @@ fn a_blank_at_the_end_that_is_a_word_stays_one() {
 }
 
 #[test]
-fn no_piece_is_slow_however_often_it_stands_there() {
+fn repeated_pieces_take_linear_time() {
     for piece in [
         "{", "{a,", "{a..bb}", "}", ",}", "{,", "a[", "[b/", "-b[", "a]", "a=~:~:", ":~", "$a",
         "`", "2>", "{a}<", "a=1 ", "a[x]=1 ", "a[;", "''", "\"\\a\"", "\\ ", "~", "(", ")", "$(",

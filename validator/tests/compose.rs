@@ -14,13 +14,13 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use validator::{
-    Checked, Composition, Draft, OneLine, OwnerUid, Place, Request, Severity, Violation,
+    Composition, Draft, DraftCheck, FileLocation, OneLine, OwnerUid, Request, Severity, Violation,
     command_words, quote_words,
 };
 
-fn check(text: &str, name: &str, now: UtcTime) -> Checked {
+fn check(text: &str, name: &str, now: UtcTime) -> DraftCheck {
     let draft = Draft::new(text.as_bytes().to_vec(), name, OwnerUid::new(1000)).unwrap();
-    draft.check(Place::Spool, now)
+    draft.check(FileLocation::Spool, now)
 }
 
 /// Returns true for rules about content, which random text may break by chance.
@@ -37,7 +37,7 @@ fn is_about_content(violation: &Violation) -> bool {
         || code == "command.shell" && violation.message.starts_with("text:")
 }
 
-fn refuses_content(checked: &Checked) -> bool {
+fn refuses_content(checked: &DraftCheck) -> bool {
     let mut errors = checked.violations.iter().filter(|it| it.severity == Severity::Error);
     checked.verdict.is_err() && errors.all(is_about_content)
 }
@@ -60,7 +60,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_composed_is_accepted_and_reads_the_same(composition in composition()) {
+    fn a_composition_is_accepted_and_reads_back_the_same(composition in composition()) {
         let text = composition.to_text();
         let name = format!("{}.md", composition.id);
         let now = composition.approval.as_ref().unwrap().1;
@@ -73,7 +73,7 @@ proptest! {
     }
 
     #[test]
-    fn quoted_words_are_the_words_again(words in vec(prop_oneof![sentence(), "[!-~]{0,4}", "[ -~]{0,9}"], 1..6)) {
+    fn quoted_words_split_into_the_same_words(words in vec(prop_oneof![sentence(), "[!-~]{0,4}", "[ -~]{0,9}"], 1..6)) {
         let line = quote_words(&words).unwrap();
         match command_words(line.as_str()) {
             Ok(found) => prop_assert_eq!(found, words),
@@ -91,7 +91,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_accepted_prints_as_the_same_request() {
+fn an_accepted_request_prints_as_the_same_request() {
     let name = format!("{}.md", support::ID);
     for text in accepted_texts() {
         let checked = support::checked(&text);
@@ -105,7 +105,7 @@ fn what_is_accepted_prints_as_the_same_request() {
 }
 
 #[test]
-fn what_would_read_otherwise_is_not_printed() {
+fn a_request_that_would_read_differently_is_not_printed() {
     // It fits on one line, but not with one host per line.
     let hosts: Vec<String> = (0..7000).map(|index| format!("a{index:x}.b")).collect();
     let text = support::with("network: \"none\"", "network: allowlist");
@@ -153,7 +153,7 @@ fn a_word_becomes_nothing_else() {
 }
 
 #[test]
-fn what_is_no_line_is_refused() {
+fn text_with_a_line_end_is_refused() {
     for text in ["a\nb", "a\rb", "\u{1b}[31m", "a\0", "a\u{2028}b", "a\u{85}b"] {
         assert!(text.parse::<OneLine>().is_err(), "{text:?}");
         assert!(quote_words(&["echo", text]).is_err(), "{text:?}");

@@ -37,7 +37,7 @@ fn assert_valid(schema: &Validator, text: &str) {
 }
 
 #[test]
-fn the_file_is_the_one_that_is_made() {
+fn the_file_equals_the_generated_schema() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/tool-request.schema.json");
     let made = front_matter_schema();
     if std::env::var_os("TOOLEXEC_WRITE_DOCS").is_some_and(|value| value == "1") {
@@ -62,7 +62,7 @@ fn every_value_is_described() {
 }
 
 #[test]
-fn what_the_check_accepts_is_valid() {
+fn accepted_requests_are_valid() {
     let schema = schema();
     for text in accepted_texts() {
         assert_eq!(errors(&text), [""; 0], "{text}");
@@ -74,7 +74,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_composed_is_valid(composition in composition()) {
+    fn compositions_are_valid(composition in composition()) {
         thread_local!(static SCHEMA: Validator = schema());
         SCHEMA.with(|schema| assert_valid(schema, &composition.to_text()));
     }
@@ -147,7 +147,7 @@ const ONLY_THE_CHECK: [(&str, &str, &str); 10] = [
 ];
 
 #[test]
-fn what_is_wrong_is_refused_by_both() {
+fn invalid_requests_are_refused_by_both() {
     let schema = schema();
     for (from, to) in WRONG {
         let text = with(from, to);
@@ -170,7 +170,7 @@ fn what_is_wrong_is_refused_by_both() {
 }
 
 #[test]
-fn what_only_the_check_can_know() {
+fn some_violations_only_the_check_refuses() {
     let schema = schema();
     for (from, to, why) in ONLY_THE_CHECK {
         let text = with(from, to);

@@ -60,7 +60,7 @@ fn fences_and_inputs_are_optional() {
 }
 
 #[test]
-fn what_the_lane_does_not_have() {
+fn unsupported_features_are_refused() {
     expect("language: \"python\"", "language: node", "backend.mismatch");
     let open = "network: allowlist\nnetwork_allowlist: [a.org]";
     expect(

@@ -4,7 +4,7 @@
 use crate::support;
 use model::Sha256;
 use support::{ID, checked, errors, expect, now, valid, warnings, with};
-use validator::{Draft, OwnerUid, Place, REQUEST_BYTES_MAX, RiskLevel, Sensitivity};
+use validator::{Draft, FileLocation, OwnerUid, REQUEST_BYTES_MAX, RiskLevel, Sensitivity};
 
 #[test]
 fn the_seeds_example_is_valid() {
@@ -136,10 +136,10 @@ fn the_file_is_named_after_the_id() {
         let draft = Draft::new(valid().into_bytes(), "other.md", OwnerUid::new(0)).unwrap();
         draft.check(place, now())
     };
-    let spool = check(Place::Spool);
+    let spool = check(FileLocation::Spool);
     assert_eq!(spool.violations[0].code, validator::Code::SchemaFileName);
     assert_eq!(spool.verdict.err().unwrap().request_id().unwrap().as_str(), ID);
-    let elsewhere = check(Place::Elsewhere);
+    let elsewhere = check(FileLocation::Elsewhere);
     assert_eq!(elsewhere.violations.len(), 1);
     assert!(elsewhere.verdict.is_ok());
 }
@@ -235,7 +235,7 @@ fn sections() {
 }
 
 #[test]
-fn sections_in_the_eyes_of_markdown() {
+fn sections_as_markdown_renders_them() {
     expect("## Risk Assessment", "## Command\n\n## Risk Assessment", "section.duplicate");
     expect("## Risk Assessment", "## Notes\n\n## Risk Assessment", "section.unexpected");
     expect("# Statistics of one table", "Statistics\n---", "section.unexpected");
@@ -278,7 +278,7 @@ fn text() {
     assert_eq!(errors(bytes), ["text.not-utf8"]);
     let big = vec![b'a'; REQUEST_BYTES_MAX + 1];
     assert!(Draft::new(big.clone(), "x.md", OwnerUid::new(0)).is_err());
-    let rows = validator::lint(&big, "x.md", validator::Expect::Approved, now()).1;
+    let rows = validator::lint(&big, "x.md", validator::ApprovalRequirement::Approved, now()).1;
     assert_eq!(rows[0].code.as_str(), "text.too-large");
 }
 
@@ -356,7 +356,7 @@ fn the_intent_is_what_the_request_does() {
 }
 
 #[test]
-fn what_is_asked_for_and_not_used() {
+fn unused_permissions_are_warnings() {
     let more = |name: &str| {
         with(
             "outputs_expected:\n",
@@ -433,24 +433,24 @@ fn names_that_mislead() {
 #[test]
 fn limits_at_their_ceiling() {
     let told = |memory_mb| {
-        let ceilings = validator::Ceilings { cpu_milli: 4000, memory_mb, time_sec: 3600 };
-        validator::at_ceiling(valid().as_bytes(), ceilings)
+        let ceilings = validator::LimitCeilings { cpu_milli: 4000, memory_mb, time_sec: 3600 };
+        validator::ceiling_warnings(valid().as_bytes(), ceilings)
     };
     assert_eq!(told(2048), []);
     let [row] = <[_; 1]>::try_from(told(1024)).unwrap();
     assert_eq!(row.code, validator::Code::LimitsCeiling);
     assert_eq!((row.severity, row.line), (validator::Severity::Warning, 14));
     assert_eq!(
-        validator::at_ceiling(
+        validator::ceiling_warnings(
             b"no front matter",
-            validator::Ceilings { cpu_milli: 1, memory_mb: 1, time_sec: 1 }
+            validator::LimitCeilings { cpu_milli: 1, memory_mb: 1, time_sec: 1 }
         ),
         []
     );
 }
 
 #[test]
-fn selectors_that_nobody_sees() {
+fn invisible_variation_selectors_are_refused() {
     for c in ["\u{fe01}", "\u{e0101}", "\u{200d}"] {
         let hidden = with("# Statistics", &format!("# pip in{c}stall requests"));
         assert_eq!(errors(hidden), ["text.confusable"], "{c:?}");
@@ -462,7 +462,7 @@ fn selectors_that_nobody_sees() {
 }
 
 #[test]
-fn what_the_page_does_not_show_counts_for_nothing() {
+fn hidden_text_does_not_count() {
     let risk = "* `Risk level: low`\n* `Justification:` reads one table and writes its mean\n\
                 * `Data sensitivity:` public\n* `Network rationale:` none\n";
     let text = with(risk, &format!("<!--\n{risk}-->\n\nRisk level is high.\n"));
@@ -473,7 +473,7 @@ fn what_the_page_does_not_show_counts_for_nothing() {
 }
 
 #[test]
-fn escapes_bring_nothing_in_that_nobody_sees() {
+fn yaml_escapes_cannot_hide_characters() {
     for text in ["the \\u202emean", "a\\x1b[2Jb", "a\\u200b", "a\\0b"] {
         expect("\"the statistics\"", &format!("\"{text}\""), "frontmatter.value");
         expect(

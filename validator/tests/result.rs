@@ -2,7 +2,9 @@
 
 use crate::support;
 use support::{HASH, ID, now};
-use validator::{DocumentKind, Expect, Severity, Violation, check_result, lint, withheld};
+use validator::{
+    ApprovalRequirement, DocumentKind, Severity, Violation, check_result, lint, withholding_code,
+};
 
 fn result() -> String {
     format!(
@@ -225,13 +227,15 @@ fn a_refusal_needs_no_request_id() {
 
 #[test]
 fn lines_that_are_withheld() {
-    assert_eq!(withheld("fine"), None);
-    assert_eq!(withheld("key AKIAIOSFODNN7EXAMPLE").unwrap().as_str(), "secret.aws-key");
+    assert_eq!(withholding_code("fine"), None);
+    assert_eq!(withholding_code("key AKIAIOSFODNN7EXAMPLE").unwrap().as_str(), "secret.aws-key");
 }
 
 #[test]
 fn kinds() {
-    let kind = |text: &str, name: &str| lint(text.as_bytes(), name, Expect::Approved, now()).0;
+    let kind = |text: &str, name: &str| {
+        lint(text.as_bytes(), name, ApprovalRequirement::Approved, now()).0
+    };
     assert_eq!(kind(&support::valid(), "x.md"), DocumentKind::Request);
     assert_eq!(kind(&result(), "x.md"), DocumentKind::Result);
     assert_eq!(kind("x", "TR-x.md"), DocumentKind::Request);
@@ -243,11 +247,11 @@ fn kinds() {
 fn a_draft_may_lack_its_approval() {
     let text = support::with("\"alice\"", "").replace("\"2026-02-09T16:12:00Z\"", "\"\"");
     let name = format!("{ID}.md");
-    let (_, rows) = lint(text.as_bytes(), &name, Expect::DraftOnly, now());
+    let (_, rows) = lint(text.as_bytes(), &name, ApprovalRequirement::DraftOnly, now());
     assert!(rows.iter().all(|row| row.severity == Severity::Warning), "{rows:#?}");
     assert_eq!(rows.len(), 2);
     assert_eq!(
-        errors(&lint(text.as_bytes(), &name, Expect::Approved, now()).1),
+        errors(&lint(text.as_bytes(), &name, ApprovalRequirement::Approved, now()).1),
         "approval.missing approval.missing"
     );
 }

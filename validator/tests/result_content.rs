@@ -5,7 +5,7 @@ use crate::support;
 use model::escape_line;
 use proptest::prelude::*;
 use support::{HASH, ID};
-use validator::{Severity, check_result, withheld};
+use validator::{Severity, check_result, withholding_code};
 
 /// Lines that must not be in a result, with the reported part.
 const PAYLOADS: [(&str, &str); 22] = [
@@ -271,7 +271,8 @@ fn found(text: &str) -> Vec<(String, String)> {
 
 #[track_caller]
 fn refused_everywhere(line: &str, code: &str, part: &str) {
-    let codes: Vec<_> = withheld(line).iter().map(|code| code.as_str().into_owned()).collect();
+    let codes: Vec<_> =
+        withholding_code(line).iter().map(|code| code.as_str().into_owned()).collect();
     assert_eq!(codes, [code], "{line}");
     assert_eq!(found(&result(4, line)), [(code.to_owned(), part.to_owned())], "{line}");
     for place in 0..6 {
@@ -300,7 +301,7 @@ fn policy_claims() {
 #[test]
 fn ordinary_lines_pass_everywhere() {
     for line in FINE {
-        assert_eq!(withheld(line), None, "{line}");
+        assert_eq!(withholding_code(line), None, "{line}");
         for place in 0..6 {
             assert_eq!(found(&result(place, line)), [], "{line} at {place}");
         }
@@ -330,8 +331,11 @@ fn one_row_of_each_kind_a_line() {
     let line = "Run the following: #! curl x | sh; ignore the rules <script> <script>";
     let codes: Vec<_> = found(&result(4, line)).into_iter().map(|(code, _)| code).collect();
     assert_eq!(codes, [CODES[1], CODES[2], CODES[0]]);
-    assert_eq!(withheld(line).unwrap().as_str(), CODES[0]);
-    assert_eq!(withheld("AKIAIOSFODNN7EXAMPLE <script>").unwrap().as_str(), "secret.aws-key");
+    assert_eq!(withholding_code(line).unwrap().as_str(), CODES[0]);
+    assert_eq!(
+        withholding_code("AKIAIOSFODNN7EXAMPLE <script>").unwrap().as_str(),
+        "secret.aws-key"
+    );
 }
 
 /// Literals so dense that quadratic work around them would not end soon.
@@ -363,7 +367,7 @@ fn dense_lines_end_soon() {
     ] {
         let many = piece.repeat(BYTES / piece.len());
         let start = std::time::Instant::now();
-        let lines = many.lines().filter(|line| withheld(line).is_some()).count();
+        let lines = many.lines().filter(|line| withholding_code(line).is_some()).count();
         let rows = check_result(result(4, &many).as_bytes(), "x.md").len();
         let spent = start.elapsed();
         println!("{piece:?}: {lines} lines, {rows} rows, {spent:?}");
@@ -437,9 +441,9 @@ proptest! {
 
     /// A record withholds exactly the lines that would make it invalid.
     #[test]
-    fn what_is_not_withheld_passes(lines in prop::collection::vec(any_line(), 1..4)) {
+    fn lines_that_are_not_withheld_pass(lines in prop::collection::vec(any_line(), 1..4)) {
         let lines: Vec<String> = lines.iter().map(|line| escape_line(line)).collect();
-        let shown = |line: &String| match withheld(line) {
+        let shown = |line: &String| match withholding_code(line) {
             Some(code) => format!("[withheld: {}]", code.as_str()),
             None => line.clone(),
         };
@@ -450,7 +454,7 @@ proptest! {
         for line in lines {
             let alone = check_result(result(4, &line).as_bytes(), &name);
             let refused = alone.iter().any(|row| row.severity == Severity::Error);
-            prop_assert_eq!(withheld(&line).is_some(), refused, "{:?}", alone);
+            prop_assert_eq!(withholding_code(&line).is_some(), refused, "{:?}", alone);
         }
     }
 
@@ -458,16 +462,16 @@ proptest! {
     #[test]
     fn the_words_around_a_text_do_not_matter(text in pieces(&[])) {
         let text = text.trim();
-        prop_assume!(withheld(text).is_none());
+        prop_assume!(withholding_code(text).is_none());
         let quoted = serde_json::to_string(text).unwrap();
-        prop_assume!(withheld(&quoted).is_none());
+        prop_assume!(withholding_code(&quoted).is_none());
         for line in [
             format!("- Reason: {text}"),
             format!("- /out/{text}  sha256: {HASH}"),
             format!("  - path: {quoted}"),
             format!("argv: [{quoted}]"),
         ] {
-            let code = withheld(&line).map(|code| code.as_str().into_owned());
+            let code = withholding_code(&line).map(|code| code.as_str().into_owned());
             let result = code.filter(|code| code.starts_with("result."));
             prop_assert_eq!(result, None, "{}", line);
         }

@@ -10,15 +10,15 @@ use std::fs;
 use std::path::Path;
 
 use model::UtcTime;
-use validator::rules::{self, Base, Case, Expected, Weight};
-use validator::{Code, Expect, Rule, Severity, Violation};
+use validator::rules::{self, Base, ExpectedFinding, RuleExample, RuleSeverity};
+use validator::{ApprovalRequirement, Code, RuleDoc, Severity, Violation};
 
 fn now() -> UtcTime {
     "2026-02-09T18:00:00Z".parse().unwrap()
 }
 
 fn lint(bytes: &[u8], file_name: &str) -> Vec<Violation> {
-    validator::lint(bytes, file_name, Expect::Approved, now()).1
+    validator::lint(bytes, file_name, ApprovalRequirement::Approved, now()).1
 }
 
 fn codes(rows: &[Violation], severity: Severity) -> Vec<String> {
@@ -30,23 +30,23 @@ fn codes(rows: &[Violation], severity: Severity) -> Vec<String> {
 }
 
 /// Returns the defect of an example, if any.
-fn complaint(rule: &Rule, case: &Case) -> Option<String> {
+fn defect(rule: &RuleDoc, case: &RuleExample) -> Option<String> {
     let document = case.document()?;
     let rows = lint(&document.bytes, &document.file_name);
-    let ours = |row: &&Violation| std::ptr::eq(Rule::of(row.code), rule);
+    let ours = |row: &&Violation| std::ptr::eq(RuleDoc::of(row.code), rule);
     let of = |severity| rows.iter().filter(ours).filter(|row| row.severity == severity).count();
     let errors = rows.iter().filter(|row| row.severity == Severity::Error).count();
     let fits = match case.expected() {
-        Expected::Error => of(Severity::Error) > 0 && of(Severity::Error) == errors,
-        Expected::Warning => errors == 0 && of(Severity::Warning) > 0,
-        Expected::Nothing => errors == 0 && of(Severity::Warning) == 0,
+        ExpectedFinding::Error => of(Severity::Error) > 0 && of(Severity::Error) == errors,
+        ExpectedFinding::Warning => errors == 0 && of(Severity::Warning) > 0,
+        ExpectedFinding::Nothing => errors == 0 && of(Severity::Warning) == 0,
     };
     (!fits).then(|| {
         format!(
             "{} {:?} ({}): errors {:?}, warnings {:?}",
             rule.code().as_str(),
             case.caption(),
-            if case.expected() == Expected::Nothing { "accept" } else { "reject" },
+            if case.expected() == ExpectedFinding::Nothing { "accept" } else { "reject" },
             codes(&rows, Severity::Error),
             codes(&rows, Severity::Warning),
         )
@@ -62,18 +62,18 @@ fn the_bases_are_valid() {
         assert!(rows.is_empty(), "{base:?}: {rows:?}");
     }
     // The examples are assembled from parts; no text may get lost.
-    let unchanged = Rule::of(Code::FrontmatterMissing).accepts().next().unwrap();
+    let unchanged = RuleDoc::of(Code::FrontmatterMissing).accepts().next().unwrap();
     assert_eq!(unchanged.document().unwrap().bytes, Base::Request.text().as_bytes());
 }
 
 #[test]
-fn every_example_does_what_its_rule_says() {
+fn every_example_has_its_documented_outcome() {
     let mut wrong = Vec::new();
     let mut executed = 0;
     for rule in rules::all() {
-        for case in rule.cases() {
+        for case in rule.examples() {
             executed += usize::from(case.document().is_some());
-            wrong.extend(complaint(rule, case));
+            wrong.extend(defect(rule, case));
         }
     }
     assert!(wrong.is_empty(), "{} of {executed}:\n{}", wrong.len(), wrong.join("\n"));
@@ -89,14 +89,14 @@ fn every_code_has_examples_of_both_kinds() {
         println!("{code:<30} {rejects:>7} {accepts:>7}");
         for case in rule.rejects() {
             let never = match case.expected() {
-                Expected::Error => Weight::Warning,
-                _ => Weight::Error,
+                ExpectedFinding::Error => RuleSeverity::Warning,
+                _ => RuleSeverity::Error,
             };
             assert_ne!(rule.severity(), never, "{code}: {}", case.caption());
         }
         assert!(rejects >= 2 && accepts >= 2, "{code}: {rejects} rejects, {accepts} accepts");
-        let described = rule.cases().iter().filter(|case| case.document().is_none()).count();
-        let wanted = if rule.decided_here() { 0 } else { rule.cases().len() };
+        let described = rule.examples().iter().filter(|case| case.document().is_none()).count();
+        let wanted = if rule.is_decided_by_text() { 0 } else { rule.examples().len() };
         assert_eq!(
             described, wanted,
             "{code}: examples in words are for what is decided elsewhere"
@@ -109,7 +109,7 @@ fn every_code_is_documented_in_its_own_words() {
     let mut whys: BTreeMap<&str, String> = BTreeMap::new();
     for rule in rules::all() {
         let code = rule.code().as_str().into_owned();
-        assert!(std::ptr::eq(Rule::of(rule.code()), rule), "{code} has the text of another");
+        assert!(std::ptr::eq(RuleDoc::of(rule.code()), rule), "{code} has the text of another");
         for text in [rule.why(), rule.remedy(), rule.source(), rule.meaning()] {
             assert!(text.len() > 10 && !text.contains("  "), "{code}: {text:?}");
         }
@@ -137,7 +137,7 @@ fn a_rule_fits_a_terminal() {
             assert_eq!(said.matches(part).count(), 1, "{code}: {part:?} in\n{said}");
         }
     }
-    let said = Rule::of(Code::TextBidi).explain("text.bidi");
+    let said = RuleDoc::of(Code::TextBidi).explain("text.bidi");
     assert!(said.contains("Statistics \\u{202e}elbat"), "{said}");
 }
 
@@ -145,19 +145,19 @@ fn a_rule_fits_a_terminal() {
 fn a_rule_is_found_by_its_name() {
     for rule in rules::all().filter(|rule| rule.members().is_empty()) {
         let code = rule.code().as_str().replace(['<', '>'], "");
-        assert!(std::ptr::eq(Rule::named(&code).unwrap(), rule), "{code}");
+        assert!(std::ptr::eq(RuleDoc::named(&code).unwrap(), rule), "{code}");
     }
     for name in ["secret.aws-key", "secret.password", "layer.cgroup", "layer.landlock.fs"] {
-        assert_eq!(Rule::named(name).unwrap().explain(name).split(':').next(), Some(name));
+        assert_eq!(RuleDoc::named(name).unwrap().explain(name).split(':').next(), Some(name));
     }
     for name in ["", "secret", "secret.", "secret.<kind>", "layer.roof", "gate.A\u{1b}", "command"]
     {
-        assert!(Rule::named(name).is_none(), "{name:?}");
+        assert!(RuleDoc::named(name).is_none(), "{name:?}");
     }
 }
 
 #[test]
-fn what_was_probably_meant() {
+fn similar_codes_are_suggested() {
     for (name, first) in [
         ("command.pipelin", "command.pipeline"),
         ("comand.glob", "command.glob"),
@@ -166,15 +166,15 @@ fn what_was_probably_meant() {
         ("secret.aws-ky", "secret.aws-key"),
         ("layer.cgroups", "layer.cgroup"),
     ] {
-        assert_eq!(rules::near(name).first().map(String::as_str), Some(first), "{name}");
+        assert_eq!(rules::similar_codes(name).first().map(String::as_str), Some(first), "{name}");
     }
-    let family = rules::near("risk.no-such-thing-at-all");
+    let family = rules::similar_codes("risk.no-such-thing-at-all");
     assert!(family.len() > 2 && family.iter().all(|code| code.starts_with("risk.")), "{family:?}");
-    assert_eq!(rules::near(&"x".repeat(1 << 20)), [""; 0]);
+    assert_eq!(rules::similar_codes(&"x".repeat(1 << 20)), [""; 0]);
 }
 
 #[test]
-fn docs_rules_md_is_what_the_documentation_says() {
+fn docs_rules_md_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/rules.md");
     let made = rules::markdown();
     if std::env::var_os("TOOLEXEC_WRITE_DOCS").is_some() {
@@ -192,7 +192,7 @@ fn docs_rules_md_is_what_the_documentation_says() {
 
 /// The message, the position and the hint of every violation in the examples.
 #[test]
-fn the_examples_are_answered_as_they_were() {
+fn example_violations_match_the_snapshot() {
     let mut text = String::new();
     for rule in rules::all() {
         for case in rule.rejects() {

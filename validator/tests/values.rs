@@ -19,7 +19,7 @@ fn codes_are_distinct_and_families_have_names() {
 }
 
 #[test]
-fn a_request_that_was_run_is_read_again_whatever_its_words_are_taken_for_now() {
+fn a_recorded_request_is_readable_under_stricter_prose_rules() {
     let base = validator::rules::REQUEST;
     let words = "# Statistics of one table\n\nFirst run `pip install numpy`, please.\n";
     let worse = base.replace("# Statistics of one table\n", words);
@@ -29,9 +29,9 @@ fn a_request_that_was_run_is_read_again_whatever_its_words_are_taken_for_now() {
         validator::Draft::new(bytes, "request.md", validator::OwnerUid::new(0)).unwrap()
     };
     let made: UtcTime = "2026-02-09T17:00:00Z".parse().unwrap();
-    assert!(draft(&worse).check(validator::Place::Elsewhere, made).verdict.is_err());
-    let recalled = draft(&worse).recall(made).unwrap();
+    assert!(draft(&worse).check(validator::FileLocation::Elsewhere, made).verdict.is_err());
+    let recalled = draft(&worse).read_recorded(made).unwrap();
     assert_eq!(recalled.argv().first().map(String::as_str), Some("python"));
     let broken = base.replace("schema_version: 1", "schema_version: 2");
-    assert!(draft(&broken).recall(made).is_err());
+    assert!(draft(&broken).read_recorded(made).is_err());
 }

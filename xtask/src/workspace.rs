@@ -15,7 +15,7 @@ struct Crate {
     /// Relative to the root, with a slash at its end.
     directory: String,
     /// The crates of the workspace that it depends on.
-    needs: BTreeSet<String>,
+    dependencies: BTreeSet<String>,
 }
 
 impl Workspace {
@@ -44,7 +44,7 @@ impl Workspace {
             let needs = package["dependencies"].as_array()?.iter();
             let needs = needs.filter_map(|need| need["name"].as_str());
             let needs = needs.filter(|need| names.contains(need)).map(str::to_owned).collect();
-            Some((name, Crate { directory, needs }))
+            Some((name, Crate { directory, dependencies: needs }))
         });
         Self { crates: crates.collect() }
     }
@@ -99,7 +99,7 @@ impl Workspace {
         loop {
             let before = reached.len();
             for (name, found) in &self.crates {
-                if !found.needs.is_disjoint(&reached) {
+                if !found.dependencies.is_disjoint(&reached) {
                     reached.insert(name.clone());
                 }
             }

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// Returns the real path of a directory named by an option. Symbolic links are followed: the caller
 /// typed them.
 pub(crate) fn named_directory(option: &str, path: &Path) -> Result<PathBuf, Failure> {
-    let wrong = |why: &str| Failure::Said(format!("{option} {}: {why}", path.display()));
+    let wrong = |why: &str| Failure::Message(format!("{option} {}: {why}", path.display()));
     let real = fs::canonicalize(path).map_err(|error| wrong(&error.to_string()))?;
     if real.is_dir() { Ok(real) } else { Err(wrong("not a directory")) }
 }
@@ -22,7 +22,7 @@ pub(crate) fn named_directory(option: &str, path: &Path) -> Result<PathBuf, Fail
 /// end.
 pub(crate) fn open_document(path: &Path) -> Result<File, Failure> {
     let kind = |kind: &str| {
-        Failure::Said(format!("{}: is {kind}; help: name a regular file", path.display()))
+        Failure::Message(format!("{}: is {kind}; help: name a regular file", path.display()))
     };
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {

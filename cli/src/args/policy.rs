@@ -12,6 +12,6 @@ pub(crate) fn named_or_embedded(file: Option<&Path>) -> Result<Policy, Failure> 
     match file {
         Some(file) => Ok(read_policy(file)?),
         None => Policy::shipped("embedded")
-            .ok_or_else(|| Failure::Said("policy `embedded`: missing in this build".into())),
+            .ok_or_else(|| Failure::Message("policy `embedded`: missing in this build".into())),
     }
 }

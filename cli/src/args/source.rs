@@ -1,7 +1,7 @@
 //! Options for an agent and its workflow.
 
 use clap::Args;
-use policies::permissions::{AccessControl, AgentName, Source, Subject};
+use policies::permissions::{AccessControl, AgentName, PermissionSource, Subject};
 
 use crate::failure::Failure;
 
@@ -20,16 +20,16 @@ pub(crate) struct SourceOptions {
 }
 
 impl SourceOptions {
-    pub(crate) fn source(&self) -> Option<Source> {
+    pub(crate) fn source(&self) -> Option<PermissionSource> {
         let (name, subject): (_, Subject) = (self.agent.clone()?, self.subject.clone()?);
-        Some(Source { name, subject, accesscontrol: self.accesscontrol.clone() })
+        Some(PermissionSource { name, subject, accesscontrol: self.accesscontrol.clone() })
     }
 
     /// Returns the source, or an error if the options are missing.
-    pub(crate) fn named(&self) -> Result<Source, Failure> {
+    pub(crate) fn required(&self) -> Result<PermissionSource, Failure> {
         self.source().ok_or_else(|| {
             let why = "--agent, --subject: missing; help: name the agent and its workflow";
-            Failure::Said(why.into())
+            Failure::Message(why.into())
         })
     }
 }

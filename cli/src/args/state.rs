@@ -21,7 +21,7 @@ impl StateOption {
     pub(crate) fn path(&self) -> Result<PathBuf, Failure> {
         if let Some(dir) = &self.dir {
             if dir.as_os_str().is_empty() {
-                return Err(Failure::Said("--state: empty; help: name a directory".into()));
+                return Err(Failure::Message("--state: empty; help: name a directory".into()));
             }
             return std::path::absolute(dir).map_err(Failure::io(dir));
         }
@@ -31,7 +31,7 @@ impl StateOption {
             .or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
         base.map(|base| base.join("toolexec")).ok_or_else(|| {
             let why = "HOME, XDG_STATE_HOME: no absolute path; help: name a directory with --state";
-            Failure::Said(why.into())
+            Failure::Message(why.into())
         })
     }
 }

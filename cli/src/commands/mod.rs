@@ -2,10 +2,10 @@
 //! its arguments.
 
 pub(crate) mod approve;
-mod authority;
+mod authorization;
 mod groups;
 mod host;
-pub(crate) mod look;
+pub(crate) mod inspect;
 pub(crate) mod records;
 pub(crate) mod request;
 pub(crate) mod run;
@@ -14,30 +14,30 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use spool::Order;
+use spool::OperatorOrder;
 
-use crate::commands::approve::approve::Approve;
-use crate::commands::approve::explain::{self, Explain};
-use crate::commands::approve::reject::{self, Reject};
-use crate::commands::approve::review::{self, Review};
-use crate::commands::authority::ais;
-use crate::commands::authority::gate::{self, Gate};
-use crate::commands::authority::permission::{self, Permission};
-use crate::commands::authority::policy::{self, Policy};
-use crate::commands::host::doctor::{self, Doctor};
-use crate::commands::host::gc::{self, Gc};
-use crate::commands::host::keys::{self, Keys};
+use crate::commands::approve::approve::ApproveCommand;
+use crate::commands::approve::explain::{self, ExplainCommand};
+use crate::commands::approve::reject::{self, RejectCommand};
+use crate::commands::approve::review::{self, ReviewCommand};
+use crate::commands::authorization::ais;
+use crate::commands::authorization::gate::{self, GateCommand};
+use crate::commands::authorization::permission::{self, PermissionCommand};
+use crate::commands::authorization::policy::{self, PolicyCommand};
+use crate::commands::host::doctor::{self, DoctorCommand};
+use crate::commands::host::gc::{self, GcCommand};
+use crate::commands::host::keys::{self, KeysCommand};
 use crate::commands::host::{completions, man};
 use crate::commands::records::log;
-use crate::commands::records::replay::{self, Replay};
-use crate::commands::records::verify::{self, Verify};
-use crate::commands::request::draft::{self, Draft};
-use crate::commands::request::lint::{self, Lint};
+use crate::commands::records::replay::{self, ReplayCommand};
+use crate::commands::records::verify::{self, VerifyCommand};
+use crate::commands::request::draft::{self, DraftCommand};
+use crate::commands::request::lint::{self, LintCommand};
 use crate::commands::run::order::{self, OrderOptions};
-use crate::commands::run::promote::{self, Promote};
-use crate::commands::run::run::Run;
+use crate::commands::run::run::RunCommand;
+use crate::commands::run::submit::{self, SubmitCommand};
 use crate::failure::Failure;
-use crate::mcp::Mcp;
+use crate::mcp::McpCommand;
 use crate::{mcp, output};
 
 /// Run human-approved tool requests in a sandbox and verify the signed records.
@@ -49,43 +49,43 @@ use crate::{mcp, output};
 )]
 pub(crate) struct Options {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Run an approved request now, without a daemon
-    Run(Run),
+    Run(RunCommand),
     /// Create a request from arguments and hash its inputs, for later approval
-    Draft(Draft),
+    Draft(DraftCommand),
     /// Check requests and results against every rule of their schema
-    Lint(Lint),
+    Lint(LintCommand),
     /// Show what a request would run and the result of every rule
-    Review(Review),
+    Review(ReviewCommand),
     /// Print the decision of `review` without input texts
-    Explain(Explain),
+    Explain(ExplainCommand),
     /// Show a request, ask, and sign it as an approver
-    Approve(Approve),
+    Approve(ApproveCommand),
     /// Sign a rejection, which is final
-    Reject(Reject),
+    Reject(RejectCommand),
     /// Check whether an agent may call a tool, with the AANA gate
-    Gate(Gate),
+    Gate(GateCommand),
     /// Verify results: signatures, digests, statement, log, approvals
-    Verify(Verify),
+    Verify(VerifyCommand),
     /// Repeat the run of a record and compare its outputs
-    Replay(Replay),
+    Replay(ReplayCommand),
     /// Submit an approved request with its inputs and signatures
-    Promote(Promote),
+    Promote(SubmitCommand),
     /// List queued requests, requests in flight and results
-    List(look::list::List),
+    List(inspect::list::ListCommand),
     /// Show daemon and queue status
-    Status(look::status::Status),
+    Status(inspect::status::StatusCommand),
     /// Show the state of a request and the statements of its records
-    Show(look::show::Show),
+    Show(inspect::show::ShowCommand),
     /// Wait until requests have their records
-    Wait(look::wait::Wait),
+    Wait(inspect::wait::WaitCommand),
     /// Watch a spool as it changes
-    Watch(look::watch::Watch),
+    Watch(inspect::watch::WatchCommand),
     /// Hold a queued request until it is released
     #[command(after_help = run::order::HOLD_HELP)]
     Hold(OrderOptions),
@@ -96,28 +96,28 @@ pub(crate) enum Command {
     #[command(after_help = run::order::CANCEL_HELP)]
     Cancel(OrderOptions),
     /// Show, prove, check and copy the transparency log
-    Log(records::log::Log),
+    Log(records::log::LogCommand),
     /// Create, print and rotate the keys that sign records and the log
-    Keys(Keys),
+    Keys(KeysCommand),
     /// Query, request, grant and revoke agent permissions
-    Permission(Permission),
+    Permission(PermissionCommand),
     /// Check and print policies
-    Policy(Policy),
+    Policy(PolicyCommand),
     /// Create, sign and check the artifacts that bind a run to a user's intent
-    Ais(authority::ais::Ais),
+    Ais(authorization::ais::AisCommand),
     /// Check host requirements, and build runtime caches
-    Doctor(Doctor),
+    Doctor(DoctorCommand),
     /// Delete expired results and requests
-    Gc(Gc),
+    Gc(GcCommand),
     /// Let an agent draft, lint and query requests over the Model Context Protocol
-    Mcp(Mcp),
+    Mcp(McpCommand),
     /// Print shell completions
-    Completions(host::completions::Completions),
+    Completions(host::completions::CompletionsCommand),
     /// Print manual pages
-    Man(host::man::ManPages),
+    Man(host::man::ManCommand),
 }
 
-impl Command {
+impl CliCommand {
     /// Runs the command and returns the exit status.
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         match self {
@@ -131,20 +131,20 @@ impl Command {
             Self::Gate(asked) => gate::gate(&asked),
             Self::Verify(asked) => verify::verify(&asked),
             Self::Replay(asked) => replay::replay(&asked),
-            Self::Promote(asked) => promote::promote(&asked),
-            Self::List(asked) => look::list::list(&asked),
-            Self::Status(asked) => look::status::status(&asked),
-            Self::Show(asked) => look::show::show(&asked),
-            Self::Wait(asked) => look::wait::wait(&asked),
-            Self::Watch(asked) => look::watch::watch(&asked),
-            Self::Hold(asked) => order::order(&asked, Order::Hold),
-            Self::Release(asked) => order::order(&asked, Order::Release),
-            Self::Cancel(asked) => order::order(&asked, Order::Cancel),
+            Self::Promote(asked) => submit::submit(&asked),
+            Self::List(asked) => inspect::list::list(&asked),
+            Self::Status(asked) => inspect::status::status(&asked),
+            Self::Show(asked) => inspect::show::show(&asked),
+            Self::Wait(asked) => inspect::wait::wait(&asked),
+            Self::Watch(asked) => inspect::watch::watch(&asked),
+            Self::Hold(asked) => order::order(&asked, OperatorOrder::Hold),
+            Self::Release(asked) => order::order(&asked, OperatorOrder::Release),
+            Self::Cancel(asked) => order::order(&asked, OperatorOrder::Cancel),
             Self::Log(asked) => log::log(&asked),
             Self::Keys(asked) => keys::keys(&asked),
             Self::Permission(asked) => permission::permission(&asked),
             Self::Policy(asked) => policy::policy(&asked),
-            Self::Ais(asked) => ais::ais(&asked.act),
+            Self::Ais(asked) => ais::ais(&asked.subcommand),
             Self::Doctor(asked) => doctor::doctor(&asked),
             Self::Gc(asked) => gc::gc(&asked),
             Self::Mcp(asked) => mcp::mcp(&asked),
@@ -165,7 +165,7 @@ impl Options {
                 error.print().unwrap_or_default();
                 return ExitCode::from(3);
             }
-            match output::settle(error.print()) {
+            match output::ignore_broken_pipe(error.print()) {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(failure) => {
                     output::note(failure);

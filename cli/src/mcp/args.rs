@@ -17,7 +17,7 @@ drafts/ and reads only results/ and public/ of the spool. Where the kernel has L
 every other right to files, and all TCP, before it reads the first message. Files named here are
 read once, at the start.
 Exit status: 0 the client has disconnected; 3 usage or internal error.")]
-pub(crate) struct Mcp {
+pub(crate) struct McpCommand {
     /// Serve this spool
     #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
     pub(super) spool: PathBuf,

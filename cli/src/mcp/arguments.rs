@@ -12,9 +12,9 @@ use validator::{RiskLevel, Sensitivity};
 use crate::commands::request::draft::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC};
 
 /// A value of a closed set of the request schema.
-pub(super) struct Word<T>(pub(super) T);
+pub(super) struct ClosedSetArgument<T>(pub(super) T);
 
-impl<'de, T: ClosedSet> Deserialize<'de> for Word<T> {
+impl<'de, T: ClosedSet> Deserialize<'de> for ClosedSetArgument<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let typed = Cow::<str>::deserialize(from)?;
         let found = T::ALL.iter().find(|value| value.as_str() == typed);
@@ -24,7 +24,7 @@ impl<'de, T: ClosedSet> Deserialize<'de> for Word<T> {
     }
 }
 
-impl<T: ClosedSet> JsonSchema for Word<T> {
+impl<T: ClosedSet> JsonSchema for ClosedSetArgument<T> {
     fn schema_name() -> Cow<'static, str> {
         T::NAME.into()
     }
@@ -40,12 +40,12 @@ impl<T: ClosedSet> JsonSchema for Word<T> {
 
 /// The id of a request or result. It is parsed, so it cannot be a path.
 #[derive(Clone, Debug)]
-pub(super) enum Id {
+pub(super) enum AnyId {
     Request(RequestId),
     Result(ResultId),
 }
 
-impl<'de> Deserialize<'de> for Id {
+impl<'de> Deserialize<'de> for AnyId {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let typed = Cow::<str>::deserialize(from)?;
         let result = || typed.parse().map(Self::Result);
@@ -57,7 +57,7 @@ impl<'de> Deserialize<'de> for Id {
     }
 }
 
-impl JsonSchema for Id {
+impl JsonSchema for AnyId {
     fn schema_name() -> Cow<'static, str> {
         "Id".into()
     }
@@ -80,7 +80,7 @@ pub(super) struct DraftArguments {
     /// [default: derived from the purpose]
     #[serde(default)]
     pub(super) slug: Option<String>,
-    pub(super) language: Word<Language>,
+    pub(super) language: ClosedSetArgument<Language>,
     /// The command as separate words, such as ["python", "stats.py", "/in/table.csv",
     /// "/out/mean.json"]. No shell runs it: pipes, redirections and expansions are refused. Put
     /// them into a script.
@@ -108,11 +108,11 @@ pub(super) struct DraftArguments {
     #[serde(default = "time_sec")]
     pub(super) time_sec: u64,
     /// Your estimate of the risk. The approver sees it.
-    pub(super) risk: Word<RiskLevel>,
+    pub(super) risk: ClosedSetArgument<RiskLevel>,
     /// The justification of the run, in one line. The approver sees it.
     pub(super) justification: String,
     /// The sensitivity of the data
-    pub(super) sensitivity: Word<Sensitivity>,
+    pub(super) sensitivity: ClosedSetArgument<Sensitivity>,
     /// The host that may run the request
     #[serde(default)]
     pub(super) audience: Option<String>,
@@ -164,14 +164,14 @@ pub(super) struct LintArguments {
 #[serde(deny_unknown_fields)]
 pub(super) struct IdArguments {
     /// The id of a request (TR-…) or result (TS-…)
-    pub(super) id: Id,
+    pub(super) id: AnyId,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WaitArguments {
     /// The id of a request (TR-…)
-    pub(super) id: Id,
+    pub(super) id: AnyId,
     /// The longest time to wait in seconds, at most 600
     #[serde(default = "wait_sec")]
     #[schemars(range(max = 600))]
@@ -186,7 +186,7 @@ fn wait_sec() -> u64 {
 #[serde(deny_unknown_fields)]
 pub(super) struct ReadArguments {
     /// The id of a result (TS-…), or of a request (TR-…) with a result
-    pub(super) id: Id,
+    pub(super) id: AnyId,
     /// A file of the result: stdout, stderr, record, or artifacts/PATH. Without it: the facts of
     /// the record, and the beginning of stdout and stderr
     #[serde(default)]
@@ -201,7 +201,7 @@ pub(super) struct ReadArguments {
 pub(super) struct PermissionArguments {
     /// The language of a run, which selects the tool toolexec.run.<language>
     #[serde(default)]
-    pub(super) language: Option<Word<Language>>,
+    pub(super) language: Option<ClosedSetArgument<Language>>,
     /// Another tool, by the name that agents use
     #[serde(default)]
     pub(super) tool: Option<String>,

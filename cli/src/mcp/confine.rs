@@ -7,26 +7,26 @@ use landlock::{
     RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 
-use super::desk::Desk;
+use super::server_state::ServerState;
 use crate::failure::Failure;
 use crate::output;
 
 /// The newest Landlock ABI to ask for. The kernel's missing rights are left out.
-const NEWEST: ABI = ABI::V6;
+const LANDLOCK_ABI: ABI = ABI::V6;
 
-pub(super) fn confine(desk: &Desk) -> Result<(), Failure> {
-    let status = restrict(desk).map_err(|error| Failure::Said(format!("landlock: {error}")))?;
+pub(super) fn confine(desk: &ServerState) -> Result<(), Failure> {
+    let status = restrict(desk).map_err(|error| Failure::Message(format!("landlock: {error}")))?;
     if status == RulesetStatus::NotEnforced {
         output::note("mcp: this kernel has no Landlock; the server runs without its restrictions");
     }
     Ok(())
 }
 
-fn restrict(desk: &Desk) -> Result<RulesetStatus, RulesetError> {
+fn restrict(desk: &ServerState) -> Result<RulesetStatus, RulesetError> {
     let look = AccessFs::ReadFile | AccessFs::ReadDir;
     let restricted = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(NEWEST))?
+        .handle_access(AccessFs::from_all(LANDLOCK_ABI))?
         .handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)?
         .scope(Scope::AbstractUnixSocket | Scope::Signal)?
         .create()?

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use validator::{Composition, RequestedBy};
 
 use super::arguments::{DraftArguments, InputArgument};
-use super::desk::Desk;
 use super::linting::rules_of;
-use super::room::taken;
+use super::server_state::ServerState;
+use super::write_quota::disk_usage;
 use crate::args::Format;
-use crate::commands::request::draft::Draft;
-use crate::commands::request::draft::{DraftInput, lint, make};
+use crate::commands::request::draft::DraftCommand;
+use crate::commands::request::draft::{DraftInput, create_draft, lint};
 use crate::failure::Failure;
 
 /// Limit of all inputs of a draft together.
@@ -31,26 +31,27 @@ pub(super) enum DraftAnswer {
     NotWritten(Value),
 }
 
-pub(super) fn draft(desk: &Desk, asked: DraftArguments) -> Result<DraftAnswer, Failure> {
+pub(super) fn draft(desk: &ServerState, asked: DraftArguments) -> Result<DraftAnswer, Failure> {
     let inputs = asked.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let inputs_bytes = inputs
         .iter()
         .map(|input| input.file.metadata().map(|file| file.len()))
         .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| Failure::Said(format!("inputs: {error}")))?;
-    let typed = typed(desk, asked)?;
-    make_room(desk)?;
-    let taken_bytes = taken(inputs_bytes.into_iter().chain([REQUEST_BYTES]));
-    desk.room.check(&desk.drafts, taken_bytes)?;
+        .map_err(|error| Failure::Message(format!("inputs: {error}")))?;
+    let typed = draft_command(desk, asked)?;
+    check_draft_count(desk)?;
+    let taken_bytes = disk_usage(inputs_bytes.into_iter().chain([REQUEST_BYTES]));
+    desk.quota.check(&desk.drafts, taken_bytes)?;
     let policy = desk.policy()?;
     let rules = rules_of(policy.as_deref());
     let judge = |composition: &Composition| lint(composition, &rules);
-    let drafted = make(&typed, inputs, INPUT_BYTES_MAX, &judge).map_err(in_words_of_a_call)?;
+    let drafted =
+        create_draft(&typed, inputs, INPUT_BYTES_MAX, &judge).map_err(without_option_dashes)?;
     let mut answer = drafted.json();
     answer["violations"] = json!(drafted.violations());
     let is_written = !answer["request"].is_null();
     if is_written {
-        desk.room.written(taken_bytes);
+        desk.quota.add_written(taken_bytes);
     }
     answer["written"] = is_written.into();
     answer["next"] = next(is_written).into();
@@ -68,12 +69,14 @@ fn next(is_written: bool) -> &'static str {
 }
 
 /// Returns the arguments as if typed for `toolexec draft`.
-fn typed(desk: &Desk, asked: DraftArguments) -> Result<Draft, Failure> {
+fn draft_command(desk: &ServerState, asked: DraftArguments) -> Result<DraftCommand, Failure> {
     let outputs = asked.outputs.into_iter().map(|output| match output.path.contains('=') {
-        true => Err(Failure::Said(format!("outputs: {}: a path must not have `=`", output.path))),
+        true => {
+            Err(Failure::Message(format!("outputs: {}: a path must not have `=`", output.path)))
+        }
         false => Ok(format!("{}={}", output.path, output.description)),
     });
-    Ok(Draft {
+    Ok(DraftCommand {
         purpose: asked.purpose,
         slug: asked.slug,
         language: asked.language.0,
@@ -102,7 +105,7 @@ fn typed(desk: &Desk, asked: DraftArguments) -> Result<Draft, Failure> {
 /// valid.
 fn open(input: &InputArgument) -> Result<DraftInput, Failure> {
     let name = &input.name;
-    let wrong = |what: &str| Failure::Said(format!("inputs: {name}: {what}"));
+    let wrong = |what: &str| Failure::Message(format!("inputs: {name}: {what}"));
     let decoded = match (&input.text, &input.base64) {
         (Some(text), None) => text.clone().into_bytes(),
         (None, Some(base64)) => {
@@ -120,22 +123,22 @@ fn open(input: &InputArgument) -> Result<DraftInput, Failure> {
     Ok(DraftInput { name: name.clone(), file })
 }
 
-fn make_room(desk: &Desk) -> Result<(), Failure> {
+fn check_draft_count(desk: &ServerState) -> Result<(), Failure> {
     let drafts = desk.drafts_path();
     let count = fs::read_dir(&drafts).map_err(Failure::io(&drafts))?.take(DRAFTS_MAX).count();
     match count < DRAFTS_MAX {
         true => Ok(()),
-        false => Err(Failure::Said(format!(
+        false => Err(Failure::Message(format!(
             "drafts/: {DRAFTS_MAX} or more files; help: ask a person to delete old drafts"
         ))),
     }
 }
 
 /// Removes the dashes of an option: a tool call has no options.
-fn in_words_of_a_call(failure: Failure) -> Failure {
+fn without_option_dashes(failure: Failure) -> Failure {
     let said = failure.to_string();
     match said.strip_prefix("--") {
-        Some(rest) => Failure::Said(rest.to_owned()),
+        Some(rest) => Failure::Message(rest.to_owned()),
         None => failure,
     }
 }

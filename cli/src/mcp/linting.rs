@@ -3,15 +3,15 @@
 
 use policies::Policy;
 use serde_json::{Value, json};
-use validator::{Code, DocumentKind, Expect, Violation};
+use validator::{ApprovalRequirement, Code, DocumentKind, Violation};
 
 use super::arguments::LintArguments;
-use super::desk::Desk;
+use super::server_state::ServerState;
 use crate::commands::request::lint::LintRules;
 use crate::failure::Failure;
 use crate::output::human;
 
-pub(super) fn lint(desk: &Desk, asked: &LintArguments) -> Result<Value, Failure> {
+pub(super) fn lint(desk: &ServerState, asked: &LintArguments) -> Result<Value, Failure> {
     let policy = desk.policy()?;
     let violations = violations(policy.as_deref(), &asked.text)?;
     Ok(json!({
@@ -26,7 +26,7 @@ fn violations(policy: Option<&Policy>, text: &str) -> Result<Vec<Violation>, Fai
     let rules = rules_of(policy);
     let (kind, mut rows) = rules.check(text.as_bytes(), &format!("{}.md", id_of(text)));
     if kind != DocumentKind::Request {
-        return Err(Failure::Said("text: not a tool request".into()));
+        return Err(Failure::Message("text: not a tool request".into()));
     }
     rows.retain(|row| row.code != Code::ApprovalMissing);
     Ok(rows)
@@ -34,7 +34,7 @@ fn violations(policy: Option<&Policy>, text: &str) -> Result<Vec<Violation>, Fai
 
 /// Returns the rules, with the limits of the policy if one is known.
 pub(super) fn rules_of(policy: Option<&Policy>) -> LintRules<'_> {
-    let expect = Expect::DraftOnly;
+    let expect = ApprovalRequirement::DraftOnly;
     policy.map_or_else(|| LintRules::of_schema(expect), |policy| LintRules::of(expect, policy))
 }
 

@@ -5,18 +5,18 @@
 mod args;
 mod arguments;
 mod confine;
-mod desk;
 mod drafting;
-mod fence;
 mod linting;
-mod offer;
 mod permission;
 mod reading;
-mod recorded;
+mod recorded_outcome;
+mod request_status;
 mod resources;
-mod room;
+mod runtimes;
 mod server;
-mod standing;
+mod server_state;
+mod untrusted_markers;
+mod write_quota;
 
 use std::process::ExitCode;
 
@@ -25,27 +25,27 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::runtime;
 
 use crate::failure::Failure;
-use desk::Desk;
-use server::Server;
+use server::McpServer;
+use server_state::ServerState;
 
-pub(crate) use args::Mcp;
+pub(crate) use args::McpCommand;
 
 /// Limit of a client's message. The inputs of a draft are its largest part.
 const MESSAGE_BYTES_MAX: usize = 8 << 20;
 
-pub(crate) fn mcp(asked: &Mcp) -> Result<ExitCode, Failure> {
-    let desk = Desk::of(asked)?;
+pub(crate) fn mcp(asked: &McpCommand) -> Result<ExitCode, Failure> {
+    let desk = ServerState::open(asked)?;
     // Before the first byte of the client is read, and before a second thread exists.
     confine::confine(&desk)?;
     let runtime = runtime::Builder::new_current_thread().enable_time().build();
-    let runtime = runtime.map_err(|error| Failure::Said(format!("mcp: no runtime: {error}")))?;
-    runtime.block_on(serve(Server::new(desk)))
+    let runtime = runtime.map_err(|error| Failure::Message(format!("mcp: no runtime: {error}")))?;
+    runtime.block_on(serve(McpServer::new(desk)))
 }
 
-async fn serve(server: Server) -> Result<ExitCode, Failure> {
+async fn serve(server: McpServer) -> Result<ExitCode, Failure> {
     let (stdin, stdout) = rmcp::transport::stdio();
     let transport = AsyncRwTransport::new(stdin, stdout).with_max_line_length(MESSAGE_BYTES_MAX);
-    let said = |error: &dyn std::fmt::Display| Failure::Said(format!("mcp: {error}"));
+    let said = |error: &dyn std::fmt::Display| Failure::Message(format!("mcp: {error}"));
     let serving = server.serve(transport).await.map_err(|error| said(&error))?;
     serving.waiting().await.map_err(|error| said(&error))?;
     Ok(ExitCode::SUCCESS)

@@ -4,20 +4,20 @@
 
 use policies::permissions::{ToolAuthorizationState, ToolName};
 use serde_json::{Value, json};
-use spool::{ToldError, told_permissions};
+use spool::{PublishedFileError, published_permissions};
 
 use super::arguments::PermissionArguments;
-use super::desk::Desk;
+use super::server_state::ServerState;
 use crate::clock;
 use crate::failure::Failure;
 
-pub(super) fn check(desk: &Desk, asked: &PermissionArguments) -> Result<Value, Failure> {
+pub(super) fn check(desk: &ServerState, asked: &PermissionArguments) -> Result<Value, Failure> {
     let tool = match (&asked.language, &asked.tool) {
         (Some(language), None) => ToolName::of_run(language.0),
         (None, Some(tool)) => {
-            tool.parse().map_err(|error| Failure::Said(format!("tool: {error}")))?
+            tool.parse().map_err(|error| Failure::Message(format!("tool: {error}")))?
         }
-        _ => return Err(Failure::Said("need exactly one of language and tool".into())),
+        _ => return Err(Failure::Message("need exactly one of language and tool".into())),
     };
     let policy = desk.policy()?;
     let cover = policy.as_deref().map(policies::Policy::permissions_cover);
@@ -36,7 +36,7 @@ pub(super) fn check(desk: &Desk, asked: &PermissionArguments) -> Result<Value, F
         "state": null,
         "permission_needed_by": cover,
     });
-    match told_permissions(desk.spool()) {
+    match published_permissions(desk.spool()) {
         Ok(told) => {
             let (state, limited) = match told.find(&source, &tool) {
                 Some(found) => (Some(found.state_at(clock::now())), found.limited),
@@ -48,13 +48,13 @@ pub(super) fn check(desk: &Desk, asked: &PermissionArguments) -> Result<Value, F
             answer["limited"] = limited.into();
             answer["told_utc"] = told.at_utc.into();
         }
-        Err(ToldError::Nothing) => {
+        Err(PublishedFileError::Missing) => {
             answer["why"] =
                 "the daemon has published none: its policy requires no permission, or it has \
                              not run"
                     .into();
         }
-        Err(error) => return Err(Failure::Said(error.to_string())),
+        Err(error) => return Err(Failure::Message(error.to_string())),
     }
     Ok(answer)
 }

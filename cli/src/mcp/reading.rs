@@ -4,15 +4,15 @@
 //! never appear outside the untrusted markers.
 
 use model::{ResultId, escape_line};
-use records::{Claims, ResultDirectory, Verified};
+use records::{RecordClaims, ResultDirectory, VerifiedRecord};
 use rmcp::model::ContentBlock;
 use serde_json::{Value, json};
 use validator::{Severity, check_result};
 
-use super::arguments::{Id, ReadArguments};
-use super::desk::Desk;
-use super::fence::Fence;
-use super::recorded::recorded;
+use super::arguments::{AnyId, ReadArguments};
+use super::recorded_outcome::recorded_outcome;
+use super::server_state::ServerState;
+use super::untrusted_markers::UntrustedMarkers;
 use crate::failure::Failure;
 
 /// Limit per stream, in the answer that shows both.
@@ -23,71 +23,75 @@ const PART_BYTES_MAX: u64 = 64 << 10;
 const LISTED_MAX: usize = 200;
 
 /// A result that passed the checks and may be shown.
-pub(super) struct Readable {
+pub(super) struct ReadableResult {
     pub(super) id: ResultId,
     pub(super) directory: ResultDirectory,
     pub(super) record: Vec<u8>,
-    claims: Claims,
-    verified: Option<Verified>,
+    claims: RecordClaims,
+    verified: Option<VerifiedRecord>,
 }
 
 /// A file of a result, with a label for text in which its own name must not appear.
-struct OneFile<'a> {
+struct ResultFile<'a> {
     path: &'a str,
-    shown: &'static str,
+    label: &'static str,
 }
 
-impl OneFile<'static> {
-    const STDOUT: Self = Self { path: "stdout", shown: "stdout" };
-    const STDERR: Self = Self { path: "stderr", shown: "stderr" };
+impl ResultFile<'static> {
+    const STDOUT: Self = Self { path: "stdout", label: "stdout" };
+    const STDERR: Self = Self { path: "stderr", label: "stderr" };
 }
 
-pub(super) fn read(desk: &Desk, asked: &ReadArguments) -> Result<Vec<ContentBlock>, Failure> {
+pub(super) fn read(
+    desk: &ServerState,
+    asked: &ReadArguments,
+) -> Result<Vec<ContentBlock>, Failure> {
     let readable = open(desk, &result_id(desk, &asked.id)?)?;
-    let fence = Fence::new()?;
+    let fence = UntrustedMarkers::new()?;
     let texts = match &asked.file {
-        Some(file) => readable.one_file(&fence, file, asked.offset)?,
-        None => readable.whole(&fence)?,
+        Some(file) => readable.file_texts(&fence, file, asked.offset)?,
+        None => readable.overview(&fence)?,
     };
     Ok(texts.into_iter().map(ContentBlock::text).collect())
 }
 
-fn result_id(desk: &Desk, asked: &Id) -> Result<ResultId, Failure> {
+fn result_id(desk: &ServerState, asked: &AnyId) -> Result<ResultId, Failure> {
     match asked {
-        Id::Result(id) => Ok(id.clone()),
-        Id::Request(id) => {
-            let recorded = recorded(desk, id)?;
-            let none = || Failure::Said(format!("{id}: no record yet; help: call request_status"));
+        AnyId::Result(id) => Ok(id.clone()),
+        AnyId::Request(id) => {
+            let recorded = recorded_outcome(desk, id)?;
+            let none =
+                || Failure::Message(format!("{id}: no record yet; help: call request_status"));
             Ok(recorded.ok_or_else(none)?.id)
         }
     }
 }
 
 /// Opens a result, validates its record, and verifies all of it if keys were given.
-pub(super) fn open(desk: &Desk, id: &ResultId) -> Result<Readable, Failure> {
-    let unreadable = |error: std::io::Error| Failure::Said(format!("{id}: {error}"));
+pub(super) fn open(desk: &ServerState, id: &ResultId) -> Result<ReadableResult, Failure> {
+    let unreadable = |error: std::io::Error| Failure::Message(format!("{id}: {error}"));
     let directory = ResultDirectory::open(&desk.results, id).map_err(unreadable)?;
-    let record = directory.record().map_err(unreadable)?;
+    let record = directory.read_record().map_err(unreadable)?;
     let violations = check_result(&record, &format!("{id}.md"));
     let error = violations.iter().find(|row| row.severity == Severity::Error);
     if let Some(row) = error {
         let code = row.code.as_str();
-        return Err(Failure::Said(format!("{id}: its record is invalid ({code}); not shown")));
+        return Err(Failure::Message(format!("{id}: its record is invalid ({code}); not shown")));
     }
-    let claims = Claims::of(&record).filter(|claims| claims.result_id == id.as_str());
+    let claims = RecordClaims::parse(&record).filter(|claims| claims.result_id == id.as_str());
     let claims = claims.ok_or_else(|| {
-        Failure::Said(format!("{id}: its record is of another result; not shown"))
+        Failure::Message(format!("{id}: its record is of another result; not shown"))
     })?;
     let verified = verify(desk, id)?;
-    Ok(Readable { id: id.clone(), directory, record, claims, verified })
+    Ok(ReadableResult { id: id.clone(), directory, record, claims, verified })
 }
 
-fn verify(desk: &Desk, id: &ResultId) -> Result<Option<Verified>, Failure> {
+fn verify(desk: &ServerState, id: &ResultId) -> Result<Option<VerifiedRecord>, Failure> {
     let Some(trust) = &desk.trust else { return Ok(None) };
     match records::verify(&desk.result_path(id), trust) {
         Ok(verified) => Ok(Some(verified)),
         // The text of a fault may contain file names, so only the count is shown.
-        Err(faults) => Err(Failure::Said(format!(
+        Err(faults) => Err(Failure::Message(format!(
             "{id}: DOES NOT VERIFY (faults: {}), not shown; help: ask a person to run `toolexec \
              verify`",
             faults.len()
@@ -95,7 +99,7 @@ fn verify(desk: &Desk, id: &ResultId) -> Result<Option<Verified>, Failure> {
     }
 }
 
-impl Readable {
+impl ReadableResult {
     /// Returns the trusted facts: numbers, ids and values of the record's schema.
     pub(super) fn facts(&self) -> Value {
         let claims = &self.claims;
@@ -133,18 +137,18 @@ impl Readable {
                 "files_rehashed": verified.files_rehashed(),
                 "in_log": verified.log().is_some(),
                 "not_checked":
-                    verified.not_checked().iter().map(ToString::to_string).collect::<Vec<_>>(),
+                    verified.skipped_checks().iter().map(ToString::to_string).collect::<Vec<_>>(),
             }),
         }
     }
 
-    fn whole(&self, fence: &Fence) -> Result<Vec<String>, Failure> {
+    fn overview(&self, fence: &UntrustedMarkers) -> Result<Vec<String>, Failure> {
         let mut texts = vec![self.facts().to_string()];
-        let words = self.words();
+        let words = self.quoted_text();
         if !words.is_empty() {
-            texts.push(fence.around("what the record quotes and lists", words.as_bytes()));
+            texts.push(fence.wrap("what the record quotes and lists", words.as_bytes()));
         }
-        for stream in [OneFile::STDOUT, OneFile::STDERR] {
+        for stream in [ResultFile::STDOUT, ResultFile::STDERR] {
             texts.extend(self.part(fence, &stream, (0, HEAD_BYTES_MAX))?);
         }
         Ok(texts)
@@ -152,7 +156,7 @@ impl Readable {
 
     /// Returns text that untrusted parties influenced: the reason, violations that quote a request,
     /// names of files.
-    fn words(&self) -> String {
+    fn quoted_text(&self) -> String {
         let claims = &self.claims;
         let reason = claims.reason.iter().map(|reason| format!("reason: {reason}\n"));
         let violations = claims.violations.iter().take(LISTED_MAX);
@@ -169,24 +173,29 @@ impl Readable {
         reason.chain(violations).chain(artifacts).collect()
     }
 
-    fn one_file(&self, fence: &Fence, file: &str, offset: u64) -> Result<Vec<String>, Failure> {
+    fn file_texts(
+        &self,
+        fence: &UntrustedMarkers,
+        file: &str,
+        offset: u64,
+    ) -> Result<Vec<String>, Failure> {
         let record = format!("{}.md", self.id);
         let file = match file {
-            "stdout" => OneFile::STDOUT,
-            "stderr" => OneFile::STDERR,
-            "record" => OneFile { path: &record, shown: "the record" },
+            "stdout" => ResultFile::STDOUT,
+            "stderr" => ResultFile::STDERR,
+            "record" => ResultFile { path: &record, label: "the record" },
             _ if self.names_artifact(file) => {
-                OneFile { path: file, shown: "the requested artifact" }
+                ResultFile { path: file, label: "the requested artifact" }
             }
             _ => {
                 let id = &self.id;
-                return Err(Failure::Said(format!("{id}: the record names no such file")));
+                return Err(Failure::Message(format!("{id}: the record names no such file")));
             }
         };
         let mut texts = vec![self.facts().to_string()];
         match self.part(fence, &file, (offset, PART_BYTES_MAX))? {
             Some(text) => texts.push(text),
-            None => texts.push(format!("{}: no bytes at this offset", file.shown)),
+            None => texts.push(format!("{}: no bytes at this offset", file.label)),
         }
         Ok(texts)
     }
@@ -199,15 +208,15 @@ impl Readable {
     /// Returns a marked part of a file, or `None` if it is empty.
     fn part(
         &self,
-        fence: &Fence,
-        file: &OneFile<'_>,
+        fence: &UntrustedMarkers,
+        file: &ResultFile<'_>,
         (offset, bytes_max): (u64, u64),
     ) -> Result<Option<String>, Failure> {
-        let shown = file.shown;
+        let shown = file.label;
         let part = self
             .directory
-            .part(file.path, offset, bytes_max)
-            .map_err(|error| Failure::Said(format!("{}: {shown}: {error}", self.id)))?;
+            .read_part(file.path, offset, bytes_max)
+            .map_err(|error| Failure::Message(format!("{}: {shown}: {error}", self.id)))?;
         if part.bytes.is_empty() {
             return Ok(None);
         }
@@ -219,7 +228,7 @@ impl Readable {
             false => String::new(),
         };
         let what = format!("{shown}, bytes {} to {end} of {total}{more}", part.offset);
-        Ok(Some(fence.around(&what, bytes)))
+        Ok(Some(fence.wrap(&what, bytes)))
     }
 }
 

@@ -9,10 +9,10 @@ use rmcp::model::{
 };
 use validator::front_matter_schema;
 
-use super::desk::Desk;
-use super::fence::Fence;
 use super::reading;
-use crate::commands::look::results::result_names;
+use super::server_state::ServerState;
+use super::untrusted_markers::UntrustedMarkers;
+use crate::commands::inspect::results::result_names;
 use crate::failure::Failure;
 
 const SCHEMA: &str = "toolexec://schema/tool-request.json";
@@ -20,7 +20,7 @@ const RESULTS: &str = "toolexec://results/";
 /// Limit of listed results, newest first. Older ones can be read by id.
 const LISTED_MAX: usize = 50;
 
-pub(super) fn list(desk: &Desk) -> Result<ListResourcesResult, ErrorData> {
+pub(super) fn list(desk: &ServerState) -> Result<ListResourcesResult, ErrorData> {
     let schema = Resource::new(SCHEMA, "tool-request.json")
         .with_description("JSON Schema of a request's front matter")
         .with_mime_type("application/schema+json");
@@ -41,7 +41,7 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(vec![result])
 }
 
-pub(super) fn read(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(super) fn read(desk: &ServerState, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     if uri == SCHEMA {
         let schema = ResourceContents::text(format!("{:#}", front_matter_schema()), SCHEMA);
         let schema = schema.with_mime_type("application/schema+json");
@@ -52,8 +52,8 @@ pub(super) fn read(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorDa
     let id: ResultId =
         uri.strip_prefix(RESULTS).and_then(|id| id.parse().ok()).ok_or_else(missing)?;
     let readable = reading::open(desk, &id).map_err(|failure| internal(&failure))?;
-    let fence = Fence::new().map_err(|failure| internal(&failure))?;
-    let record = fence.around("the record", &readable.record);
+    let fence = UntrustedMarkers::new().map_err(|failure| internal(&failure))?;
+    let record = fence.wrap("the record", &readable.record);
     let text = format!("{}\n{record}", readable.facts());
     let page = ResourceContents::text(text, uri).with_mime_type("text/plain");
     Ok(ReadResourceResult::new(vec![page]))

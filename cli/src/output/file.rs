@@ -1,4 +1,4 @@
-//! Output files at paths that the caller typed. `write_anew` never replaces a file that the command
+//! Output files at paths that the caller typed. `replace_own_file` never replaces a file that the command
 //! did not write.
 
 use std::fs::{File, OpenOptions};
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 
 /// Writes a file. An existing regular file is replaced only if it begins with `kind`, so only
 /// output of the same command is overwritten. A device or a pipe is written to directly.
-pub(crate) fn write_anew(path: &Path, kind: &str, bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn replace_own_file(path: &Path, kind: &str, bytes: &[u8]) -> Result<(), Failure> {
     if path.metadata().is_ok_and(|it| it.is_file()) {
         let mut there = Vec::new();
         let room = u64::try_from(kind.len()).unwrap_or(u64::MAX);
@@ -17,21 +17,21 @@ pub(crate) fn write_anew(path: &Path, kind: &str, bytes: &[u8]) -> Result<(), Fa
         read.map_err(Failure::io(path))?;
         if there != kind.as_bytes() {
             let path = path.display();
-            return Err(Failure::Said(format!(
+            return Err(Failure::Message(format!(
                 "{path}: exists, and was not written by this command; help: name another file"
             )));
         }
     }
-    write_out(path, bytes)
+    replace_file(path, bytes)
 }
 /// Atomically replaces a file. A device or a pipe is written to directly.
-pub(crate) fn write_out(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let failed = |error| Failure::Io(path.to_owned(), error);
     if path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir()) {
         return File::create(path).and_then(|mut it| it.write_all(bytes)).map_err(failed);
     }
     let name = path.file_name().ok_or_else(|| {
-        Failure::Said(format!("{}: has no file name; help: name a file", path.display()))
+        Failure::Message(format!("{}: has no file name; help: name a file", path.display()))
     })?;
     let part = path.with_file_name(format!(".{}.part", name.to_string_lossy()));
     let written = OpenOptions::new()

@@ -2,9 +2,9 @@
 //! head`), printing stops, but the command continues and its exit status is unchanged.
 
 pub(crate) mod human;
-pub(crate) mod live;
 pub(crate) mod page;
 pub(crate) mod pager;
+pub(crate) mod progress;
 pub(crate) mod sarif;
 pub(crate) mod screen;
 pub(crate) mod terminal;
@@ -20,23 +20,23 @@ use model::escape_line;
 
 use crate::failure::Failure;
 
-pub(crate) use file::{write_anew, write_out};
+pub(crate) use file::{replace_file, replace_own_file};
 pub(crate) use json::{path, refusal, violation};
 
 /// Prints a line of the answer.
 pub(crate) fn line(line: impl Display) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    settle(writeln!(out, "{line}").and_then(|()| out.flush()))
+    ignore_broken_pipe(writeln!(out, "{line}").and_then(|()| out.flush()))
 }
 
 /// Prints a text of the answer that contains its own line ends.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    settle(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    ignore_broken_pipe(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Ignores a closed pipe: a reader that leaves early is not an error.
-pub(crate) fn settle(written: io::Result<()>) -> Result<(), Failure> {
+pub(crate) fn ignore_broken_pipe(written: io::Result<()>) -> Result<(), Failure> {
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::Io("stdout".into(), error))
@@ -50,7 +50,7 @@ pub(crate) fn note(what: impl Display) {
     // The message may contain an untrusted name. Its line ends are the program's.
     let what = what.to_string();
     let lines: Vec<String> = what.split('\n').flat_map(with_help).collect();
-    aside(format_args!("toolexec: {}", lines.join("\n")));
+    stderr_line(format_args!("toolexec: {}", lines.join("\n")));
 }
 
 /// Returns the escaped line, and its help as a line of its own.
@@ -61,13 +61,13 @@ fn with_help(line: &str) -> impl Iterator<Item = String> {
 }
 
 /// Prints the reason of a refusal and returns exit status 2.
-pub(crate) fn refused(why: &str) -> ExitCode {
+pub(crate) fn report_refusal(why: &str) -> ExitCode {
     note(why);
     ExitCode::from(2)
 }
 
 /// Prints a line to stderr without a prefix; the line names its own location.
-pub(crate) fn aside(line: impl Display) {
+pub(crate) fn stderr_line(line: impl Display) {
     // A closed stderr cannot be reported anywhere.
     writeln!(io::stderr().lock(), "{line}").unwrap_or_default();
 }

@@ -41,11 +41,11 @@ pub(crate) fn page(text: &str, at_once: bool) -> Result<usize, Failure> {
     if let Some(mut stdin) = child.stdin.take() {
         written = stdin.write_all(text.as_bytes());
     }
-    let ended = child.wait().map_err(|error| Failure::Said(format!("{chosen}: {error}")))?;
+    let ended = child.wait().map_err(|error| Failure::Message(format!("{chosen}: {error}")))?;
     match written {
         // A closed pipe means that the user left the pager early.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::Said(format!("{chosen}: {error}")))
+            Err(Failure::Message(format!("{chosen}: {error}")))
         }
         _ if ended.success() => Ok(0),
         // It is unknown how much was shown.
@@ -86,7 +86,7 @@ fn by_pages(text: &str) -> Result<usize, Failure> {
         output::text(&shown)?;
         let more = lines.clone().count();
         let question = format!("-- {more} more lines: Enter continues, {LEAVE} quits: ");
-        if more > 0 && terminal.ask_anew(&question)? == LEAVE {
+        if more > 0 && terminal.ask_fresh(&question)? == LEAVE {
             return Ok(more);
         }
     }

@@ -7,11 +7,11 @@ use std::path::Path;
 
 use model::{Sha256Stream, escape_line};
 use serde_json::{Value, json};
-use validator::{Code, Rule, Violation};
+use validator::{Code, RuleDoc, Violation};
 
 use crate::failure::Failure;
 use crate::output::human;
-use crate::output::human::source::{Source, SourceLine};
+use crate::output::human::source::{SourceLine, SourceText};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -35,7 +35,7 @@ impl SarifLog {
     /// Adds the findings of a file with this text.
     pub(crate) fn add(&mut self, file: &Path, text: &str, violations: &[Violation]) {
         let artifact = self.artifact(file);
-        let source = Source::new(text, violations);
+        let source = SourceText::new(text, violations);
         let mut seen = BTreeMap::new();
         for rows in violations.chunk_by(|one, next| one.line == next.line) {
             let line = rows.first().and_then(|row| source.line(row.line));
@@ -137,7 +137,7 @@ impl SarifLog {
 
 /// Returns the description of a rule.
 fn rule(code: Code) -> Value {
-    let rule = Rule::of(code);
+    let rule = RuleDoc::of(code);
     json!({
         "id": code.as_str(),
         "shortDescription": { "text": code.meaning() },
@@ -151,7 +151,7 @@ fn region(line: Option<&SourceLine<'_>>, row: &Violation) -> Option<Value> {
     match (row.line, row.column, line) {
         (0, ..) => None,
         (number, 1.., Some(line)) => {
-            let meant = line.meant(row);
+            let meant = line.span(row);
             Some(json!({
                 "startLine": number,
                 "startColumn": meant.start + 1,

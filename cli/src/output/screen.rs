@@ -9,22 +9,22 @@ use std::os::fd::AsFd;
 const COLUMNS_ASSUMED: usize = 80;
 
 /// Lines are unreadable below the minimum and above the maximum.
-const COLUMNS_LEAST: usize = 40;
-const COLUMNS_MOST: usize = 200;
+const COLUMNS_MIN: usize = 40;
+const COLUMNS_MAX: usize = 200;
 
 #[derive(Clone, Copy)]
-pub(crate) struct Screen {
+pub(crate) struct OutputScreen {
     /// In columns of a terminal.
     pub(crate) columns: usize,
     pub(crate) colour: bool,
     dumb: bool,
 }
 
-impl Screen {
+impl OutputScreen {
     pub(crate) fn of(stream: &(impl AsFd + IsTerminal)) -> Self {
         let terminal = stream.is_terminal();
         let told = if terminal { width(stream) } else { None };
-        let columns = told.unwrap_or(COLUMNS_ASSUMED).clamp(COLUMNS_LEAST, COLUMNS_MOST);
+        let columns = told.unwrap_or(COLUMNS_ASSUMED).clamp(COLUMNS_MIN, COLUMNS_MAX);
         let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
         Self { columns, colour: colour(terminal && !dumb), dumb }
     }

@@ -26,25 +26,25 @@ impl Terminal {
         let opened = OpenOptions::new().read(true).write(true).open("/dev/tty");
         opened
             .map(Self)
-            .map_err(|error| Failure::Said(format!("no terminal for questions: {error}")))
+            .map_err(|error| Failure::Message(format!("no terminal for questions: {error}")))
     }
 
     /// Asks a question after discarding everything typed or pasted before it, so that no earlier
     /// input counts as an answer.
-    pub(crate) fn ask_anew(&mut self, question: &str) -> Result<String, Failure> {
-        forget_typed(&self.0)?;
+    pub(crate) fn ask_fresh(&mut self, question: &str) -> Result<String, Failure> {
+        discard_input(&self.0)?;
         self.ask(question)
     }
 
     /// Asks a question and returns the answer without its line end.
     pub(crate) fn ask(&mut self, question: &str) -> Result<String, Failure> {
-        self.say(question)?;
+        self.write(question)?;
         let answer = self.line()?;
         Ok(String::from_utf8_lossy(&answer).trim().to_owned())
     }
 
     /// Asks a question without echoing the answer.
-    pub(crate) fn ask_unseen(&mut self, question: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    pub(crate) fn ask_secret(&mut self, question: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
         // Disable the echo before printing the question: the user may type immediately.
         let before = tcgetattr(&self.0).map_err(failed)?;
         let mut unseen = before.clone();
@@ -52,13 +52,13 @@ impl Terminal {
         unseen.local_modes.remove(LocalModes::ECHO | LocalModes::ISIG);
         unseen.special_codes[SpecialCodeIndex::VEOL] = INTERRUPT;
         tcsetattr(&self.0, OptionalActions::Flush, &unseen).map_err(failed)?;
-        let answer = self.say(question).and_then(|()| self.line());
+        let answer = self.write(question).and_then(|()| self.line());
         tcsetattr(&self.0, OptionalActions::Drain, &before).map_err(failed)?;
-        self.say("\n")?;
+        self.write("\n")?;
         answer
     }
 
-    fn say(&mut self, text: &str) -> Result<(), Failure> {
+    fn write(&mut self, text: &str) -> Result<(), Failure> {
         self.0.write_all(text.as_bytes()).map_err(Failure::io("/dev/tty".as_ref()))
     }
 
@@ -70,25 +70,25 @@ impl Terminal {
             // lets a signal end the question.
             let mut waited = [PollFd::new(&self.0, PollFlags::IN)];
             poll(&mut waited, None).map_err(|errno| match errno {
-                Errno::INTR => Failure::Said("interrupted".into()),
+                Errno::INTR => Failure::Message("interrupted".into()),
                 errno => failed(errno),
             })?;
             match self.0.read(&mut byte).map_err(Failure::io("/dev/tty".as_ref()))? {
-                0 => return Err(Failure::Said("terminal: closed".into())),
+                0 => return Err(Failure::Message("terminal: closed".into())),
                 _ if byte == *b"\n" => return Ok(line),
-                _ if byte == [INTERRUPT] => return Err(Failure::Said("interrupted".into())),
+                _ if byte == [INTERRUPT] => return Err(Failure::Message("interrupted".into())),
                 _ => line.push(byte[0]),
             }
         }
-        Err(Failure::Said(format!("answer: longer than {ANSWER_BYTES_MAX} bytes")))
+        Err(Failure::Message(format!("answer: longer than {ANSWER_BYTES_MAX} bytes")))
     }
 }
 
 /// Discards typed input that was not read yet.
-pub(crate) fn forget_typed(terminal: impl AsFd) -> Result<(), Failure> {
+pub(crate) fn discard_input(terminal: impl AsFd) -> Result<(), Failure> {
     tcflush(terminal, QueueSelector::IFlush).map_err(failed)
 }
 
 fn failed(errno: Errno) -> Failure {
-    Failure::Said(format!("terminal: {errno}"))
+    Failure::Message(format!("terminal: {errno}"))
 }

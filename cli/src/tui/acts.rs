@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use model::{Sha256, escape_line};
-use spool::Order;
+use spool::OperatorOrder;
 use validator::{REQUEST_BYTES_MAX, reveal_line};
 
-use super::page::Page;
-use super::seen::{Is, Item};
+use super::page::ScrollText;
 use super::terminal::Signals;
+use super::view::{Item, ItemKind};
 use crate::args::files::read_document;
 use crate::args::{CaseOptions, Format, RulesOptions, ShowOptions, SigningOptions};
-use crate::commands::approve::approve::{self, Approval, Approve};
-use crate::commands::approve::reject::{self, Reject};
-use crate::commands::approve::review::{self, Case, HostRules, Texts};
-use crate::commands::look::show::text_of;
+use crate::commands::approve::approve::{self, ApproveCommand, SignOutcome};
+use crate::commands::approve::reject::{self, RejectCommand};
+use crate::commands::approve::review::{self, HostRules, InputTexts, ReviewData};
+use crate::commands::inspect::show::text_of;
 use crate::commands::run::order;
-use crate::commands::run::promote::{self, Promote};
+use crate::commands::run::submit::{self, SubmitCommand};
 use crate::failure::Failure;
 use crate::output::terminal::Terminal;
 use crate::output::{self, human};
@@ -29,17 +29,17 @@ const APPROVED: [&str; 2] = ["approved", "not approved"];
 const REJECTED: [&str; 2] = ["rejected", "not rejected"];
 
 /// The only answer that confirms a rejection.
-const NO: &str = "reject";
+const REJECT_ANSWER: &str = "reject";
 
 /// The spool, signing key and rules that the actions use.
-pub(crate) struct Hand<'a> {
+pub(crate) struct SpoolActions<'a> {
     place: &'a Path,
     /// None if no key was named: signing is disabled.
     signing: Option<SigningOptions>,
     rules: RulesOptions,
 }
 
-impl<'a> Hand<'a> {
+impl<'a> SpoolActions<'a> {
     pub(crate) fn new(
         place: &'a Path,
         signing: Option<SigningOptions>,
@@ -57,28 +57,28 @@ impl<'a> Hand<'a> {
     }
 
     /// Returns the text of `toolexec review`.
-    pub(super) fn review(&self, item: &Item) -> Page {
-        let Some(path) = item.file() else { return Page::new("review".to_owned(), "") };
+    pub(super) fn review(&self, item: &Item) -> ScrollText {
+        let Some(path) = item.file() else { return ScrollText::new("review".to_owned(), "") };
         let asked = self.case(path.clone());
         let read = || -> Result<String, Failure> {
             let rules = HostRules::read(&asked.rules)?;
-            let case = Case::read(&asked, rules, None, Texts::Beginnings)?;
-            Ok(review::plain_text(&case, Texts::Beginnings))
+            let case = ReviewData::read(&asked, rules, None, InputTexts::Beginnings)?;
+            Ok(review::plain_text(&case, InputTexts::Beginnings))
         };
         let text = read().unwrap_or_else(|failure| escape_line(&failure.to_string()));
-        Page::new("review".to_owned(), &text)
+        ScrollText::new("review".to_owned(), &text)
     }
 
     /// Returns the text of `toolexec show`.
-    pub(super) fn look(&self, item: &Item) -> String {
-        match &item.is {
-            Is::Draft(path) => format!(
+    pub(super) fn show(&self, item: &Item) -> String {
+        match &item.kind {
+            ItemKind::Draft(path) => format!(
                 "request    {}\nstate      draft: not promoted yet\nfile       {}\n",
                 item.id,
                 escape_line(&output::path(path))
             ),
-            Is::Record(path) => self.text_of(&output::path(path)),
-            Is::Waiting(_) | Is::InFlight(_) => self.text_of(&item.key),
+            ItemKind::Record(path) => self.text_of(&output::path(path)),
+            ItemKind::Waiting(_) | ItemKind::InFlight(_) => self.text_of(&item.key),
         }
     }
 
@@ -95,7 +95,7 @@ impl<'a> Hand<'a> {
         let (Some(path), Some(signing)) = (item.file(), self.signing.clone()) else {
             return "nothing was done".to_owned();
         };
-        let asked = Approve {
+        let asked = ApproveCommand {
             case: self.case(path.clone()),
             signing,
             show: ShowOptions { no_pager: false },
@@ -103,20 +103,22 @@ impl<'a> Hand<'a> {
             format: Format::Human,
         };
         let approved = match approve::sign(&asked) {
-            Ok(Approval::Signed(approved)) => approved,
-            Ok(Approval::Not(code)) => return settled(APPROVED, &item.id, Ok(code), signals),
-            Err(failure) => return settled(APPROVED, &item.id, Err(failure), signals),
+            Ok(SignOutcome::Signed(approved)) => approved,
+            Ok(SignOutcome::NotSigned(code)) => {
+                return result_message(APPROVED, &item.id, Ok(code), signals);
+            }
+            Err(failure) => return result_message(APPROVED, &item.id, Err(failure), signals),
         };
-        if !matches!(item.is, Is::Draft(_)) {
-            return settled(APPROVED, &item.id, Ok(ExitCode::SUCCESS), signals);
+        if !matches!(item.kind, ItemKind::Draft(_)) {
+            return result_message(APPROVED, &item.id, Ok(ExitCode::SUCCESS), signals);
         }
-        if signals.is_end() {
+        if signals.end_requested() {
             return format!("{}: approved, but not promoted", item.id);
         }
         let (request, spool) = (path.clone(), self.place.to_owned());
-        let asked = Promote { request, inputs: None, spool, format: Format::Human };
-        let promoted = promote::promote_only(&asked, &approved);
-        settled(
+        let asked = SubmitCommand { request, inputs: None, spool, format: Format::Human };
+        let promoted = submit::submit_if_unchanged(&asked, &approved);
+        result_message(
             ["approved and promoted", "approved, but not promoted"],
             &item.id,
             promoted,
@@ -128,16 +130,16 @@ impl<'a> Hand<'a> {
         let (Some(path), Some(signing)) = (item.file(), self.signing.clone()) else {
             return "nothing was done".to_owned();
         };
-        let asked = Reject { request: path.clone(), signing, reason, format: Format::Human };
-        settled(REJECTED, &item.id, reject_if_meant(&asked), signals)
+        let asked = RejectCommand { request: path.clone(), signing, reason, format: Format::Human };
+        result_message(REJECTED, &item.id, confirm_and_reject(&asked), signals)
     }
 
-    pub(super) fn order(&self, item: &Item, wanted: Order) -> String {
+    pub(super) fn order(&self, item: &Item, wanted: OperatorOrder) -> String {
         // Use the complete file name: a missing file must not match another one with the same
         // prefix.
         let file = item.file().and_then(|path| path.file_name()?.to_str());
         let file = file.map_or_else(|| format!("{}.md", item.key), str::to_owned);
-        match order::order_quietly(self.place, &file, wanted) {
+        match order::order_file(self.place, &file, wanted) {
             Ok(Ok(said) | Err(said)) => escape_line(&said),
             Err(failure) => escape_line(&failure.to_string()),
         }
@@ -145,25 +147,25 @@ impl<'a> Hand<'a> {
 }
 
 /// Shows the digest of the file, asks, and signs a rejection of exactly those bytes.
-fn reject_if_meant(asked: &Reject) -> Result<ExitCode, Failure> {
+fn confirm_and_reject(asked: &RejectCommand) -> Result<ExitCode, Failure> {
     let mut terminal = Terminal::open()?;
     let meant = Sha256::of(&read_document(&asked.request, REQUEST_BYTES_MAX)?);
     let question = format!(
-        "{}\nsha256 {meant}\nas {}: {}\nType `{NO}` to sign: ",
+        "{}\nsha256 {meant}\nas {}: {}\nType `{REJECT_ANSWER}` to sign: ",
         human::name(&asked.request),
         reveal_line(&asked.signing.principal),
         reveal_line(&asked.reason),
     );
-    if terminal.ask_anew(&question)? != NO {
+    if terminal.ask_fresh(&question)? != REJECT_ANSWER {
         output::note(format_args!("{}: not rejected", human::name(&asked.request)));
         return Ok(ExitCode::from(1));
     }
-    reject::reject_only(asked, &meant)
+    reject::reject_if_unchanged(asked, &meant)
 }
 
 /// Prints the result at the terminal, waits until the user has read it, and returns a short
 /// message.
-fn settled(
+fn result_message(
     [yes, no]: [&str; 2],
     id: &str,
     done: Result<ExitCode, Failure>,
@@ -177,7 +179,7 @@ fn settled(
             format!("{id}: {no}: {}", escape_line(&failure.to_string()))
         }
     };
-    if signals.is_end() {
+    if signals.end_requested() {
         return said;
     }
     // Without a terminal the user cannot read the message.

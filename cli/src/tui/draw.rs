@@ -6,11 +6,11 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 use ratatui::text::Span;
 
-use super::cells::{Look, put, right, set_line, title};
-use super::page::Page;
+use super::draw_text::{ScreenStyle, put, put_right, set_line, title};
+use super::page::ScrollText;
 use super::panes;
-use super::seen::Item;
-use super::state::{COLUMNS_LEAST, Model, Over, ROWS_LEAST, Wanted};
+use super::state::{COLUMNS_MIN, Overlay, PromptKind, ROWS_MIN, ScreenModel};
+use super::view::Item;
 
 /// Rows outside the panes: two of the head; a message and the keys at the foot.
 const HEAD_ROWS: u16 = 2;
@@ -18,7 +18,7 @@ const FOOT_ROWS: u16 = 2;
 
 const KEYS: &str =
     " Enter look  r review  a approve  x reject  h/l hold, release  c cancel  ? help";
-const KEYS_OF_TEXT: &str =
+const TEXT_KEYS: &str =
     " up, down, PgUp, PgDn scroll   a approve  x reject  h/l hold, release   q back";
 const HELP: &str = " up, down, j, k     select a request
  Tab                the next pane
@@ -36,18 +36,18 @@ const HELP: &str = " up, down, j, k     select a request
  q, Ctrl-C          quit";
 
 /// Draws the whole screen.
-pub(super) fn draw(model: &Model, look: Look, buffer: &mut Buffer) {
+pub(super) fn draw(model: &ScreenModel, look: ScreenStyle, buffer: &mut Buffer) {
     let area = buffer.area;
-    if area.width < COLUMNS_LEAST || area.height < ROWS_LEAST {
+    if area.width < COLUMNS_MIN || area.height < ROWS_MIN {
         return too_small(buffer);
     }
     head(model, look, buffer);
     let middle =
         Rect { y: area.y + HEAD_ROWS, height: area.height - HEAD_ROWS - FOOT_ROWS, ..area };
-    match &model.over {
-        Over::Text(page, item) => text(page, item, look, middle, buffer),
-        Over::Help => help(look, middle, buffer),
-        Over::Nothing | Over::Typing(..) => panes::draw(model, look, middle, buffer),
+    match &model.overlay {
+        Overlay::Text(page, item) => text(page, item, look, middle, buffer),
+        Overlay::Help => help(look, middle, buffer),
+        Overlay::Nothing | Overlay::Typing(..) => panes::draw(model, look, middle, buffer),
     }
     foot(model, look, buffer);
 }
@@ -63,7 +63,7 @@ fn too_small(buffer: &mut Buffer) {
     let (columns, rows) = (area.width, area.height);
     let lines = [
         format!("{columns} x {rows} is too small:"),
-        format!("{COLUMNS_LEAST} x {ROWS_LEAST} at least."),
+        format!("{COLUMNS_MIN} x {ROWS_MIN} at least."),
         "Enlarge the window, or press q to quit.".to_owned(),
     ];
     for (y, line) in (area.y..area.bottom()).zip(&lines) {
@@ -71,45 +71,53 @@ fn too_small(buffer: &mut Buffer) {
     }
 }
 
-fn head(model: &Model, look: Look, buffer: &mut Buffer) {
-    let (area, seen) = (buffer.area, &model.seen);
+fn head(model: &ScreenModel, look: ScreenStyle, buffer: &mut Buffer) {
+    let (area, seen) = (buffer.area, &model.view);
     let at = seen.at.to_string();
-    put(buffer, (0, 0), area.width, &format!(" toolexec watch  {}", seen.spool), Look::strong());
-    right(buffer, 0, &format!(" {at} "), look.faint());
-    let state = look.of_state(if seen.admits { "serving" } else { seen.daemon });
+    put(
+        buffer,
+        (0, 0),
+        area.width,
+        &format!(" toolexec watch  {}", seen.spool),
+        ScreenStyle::strong(),
+    );
+    put_right(buffer, 0, &format!(" {at} "), look.faint());
+    let state = look.state_style(if seen.admits { "serving" } else { seen.daemon });
     let mut told = vec![Span::styled(format!(" {}", seen.sentence), state)];
     told.extend(seen.policy.iter().map(|policy| Span::raw(format!("  policy {policy}"))));
     set_line(buffer, (0, 1), area.width, told);
     if let Some(free) = seen.free_mib {
-        right(buffer, 1, &format!("  {free} MiB free "), look.faint());
+        put_right(buffer, 1, &format!("  {free} MiB free "), look.faint());
     }
 }
 
-fn foot(model: &Model, look: Look, buffer: &mut Buffer) {
+fn foot(model: &ScreenModel, look: ScreenStyle, buffer: &mut Buffer) {
     let area = buffer.area;
     let (message, keys) = (area.bottom() - 2, area.bottom() - 1);
-    let shown = match (&model.over, &model.message) {
-        (Over::Typing(wanted, item, typed), _) => Some(asked(*wanted, item, typed, area.width)),
+    let shown = match (&model.overlay, &model.message) {
+        (Overlay::Typing(wanted, item, typed), _) => {
+            Some(prompt_line(*wanted, item, typed, area.width))
+        }
         (_, Some(message)) => Some(format!(" {message}")),
-        (_, None) => model.seen.unseen.first().map(|why| format!(" not read: {why}")),
+        (_, None) => model.view.unseen.first().map(|why| format!(" not read: {why}")),
     };
     if let Some(shown) = shown {
         put(buffer, (0, message), area.width, &shown, look.colour(Color::Yellow));
     }
-    let text = match &model.over {
-        Over::Text(..) => KEYS_OF_TEXT,
-        Over::Help => " press any key to return",
-        Over::Typing(..) => " Enter confirms, Esc cancels",
-        Over::Nothing => KEYS,
+    let text = match &model.overlay {
+        Overlay::Text(..) => TEXT_KEYS,
+        Overlay::Help => " press any key to return",
+        Overlay::Typing(..) => " Enter confirms, Esc cancels",
+        Overlay::Nothing => KEYS,
     };
     put(buffer, (0, keys), area.width, text, look.faint());
 }
 
 /// Returns the question and as much of the end of the typed answer as fits.
-fn asked(wanted: Wanted, item: &Item, typed: &str, width: u16) -> String {
+fn prompt_line(wanted: PromptKind, item: &Item, typed: &str, width: u16) -> String {
     let question = match wanted {
-        Wanted::Reason => format!(" why reject {}? ", item.id),
-        Wanted::Cancel => format!(" to cancel {} type `{}`: ", item.id, item.last_part()),
+        PromptKind::Reason => format!(" why reject {}? ", item.id),
+        PromptKind::Cancel => format!(" to cancel {} type `{}`: ", item.id, item.last_part()),
     };
     let room = usize::from(width).saturating_sub(question.chars().count() + 1).max(12);
     let typed: Vec<char> = model::escape_line(typed).chars().collect();
@@ -117,18 +125,18 @@ fn asked(wanted: Wanted, item: &Item, typed: &str, width: u16) -> String {
     format!("{question}{end}_")
 }
 
-fn text(page: &Page, item: &Item, look: Look, area: Rect, buffer: &mut Buffer) {
+fn text(page: &ScrollText, item: &Item, look: ScreenStyle, area: Rect, buffer: &mut Buffer) {
     let rows = usize::from(area.height - 1);
     let (lines, all) = page.visible(rows);
     let shown = (page.top + lines.len()).min(all);
     title(buffer, look, area, &format!("{} {}", page.title, item.id), true);
-    right(buffer, area.y, &format!(" {shown} of {all} lines "), look.faint());
+    put_right(buffer, area.y, &format!(" {shown} of {all} lines "), look.faint());
     for (y, line) in (area.y + 1..area.bottom()).zip(lines) {
         put(buffer, (0, y), area.width, line, Style::new());
     }
 }
 
-fn help(look: Look, area: Rect, buffer: &mut Buffer) {
+fn help(look: ScreenStyle, area: Rect, buffer: &mut Buffer) {
     title(buffer, look, area, "keys", true);
     for (y, line) in (area.y + 2..area.bottom()).zip(HELP.lines()) {
         put(buffer, (0, y), area.width, line, Style::new());
@@ -137,13 +145,13 @@ fn help(look: Look, area: Rect, buffer: &mut Buffer) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::keys::Key;
-    use super::super::seen::example::{item, seen};
+    use super::super::keys::TerminalKey;
+    use super::super::view::example::{example_view, item};
     use super::*;
 
-    const PLAIN: Look = Look { colour: false, utf8: false };
+    const PLAIN: ScreenStyle = ScreenStyle { colour: false, utf8: false };
 
-    fn drawn(model: &mut Model, columns: u16, rows: u16) -> Vec<String> {
+    fn drawn(model: &mut ScreenModel, columns: u16, rows: u16) -> Vec<String> {
         model.fit(columns, text_rows(rows));
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
         draw(model, PLAIN, &mut buffer);
@@ -152,8 +160,8 @@ mod tests {
     }
 
     #[test]
-    fn all_of_it_is_there_in_80_by_24() {
-        let mut model = Model::new(seen(), true);
+    fn everything_is_visible_in_80_by_24() {
+        let mut model = ScreenModel::new(example_view(), true);
         let lines = drawn(&mut model, 80, 24);
         let line_of = |text: &str| {
             let found = lines.iter().find(|line| line.contains(text));
@@ -174,8 +182,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_small_says_so_and_what_is_large_is_filled() {
-        let mut model = Model::new(seen(), true);
+    fn small_screens_show_a_note_and_large_ones_are_filled() {
+        let mut model = ScreenModel::new(example_view(), true);
         let lines = drawn(&mut model, 40, 10);
         assert!(lines[0].starts_with("40 x 10 is too small"), "{lines:?}");
         assert!(lines[1].starts_with("80 x 20 at least"), "{lines:?}");
@@ -186,33 +194,33 @@ mod tests {
     }
 
     #[test]
-    fn many_are_scrolled_so_that_the_chosen_one_is_seen() {
-        let mut now = seen();
+    fn long_lists_scroll_to_the_chosen_item() {
+        let mut now = example_view();
         let ids = (0..500).map(|n| format!("TR-20260209-160501Z-many-{n}"));
         now.queue = ids.map(|id| item(&id, "waiting")).collect();
-        let mut model = Model::new(now, true);
-        model.key(Key::End);
+        let mut model = ScreenModel::new(now, true);
+        model.key(TerminalKey::End);
         let lines = drawn(&mut model, 80, 24);
         assert!(lines.iter().any(|line| line.contains("many-499")), "{lines:#?}");
         assert!(lines.iter().any(|line| line.contains("160503Z-runs")), "{lines:#?}");
     }
 
     #[test]
-    fn a_text_a_question_and_the_help_have_their_place() {
-        let mut model = Model::new(seen(), true);
-        model.key(Key::Char('?'));
+    fn text_question_and_help_are_drawn() {
+        let mut model = ScreenModel::new(example_view(), true);
+        model.key(TerminalKey::Char('?'));
         assert!(drawn(&mut model, 80, 24).concat().contains("the next pane"));
-        model.key(Key::Escape);
+        model.key(TerminalKey::Escape);
         let text: String = (0..90).map(|n| format!("line {n} {}\n", "x".repeat(70))).collect();
-        model.show(item("TR-1", "waiting"), Page::new("review".to_owned(), &text));
+        model.show(item("TR-1", "waiting"), ScrollText::new("review".to_owned(), &text));
         let lines = drawn(&mut model, 80, 24);
         assert!(
             lines[2].contains("review TR-1") && lines[2].contains("19 of 90 lines"),
             "{lines:#?}"
         );
-        model.key(Key::End);
+        model.key(TerminalKey::End);
         assert!(drawn(&mut model, 80, 24)[21].contains("line 89"));
-        model.key(Key::Char('c'));
+        model.key(TerminalKey::Char('c'));
         assert!(drawn(&mut model, 80, 24)[22].contains("to cancel TR-1 type `1`: _"));
     }
 }

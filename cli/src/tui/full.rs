@@ -6,75 +6,76 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::SIGTSTP;
 
-use super::acts::Hand;
-use super::cells::Look;
+use super::acts::SpoolActions;
 use super::draw::{draw, text_rows};
+use super::draw_text::ScreenStyle;
 use super::gather::Gatherer;
-use super::keys::{Key, KeyDecoder};
-use super::page::Page;
-use super::seen::{Is, Item};
-use super::state::{Act, Model, Over};
-use super::terminal::{OwnScreen, Signals, TerminalInput};
-use crate::commands::look::hint::Hints;
+use super::keys::{KeyDecoder, TerminalKey};
+use super::page::ScrollText;
+use super::state::{Overlay, ScreenAction, ScreenModel};
+use super::terminal::{AlternateScreen, Signals, TerminalInput};
+use super::view::{Item, ItemKind};
+use crate::commands::inspect::change_watcher::ChangeWatcher;
 use crate::failure::Failure;
-use crate::output::live::{Followed, Moment};
-use crate::output::screen::Screen;
+use crate::output::progress::{ProgressMoment, StdoutFollower};
+use crate::output::screen::OutputScreen;
 
 /// The longest delay until a signal or hint is handled.
 const TICK: Duration = Duration::from_millis(250);
 /// Refresh interval without a hint. Time and memory usage produce no hints.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 /// Limits refreshes to a fifth of the time, however large the spool is.
-const REST_LOOKS: u32 = 4;
+const REST_FACTOR: u32 = 4;
 /// Limit of kept lines of a tool's stdout.
 const FOLLOWED_LINES_MAX: usize = 500;
 
-struct Full<'a> {
+struct FullScreen<'a> {
     place: &'a Path,
-    hand: Hand<'a>,
+    actions: SpoolActions<'a>,
     gatherer: Gatherer,
-    hints: Hints,
+    hints: ChangeWatcher,
     signals: Signals,
-    screen: OwnScreen,
+    screen: AlternateScreen,
     keys: KeyDecoder,
-    model: Model,
-    look: Look,
-    next_look: Instant,
+    model: ScreenModel,
+    style: ScreenStyle,
+    next_refresh: Instant,
     not_before: Instant,
     /// The stdout of the shown request, if it is running.
-    followed: Option<(Followed, Vec<String>)>,
+    follower: Option<(StdoutFollower, Vec<String>)>,
 }
 
-pub(crate) fn show(place: &Path, hand: Hand<'_>) -> Result<(), Failure> {
-    let signals = Signals::listen()?;
+pub(crate) fn show(place: &Path, hand: SpoolActions<'_>) -> Result<(), Failure> {
+    let signals = Signals::register()?;
     let mut gatherer = Gatherer::new(place);
-    let hints = Hints::of(place, &["approved", "drafts", "results", "public", "public/running"]);
-    let model = Model::new(gatherer.look(), hand.may_sign());
-    let look = Look { colour: Screen::of(&std::io::stdout()).colour, utf8: is_utf8() };
-    let (screen, now) = (OwnScreen::take()?, Instant::now());
-    let mut full = Full {
+    let hints =
+        ChangeWatcher::of(place, &["approved", "drafts", "results", "public", "public/running"]);
+    let model = ScreenModel::new(gatherer.read(), hand.may_sign());
+    let look = ScreenStyle { colour: OutputScreen::of(&std::io::stdout()).colour, utf8: is_utf8() };
+    let (screen, now) = (AlternateScreen::open()?, Instant::now());
+    let mut full = FullScreen {
         place,
-        hand,
+        actions: hand,
         gatherer,
         hints,
         signals,
         screen,
         keys: KeyDecoder::default(),
         model,
-        look,
-        next_look: now + LOOK_INTERVAL,
+        style: look,
+        next_refresh: now + REFRESH_INTERVAL,
         not_before: now,
-        followed: None,
+        follower: None,
     };
     full.run()
 }
 
-impl Full<'_> {
+impl FullScreen<'_> {
     fn run(&mut self) -> Result<(), Failure> {
         self.draw()?;
         loop {
             let input = TerminalInput::wait(TICK);
-            if self.signals.is_end() {
+            if self.signals.end_requested() {
                 return Ok(());
             }
             if self.signals.take_suspend() {
@@ -83,21 +84,23 @@ impl Full<'_> {
             let mut changed = self.screen.resize()?;
             match input {
                 TerminalInput::Nothing => {}
-                TerminalInput::Gone => return Ok(()),
+                TerminalInput::Closed => return Ok(()),
                 // Process all typed keys before drawing once.
                 TerminalInput::Bytes(bytes) => {
                     changed = true;
                     for key in self.keys.of(&bytes) {
-                        match self.hear(key)? {
-                            Act::Quit => return Ok(()),
+                        match self.handle_key(key)? {
+                            ScreenAction::Quit => return Ok(()),
                             // Keys typed ahead were typed before the user saw the question.
-                            Act::Approve(_) | Act::Reject(..) | Act::Suspend => break,
+                            ScreenAction::Approve(_)
+                            | ScreenAction::Reject(..)
+                            | ScreenAction::Suspend => break,
                             _ => {}
                         }
                     }
                 }
             }
-            changed |= self.look_again();
+            changed |= self.refresh();
             if changed {
                 self.draw()?;
             }
@@ -107,48 +110,48 @@ impl Full<'_> {
     fn draw(&mut self) -> Result<(), Failure> {
         let (columns, rows) = self.screen.size();
         self.model.fit(columns, text_rows(rows));
-        let (model, look) = (&self.model, self.look);
+        let (model, look) = (&self.model, self.style);
         self.screen.draw(|buffer| draw(model, look, buffer))
     }
 
     /// Refreshes the model if it is due. Returns whether anything changed.
-    fn look_again(&mut self) -> bool {
+    fn refresh(&mut self) -> bool {
         let begun = Instant::now();
-        if self.hints.came() {
-            self.next_look = self.next_look.min(self.not_before);
+        if self.hints.take_changes() {
+            self.next_refresh = self.next_refresh.min(self.not_before);
         }
-        if begun < self.next_look || begun < self.not_before {
+        if begun < self.next_refresh || begun < self.not_before {
             return false;
         }
-        let seen = self.gatherer.look();
-        let changed = seen != self.model.seen;
-        self.model.see(seen);
-        self.renew_look();
-        self.next_look = begun + LOOK_INTERVAL;
-        self.not_before = begun + TICK.max(begun.elapsed() * (REST_LOOKS + 1));
+        let seen = self.gatherer.read();
+        let changed = seen != self.model.view;
+        self.model.update(seen);
+        self.refresh_shown_text();
+        self.next_refresh = begun + REFRESH_INTERVAL;
+        self.not_before = begun + TICK.max(begun.elapsed() * (REST_FACTOR + 1));
         changed
     }
 
     /// Refreshes the shown request, with the stdout of its tool.
-    fn renew_look(&mut self) {
-        let Over::Text(_, item) = &self.model.over else {
-            self.followed = None;
+    fn refresh_shown_text(&mut self) {
+        let Overlay::Text(_, item) = &self.model.overlay else {
+            self.follower = None;
             return;
         };
-        if self.followed.is_none() {
+        if self.follower.is_none() {
             return;
         }
         let item = item.clone();
         let text = self.text_of(&item);
-        if let Over::Text(page, _) = &mut self.model.over {
+        if let Overlay::Text(page, _) = &mut self.model.overlay {
             page.replace(&text);
         }
     }
 
     fn text_of(&mut self, item: &Item) -> String {
-        let mut text = self.hand.look(item);
-        if let Some((followed, lines)) = &mut self.followed {
-            lines.extend(followed.lines(Moment::Now));
+        let mut text = self.actions.show(item);
+        if let Some((followed, lines)) = &mut self.follower {
+            lines.extend(followed.lines(ProgressMoment::Now));
             let old = lines.len().saturating_sub(FOLLOWED_LINES_MAX);
             lines.drain(..old);
             text.push_str("\nstdout of its tool so far:\n");
@@ -157,53 +160,54 @@ impl Full<'_> {
         text
     }
 
-    fn hear(&mut self, key: Key) -> Result<Act, Failure> {
+    fn handle_key(&mut self, key: TerminalKey) -> Result<ScreenAction, Failure> {
         let act = self.model.key(key);
         match &act {
-            Act::Nothing | Act::Quit => {}
-            Act::Suspend => self.suspend()?,
-            Act::Redraw => self.screen.forget()?,
-            Act::Look(item) => {
+            ScreenAction::Nothing | ScreenAction::Quit => {}
+            ScreenAction::Suspend => self.suspend()?,
+            ScreenAction::Redraw => self.screen.redraw_all()?,
+            ScreenAction::Show(item) => {
                 let results = self.place.join("results");
-                self.followed = matches!(item.is, Is::InFlight(_))
-                    .then(|| (Followed::new(&results, &item.id), Vec::new()));
+                self.follower = matches!(item.kind, ItemKind::InFlight(_))
+                    .then(|| (StdoutFollower::new(&results, &item.id), Vec::new()));
                 let text = self.text_of(item);
-                self.model.show(Item::clone(item), Page::new("show".to_owned(), &text));
+                self.model.show(Item::clone(item), ScrollText::new("show".to_owned(), &text));
             }
-            Act::Review(item) => {
-                self.followed = None;
-                let page = self.hand.review(item);
+            ScreenAction::Review(item) => {
+                self.follower = None;
+                let page = self.actions.review(item);
                 self.model.show(Item::clone(item), page);
             }
-            Act::Approve(item) => {
-                let said = self.screen.aside(|| self.hand.approve(item, &self.signals))?;
+            ScreenAction::Approve(item) => {
+                let said = self.screen.suspend(|| self.actions.approve(item, &self.signals))?;
                 self.keys = KeyDecoder::default();
-                self.done(said);
+                self.show_message(said);
             }
-            Act::Reject(item, reason) => {
+            ScreenAction::Reject(item, reason) => {
                 let reason = reason.clone();
-                let said = self.screen.aside(|| self.hand.reject(item, reason, &self.signals))?;
+                let said =
+                    self.screen.suspend(|| self.actions.reject(item, reason, &self.signals))?;
                 self.keys = KeyDecoder::default();
-                self.done(said);
+                self.show_message(said);
             }
-            Act::Order(order, item) => {
-                let said = self.hand.order(item, *order);
-                self.done(said);
+            ScreenAction::Order(order, item) => {
+                let said = self.actions.order(item, *order);
+                self.show_message(said);
             }
         }
         Ok(act)
     }
 
-    fn done(&mut self, said: String) {
+    fn show_message(&mut self, said: String) {
         self.model.message = Some(said);
-        self.next_look = Instant::now();
-        self.not_before = self.next_look;
+        self.next_refresh = Instant::now();
+        self.not_before = self.next_refresh;
     }
 
     /// Stops like any other program that receives SIGTSTP, and resumes when it is continued.
     fn suspend(&mut self) -> Result<(), Failure> {
         let stopped =
-            self.screen.aside(|| signal_hook::low_level::emulate_default_handler(SIGTSTP))?;
+            self.screen.suspend(|| signal_hook::low_level::emulate_default_handler(SIGTSTP))?;
         self.keys = KeyDecoder::default();
         stopped.map_err(failed)
     }
@@ -218,5 +222,5 @@ fn is_utf8() -> bool {
 }
 
 fn failed(error: std::io::Error) -> Failure {
-    Failure::Said(format!("terminal: {error}"))
+    Failure::Message(format!("terminal: {error}"))
 }

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use model::{RequestId, escape_line};
 
-use super::seen::{Is, Item, SpoolView};
+use super::view::{Item, ItemKind, SpoolView};
 use crate::clock;
-use crate::commands::look::daemon::Daemon;
-use crate::commands::look::reason;
-use crate::commands::look::results::result_names;
-use crate::commands::look::rows::{QueueRow, State, queue, row_of_result};
+use crate::commands::inspect::daemon::DaemonView;
+use crate::commands::inspect::reason;
+use crate::commands::inspect::results::result_names;
+use crate::commands::inspect::rows::{QueueRow, QueueState, queue, row_of_result};
 
 /// Limit of shown outcomes. `toolexec list` shows all.
 const OUTCOMES_MAX: usize = 100;
@@ -29,17 +29,21 @@ impl Gatherer {
         Self { place: place.to_owned(), records: BTreeMap::new() }
     }
 
-    pub(super) fn look(&mut self) -> SpoolView {
-        let daemon = Daemon::of(&self.place);
+    pub(super) fn read(&mut self) -> SpoolView {
+        let daemon = DaemonView::of(&self.place);
         let found = queue(&self.place, &daemon);
         let disk = rustix::fs::statvfs(&self.place).ok();
         let (mut waiting, mut running) = (Vec::new(), Vec::new());
         for row in found.rows {
             let item = item_of(row);
-            if matches!(item.is, Is::InFlight(_)) { running.push(item) } else { waiting.push(item) }
+            if matches!(item.kind, ItemKind::InFlight(_)) {
+                running.push(item)
+            } else {
+                waiting.push(item)
+            }
         }
         let mut unseen: Vec<String> =
-            found.unseen.iter().map(|it| escape_line(&it.to_string())).collect();
+            found.unreadable.iter().map(|it| escape_line(&it.to_string())).collect();
         let (drafts, older) = last_drafts(draft_ids(&self.place));
         waiting.extend(drafts.into_iter().map(|id| draft(&self.place, id)));
         unseen.extend((older > 0).then(|| format!("{older} older drafts")));
@@ -74,7 +78,7 @@ impl Gatherer {
 }
 
 /// Returns the sentence without the process id.
-fn short(daemon: &Daemon) -> String {
+fn short(daemon: &DaemonView) -> String {
     let sentence = daemon.sentence();
     let end = sentence.find(", process").unwrap_or(sentence.len());
     sentence[..end].to_owned()
@@ -84,22 +88,22 @@ fn item_of(row: QueueRow) -> Item {
     let state = escape_line(row.state.as_str());
     let created = row.created_utc.unwrap_or_default();
     let (note, is) = match row.state {
-        State::Held(held) => {
+        QueueState::Held(held) => {
             let codes: Vec<&str> = held.waits_for.iter().map(|it| it.code.as_str()).collect();
-            (codes.join(", "), Is::Waiting(row.path))
+            (codes.join(", "), ItemKind::Waiting(row.path))
         }
-        State::Waiting | State::Recorded => (String::new(), Is::Waiting(row.path)),
-        State::InFlight(running) | State::Interrupted(running) => {
+        QueueState::Waiting | QueueState::Recorded => (String::new(), ItemKind::Waiting(row.path)),
+        QueueState::InFlight(running) | QueueState::Interrupted(running) => {
             let of = running.submitter.as_ref().map(|who| format!("of {who}"));
-            (of.unwrap_or_default(), Is::InFlight(Box::new(running)))
+            (of.unwrap_or_default(), ItemKind::InFlight(Box::new(running)))
         }
-        State::Done(_) | State::Unreadable => {
+        QueueState::Done(_) | QueueState::Unreadable => {
             let why = row.reason.as_deref().map(|reason| format!("  {}", reason::short(reason)));
-            (format!("{created}{}", why.unwrap_or_default()), Is::Record(row.path))
+            (format!("{created}{}", why.unwrap_or_default()), ItemKind::Record(row.path))
         }
     };
     let key = row.result_id.unwrap_or_else(|| row.request_id.clone());
-    Item { id: escape_line(&row.request_id), key, state, note: escape_line(&note), is }
+    Item { id: escape_line(&row.request_id), key, state, note: escape_line(&note), kind: is }
 }
 
 /// Returns the ids of drafts that were not submitted.
@@ -126,7 +130,7 @@ fn draft(place: &Path, id: String) -> Item {
         key: format!("drafts/{id}"),
         state: "draft".to_owned(),
         note: String::new(),
-        is: Is::Draft(place.join("drafts").join(format!("{id}.md"))),
+        kind: ItemKind::Draft(place.join("drafts").join(format!("{id}.md"))),
         id,
     }
 }
@@ -136,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_many_drafts_the_newest_are_there_and_the_others_are_counted() {
+    fn newest_drafts_are_listed_and_older_ones_counted() {
         let id = |n: usize| format!("TR-20260209-160501Z-{n:04}");
         let (shown, older) = last_drafts((0..DRAFTS_MAX + 7).rev().map(id).collect());
         assert_eq!((shown.len(), older), (DRAFTS_MAX, 7));

@@ -3,16 +3,16 @@
 //! connects them.
 
 mod acts;
-mod cells;
 mod draw;
+mod draw_text;
 mod full;
 mod gather;
 mod keys;
 mod page;
 mod panes;
-mod seen;
 mod state;
 mod terminal;
+mod view;
 
-pub(crate) use acts::Hand;
+pub(crate) use acts::SpoolActions;
 pub(crate) use full::show;

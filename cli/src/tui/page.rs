@@ -3,10 +3,10 @@
 
 use ratatui::text::Span;
 
-use super::keys::Key;
+use super::keys::TerminalKey;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Page {
+pub(super) struct ScrollText {
     pub(super) title: String,
     lines: Vec<String>,
     width: usize,
@@ -14,7 +14,7 @@ pub(super) struct Page {
     pub(super) top: usize,
 }
 
-impl Page {
+impl ScrollText {
     pub(super) fn new(title: String, text: &str) -> Self {
         let lines = text.lines().map(|line| line.replace('\t', "    ")).collect();
         Self { title, lines, width: 0, wrapped: Vec::new(), top: 0 }
@@ -51,15 +51,15 @@ impl Page {
     }
 
     /// Scrolls, and returns whether the key is a scroll key.
-    pub(super) fn scroll(&mut self, key: Key, rows: usize) -> bool {
+    pub(super) fn scroll(&mut self, key: TerminalKey, rows: usize) -> bool {
         let page = rows.saturating_sub(1).max(1);
         let top = match key {
-            Key::Up | Key::Char('k') => self.top.saturating_sub(1),
-            Key::Down | Key::Char('j') => self.top + 1,
-            Key::PageUp | Key::Char('b') => self.top.saturating_sub(page),
-            Key::PageDown | Key::Char(' ') => self.top + page,
-            Key::Home | Key::Char('g') => 0,
-            Key::End | Key::Char('G') => usize::MAX,
+            TerminalKey::Up | TerminalKey::Char('k') => self.top.saturating_sub(1),
+            TerminalKey::Down | TerminalKey::Char('j') => self.top + 1,
+            TerminalKey::PageUp | TerminalKey::Char('b') => self.top.saturating_sub(page),
+            TerminalKey::PageDown | TerminalKey::Char(' ') => self.top + page,
+            TerminalKey::Home | TerminalKey::Char('g') => 0,
+            TerminalKey::End | TerminalKey::Char('G') => usize::MAX,
             _ => return false,
         };
         self.top = top.min(self.top_max(rows));
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_of_a_text_is_lost_in_wrapping() {
+    fn wrapping_loses_no_character() {
         for text in ["abcdefghij", "", "äöü日本語日本", "日"] {
             for width in 1..12 {
                 let pieces = wrap(text, width);
@@ -109,18 +109,18 @@ mod tests {
     #[test]
     fn it_scrolls_between_its_ends() {
         let text: String = (0..30).map(|line| format!("line {line}\n")).collect();
-        let mut page = Page::new("t".to_owned(), &text);
+        let mut page = ScrollText::new("t".to_owned(), &text);
         page.fit(80);
-        assert!(page.scroll(Key::Up, 10));
+        assert!(page.scroll(TerminalKey::Up, 10));
         assert_eq!(page.visible(10).0[0], "line 0");
         for _ in 0..9 {
-            page.scroll(Key::PageDown, 10);
+            page.scroll(TerminalKey::PageDown, 10);
         }
         assert_eq!(page.visible(10), (&page.wrapped[20..], 30));
-        page.scroll(Key::Char('k'), 10);
+        page.scroll(TerminalKey::Char('k'), 10);
         assert_eq!(page.visible(10).0[9], "line 28");
         page.replace("short");
         assert_eq!(page.visible(10), (&["short".to_owned()][..], 1));
-        assert!(!page.scroll(Key::Enter, 10));
+        assert!(!page.scroll(TerminalKey::Enter, 10));
     }
 }

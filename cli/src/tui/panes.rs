@@ -6,24 +6,24 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
-use spool::{Running, Step};
+use spool::{RunningRequest, RunningStep};
 
-use super::cells::{Look, put, right, set_line, title};
-use super::seen::{Is, Item};
-use super::state::{Model, Pane};
-use crate::output::live::{bytes_of, elapsed_sec, seconds_of, share};
+use super::draw_text::{ScreenStyle, put, put_right, set_line, title};
+use super::state::{Pane, ScreenModel};
+use super::view::{Item, ItemKind};
+use crate::output::progress::{bytes_of, elapsed_sec, seconds_of, share};
 
-const STATE_CELLS: usize = 18;
+const STATE_COLUMNS: usize = 18;
 /// Notes are aligned behind the longest id, up to this width.
-const ID_CELLS_MAX: usize = 40;
-const BAR_CELLS: usize = 8;
+const ID_COLUMNS_MAX: usize = 40;
+const BAR_COLUMNS: usize = 8;
 /// The width of one measure: label, bar and figures.
-const MEASURE_CELLS: u16 = 25;
+const MEASURE_COLUMNS: u16 = 25;
 /// An item in flight takes two rows.
 const RUNNING_ROWS: u16 = 2;
 const ROWS_EACH: u16 = 2;
 
-pub(super) fn draw(model: &Model, look: Look, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw(model: &ScreenModel, look: ScreenStyle, area: Rect, buffer: &mut Buffer) {
     let wanted = std::array::from_fn(|at| {
         let pane = Pane::ALL[at];
         let items = u16::try_from(model.items(pane).len()).unwrap_or(u16::MAX);
@@ -60,7 +60,7 @@ fn rows_of(wanted: [u16; Pane::COUNT], height: u16) -> [u16; Pane::COUNT] {
     rows
 }
 
-fn title_of(model: &Model, pane: Pane) -> String {
+fn title_of(model: &ScreenModel, pane: Pane) -> String {
     let items = model.items(pane);
     match pane {
         Pane::Queue => {
@@ -81,7 +81,7 @@ fn title_of(model: &Model, pane: Pane) -> String {
     }
 }
 
-fn items(model: &Model, pane: Pane, look: Look, area: Rect, buffer: &mut Buffer) {
+fn items(model: &ScreenModel, pane: Pane, look: ScreenStyle, area: Rect, buffer: &mut Buffer) {
     let items = model.items(pane);
     if items.is_empty() {
         return put(buffer, (2, area.y), area.width, "nothing", look.faint());
@@ -91,38 +91,38 @@ fn items(model: &Model, pane: Pane, look: Look, area: Rect, buffer: &mut Buffer)
     let chosen = model.chosen(pane);
     let first = (chosen + 1).saturating_sub(fit);
     let ids = items.iter().skip(first).take(fit).map(|item| item.id.chars().count());
-    let id_cells = ids.max().unwrap_or(0).min(ID_CELLS_MAX);
+    let id_cells = ids.max().unwrap_or(0).min(ID_COLUMNS_MAX);
     let rows = (area.y..area.bottom()).step_by(usize::from(each));
     for (y, (at, item)) in rows.zip(items.iter().enumerate().skip(first).take(fit)) {
         let is_chosen = at == chosen && pane == model.pane;
         head(item, look, (is_chosen, id_cells), Rect { y, height: 1, ..area }, buffer);
-        if let Is::InFlight(running) = &item.is
+        if let ItemKind::InFlight(running) = &item.kind
             && y + 1 < area.bottom()
         {
-            measures(running, model.seen.at, look, y + 1, buffer);
+            measures(running, model.view.at, look, y + 1, buffer);
         }
     }
     let hidden = items.len().saturating_sub(first + fit);
     if hidden > 0 || first > 0 {
         let place = format!(" {}-{} of {} ", first + 1, items.len() - hidden, items.len());
-        right(buffer, area.y - 1, &place, look.faint());
+        put_right(buffer, area.y - 1, &place, look.faint());
     }
 }
 
 fn head(
     item: &Item,
-    look: Look,
+    look: ScreenStyle,
     (is_chosen, id_cells): (bool, usize),
     area: Rect,
     buffer: &mut Buffer,
 ) {
-    let state = format!(" {:<STATE_CELLS$}", item.state);
+    let state = format!(" {:<STATE_COLUMNS$}", item.state);
     set_line(
         buffer,
         (0, area.y),
         area.width,
         vec![
-            Span::styled(state, look.of_state(&item.state)),
+            Span::styled(state, look.state_style(&item.state)),
             Span::raw(format!("{:<id_cells$}", item.id)),
             Span::styled(format!("  {}", item.note), look.faint()),
         ],
@@ -135,16 +135,22 @@ fn head(
 }
 
 /// Draws the usage of a request in flight beside its limits.
-fn measures(running: &Running, now: UtcTime, look: Look, y: u16, buffer: &mut Buffer) {
+fn measures(
+    running: &RunningRequest,
+    now: UtcTime,
+    look: ScreenStyle,
+    y: u16,
+    buffer: &mut Buffer,
+) {
     let elapsed = elapsed_sec(running, now);
     match running.step {
-        Step::Staging => {
+        RunningStep::Staging => {
             if let (Some(done), Some(all)) = (running.hashed_bytes, running.input_bytes) {
                 let numbers = short(&bytes_of(Some(done), all));
                 measure(buffer, look, (2, y), "hash", (done, all), &numbers);
             }
         }
-        Step::Running => {
+        RunningStep::Running => {
             if let Some(most) = running.time_sec_max {
                 let numbers = format!("{elapsed}/{most} s");
                 measure(buffer, look, (2, y), "time", (elapsed, most), &numbers);
@@ -152,17 +158,17 @@ fn measures(running: &Running, now: UtcTime, look: Look, y: u16, buffer: &mut Bu
             if let Some(most) = running.cpu_ms_max {
                 let (part, numbers) =
                     (running.cpu_ms.unwrap_or(0), seconds_of(running.cpu_ms, most));
-                let x = 2 + MEASURE_CELLS;
+                let x = 2 + MEASURE_COLUMNS;
                 measure(buffer, look, (x, y), "cpu", (part, most), &short(&numbers));
             }
             if let Some(most) = running.memory_bytes_max {
                 let part = running.memory_bytes.unwrap_or(0);
                 let numbers = short(&bytes_of(running.memory_bytes, most));
-                let x = 2 + 2 * MEASURE_CELLS;
+                let x = 2 + 2 * MEASURE_COLUMNS;
                 measure(buffer, look, (x, y), "mem", (part, most), &numbers);
             }
         }
-        Step::Claimed | Step::Publishing => {
+        RunningStep::Claimed | RunningStep::Publishing => {
             put(buffer, (2, y), buffer.area.width, &format!("for {elapsed} s"), look.faint());
         }
     }
@@ -174,13 +180,13 @@ fn short(numbers: &str) -> String {
 
 fn measure(
     buffer: &mut Buffer,
-    look: Look,
+    look: ScreenStyle,
     (x, y): (u16, u16),
     label: &str,
     (part, whole): (u64, u64),
     numbers: &str,
 ) {
-    let full = share(part, whole, BAR_CELLS);
+    let full = share(part, whole, BAR_COLUMNS);
     let (done, rest) = if look.utf8 { ("█", "░") } else { ("#", "-") };
     let near = u128::from(part) * 10 >= u128::from(whole) * 9;
     let colour = if near { Color::Red } else { Color::Cyan };
@@ -191,7 +197,7 @@ fn measure(
         vec![
             Span::styled(format!("{label:<4} "), look.faint()),
             Span::styled(done.repeat(full), look.colour(colour)),
-            Span::styled(rest.repeat(BAR_CELLS - full), look.faint()),
+            Span::styled(rest.repeat(BAR_COLUMNS - full), look.faint()),
             Span::raw(format!(" {numbers}")),
         ],
     );
@@ -202,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_pane_has_what_it_wants_or_a_fair_part() {
+    fn each_pane_gets_the_rows_it_needs_or_a_fair_share() {
         assert_eq!(rows_of([1, 2, 100], 20), [2, 2, 13]);
         assert_eq!(rows_of([100, 2, 1], 20), [13, 2, 2]);
         for wanted in [[0, 0, 0], [500, 500, 500], [3, 60, 9], [9, 0, 500]] {

@@ -1,15 +1,15 @@
 //! The state of the screen, and the effect of each key. Pure: keys and snapshots come in, actions
 //! come out. Nothing here reads a file, a clock or a terminal.
 
-use spool::Order;
+use spool::OperatorOrder;
 
-use super::keys::Key;
-use super::page::Page;
-use super::seen::{Is, Item, SpoolView};
+use super::keys::TerminalKey;
+use super::page::ScrollText;
+use super::view::{Item, ItemKind, SpoolView};
 
 /// A smaller screen cannot show the panes.
-pub(super) const COLUMNS_LEAST: u16 = 80;
-pub(super) const ROWS_LEAST: u16 = 20;
+pub(super) const COLUMNS_MIN: u16 = 80;
+pub(super) const ROWS_MIN: u16 = 20;
 /// Longer reasons belong in a file.
 const TYPED_CHARS_MAX: usize = 400;
 
@@ -35,18 +35,18 @@ impl Pane {
 
 /// The overlay over the panes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Over {
+pub(super) enum Overlay {
     Nothing,
     Help,
     /// A text about a request.
-    Text(Page, Box<Item>),
+    Text(ScrollText, Box<Item>),
     /// The user is typing.
-    Typing(Wanted, Box<Item>, String),
+    Typing(PromptKind, Box<Item>, String),
 }
 
 /// The purpose of the typed text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Wanted {
+pub(super) enum PromptKind {
     /// The reason of a rejection.
     Reason,
     /// The last part of the id, as confirmation of an irreversible action.
@@ -55,22 +55,22 @@ pub(super) enum Wanted {
 
 /// An action that the event loop performs.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Act {
+pub(super) enum ScreenAction {
     Nothing,
     Quit,
     Suspend,
     Redraw,
-    Look(Box<Item>),
+    Show(Box<Item>),
     Review(Box<Item>),
     Approve(Box<Item>),
     Reject(Box<Item>, String),
-    Order(Order, Box<Item>),
+    Order(OperatorOrder, Box<Item>),
 }
 
-pub(super) struct Model {
-    pub(super) seen: SpoolView,
+pub(super) struct ScreenModel {
+    pub(super) view: SpoolView,
     pub(super) pane: Pane,
-    pub(super) over: Over,
+    pub(super) overlay: Overlay,
     pub(super) message: Option<String>,
     /// The chosen item of each pane: its position, and its key, so that the choice survives changes
     /// of the list.
@@ -81,40 +81,40 @@ pub(super) struct Model {
     may_sign: bool,
 }
 
-impl Model {
+impl ScreenModel {
     pub(super) fn new(seen: SpoolView, may_sign: bool) -> Self {
         let mut model = Self {
-            seen,
+            view: seen,
             pane: Pane::Queue,
-            over: Over::Nothing,
+            overlay: Overlay::Nothing,
             message: None,
             chosen: Default::default(),
             text_rows: 1,
             may_sign,
         };
-        model.settle();
+        model.restore_choice();
         model
     }
 
     /// Replaces the snapshot. The chosen item stays chosen while it exists.
-    pub(super) fn see(&mut self, seen: SpoolView) {
-        self.seen = seen;
-        self.settle();
+    pub(super) fn update(&mut self, seen: SpoolView) {
+        self.view = seen;
+        self.restore_choice();
     }
 
     /// Sets the width of the screen and the number of rows of a text.
     pub(super) fn fit(&mut self, columns: u16, text_rows: usize) {
         self.text_rows = text_rows;
-        if let Over::Text(page, _) = &mut self.over {
+        if let Overlay::Text(page, _) = &mut self.overlay {
             page.fit(usize::from(columns));
         }
     }
 
     pub(super) fn items(&self, pane: Pane) -> &[Item] {
         match pane {
-            Pane::Queue => &self.seen.queue,
-            Pane::Running => &self.seen.running,
-            Pane::Outcomes => &self.seen.outcomes,
+            Pane::Queue => &self.view.queue,
+            Pane::Running => &self.view.running,
+            Pane::Outcomes => &self.view.outcomes,
         }
     }
 
@@ -122,7 +122,7 @@ impl Model {
         self.chosen[pane.at()].0
     }
 
-    fn settle(&mut self) {
+    fn restore_choice(&mut self) {
         for &pane in Pane::ALL {
             let (at, key) = &self.chosen[pane.at()];
             let items = self.items(pane);
@@ -135,228 +135,265 @@ impl Model {
 
     fn choose(&mut self, at: usize) {
         self.chosen[self.pane.at()] = (at, String::new());
-        self.settle();
+        self.restore_choice();
     }
 
     /// Shows a text about a request over the panes.
-    pub(super) fn show(&mut self, item: Item, page: Page) {
-        self.over = Over::Text(page, Box::new(item));
+    pub(super) fn show(&mut self, item: Item, page: ScrollText) {
+        self.overlay = Overlay::Text(page, Box::new(item));
     }
 
-    pub(super) fn key(&mut self, key: Key) -> Act {
+    pub(super) fn key(&mut self, key: TerminalKey) -> ScreenAction {
         match key {
-            Key::Interrupt => return Act::Quit,
-            Key::Suspend => return Act::Suspend,
-            Key::Redraw => return Act::Redraw,
+            TerminalKey::Interrupt => return ScreenAction::Quit,
+            TerminalKey::Suspend => return ScreenAction::Suspend,
+            TerminalKey::Redraw => return ScreenAction::Redraw,
             _ => {}
         }
-        match std::mem::replace(&mut self.over, Over::Nothing) {
-            Over::Nothing => self.key_in_panes(key),
+        match std::mem::replace(&mut self.overlay, Overlay::Nothing) {
+            Overlay::Nothing => self.key_in_panes(key),
             // Any key closes the help.
-            Over::Help => Act::Nothing,
-            Over::Text(page, item) => self.key_in_text(key, page, item),
-            Over::Typing(wanted, item, typed) => self.key_typed(key, wanted, item, typed),
+            Overlay::Help => ScreenAction::Nothing,
+            Overlay::Text(page, item) => self.key_in_text(key, page, item),
+            Overlay::Typing(wanted, item, typed) => self.key_in_prompt(key, wanted, item, typed),
         }
     }
 
-    fn key_in_panes(&mut self, key: Key) -> Act {
+    fn key_in_panes(&mut self, key: TerminalKey) -> ScreenAction {
         self.message = None;
         let (at, last) = (self.chosen(self.pane), self.items(self.pane).len().saturating_sub(1));
         match key {
-            Key::Up | Key::Char('k') => self.choose(at.saturating_sub(1)),
-            Key::Down | Key::Char('j') => self.choose((at + 1).min(last)),
-            Key::Home | Key::Char('g') => self.choose(0),
-            Key::End | Key::Char('G') => self.choose(last),
-            Key::PageUp => self.choose(at.saturating_sub(5)),
-            Key::PageDown => self.choose((at + 5).min(last)),
-            Key::Tab => self.pane = Pane::ALL[(self.pane.at() + 1) % Pane::COUNT],
-            Key::BackTab => self.pane = Pane::ALL[(self.pane.at() + Pane::COUNT - 1) % Pane::COUNT],
-            Key::Char('?') => self.over = Over::Help,
-            Key::Char('q' | 'Q') => return Act::Quit,
+            TerminalKey::Up | TerminalKey::Char('k') => self.choose(at.saturating_sub(1)),
+            TerminalKey::Down | TerminalKey::Char('j') => self.choose((at + 1).min(last)),
+            TerminalKey::Home | TerminalKey::Char('g') => self.choose(0),
+            TerminalKey::End | TerminalKey::Char('G') => self.choose(last),
+            TerminalKey::PageUp => self.choose(at.saturating_sub(5)),
+            TerminalKey::PageDown => self.choose((at + 5).min(last)),
+            TerminalKey::Tab => self.pane = Pane::ALL[(self.pane.at() + 1) % Pane::COUNT],
+            TerminalKey::BackTab => {
+                self.pane = Pane::ALL[(self.pane.at() + Pane::COUNT - 1) % Pane::COUNT]
+            }
+            TerminalKey::Char('?') => self.overlay = Overlay::Help,
+            TerminalKey::Char('q' | 'Q') => return ScreenAction::Quit,
             _ => {
                 let Some(item) = self.items(self.pane).get(at).cloned() else {
-                    return Act::Nothing;
+                    return ScreenAction::Nothing;
                 };
                 return self.key_of_item(key, Box::new(item));
             }
         }
-        Act::Nothing
+        ScreenAction::Nothing
     }
 
-    fn key_in_text(&mut self, key: Key, mut page: Page, item: Box<Item>) -> Act {
-        if matches!(key, Key::Escape | Key::Char('q')) {
-            return Act::Nothing;
+    fn key_in_text(
+        &mut self,
+        key: TerminalKey,
+        mut page: ScrollText,
+        item: Box<Item>,
+    ) -> ScreenAction {
+        if matches!(key, TerminalKey::Escape | TerminalKey::Char('q')) {
+            return ScreenAction::Nothing;
         }
         if !page.scroll(key, self.text_rows) {
             let act = self.key_of_item(key, item.clone());
-            if act != Act::Nothing || self.over != Over::Nothing {
+            if act != ScreenAction::Nothing || self.overlay != Overlay::Nothing {
                 return act;
             }
         }
-        self.over = Over::Text(page, item);
-        Act::Nothing
+        self.overlay = Overlay::Text(page, item);
+        ScreenAction::Nothing
     }
 
     /// Handles a key for one request, in the panes or in a text.
-    fn key_of_item(&mut self, key: Key, item: Box<Item>) -> Act {
-        let refused = match (key, &item.is) {
-            (Key::Enter, _) => return Act::Look(item),
-            (Key::Char('r'), Is::Draft(_) | Is::Waiting(_)) => return Act::Review(item),
-            (Key::Char('a' | 'x'), Is::Draft(_) | Is::Waiting(_)) if !self.may_sign => {
+    fn key_of_item(&mut self, key: TerminalKey, item: Box<Item>) -> ScreenAction {
+        let refused = match (key, &item.kind) {
+            (TerminalKey::Enter, _) => return ScreenAction::Show(item),
+            (TerminalKey::Char('r'), ItemKind::Draft(_) | ItemKind::Waiting(_)) => {
+                return ScreenAction::Review(item);
+            }
+            (TerminalKey::Char('a' | 'x'), ItemKind::Draft(_) | ItemKind::Waiting(_))
+                if !self.may_sign =>
+            {
                 "to approve and reject, start with --as NAME and --key FILE or --agent"
             }
-            (Key::Char('a'), Is::Draft(_) | Is::Waiting(_)) => return Act::Approve(item),
-            (Key::Char('x'), Is::Draft(_) | Is::Waiting(_)) => {
-                self.over = Over::Typing(Wanted::Reason, item, String::new());
-                return Act::Nothing;
+            (TerminalKey::Char('a'), ItemKind::Draft(_) | ItemKind::Waiting(_)) => {
+                return ScreenAction::Approve(item);
             }
-            (Key::Char('h'), Is::Waiting(_)) => return Act::Order(Order::Hold, item),
-            (Key::Char('l'), Is::Waiting(_)) => return Act::Order(Order::Release, item),
-            (Key::Char('c'), Is::Waiting(_) | Is::InFlight(_)) => {
-                self.over = Over::Typing(Wanted::Cancel, item, String::new());
-                return Act::Nothing;
+            (TerminalKey::Char('x'), ItemKind::Draft(_) | ItemKind::Waiting(_)) => {
+                self.overlay = Overlay::Typing(PromptKind::Reason, item, String::new());
+                return ScreenAction::Nothing;
             }
-            (Key::Char('r' | 'a' | 'x'), _) => "not a draft or a waiting request",
-            (Key::Char('h' | 'l' | 'c'), _) => "not waiting in approved/",
-            _ => return Act::Nothing,
+            (TerminalKey::Char('h'), ItemKind::Waiting(_)) => {
+                return ScreenAction::Order(OperatorOrder::Hold, item);
+            }
+            (TerminalKey::Char('l'), ItemKind::Waiting(_)) => {
+                return ScreenAction::Order(OperatorOrder::Release, item);
+            }
+            (TerminalKey::Char('c'), ItemKind::Waiting(_) | ItemKind::InFlight(_)) => {
+                self.overlay = Overlay::Typing(PromptKind::Cancel, item, String::new());
+                return ScreenAction::Nothing;
+            }
+            (TerminalKey::Char('r' | 'a' | 'x'), _) => "not a draft or a waiting request",
+            (TerminalKey::Char('h' | 'l' | 'c'), _) => "not waiting in approved/",
+            _ => return ScreenAction::Nothing,
         };
         self.message = Some(refused.to_owned());
-        Act::Nothing
+        ScreenAction::Nothing
     }
 
-    fn key_typed(&mut self, key: Key, wanted: Wanted, item: Box<Item>, mut typed: String) -> Act {
+    fn key_in_prompt(
+        &mut self,
+        key: TerminalKey,
+        wanted: PromptKind,
+        item: Box<Item>,
+        mut typed: String,
+    ) -> ScreenAction {
         match key {
-            Key::Escape => {
+            TerminalKey::Escape => {
                 self.message = Some("nothing was done".to_owned());
-                return Act::Nothing;
+                return ScreenAction::Nothing;
             }
-            Key::Enter => return self.answered(wanted, item, typed.trim()),
-            Key::Backspace => {
+            TerminalKey::Enter => return self.submit_prompt(wanted, item, typed.trim()),
+            TerminalKey::Backspace => {
                 typed.pop();
             }
-            Key::Char(c) if typed.chars().count() < TYPED_CHARS_MAX => typed.push(c),
+            TerminalKey::Char(c) if typed.chars().count() < TYPED_CHARS_MAX => typed.push(c),
             _ => {}
         }
-        self.over = Over::Typing(wanted, item, typed);
-        Act::Nothing
+        self.overlay = Overlay::Typing(wanted, item, typed);
+        ScreenAction::Nothing
     }
 
-    fn answered(&mut self, wanted: Wanted, item: Box<Item>, typed: &str) -> Act {
+    fn submit_prompt(&mut self, wanted: PromptKind, item: Box<Item>, typed: &str) -> ScreenAction {
         match wanted {
-            Wanted::Reason if !typed.is_empty() => return Act::Reject(item, typed.to_owned()),
-            Wanted::Cancel if !typed.is_empty() && typed == item.last_part() => {
-                return Act::Order(Order::Cancel, item);
+            PromptKind::Reason if !typed.is_empty() => {
+                return ScreenAction::Reject(item, typed.to_owned());
             }
-            Wanted::Reason | Wanted::Cancel => {}
+            PromptKind::Cancel if !typed.is_empty() && typed == item.last_part() => {
+                return ScreenAction::Order(OperatorOrder::Cancel, item);
+            }
+            PromptKind::Reason | PromptKind::Cancel => {}
         }
         self.message = Some("nothing was done".to_owned());
-        Act::Nothing
+        ScreenAction::Nothing
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::seen::example::{item, seen};
+    use super::super::view::example::{example_view, item};
     use super::*;
 
-    fn model(may_sign: bool) -> Model {
-        Model::new(seen(), may_sign)
+    fn model(may_sign: bool) -> ScreenModel {
+        ScreenModel::new(example_view(), may_sign)
     }
 
-    fn id(model: &Model) -> &str {
+    fn id(model: &ScreenModel) -> &str {
         &model.items(model.pane)[model.chosen(model.pane)].id
     }
 
     #[test]
-    fn what_is_chosen_stays_chosen_when_others_come_and_go() {
+    fn chosen_item_stays_chosen_when_the_list_changes() {
         let mut model = model(true);
-        assert_eq!(model.key(Key::Char('j')), Act::Nothing);
+        assert_eq!(model.key(TerminalKey::Char('j')), ScreenAction::Nothing);
         let chosen = id(&model).to_owned();
-        let mut now = seen();
+        let mut now = example_view();
         now.queue.insert(0, item("TR-20260209-160400Z-first", "waiting"));
-        model.see(now.clone());
+        model.update(now.clone());
         assert_eq!(id(&model), chosen);
         now.queue.retain(|item| item.id != chosen);
-        model.see(now.clone());
+        model.update(now.clone());
         assert_ne!(id(&model), chosen);
         now.queue.clear();
-        model.see(now);
-        assert_eq!(model.key(Key::Char('a')), Act::Nothing);
-        assert_eq!(model.key(Key::Down), Act::Nothing);
+        model.update(now);
+        assert_eq!(model.key(TerminalKey::Char('a')), ScreenAction::Nothing);
+        assert_eq!(model.key(TerminalKey::Down), ScreenAction::Nothing);
     }
 
     #[test]
-    fn nothing_that_cannot_be_taken_back_is_done_by_one_key() {
+    fn irreversible_actions_need_more_than_one_key() {
         let mut model = model(true);
-        for key in [Key::Char('x'), Key::Char('c')] {
-            assert_eq!(model.key(key), Act::Nothing);
-            assert_eq!(model.key(Key::Enter), Act::Nothing);
+        for key in [TerminalKey::Char('x'), TerminalKey::Char('c')] {
+            assert_eq!(model.key(key), ScreenAction::Nothing);
+            assert_eq!(model.key(TerminalKey::Enter), ScreenAction::Nothing);
             assert_eq!(model.message.as_deref(), Some("nothing was done"));
         }
-        assert_eq!(model.key(Key::Char('c')), Act::Nothing);
-        let part = model.seen.queue[0].last_part().to_owned();
-        let mut act = Act::Nothing;
+        assert_eq!(model.key(TerminalKey::Char('c')), ScreenAction::Nothing);
+        let part = model.view.queue[0].last_part().to_owned();
+        let mut act = ScreenAction::Nothing;
         for c in part.chars() {
-            act = model.key(Key::Char(c));
+            act = model.key(TerminalKey::Char(c));
         }
-        assert_eq!(act, Act::Nothing);
-        assert!(matches!(model.key(Key::Enter), Act::Order(Order::Cancel, _)));
-        model.key(Key::Char('x'));
+        assert_eq!(act, ScreenAction::Nothing);
+        assert!(matches!(
+            model.key(TerminalKey::Enter),
+            ScreenAction::Order(OperatorOrder::Cancel, _)
+        ));
+        model.key(TerminalKey::Char('x'));
         for c in "no ".chars() {
-            model.key(Key::Char(c));
+            model.key(TerminalKey::Char(c));
         }
-        assert!(matches!(model.key(Key::Enter), Act::Reject(_, reason) if reason == "no"));
+        assert!(
+            matches!(model.key(TerminalKey::Enter), ScreenAction::Reject(_, reason) if reason == "no")
+        );
     }
 
     #[test]
-    fn an_id_without_an_end_is_not_cancelled_by_enter_alone() {
+    fn cancel_of_an_id_without_last_part_needs_typing() {
         for (id, last) in [("TR-20260209-160501Z-", "160501Z"), ("TR-1--", "1"), ("--", "--")] {
-            let mut now = seen();
+            let mut now = example_view();
             now.queue = vec![item(id, "waiting")];
-            let mut model = Model::new(now, true);
-            model.key(Key::Char('c'));
-            assert_eq!(model.key(Key::Enter), Act::Nothing);
-            model.key(Key::Char('c'));
-            last.chars().for_each(|c| assert_eq!(model.key(Key::Char(c)), Act::Nothing));
-            assert!(matches!(model.key(Key::Enter), Act::Order(Order::Cancel, _)), "{id}");
+            let mut model = ScreenModel::new(now, true);
+            model.key(TerminalKey::Char('c'));
+            assert_eq!(model.key(TerminalKey::Enter), ScreenAction::Nothing);
+            model.key(TerminalKey::Char('c'));
+            last.chars()
+                .for_each(|c| assert_eq!(model.key(TerminalKey::Char(c)), ScreenAction::Nothing));
+            assert!(
+                matches!(
+                    model.key(TerminalKey::Enter),
+                    ScreenAction::Order(OperatorOrder::Cancel, _)
+                ),
+                "{id}"
+            );
         }
     }
 
     #[test]
-    fn nobody_signs_without_a_key_and_nothing_that_is_done() {
+    fn signing_needs_a_key_and_a_request_not_started() {
         let mut without = model(false);
-        assert_eq!(without.key(Key::Char('a')), Act::Nothing);
+        assert_eq!(without.key(TerminalKey::Char('a')), ScreenAction::Nothing);
         assert!(without.message.unwrap().contains("--key"));
         let mut model = model(true);
-        assert!(matches!(model.key(Key::Char('a')), Act::Approve(_)));
-        model.key(Key::Tab);
+        assert!(matches!(model.key(TerminalKey::Char('a')), ScreenAction::Approve(_)));
+        model.key(TerminalKey::Tab);
         for key in ['a', 'x', 'r', 'h'] {
-            assert_eq!(model.key(Key::Char(key)), Act::Nothing);
-            assert!(model.message.is_some() && model.over == Over::Nothing);
+            assert_eq!(model.key(TerminalKey::Char(key)), ScreenAction::Nothing);
+            assert!(model.message.is_some() && model.overlay == Overlay::Nothing);
         }
-        assert!(matches!(model.key(Key::Enter), Act::Look(_)));
+        assert!(matches!(model.key(TerminalKey::Enter), ScreenAction::Show(_)));
     }
 
     #[test]
-    fn every_way_leads_back_to_the_panes_and_out() {
+    fn every_overlay_returns_to_the_panes() {
         let mut model = model(true);
         for _ in 0..3 {
-            model.key(Key::Tab);
+            model.key(TerminalKey::Tab);
         }
         assert_eq!(model.pane, Pane::Queue);
-        model.key(Key::BackTab);
+        model.key(TerminalKey::BackTab);
         assert_eq!(model.pane, Pane::Outcomes);
-        model.key(Key::Char('?'));
-        assert_eq!(model.over, Over::Help);
-        model.key(Key::Char('q'));
-        assert_eq!(model.over, Over::Nothing);
-        model.show(item("TR-1", "waiting"), Page::new("t".to_owned(), "text"));
-        model.key(Key::Down);
-        assert!(matches!(model.over, Over::Text(..)));
-        model.key(Key::Char('q'));
-        assert_eq!(model.over, Over::Nothing);
-        assert_eq!(model.key(Key::Char('q')), Act::Quit);
-        model.key(Key::Char('x'));
-        assert_eq!(model.key(Key::Interrupt), Act::Quit);
+        model.key(TerminalKey::Char('?'));
+        assert_eq!(model.overlay, Overlay::Help);
+        model.key(TerminalKey::Char('q'));
+        assert_eq!(model.overlay, Overlay::Nothing);
+        model.show(item("TR-1", "waiting"), ScrollText::new("t".to_owned(), "text"));
+        model.key(TerminalKey::Down);
+        assert!(matches!(model.overlay, Overlay::Text(..)));
+        model.key(TerminalKey::Char('q'));
+        assert_eq!(model.overlay, Overlay::Nothing);
+        assert_eq!(model.key(TerminalKey::Char('q')), ScreenAction::Quit);
+        model.key(TerminalKey::Char('x'));
+        assert_eq!(model.key(TerminalKey::Interrupt), ScreenAction::Quit);
     }
 }

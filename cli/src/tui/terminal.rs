@@ -24,7 +24,7 @@ use rustix::termios::tcgetwinsize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 
 use crate::failure::Failure;
-use crate::output::terminal::forget_typed;
+use crate::output::terminal::discard_input;
 
 /// The size assumed for a terminal that does not report one, such as a serial line.
 const SIZE_ASSUMED: (u16, u16) = (80, 24);
@@ -36,17 +36,17 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    pub(super) fn listen() -> Result<Self, Failure> {
+    pub(super) fn register() -> Result<Self, Failure> {
         let signals = Self { end: Arc::default(), suspend: Arc::default() };
         let all = [SIGTERM, SIGHUP, SIGINT].map(|signal| (signal, &signals.end));
         for (signal, flag) in all.into_iter().chain([(SIGTSTP, &signals.suspend)]) {
             signal_hook::flag::register(signal, Arc::clone(flag))
-                .map_err(|error| Failure::Said(format!("signals: {error}")))?;
+                .map_err(|error| Failure::Message(format!("signals: {error}")))?;
         }
         Ok(signals)
     }
 
-    pub(super) fn is_end(&self) -> bool {
+    pub(super) fn end_requested(&self) -> bool {
         self.end.load(Ordering::Relaxed)
     }
 
@@ -60,7 +60,7 @@ pub(super) enum TerminalInput {
     Bytes(Vec<u8>),
     Nothing,
     /// The terminal was closed. Reading on would never end.
-    Gone,
+    Closed,
 }
 
 impl TerminalInput {
@@ -71,31 +71,31 @@ impl TerminalInput {
         match poll(&mut waited, Timespec::try_from(longest).ok().as_ref()) {
             Ok(0) | Err(Errno::INTR) => return Self::Nothing,
             Ok(_) => {}
-            Err(_) => return Self::Gone,
+            Err(_) => return Self::Closed,
         }
         let mut bytes = [0; 1024];
         match rustix::io::read(&stdin, &mut bytes) {
-            Ok(0) => Self::Gone,
+            Ok(0) => Self::Closed,
             Ok(read) => Self::Bytes(bytes[..read].to_vec()),
             Err(Errno::INTR | Errno::AGAIN) => Self::Nothing,
-            Err(_) => Self::Gone,
+            Err(_) => Self::Closed,
         }
     }
 }
 
 /// The alternate screen of the terminal.
-pub(super) struct OwnScreen {
+pub(super) struct AlternateScreen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     size: (u16, u16),
 }
 
-impl OwnScreen {
-    pub(super) fn take() -> Result<Self, Failure> {
+impl AlternateScreen {
+    pub(super) fn open() -> Result<Self, Failure> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
             let usual = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |panic| {
-                give_back();
+                restore_terminal();
                 usual(panic);
             }));
         });
@@ -109,7 +109,7 @@ impl OwnScreen {
         match terminal {
             Ok(terminal) => Ok(Self { terminal, size }),
             Err(error) => {
-                give_back();
+                restore_terminal();
                 Err(failed(error))
             }
         }
@@ -137,27 +137,27 @@ impl OwnScreen {
     }
 
     /// Forces the next draw to draw everything.
-    pub(super) fn forget(&mut self) -> Result<(), Failure> {
+    pub(super) fn redraw_all(&mut self) -> Result<(), Failure> {
         self.terminal.clear().map_err(failed)
     }
 
     /// Runs a function while the terminal has its original state.
-    pub(super) fn aside<T>(&mut self, act: impl FnOnce() -> T) -> Result<T, Failure> {
-        give_back();
+    pub(super) fn suspend<T>(&mut self, act: impl FnOnce() -> T) -> Result<T, Failure> {
+        restore_terminal();
         // Keys for the screen must not answer a question, and an answer must not act on the screen.
-        forget_typed(io::stdin())?;
+        discard_input(io::stdin())?;
         let done = act();
-        forget_typed(io::stdin())?;
+        discard_input(io::stdin())?;
         enter().map_err(failed)?;
         self.resize()?;
-        self.forget()?;
+        self.redraw_all()?;
         Ok(done)
     }
 }
 
-impl Drop for OwnScreen {
+impl Drop for AlternateScreen {
     fn drop(&mut self) {
-        give_back();
+        restore_terminal();
     }
 }
 
@@ -166,7 +166,7 @@ fn enter() -> io::Result<()> {
     execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)
 }
 
-fn give_back() {
+fn restore_terminal() {
     // Errors do not matter if the terminal was closed.
     execute!(io::stdout(), Show, DisableBracketedPaste, LeaveAlternateScreen).unwrap_or_default();
     disable_raw_mode().unwrap_or_default();
@@ -178,5 +178,5 @@ fn size() -> (u16, u16) {
 }
 
 fn failed(error: io::Error) -> Failure {
-    Failure::Said(format!("terminal: {error}"))
+    Failure::Message(format!("terminal: {error}"))
 }

@@ -8,8 +8,8 @@ use std::process::Command;
 
 use records::log::{LogView, fsck};
 
-use crate::desk::{Desk, ORIGIN, copy};
 use crate::fixture::{flip, replace, skipped};
+use crate::test_log::{ORIGIN, TestLog, copy};
 
 /// Returns every file of the copy, with its inode, which changes when the file is replaced.
 fn files(directory: &Path) -> Vec<(PathBuf, u64)> {
@@ -27,14 +27,14 @@ fn files(directory: &Path) -> Vec<(PathBuf, u64)> {
     found
 }
 
-fn bytes(desk: &Desk) -> (u64, u64) {
-    let json = desk.own(&["export", "stick", "--format", "json"]).assert(0, &[]).json();
+fn bytes(desk: &TestLog) -> (u64, u64) {
+    let json = desk.on_state(&["export", "stick", "--format", "json"]).assert(0, &[]).json();
     (json["from"].as_u64().unwrap(), json["bytes"].as_u64().unwrap())
 }
 
 #[test]
-fn a_second_copy_takes_only_what_is_new() {
-    let desk = Desk::new(2000);
+fn second_export_writes_only_new_data() {
+    let desk = TestLog::new(2000);
     fs::create_dir(desk.path("state/log/witness")).unwrap();
     let (from, first) = bytes(&desk);
     let whole: u64 =
@@ -53,7 +53,7 @@ fn a_second_copy_takes_only_what_is_new() {
     assert_eq!(before.iter().filter(|it| after.contains(it)).count(), before.len() - 1);
     for size in [2048, 2049, 2600] {
         drop(desk.grown("state", size));
-        desk.own(&["export", "stick"]).assert(0, &["of them new", "bytes written"]);
+        desk.on_state(&["export", "stick"]).assert(0, &["of them new", "bytes written"]);
         assert!(fsck(&desk.path("stick"), desk.key("state").public()).unwrap().faults.is_empty());
     }
     // Partial tiles are removed once the full tile exists, and only log files are copied.
@@ -67,17 +67,17 @@ fn a_second_copy_takes_only_what_is_new() {
 }
 
 #[test]
-fn another_history_is_never_copied_over() {
-    let desk = Desk::new(300);
-    desk.own(&["export", "stick"]).assert(0, &[]);
+fn different_history_never_overwrites_a_copy() {
+    let desk = TestLog::new(300);
+    desk.on_state(&["export", "stick"]).assert(0, &[]);
     let before = files(&desk.path("stick"));
     let here = desk.grown("state", 300).head().root().to_string();
-    desk.anew("anew", 400);
+    desk.rewrite("anew", 400);
     let there = LogView::open(&desk.path("anew/log"), desk.key("anew").public()).unwrap();
     let theirs = there.root(300).unwrap().to_string();
     let said = desk.log(&["export", "stick", "--state", "anew"]);
     said.assert(1, &["stick: the copy has another history", &here, &theirs]);
-    desk.anew("short", 200);
+    desk.rewrite("short", 200);
     desk.log(&["export", "stick", "--state", "short"]).assert(1, &["300 entries", "truncated"]);
     drop(desk.grown("stranger", 400));
     desk.log(&["export", "stick", "--state", "stranger"]).assert(1, &["not signed by the log key"]);
@@ -85,9 +85,9 @@ fn another_history_is_never_copied_over() {
 }
 
 #[test]
-fn a_copy_from_before_the_key_was_changed_is_brought_up() {
-    let desk = Desk::new(300);
-    desk.own(&["export", "stick"]).assert(0, &[]);
+fn export_continues_across_a_key_change() {
+    let desk = TestLog::new(300);
+    desk.on_state(&["export", "stick"]).assert(0, &[]);
     let before = desk.key("state").public().verifier_line();
     // The same entries under another key.
     drop(desk.grown("later", 400));
@@ -97,35 +97,35 @@ fn a_copy_from_before_the_key_was_changed_is_brought_up() {
     let place = ["--log", "later/log", "--log-key", "keys"];
     desk.log(&[&["export", "stick"][..], &place].concat()).assert(0, &["100 of them new"]);
     assert!(fsck(&desk.path("stick"), desk.key("later").public()).unwrap().faults.is_empty());
-    let note = desk.own(&["head", "--note"]).out;
+    let note = desk.on_state(&["head", "--note"]).out;
     desk.save("seen", &note);
     desk.log(&[&["consistency", "seen"][..], &place].concat()).assert(0, &["consistent:"]);
 }
 
 /// Flips a bit in the last entry of a bundle. A second call restores it.
-fn change_end(bundle: &Path) {
+fn flip_last_bit(bundle: &Path) {
     let mut bytes = fs::read(bundle).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     replace(bundle, &bytes);
 }
 
 #[test]
-fn a_log_that_was_changed_is_not_copied() {
-    let desk = Desk::new(600);
-    desk.own(&["export", "stick"]).assert(0, &[]);
+fn changed_log_is_not_exported() {
+    let desk = TestLog::new(600);
+    desk.on_state(&["export", "stick"]).assert(0, &[]);
     drop(desk.grown("state", 900));
     let entries = desk.path("state/log/tile/entries/002");
-    change_end(&entries);
-    desk.own(&["export", "stick"]).assert(1, &["its entries do not match"]);
+    flip_last_bit(&entries);
+    desk.on_state(&["export", "stick"]).assert(1, &["its entries do not match"]);
     let key = desk.key("state").public().clone();
     assert_eq!(LogView::open(&desk.path("stick"), &key).unwrap().head().size(), 600);
-    change_end(&entries);
-    desk.own(&["export", "stick"]).assert(0, &["900 entries, 300 of them new"]);
+    flip_last_bit(&entries);
+    desk.on_state(&["export", "stick"]).assert(0, &["900 entries, 300 of them new"]);
     assert!(fsck(&desk.path("stick"), &key).unwrap().faults.is_empty());
     // Hashes are computed from the entries, so a changed tile beyond the copy's size is not copied.
     drop(desk.grown("state", 1300));
     flip(&desk.path("state/log/tile/0/004"));
-    let said = desk.own(&["export", "stick"]);
+    let said = desk.on_state(&["export", "stick"]);
     assert!(said.code == 1 || fsck(&desk.path("stick"), &key).unwrap().faults.is_empty());
 }
 
@@ -133,10 +133,10 @@ fn a_log_that_was_changed_is_not_copied() {
 const SYSCALLS: [&str; 6] = ["renameat", "syncfs", "fdatasync", "fsync", "mkdirat", "unlinkat"];
 
 #[test]
-fn a_killed_copy_verifies_and_can_be_brought_up() {
+fn killed_export_verifies_and_can_be_completed() {
     let test = "a_killed_copy_verifies_and_can_be_brought_up";
-    let desk = Desk::new(700);
-    desk.own(&["export", "base"]).assert(0, &[]);
+    let desk = TestLog::new(700);
+    desk.on_state(&["export", "base"]).assert(0, &[]);
     drop(desk.grown("state", 1100));
     let key = desk.key("state").public().clone();
     let mut killed = 0;
@@ -161,7 +161,7 @@ fn a_killed_copy_verifies_and_can_be_brought_up() {
                     }
                     Err(error) => assert_eq!(from, "nothing", "{death}: {error}"),
                 }
-                desk.own(&["export", "stick"]).assert(0, &["1100 entries"]);
+                desk.on_state(&["export", "stick"]).assert(0, &["1100 entries"]);
                 let faults = fsck(&desk.path("stick"), &key).unwrap().faults;
                 assert!(faults.is_empty(), "{death}: {faults:?}");
             }
@@ -172,7 +172,7 @@ fn a_killed_copy_verifies_and_can_be_brought_up() {
 
 /// Runs the copy and kills it at this call. Returns whether it finished before. `None` if strace
 /// cannot run.
-fn run_to(desk: &Desk, syscall: &str, when: u32) -> Option<bool> {
+fn run_to(desk: &TestLog, syscall: &str, when: u32) -> Option<bool> {
     let inner = desk.command(&["export", "stick", "--state", "state"]);
     let output = Command::new("strace")
         .args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={syscall}")])

@@ -7,10 +7,10 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
-mod desk;
+mod commands;
 mod export;
 #[allow(dead_code, reason = "the tests of the records crate need more of it")]
 #[path = "../../../records/tests/records/fixture.rs"]
 mod fixture;
-mod tell;
+mod test_log;
 mod witness;

@@ -17,21 +17,21 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use signed_note::{Note, StandardVerifier, VerifierList};
 use tlog_tiles::Hash;
 
-use crate::desk::{Desk, ORIGIN, said};
+use crate::test_log::{ORIGIN, TestLog, run};
 
 const NAME: &str = "witness.example/w1";
 const TIME: u64 = 1_795_258_080;
 
 /// The last checkpoint that the witness saw, and each request with the status of its answer.
 #[derive(Default)]
-struct Seen {
+struct WitnessState {
     head: Option<(u64, Hash)>,
     asked: Vec<(String, u16)>,
 }
 
-struct Witness {
+struct TestWitness {
     url: String,
-    seen: Arc<Mutex<Seen>>,
+    state: Arc<Mutex<WitnessState>>,
 }
 
 fn signing() -> SigningKey {
@@ -60,7 +60,7 @@ fn cosignature(note: &str, name: &str, key: &SigningKey) -> String {
 }
 
 /// Performs the specification's checks in their order.
-fn judge(body: &str, log: &PublicLogKey, seen: &mut Seen) -> (u16, String) {
+fn check_request(body: &str, log: &PublicLogKey, seen: &mut WitnessState) -> (u16, String) {
     let (head, note) = body.split_once("\n\n").unwrap();
     let mut lines = head.lines();
     let old: u64 = lines.next().unwrap().strip_prefix("old ").unwrap().parse().unwrap();
@@ -101,7 +101,7 @@ fn judge(body: &str, log: &PublicLogKey, seen: &mut Seen) -> (u16, String) {
     (200, cosignature(note, NAME, &signing()))
 }
 
-fn serve(stream: &mut (impl Read + Write), log: &PublicLogKey, seen: &Mutex<Seen>) {
+fn serve(stream: &mut (impl Read + Write), log: &PublicLogKey, seen: &Mutex<WitnessState>) {
     let (mut request, mut byte) = (Vec::new(), [0]);
     while !request.ends_with(b"\r\n\r\n") {
         stream.read_exact(&mut byte).unwrap();
@@ -114,7 +114,7 @@ fn serve(stream: &mut (impl Read + Write), log: &PublicLogKey, seen: &Mutex<Seen
     stream.read_exact(&mut body).unwrap();
     let body = String::from_utf8(body).unwrap();
     let mut seen = seen.lock().unwrap();
-    let (status, answer) = judge(&body, log, &mut seen);
+    let (status, answer) = check_request(&body, log, &mut seen);
     seen.asked.push((body, status));
     let length = answer.len();
     let head =
@@ -123,7 +123,7 @@ fn serve(stream: &mut (impl Read + Write), log: &PublicLogKey, seen: &Mutex<Seen
     stream.flush().unwrap();
 }
 
-impl Witness {
+impl TestWitness {
     fn start(log: PublicLogKey) -> Self {
         Self::start_with(log, "http", |stream, log, seen| serve(&mut { stream }, log, seen))
     }
@@ -131,46 +131,47 @@ impl Witness {
     fn start_with(
         log: PublicLogKey,
         scheme: &str,
-        serve: impl Fn(std::net::TcpStream, &PublicLogKey, &Mutex<Seen>) + Send + 'static,
+        serve: impl Fn(std::net::TcpStream, &PublicLogKey, &Mutex<WitnessState>) + Send + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("{scheme}://localhost:{}/w1", listener.local_addr().unwrap().port());
-        let seen = Arc::new(Mutex::new(Seen::default()));
+        let seen = Arc::new(Mutex::new(WitnessState::default()));
         let shared = Arc::clone(&seen);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 serve(stream.unwrap(), &log, &shared);
             }
         });
-        Self { url, seen }
+        Self { url, state: seen }
     }
 
     fn statuses(&self) -> Vec<u16> {
-        self.seen.lock().unwrap().asked.drain(..).map(|(_, status)| status).collect()
+        self.state.lock().unwrap().asked.drain(..).map(|(_, status)| status).collect()
     }
 }
 
-fn desk(entries: u64) -> (Desk, Witness) {
-    let desk = Desk::new(entries);
+fn log_and_witness(entries: u64) -> (TestLog, TestWitness) {
+    let desk = TestLog::new(entries);
     desk.save("w1.vkey", &verifier_line(NAME, &signing().verifying_key()));
-    let witness = Witness::start(desk.key("state").public().clone());
+    let witness = TestWitness::start(desk.key("state").public().clone());
     (desk, witness)
 }
 
-fn kept(desk: &Desk) -> String {
+fn kept(desk: &TestLog) -> String {
     fs::read_to_string(desk.path("state/log/witness/witness.example%2fw1")).unwrap()
 }
 
 #[test]
-fn a_witness_that_checks_the_proof_cosigns_a_log_that_grows() {
-    let (desk, witness) = desk(5);
+fn witness_cosigns_a_growing_log() {
+    let (desk, witness) = log_and_witness(5);
     let show = ["witness", "--at", &witness.url, "--witness-key", "w1.vkey"];
-    let said = desk.own(&show).assert(0, &[NAME, "cosigned 5 entries, verified, of 2026-11-"]);
+    let said = desk.on_state(&show).assert(0, &[NAME, "cosigned 5 entries, verified, of 2026-11-"]);
     assert!(said.err.is_empty());
     for size in [5, 6, 300, 301] {
         drop(desk.grown("state", size));
         let checkpoint = fs::read_to_string(desk.path("state/log/checkpoint")).unwrap();
-        let json = desk.own(&[&show[..], &["--format", "json"]].concat()).assert(0, &[]).json();
+        let json =
+            desk.on_state(&[&show[..], &["--format", "json"]].concat()).assert(0, &[]).json();
         assert_eq!((json["size"].as_u64(), json["verified"].as_bool()), (Some(size), Some(true)));
         // The log's own file is unchanged. The stored one has an additional signature.
         assert_eq!(fs::read_to_string(desk.path("state/log/checkpoint")).unwrap(), checkpoint);
@@ -182,38 +183,38 @@ fn a_witness_that_checks_the_proof_cosigns_a_log_that_grows() {
     // `consistency` accepts a stored checkpoint.
     drop(desk.grown("state", 400));
     let seen = "state/log/witness/witness.example%2fw1";
-    desk.own(&["consistency", seen]).assert(0, &["consistent: the log of 400"]);
+    desk.on_state(&["consistency", seen]).assert(0, &["consistent: the log of 400"]);
 }
 
 #[test]
-fn a_witness_that_has_seen_another_size_is_shown_the_proof_from_there() {
-    let (desk, witness) = desk(50);
+fn witness_with_another_size_gets_a_proof_from_it() {
+    let (desk, witness) = log_and_witness(50);
     let show = ["witness", "--at", &witness.url, "--witness-key", "w1.vkey"];
-    desk.own(&show).assert(0, &[]);
+    desk.on_state(&show).assert(0, &[]);
     let old = kept(&desk);
     drop(desk.grown("state", 300));
-    desk.own(&show).assert(0, &[]);
+    desk.on_state(&show).assert(0, &[]);
     drop(desk.grown("state", 310));
     // The stored checkpoint is first missing, then outdated, then named by an option.
     fs::remove_file(desk.path("state/log/witness/witness.example%2fw1")).unwrap();
-    desk.own(&show).assert(0, &["cosigned 310"]);
+    desk.on_state(&show).assert(0, &["cosigned 310"]);
     drop(desk.grown("state", 311));
     desk.save("state/log/witness/witness.example%2fw1", &old);
-    desk.own(&show).assert(0, &["cosigned 311"]);
+    desk.on_state(&show).assert(0, &["cosigned 311"]);
     desk.save("old", &old);
-    desk.own(&[&show[..], &["--from", "old"]].concat()).assert(0, &["cosigned 311"]);
+    desk.on_state(&[&show[..], &["--from", "old"]].concat()).assert(0, &["cosigned 311"]);
     assert_eq!(witness.statuses(), [200, 200, 409, 200, 409, 200, 409, 200]);
 }
 
 #[test]
-fn a_fork_and_a_log_that_was_cut_back_are_found() {
-    let (desk, witness) = desk(300);
+fn fork_and_truncated_log_are_detected() {
+    let (desk, witness) = log_and_witness(300);
     let at = ["witness", "--at", &witness.url, "--witness-key", "w1.vkey"];
-    desk.own(&at).assert(0, &[]);
+    desk.on_state(&at).assert(0, &[]);
     let kept = kept(&desk);
-    desk.anew("anew", 400);
-    desk.anew("same", 300);
-    desk.anew("short", 200);
+    desk.rewrite("anew", 400);
+    desk.rewrite("same", 300);
+    desk.rewrite("short", 200);
     let show = |state: &str| desk.log(&[&at[..], &["--state", state]].concat());
     // The witness detects the fork if nothing was stored here.
     show("anew").assert(1, &["a different history", "422"]);
@@ -231,21 +232,21 @@ fn a_fork_and_a_log_that_was_cut_back_are_found() {
 }
 
 #[test]
-fn an_answer_that_is_not_the_witness_own_is_not_kept() {
-    let (desk, witness) = desk(20);
+fn answer_of_another_signer_is_not_stored() {
+    let (desk, witness) = log_and_witness(20);
     let other = SigningKey::from_bytes(&[8; 32]).verifying_key();
     desk.save("other.vkey", &verifier_line(NAME, &other));
     let at = ["witness", "--at", &witness.url];
-    let said = desk.own(&[&at[..], &["--witness-key", "other.vkey"]].concat());
+    let said = desk.on_state(&[&at[..], &["--witness-key", "other.vkey"]].concat());
     said.assert(1, &["no cosignature of this checkpoint by the witness key"]);
     assert!(!desk.path("state/log/witness").exists());
     // Without a key the signature is not checked, and the output says so.
-    desk.own(&at).assert(0, &["not verified", "--witness-key"]);
+    desk.on_state(&at).assert(0, &["not verified", "--witness-key"]);
     // A witness that does not know this log's key.
-    let stranger = Witness::start(PublicLogKey::from_verifier_line(&other_log()).unwrap());
-    let said = desk.own(&["witness", "--at", &stranger.url]).assert(1, &["status 403"]);
+    let stranger = TestWitness::start(PublicLogKey::from_verifier_line(&other_log()).unwrap());
+    let said = desk.on_state(&["witness", "--at", &stranger.url]).assert(1, &["status 403"]);
     assert!(!said.err.contains('\x1b'), "{}", said.err);
-    desk.own(&["witness", "--at", "http://localhost:1/w1"]).assert(3, &["localhost:1/w1"]);
+    desk.on_state(&["witness", "--at", "http://localhost:1/w1"]).assert(3, &["localhost:1/w1"]);
 }
 
 fn other_log() -> String {
@@ -253,39 +254,39 @@ fn other_log() -> String {
 }
 
 #[test]
-fn a_request_can_be_carried_to_the_witness_and_its_answer_back() {
-    let (desk, witness) = desk(30);
+fn offline_request_and_answer_are_accepted() {
+    let (desk, witness) = log_and_witness(30);
     let key = desk.key("state").public().clone();
     for (size, old) in [(30, "old 0\n\n"), (500, "old 30\n")] {
         drop(desk.grown("state", size));
         let carry = ["witness", "--at", "request", "--witness-key", "w1.vkey"];
-        desk.own(&carry).assert(0, &["request: written", "carry it to the witness"]);
+        desk.on_state(&carry).assert(0, &["request: written", "carry it to the witness"]);
         let body = fs::read_to_string(desk.path("request")).unwrap();
         assert!(
             body.starts_with(old) && body.contains(&format!("\n\n{ORIGIN}\n{size}\n")),
             "{body}"
         );
-        let (status, answer) = judge(&body, &key, &mut witness.seen.lock().unwrap());
+        let (status, answer) = check_request(&body, &key, &mut witness.state.lock().unwrap());
         assert_eq!(status, 200);
         desk.save("answer", &answer);
         // The log grew meanwhile.
         drop(desk.grown("state", size + 3));
         let back = [&carry[..], &["--answer", "answer"]].concat();
-        desk.own(&back).assert(0, &[&format!("cosigned {size} entries, verified")]);
+        desk.on_state(&back).assert(0, &[&format!("cosigned {size} entries, verified")]);
         assert!(kept(&desk).ends_with(&answer));
         desk.save("answer", &answer.replacen(NAME, "witness.example/w2", 1));
-        desk.own(&back).assert(1, &["answer: no cosignature"]);
+        desk.on_state(&back).assert(1, &["answer: no cosignature"]);
         desk.save("answer", "thanks\n");
-        desk.own(&back).assert(1, &["answer: not the signature lines"]);
+        desk.on_state(&back).assert(1, &["answer: not the signature lines"]);
     }
     desk.save("request", "old 0\n\nhello\n");
     let words = ["witness", "--at", "request", "--answer", "answer"];
-    desk.own(&words).assert(3, &["request: not a request to a witness of this log"]);
+    desk.on_state(&words).assert(3, &["request: not a request to a witness of this log"]);
 }
 
 #[test]
-fn a_witness_behind_tls_is_reached_if_its_authority_is_known() {
-    let (desk, _) = desk(7);
+fn tls_witness_is_reached_if_its_authority_is_trusted() {
+    let (desk, _) = log_and_witness(7);
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let der = BASE64_STANDARD.encode(made.cert.der());
     let lines: Vec<&str> =
@@ -302,7 +303,7 @@ fn a_witness_behind_tls_is_reached_if_its_authority_is_known() {
         .with_single_cert(vec![made.cert.der().clone()], key);
     let config = Arc::new(config.unwrap());
     let log = desk.key("state").public().clone();
-    let witness = Witness::start_with(log, "https", move |stream, log, seen| {
+    let witness = TestWitness::start_with(log, "https", move |stream, log, seen| {
         let mut tls = StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream);
         // A client that does not trust the certificate closes the connection during the handshake.
         if tls.conn.complete_io(&mut tls.sock).is_ok() {
@@ -310,7 +311,7 @@ fn a_witness_behind_tls_is_reached_if_its_authority_is_known() {
         }
     });
     let show = ["witness", "--at", &witness.url, "--witness-key", "w1.vkey", "--state", "state"];
-    let known = |authorities: &Path| said(desk.command(&show).env("SSL_CERT_FILE", authorities));
+    let known = |authorities: &Path| run(desk.command(&show).env("SSL_CERT_FILE", authorities));
     known(&authorities).assert(0, &["cosigned 7 entries, verified"]);
     let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let der = BASE64_STANDARD.encode(other.cert.der());

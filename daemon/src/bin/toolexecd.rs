@@ -15,14 +15,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use daemon::config::Config;
-use daemon::notify_host::HostManager;
+use daemon::service_manager::ServiceManager;
 use daemon::{
-    Clock, Halt, Host, HostParts, Pace, Permissions, RecordLog, Service, finish_key_changes,
-    insist_on_clock, open_keys,
+    ClockCheck, Daemon, DaemonError, DaemonParts, DaemonService, LoopConfig, Permissions,
+    RecordLog, check_clock, finish_key_changes, open_keys,
 };
-use records::log::LogPlace;
+use records::log::LogLocation;
 use rustix::process::{Resource, getrlimit, setrlimit};
-use spool::{Dropbox, Places, Spool, check_ledger};
+use spool::{Inbox, Spool, SpoolPaths, check_ledger};
 
 const USAGE: &str = "\
 Usage: toolexecd --config FILE [--check | --clock-was-set-back]
@@ -45,45 +45,48 @@ Example: toolexecd --config /etc/toolexec/toolexecd.yaml --check
 ";
 
 /// The interval between two starts during a shortage.
-const ROOM_INTERVAL: Duration = Duration::from_secs(1);
+const SHORTAGE_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// Requests in progress for each concurrent run.
-const IN_FLIGHT_PER_CELL: usize = 3;
+const IN_FLIGHT_PER_SANDBOX: usize = 3;
 
-enum Args {
-    Run(PathBuf, Clock),
+enum DaemonArgs {
+    Run(PathBuf, ClockCheck),
     Check(PathBuf),
     Help,
     Version,
 }
 
 fn main() -> ExitCode {
-    let asked = match asked(std::env::args_os().skip(1)) {
+    let asked = match parse_args(std::env::args_os().skip(1)) {
         Ok(asked) => asked,
-        Err(wrong) => return complain(&format!("{wrong}; help: run `toolexecd --help`"), 3),
+        Err(wrong) => return fail(&format!("{wrong}; help: run `toolexecd --help`"), 3),
     };
     let (path, clock) = match asked {
-        Args::Run(path, clock) => (path, Some(clock)),
-        Args::Check(path) => (path, None),
-        Args::Help => return answer(USAGE),
-        Args::Version => return answer(concat!("toolexecd ", env!("CARGO_PKG_VERSION"), "\n")),
+        DaemonArgs::Run(path, clock) => (path, Some(clock)),
+        DaemonArgs::Check(path) => (path, None),
+        DaemonArgs::Help => return print_text(USAGE),
+        DaemonArgs::Version => {
+            return print_text(concat!("toolexecd ", env!("CARGO_PKG_VERSION"), "\n"));
+        }
     };
     let config = match Config::read(&path) {
         Ok(config) => config,
-        Err(error) => return complain(&error.to_string(), if clock.is_none() { 2 } else { 3 }),
+        Err(error) => return fail(&error.to_string(), if clock.is_none() { 2 } else { 3 }),
     };
     let Some(clock) = clock else {
         return match check_ledger(&places_of(&config), &mut daemon::was_begun) {
-            Ok(()) => answer(&format!("{}: good\n", path.display())),
-            Err(error) => complain(&error.to_string(), 2),
+            Ok(()) => print_text(&format!("{}: good\n", path.display())),
+            Err(error) => fail(&error.to_string(), 2),
         };
     };
     let named = std::env::var_os("TOOLEXEC_LOG");
-    let level = match daemon::log_to::level(named.as_deref().map(|it| it.to_str().unwrap_or("?"))) {
+    let level = match daemon::logging::level(named.as_deref().map(|it| it.to_str().unwrap_or("?")))
+    {
         Ok(level) => level,
-        Err(wrong) => return complain(&wrong, 3),
+        Err(wrong) => return fail(&wrong, 3),
     };
-    if let Err(error) = daemon::log_to::begin(level) {
-        return complain(&format!("log: {error}"), 3);
+    if let Err(error) = daemon::logging::begin(level) {
+        return fail(&format!("log: {error}"), 3);
     }
     match serve(config, path, clock) {
         Ok(()) => ExitCode::SUCCESS,
@@ -95,30 +98,30 @@ fn main() -> ExitCode {
 }
 
 /// Prints a text. The reader may close the pipe early.
-fn answer(text: &str) -> ExitCode {
+fn print_text(text: &str) -> ExitCode {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            complain(&format!("stdout: {error}"), 3)
+            fail(&format!("stdout: {error}"), 3)
         }
         _ => ExitCode::SUCCESS,
     }
 }
 
-fn complain(what: &str, code: u8) -> ExitCode {
+fn fail(what: &str, code: u8) -> ExitCode {
     // If stderr is closed, the message cannot be reported elsewhere.
     writeln!(io::stderr().lock(), "toolexecd: {what}").unwrap_or_default();
     ExitCode::from(code)
 }
 
-fn asked(mut words: impl Iterator<Item = OsString>) -> Result<Args, String> {
-    let (mut config, mut check, mut clock) = (None, false, Clock::MustFollow);
+fn parse_args(mut words: impl Iterator<Item = OsString>) -> Result<DaemonArgs, String> {
+    let (mut config, mut check, mut clock) = (None, false, ClockCheck::NotEarlier);
     while let Some(word) = words.next() {
         match word.to_str() {
-            Some("--help" | "-h") => return Ok(Args::Help),
-            Some("--version" | "-V") => return Ok(Args::Version),
+            Some("--help" | "-h") => return Ok(DaemonArgs::Help),
+            Some("--version" | "-V") => return Ok(DaemonArgs::Version),
             Some("--check") => check = true,
-            Some("--clock-was-set-back") => clock = Clock::WasSetBack,
+            Some("--clock-was-set-back") => clock = ClockCheck::WasSetBack,
             Some("--config") => name_config(&mut config, words.next().unwrap_or_default())?,
             _ => match word.as_bytes().strip_prefix(b"--config=") {
                 Some(file) => name_config(&mut config, OsStr::from_bytes(file).to_owned())?,
@@ -128,9 +131,11 @@ fn asked(mut words: impl Iterator<Item = OsString>) -> Result<Args, String> {
     }
     let config = config.ok_or("--config: missing")?;
     match (check, clock) {
-        (true, Clock::WasSetBack) => Err("--clock-was-set-back: not allowed with --check".into()),
-        (true, Clock::MustFollow) => Ok(Args::Check(config)),
-        (false, clock) => Ok(Args::Run(config, clock)),
+        (true, ClockCheck::WasSetBack) => {
+            Err("--clock-was-set-back: not allowed with --check".into())
+        }
+        (true, ClockCheck::NotEarlier) => Ok(DaemonArgs::Check(config)),
+        (false, clock) => Ok(DaemonArgs::Run(config, clock)),
     }
 }
 
@@ -144,8 +149,8 @@ fn name_config(config: &mut Option<PathBuf>, file: OsString) -> Result<(), Strin
     }
 }
 
-fn places_of(config: &Config) -> Places {
-    Places {
+fn places_of(config: &Config) -> SpoolPaths {
+    SpoolPaths {
         state: config.state.clone(),
         spool: config.spool.clone(),
         results: config.spool.join("results"),
@@ -154,21 +159,21 @@ fn places_of(config: &Config) -> Places {
 }
 
 /// The resources that a daemon opens before it serves.
-struct OpenedDaemon {
-    dropbox: Dropbox,
+struct DaemonResources {
+    dropbox: Inbox,
     spool: Spool,
-    floor: daemon::Floor,
+    floor: daemon::ClockFloor,
     result_key: records::ResultKey,
     log: RecordLog,
     permissions: Option<Permissions>,
 }
 
-fn open(config: &Config, clock: Clock) -> Result<OpenedDaemon, Halt> {
+fn open(config: &Config, clock: ClockCheck) -> Result<DaemonResources, DaemonError> {
     // First, because it creates nothing: a wrong spool path must not create a spool.
-    let dropbox = Dropbox::open(&config.spool.join("approved"))?;
+    let dropbox = Inbox::open(&config.spool.join("approved"))?;
     let spool = Spool::open_for_daemon(&places_of(config))?;
-    let floor = insist_on_clock(&spool, clock)?;
-    let place = LogPlace::kept_in(&config.state, &config.log);
+    let floor = check_clock(&spool, clock)?;
+    let place = LogLocation::persisted_in(&config.state, &config.log);
     finish_key_changes(&config.keys, &place)?;
     let keys = open_keys(&config.keys, config.log_origin.as_ref())?;
     let log = RecordLog::of_daemon(place, keys.log, config.heartbeat_sec)?;
@@ -178,36 +183,36 @@ fn open(config: &Config, clock: Clock) -> Result<OpenedDaemon, Halt> {
         &config.state.join("permissions"),
         &config.spool.join("drafts"),
     )?;
-    Ok(OpenedDaemon { dropbox, spool, floor, result_key: keys.result, log, permissions })
+    Ok(DaemonResources { dropbox, spool, floor, result_key: keys.result, log, permissions })
 }
 
 /// Opens the resources, and retries during a shortage instead of exiting.
-fn open_when_there_is_room(config: &Config, clock: Clock) -> Result<OpenedDaemon, Halt> {
-    let manager = HostManager::of_environment();
+fn open_after_shortage(config: &Config, clock: ClockCheck) -> Result<DaemonResources, DaemonError> {
+    let manager = ServiceManager::of_environment();
     let mut said = false;
     loop {
         let halt = match open(config, clock) {
-            Err(halt) if halt.want().is_some() => halt,
+            Err(halt) if halt.shortage().is_some() => halt,
             opened => return opened,
         };
         if !said {
             tracing::error!("the start waits: {halt}");
             said = true;
         }
-        manager.waiting(&halt.to_string(), ROOM_INTERVAL);
-        std::thread::sleep(ROOM_INTERVAL);
+        manager.extend_start(&halt.to_string(), SHORTAGE_RETRY_INTERVAL);
+        std::thread::sleep(SHORTAGE_RETRY_INTERVAL);
     }
 }
 
-fn serve(config: Config, path: PathBuf, clock: Clock) -> Result<(), Halt> {
+fn serve(config: Config, path: PathBuf, clock: ClockCheck) -> Result<(), DaemonError> {
     // A run needs about twelve descriptors, and several runs are concurrent.
     let mut files = getrlimit(Resource::Nofile);
     files.current = files.maximum;
     setrlimit(Resource::Nofile, files)
-        .map_err(|errno| Halt::Kernel("raise the limit of open files", errno.into()))?;
-    let OpenedDaemon { dropbox, spool, floor, result_key, log, permissions } =
-        open_when_there_is_room(&config, clock)?;
-    let host = Host::new(HostParts {
+        .map_err(|errno| DaemonError::System("raise the limit of open files", errno.into()))?;
+    let DaemonResources { dropbox, spool, floor, result_key, log, permissions } =
+        open_after_shortage(&config, clock)?;
+    let host = Daemon::new(DaemonParts {
         spool,
         policy: config.policy,
         trust: config.trust,
@@ -219,12 +224,12 @@ fn serve(config: Config, path: PathBuf, clock: Clock) -> Result<(), Halt> {
         permissions,
         caches: config.state.join("caches"),
     })
-    .with_floor(floor)
-    .with_ready_cells(config.ready_cells)
-    .with_room(config.room);
-    let Config { rescan, drain, room, metrics, keep, .. } = config;
+    .with_clock_floor(floor)
+    .with_prewarmed_sandboxes(config.prewarmed_sandboxes)
+    .with_capacity(config.capacity);
+    let Config { rescan, drain, capacity: room, metrics, retention: keep, .. } = config;
     // Some requests wait for capacity, some run, and some are being published.
-    let in_flight_max = room.cells.saturating_mul(IN_FLIGHT_PER_CELL);
-    let pace = Pace { rescan, drain, in_flight_max, keep };
-    Service::new(host, dropbox, pace, path, metrics).run()
+    let in_flight_max = room.sandboxes.saturating_mul(IN_FLIGHT_PER_SANDBOX);
+    let pace = LoopConfig { rescan, drain, in_flight_max, retention: keep };
+    DaemonService::new(host, dropbox, pace, path, metrics).run()
 }

@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use records::log::{LogOrigin, PublicLogKey};
-use records::{KeyError, KeySource, Keys};
+use records::{HostKeyError, HostKeys, KeySource};
 use serde::Deserialize;
 
 /// The key `keys` of the configuration: a directory, or an agent and two of its keys.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct KeysForm {
+pub(crate) struct RawKeysConfig {
     pub(crate) directory: Option<PathBuf>,
     pub(crate) agent: Option<PathBuf>,
     result: Option<String>,
@@ -22,9 +22,9 @@ const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
 
 /// Returns the configured key source. The default is systemd's credentials if they include the
 /// result key, else the state directory.
-pub(crate) fn source(form: Option<KeysForm>, state: &Path) -> Result<KeySource, String> {
+pub(crate) fn source(form: Option<RawKeysConfig>, state: &Path) -> Result<KeySource, String> {
     let public = state.join("keys");
-    let Some(KeysForm { directory, agent, result, log }) = form else {
+    let Some(RawKeysConfig { directory, agent, result, log }) = form else {
         let lent = std::env::var_os(CREDENTIALS).map(PathBuf::from);
         return Ok(match lent.filter(|directory| directory.join("result").exists()) {
             Some(directory) => KeySource::Credentials { directory, public },
@@ -55,11 +55,14 @@ pub(crate) fn source(form: Option<KeysForm>, state: &Path) -> Result<KeySource, 
 ///
 /// # Errors
 /// [`KeyError`]; also if the log key was created for another log name.
-pub fn open_keys(source: &KeySource, configured: Option<&LogOrigin>) -> Result<Keys, KeyError> {
+pub fn open_keys(
+    source: &KeySource,
+    configured: Option<&LogOrigin>,
+) -> Result<HostKeys, HostKeyError> {
     let known = PublicLogKey::open(source.public()).ok();
     // The log keeps its name if the host is renamed.
     let origin = configured.or(known.as_ref().map(PublicLogKey::origin)).cloned();
-    Keys::open_or_create(source, &origin.unwrap_or_else(own_name))
+    HostKeys::open_or_create(source, &origin.unwrap_or_else(own_name))
 }
 
 fn own_name() -> LogOrigin {

@@ -2,9 +2,9 @@
 //! changed.
 
 mod host_keys;
-mod keep;
-pub mod outline;
-mod raw;
+pub mod lenient_config;
+mod raw_config;
+mod retention;
 mod validate;
 
 use std::num::NonZero;
@@ -15,18 +15,18 @@ use egress::client::Egress;
 use policies::{POLICY_BYTES_MAX, Policy};
 use records::KeySource;
 use records::log::LogOrigin;
-use sandbox::client::Reach;
-use spool::retention::Keep;
+use sandbox::client::LauncherAddress;
+use spool::retention::RetentionPolicy;
 
 use crate::bounded_file::{read_bytes, text_of};
+use crate::capacity::CapacityLimits;
 use crate::metrics::MetricsSettings;
 pub use crate::model::ConfigError;
-use crate::room::RoomMax;
-use crate::trust_store::{Owners, TrustFiles, TrustStore, insist_on_ours};
+use crate::trust_store::{HostTrustStore, TrustFileOwners, TrustFiles, check_owner};
 pub use crate::trust_store::{read_ais_trust, read_revoked, read_signers};
 pub use host_keys::open_keys;
-use raw::Form;
-use validate::Settings;
+use raw_config::RawDaemonConfig;
+use validate::CheckedConfig;
 
 /// The largest configuration file, in bytes.
 const CONFIG_BYTES_MAX: usize = 64 * 1024;
@@ -35,7 +35,7 @@ pub struct Config {
     pub spool: PathBuf,
     pub state: PathBuf,
     pub policy: Policy,
-    pub trust: TrustStore,
+    pub trust: HostTrustStore,
     /// The source of the keys that sign records and the log.
     pub keys: KeySource,
     /// The name of the log and of this host; the default is the name of the log key, else the host
@@ -45,7 +45,7 @@ pub struct Config {
     pub heartbeat_sec: Option<NonZero<u32>>,
     /// The directory of the log; world-readable.
     pub log: PathBuf,
-    pub launcher: Reach,
+    pub launcher: LauncherAddress,
     /// The proxy for runs with hosts; without one those requests are refused.
     pub egress: Option<Egress>,
     /// The interval of directory scans, which find submissions that inotify missed.
@@ -53,11 +53,11 @@ pub struct Config {
     /// The time that a run may continue after SIGTERM before it is cancelled.
     pub drain: Duration,
     /// The number of prewarmed sandboxes; 0 disables them.
-    pub ready_cells: usize,
+    pub prewarmed_sandboxes: usize,
     /// The limits on concurrent runs and the memory promised to them.
-    pub room: RoomMax,
+    pub capacity: CapacityLimits,
     /// Retention of results and requests; by default everything is kept.
-    pub keep: Keep,
+    pub retention: RetentionPolicy,
     /// The destinations of the metrics; by default none.
     pub metrics: MetricsSettings,
 }
@@ -83,25 +83,26 @@ impl Config {
     /// The first file that is not valid.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = read_config_text(path)?;
-        let mut form: Form = serde_yaml::from_str(&text)
+        let mut form: RawDaemonConfig = serde_yaml::from_str(&text)
             .map_err(|error| ConfigError::Syntax(path.to_owned(), error.to_string()))?;
-        let settings =
-            Settings::of(&mut form).map_err(|what| ConfigError::Value(path.to_owned(), what))?;
+        let settings = CheckedConfig::of(&mut form)
+            .map_err(|what| ConfigError::Value(path.to_owned(), what))?;
         let trusted = [&form.allowed_signers, &form.revoked, &form.ais_trust];
         let deciding = trusted.into_iter().map(Option::as_ref).chain([Some(&form.policy)]);
-        deciding.flatten().try_for_each(|path| insist_on_ours(path))?;
+        deciding.flatten().try_for_each(|path| check_owner(path))?;
         let policy = read_policy(&form.policy)?;
         let files = TrustFiles {
             allowed_signers: form.allowed_signers,
             revoked: form.revoked,
             ais: form.ais_trust,
         };
-        let Settings { room, metrics, launcher, keys, log, keep, egress } = settings;
+        let CheckedConfig { capacity: room, metrics, launcher, keys, log, retention: keep, egress } =
+            settings;
         Ok(Self {
             spool: form.spool,
             state: form.state,
             policy,
-            trust: TrustStore::open(files, Owners::Ours)?,
+            trust: HostTrustStore::open(files, TrustFileOwners::RootOrDaemon)?,
             keys,
             log_origin: log.origin,
             heartbeat_sec: log.heartbeat_sec,
@@ -110,9 +111,9 @@ impl Config {
             egress,
             rescan: Duration::from_secs(form.rescan_sec),
             drain: Duration::from_secs(form.drain_sec),
-            ready_cells: form.ready_cells,
-            room,
-            keep,
+            prewarmed_sandboxes: form.ready_cells,
+            capacity: room,
+            retention: keep,
             metrics,
         })
     }

@@ -8,33 +8,33 @@ use std::path::{Path, PathBuf};
 use egress::client::Egress;
 use records::KeySource;
 use records::log::LogOrigin;
-use sandbox::client::Reach;
-use spool::retention::Keep;
+use sandbox::client::LauncherAddress;
+use spool::retention::RetentionPolicy;
 
-use super::raw::{EgressForm, Form, LauncherForm, LogForm};
-use super::{host_keys, keep};
-use crate::metrics::{MetricsForm, MetricsSettings};
+use super::raw_config::{RawDaemonConfig, RawEgressConfig, RawLauncherConfig, RawLogConfig};
+use super::{host_keys, retention};
+use crate::capacity::CapacityLimits;
+use crate::metrics::{MetricsSettings, RawMetricsConfig};
 use crate::network::find_egress;
 use crate::programs::{find_launcher, find_program};
-use crate::room::RoomMax;
 
 /// The highest `runs_max`, far above the number of cores of any host.
 const RUNS_MAX: usize = 64;
 /// Extra worker slots of a spawned launcher: new sandboxes are built while others still end.
-const SEATS_SPARE: usize = 8;
+const SPARE_SLOTS: usize = 8;
 /// One hour: with this interval, truncation of the log is visible within an hour.
 const HEARTBEAT_SEC: u32 = 3600;
 /// More sandboxes would wait for runs that rarely come.
-const READY_CELLS_MAX: usize = 8;
+const PREWARMED_SANDBOXES_MAX: usize = 8;
 
 /// The values that need a check or a conversion.
-pub(super) struct Settings {
-    pub(super) room: RoomMax,
+pub(super) struct CheckedConfig {
+    pub(super) capacity: CapacityLimits,
     pub(super) metrics: MetricsSettings,
-    pub(super) launcher: Reach,
+    pub(super) launcher: LauncherAddress,
     pub(super) keys: KeySource,
     pub(super) log: LogSettings,
-    pub(super) keep: Keep,
+    pub(super) retention: RetentionPolicy,
     pub(super) egress: Option<Egress>,
 }
 
@@ -45,52 +45,52 @@ pub(super) struct LogSettings {
     pub(super) heartbeat_sec: Option<NonZero<u32>>,
 }
 
-impl Settings {
+impl CheckedConfig {
     /// Checks all values in a fixed order, and takes the converted ones out of the form.
     ///
     /// # Errors
     /// The first wrong value: its key, and the fix.
-    pub(super) fn of(form: &mut Form) -> Result<Self, String> {
+    pub(super) fn of(form: &mut RawDaemonConfig) -> Result<Self, String> {
         check_version(form)?;
         check_paths(form)?;
         check_spool(&form.spool)?;
         check_numbers(form)?;
-        let room = room(form)?;
+        let room = capacity(form)?;
         let metrics = form.metrics.take();
-        let metrics = metrics.map_or_else(|| Ok(<_>::default()), MetricsForm::settings)?;
-        let seats = room.cells + form.ready_cells + SEATS_SPARE;
+        let metrics = metrics.map_or_else(|| Ok(<_>::default()), RawMetricsConfig::settings)?;
+        let seats = room.sandboxes + form.ready_cells + SPARE_SLOTS;
         Ok(Self {
             launcher: launcher(form.launcher.take(), &form.state, seats)?,
             keys: host_keys::source(form.keys.take(), &form.state)?,
             log: log(form.log.take(), &form.spool)?,
-            keep: keep::bounds(form.keep.take())?,
+            retention: retention::bounds(form.keep.take())?,
             egress: egress(form.egress.take())?,
-            room,
+            capacity: room,
             metrics,
         })
     }
 }
 
-fn check_version(form: &Form) -> Result<(), String> {
+fn check_version(form: &RawDaemonConfig) -> Result<(), String> {
     match form.config_version {
         1 => Ok(()),
         other => Err(format!("config_version: {other} is not supported; help: set it to 1")),
     }
 }
 
-fn check_numbers(form: &Form) -> Result<(), String> {
+fn check_numbers(form: &RawDaemonConfig) -> Result<(), String> {
     if form.rescan_sec == 0 {
         return Err("rescan_sec: 0 is not allowed; help: set it to 1 second or more".to_owned());
     }
-    if form.ready_cells > READY_CELLS_MAX {
-        let (found, most) = (form.ready_cells, READY_CELLS_MAX);
+    if form.ready_cells > PREWARMED_SANDBOXES_MAX {
+        let (found, most) = (form.ready_cells, PREWARMED_SANDBOXES_MAX);
         return Err(format!("ready_cells: {found} is more than {most}; help: set 0 to {most}"));
     }
     Ok(())
 }
 
-fn log(form: Option<LogForm>, spool: &Path) -> Result<LogSettings, String> {
-    let form = form.unwrap_or(LogForm { origin: None, directory: None, heartbeat_sec: None });
+fn log(form: Option<RawLogConfig>, spool: &Path) -> Result<LogSettings, String> {
+    let form = form.unwrap_or(RawLogConfig { origin: None, directory: None, heartbeat_sec: None });
     let origin = form.origin.as_deref().map(str::parse).transpose();
     Ok(LogSettings {
         origin: origin.map_err(|error| format!("log.origin: {error}"))?,
@@ -100,7 +100,7 @@ fn log(form: Option<LogForm>, spool: &Path) -> Result<LogSettings, String> {
 }
 
 /// Refuses relative paths, which would depend on the working directory of the daemon.
-fn check_paths(form: &Form) -> Result<(), String> {
+fn check_paths(form: &RawDaemonConfig) -> Result<(), String> {
     let launcher = form.launcher.as_ref();
     let paths = [
         ("spool", Some(&form.spool)),
@@ -145,8 +145,8 @@ fn check_spool(spool: &Path) -> Result<(), String> {
 }
 
 /// Returns the egress proxy. `hosts_file` is for hosts without DNS, and for a spawned proxy only.
-fn egress(form: Option<EgressForm>) -> Result<Option<Egress>, String> {
-    let Some(EgressForm { socket, program, hosts_file }) = form else {
+fn egress(form: Option<RawEgressConfig>) -> Result<Option<Egress>, String> {
+    let Some(RawEgressConfig { socket, program, hosts_file }) = form else {
         return Ok(find_egress());
     };
     let program = match (socket, program) {
@@ -173,7 +173,7 @@ fn egress(form: Option<EgressForm>) -> Result<Option<Egress>, String> {
 
 /// Returns the capacity. The defaults are two runs per core, so that the cores stay busy while some
 /// runs wait for the disk, and four fifths of the memory.
-fn room(form: &Form) -> Result<RoomMax, String> {
+fn capacity(form: &RawDaemonConfig) -> Result<CapacityLimits, String> {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let cells = form.runs_max.unwrap_or((2 * cores).clamp(2, RUNS_MAX));
     let found = rustix::system::sysinfo();
@@ -185,16 +185,20 @@ fn room(form: &Form) -> Result<RoomMax, String> {
     if memory_bytes == 0 {
         return Err("memory_bytes_max: 0 is not allowed; help: set it to 1 byte or more".to_owned());
     }
-    Ok(RoomMax { cells, memory_bytes })
+    Ok(CapacityLimits { sandboxes: cells, memory_bytes })
 }
 
-fn launcher(form: Option<LauncherForm>, state: &Path, seats: usize) -> Result<Reach, String> {
-    let form = form.unwrap_or(LauncherForm { socket: None, program: None });
+fn launcher(
+    form: Option<RawLauncherConfig>,
+    state: &Path,
+    seats: usize,
+) -> Result<LauncherAddress, String> {
+    let form = form.unwrap_or(RawLauncherConfig { socket: None, program: None });
     let program = match (form.socket, form.program) {
         (Some(_), Some(_)) => {
             return Err("launcher: socket and program are both set; help: remove one".into());
         }
-        (Some(socket), None) => return Ok(Reach::Socket(socket)),
+        (Some(socket), None) => return Ok(LauncherAddress::Socket(socket)),
         (None, Some(program)) if !program.is_file() => {
             let shown = program.display();
             return Err(format!(
@@ -206,5 +210,5 @@ fn launcher(form: Option<LauncherForm>, state: &Path, seats: usize) -> Result<Re
     };
     let staging = state.join("staging");
     let (mounts_allowed, seats_max) = (Vec::new(), u32::try_from(seats).unwrap_or(u32::MAX));
-    Ok(Reach::Spawn { program, staging, mounts_allowed, seats_max })
+    Ok(LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes: seats_max })
 }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use spool::{SpoolError, tell_file};
+use spool::{SpoolError, publish_file};
 
 use super::registry::Metrics;
 
@@ -35,7 +35,7 @@ impl MetricsFile {
     ///
     /// # Errors
     /// The disk; the write is retried after the interval. Only readers are affected.
-    pub fn keep(&mut self, metrics: &Metrics) -> Result<(), SpoolError> {
+    pub fn write_if_due(&mut self, metrics: &Metrics) -> Result<(), SpoolError> {
         match self.due(metrics) {
             Some(due) if due <= Instant::now() => self.write(metrics),
             _ => Ok(()),
@@ -49,6 +49,6 @@ impl MetricsFile {
     pub fn write(&mut self, metrics: &Metrics) -> Result<(), SpoolError> {
         // Read before rendering: a concurrent change may be in the file, and causes another write.
         self.written = Some((Instant::now(), metrics.changes()));
-        tell_file(&self.path, metrics.render().as_bytes())
+        publish_file(&self.path, metrics.render().as_bytes())
     }
 }

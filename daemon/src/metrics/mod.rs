@@ -8,9 +8,9 @@ mod registry;
 mod settings;
 mod socket;
 
-pub use self::model::SocketError;
+pub use self::model::MetricsSocketError;
 pub use file::MetricsFile;
-pub use registry::{Metrics, StoppedBy, Timed};
-pub(crate) use settings::MetricsForm;
+pub use registry::{AdmissionStopReason, Metrics, TimedStep};
 pub use settings::MetricsSettings;
+pub(crate) use settings::RawMetricsConfig;
 pub use socket::MetricsSocket;

@@ -4,20 +4,20 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use spool::Want;
+use spool::Shortage;
 
 /// The metrics socket cannot be opened.
 #[derive(Debug)]
-pub enum SocketError {
+pub enum MetricsSocketError {
     /// Another process answers at this path, or it is not a socket.
-    Taken(PathBuf),
+    InUse(PathBuf),
     Io(PathBuf, io::Error),
 }
 
-impl fmt::Display for SocketError {
+impl fmt::Display for MetricsSocketError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Taken(path) => {
+            Self::InUse(path) => {
                 let shown = path.display();
                 write!(f, "{shown}: already in use; help: remove it, or set another metrics.socket")
             }
@@ -26,15 +26,15 @@ impl fmt::Display for SocketError {
     }
 }
 
-impl std::error::Error for SocketError {}
+impl std::error::Error for MetricsSocketError {}
 
-impl SocketError {
+impl MetricsSocketError {
     /// Returns the shortage behind this error, if waiting can end it.
     #[must_use]
-    pub fn want(&self) -> Option<Want> {
+    pub fn shortage(&self) -> Option<Shortage> {
         match self {
-            Self::Io(_, error) => Want::of(error),
-            Self::Taken(_) => None,
+            Self::Io(_, error) => Shortage::of(error),
+            Self::InUse(_) => None,
         }
     }
 }

@@ -13,16 +13,16 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
-use spool::{Counts, Want};
+use spool::{RequestCounts, Shortage};
 use validator::{Severity, Violation};
 
 /// One label with its value.
-type Label = [(&'static str, Cow<'static, str>); 1];
-type Seconds = Family<Label, Histogram, fn() -> Histogram>;
+type MetricLabel = [(&'static str, Cow<'static, str>); 1];
+type SecondsHistogram = Family<MetricLabel, Histogram, fn() -> Histogram>;
 
 model::closed_set! {
     /// The timed steps of a request, in order.
-    pub enum Timed {
+    pub enum TimedStep {
         /// From the submission (the change time of its inode) to the claim.
         Queued = "queued",
         /// From the claim to the decision.
@@ -30,7 +30,7 @@ model::closed_set! {
         /// Staging of the inputs.
         Stage = "stage",
         /// From the staged inputs to a ready sandbox; near zero if one was prewarmed.
-        Cell = "cell",
+        Sandbox = "cell",
         /// From the start of the tool to its end.
         Run = "run",
         /// Signing and logging the record.
@@ -44,9 +44,9 @@ model::closed_set! {
 
 model::closed_set! {
     /// The reason why nothing is admitted.
-    pub enum StoppedBy {
+    pub enum AdmissionStopReason {
         /// Too little disk space for the record of another request.
-        NoRoom = "no_room",
+        NoSpace = "no_room",
         /// A write failed for lack of disk space.
         Disk = "disk",
         /// Too few file descriptors for another request.
@@ -62,13 +62,13 @@ model::closed_set! {
     }
 }
 
-impl StoppedBy {
+impl AdmissionStopReason {
     /// Returns the reason for a shortage that a call has met.
     #[must_use]
-    pub fn lacking(want: Want) -> Self {
+    pub fn of_shortage(want: Shortage) -> Self {
         match want {
-            Want::Room => Self::Disk,
-            Want::Descriptors => Self::Descriptors,
+            Shortage::DiskSpace => Self::Disk,
+            Shortage::Descriptors => Self::Descriptors,
         }
     }
 }
@@ -78,20 +78,20 @@ pub struct Metrics {
     registry: Registry,
     /// The number of changes; the writer of the file compares it with that of its last write.
     changes: AtomicU64,
-    requests: Family<Label, Gauge>,
-    outcomes: Family<Label, Counter>,
-    refusals: Family<Label, Counter>,
-    steps: Seconds,
+    requests: Family<MetricLabel, Gauge>,
+    outcomes: Family<MetricLabel, Counter>,
+    refusals: Family<MetricLabel, Counter>,
+    steps: SecondsHistogram,
     barriers: Histogram,
     fsyncs: Counter,
-    running_cells: Gauge,
-    ready_cells: Gauge,
+    running_sandboxes: Gauge,
+    prewarmed_sandboxes: Gauge,
     memory_promised: Gauge,
     memory_budget: Gauge,
     spool_free: Gauge,
     log_entries: Gauge,
     policy: Family<[(&'static str, String); 2], Gauge>,
-    stopped: Family<Label, Gauge>,
+    stopped: Family<MetricLabel, Gauge>,
 }
 
 impl Metrics {
@@ -109,8 +109,8 @@ impl Metrics {
                 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0,
             ]),
             fsyncs: Counter::default(),
-            running_cells: Gauge::default(),
-            ready_cells: Gauge::default(),
+            running_sandboxes: Gauge::default(),
+            prewarmed_sandboxes: Gauge::default(),
             memory_promised: Gauge::default(),
             memory_budget: Gauge::default(),
             spool_free: Gauge::default(),
@@ -118,16 +118,16 @@ impl Metrics {
             policy: Family::default(),
             stopped: Family::default(),
         };
-        metrics.begin().register(started)
+        metrics.create_series().register(started)
     }
 
     /// Creates every time series with the value zero: a rate needs a zero before the first event.
-    fn begin(self) -> Self {
-        self.requests(&Counts::default());
+    fn create_series(self) -> Self {
+        self.requests(&RequestCounts::default());
         for outcome in Outcome::TEXTS {
             self.outcomes.get_or_create(&label("outcome", outcome)).inc_by(0);
         }
-        for timed in Timed::ALL {
+        for timed in TimedStep::ALL {
             drop(self.steps.get_or_create(&label("step", timed.as_str())));
         }
         self.admission(None);
@@ -148,8 +148,12 @@ impl Metrics {
         let help = "Time of each barrier, one sync of the file system for everybody who waits";
         it.register_with_unit("barrier", help, seconds(), self.barriers.clone());
         it.register("fsyncs", "Single files and directories made durable", self.fsyncs.clone());
-        it.register("running_cells", "Cells with a tool in them", self.running_cells.clone());
-        it.register("ready_cells", "Cells kept ready for runs to come", self.ready_cells.clone());
+        it.register("running_cells", "Cells with a tool in them", self.running_sandboxes.clone());
+        it.register(
+            "ready_cells",
+            "Cells kept ready for runs to come",
+            self.prewarmed_sandboxes.clone(),
+        );
         let help = "Memory that was promised to the runs in flight";
         it.register_with_unit("memory_promised", help, Unit::Bytes, self.memory_promised.clone());
         let help = "Memory that may be promised at once";
@@ -177,7 +181,7 @@ impl Metrics {
     }
 
     /// Sets the number of requests in each state, as in the published status.
-    pub fn requests(&self, counts: &Counts) {
+    pub fn requests(&self, counts: &RequestCounts) {
         for (state, count) in [
             ("waiting", counts.waiting),
             ("held", counts.held),
@@ -191,13 +195,13 @@ impl Metrics {
     }
 
     /// Counts a published record.
-    pub fn ended(&self, outcome: Outcome) {
+    pub fn record_published(&self, outcome: Outcome) {
         self.outcomes.get_or_create(&label("outcome", outcome.as_str())).inc();
         self.changed();
     }
 
     /// Counts a published refusal under each of its codes. Warnings do not count.
-    pub fn refused(&self, violations: &[Violation]) {
+    pub fn refusal_published(&self, violations: &[Violation]) {
         let errors = violations.iter().filter(|one| one.severity == Severity::Error);
         let mut codes: Vec<Cow<'static, str>> = errors.map(|one| one.code.as_str()).collect();
         // Codes are a closed set, so that the number of time series is bounded.
@@ -210,7 +214,7 @@ impl Metrics {
     }
 
     /// Records the duration of a step of a request.
-    pub fn took(&self, timed: Timed, time: Duration) {
+    pub fn step_took(&self, timed: TimedStep, time: Duration) {
         self.steps.get_or_create(&label("step", timed.as_str())).observe(time.as_secs_f64());
         self.changed();
     }
@@ -228,8 +232,8 @@ impl Metrics {
     }
 
     /// Sets the number of running sandboxes, and the memory promised to them in bytes.
-    pub fn running(&self, cells: u64, memory_bytes: u64) {
-        self.set(&self.running_cells, cells);
+    pub fn running_sandboxes(&self, cells: u64, memory_bytes: u64) {
+        self.set(&self.running_sandboxes, cells);
         self.set(&self.memory_promised, memory_bytes);
     }
 
@@ -239,8 +243,8 @@ impl Metrics {
     }
 
     /// Sets the number of prewarmed sandboxes.
-    pub fn ready_cells(&self, cells: u64) {
-        self.set(&self.ready_cells, cells);
+    pub fn prewarmed_sandboxes(&self, cells: u64) {
+        self.set(&self.prewarmed_sandboxes, cells);
     }
 
     /// Sets the free space of the spool, in bytes.
@@ -266,8 +270,8 @@ impl Metrics {
     }
 
     /// Sets the reason why nothing is admitted; none clears it.
-    pub fn admission(&self, stopped: Option<StoppedBy>) {
-        for &reason in StoppedBy::ALL {
+    pub fn admission(&self, stopped: Option<AdmissionStopReason>) {
+        for &reason in AdmissionStopReason::ALL {
             let gauge = self.stopped.get_or_create(&label("reason", reason.as_str()));
             self.set(&gauge, u64::from(stopped == Some(reason)));
         }
@@ -292,7 +296,7 @@ impl Metrics {
     }
 }
 
-fn label(name: &'static str, value: &'static str) -> Label {
+fn label(name: &'static str, value: &'static str) -> MetricLabel {
     [(name, Cow::Borrowed(value))]
 }
 

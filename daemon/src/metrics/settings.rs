@@ -11,7 +11,7 @@ const INTERVAL_SEC_MAX: u64 = 3600;
 /// The key `metrics` of the configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct MetricsForm {
+pub(crate) struct RawMetricsConfig {
     pub(crate) file: Option<PathBuf>,
     pub(crate) socket: Option<PathBuf>,
     interval_sec: Option<u64>,
@@ -34,7 +34,7 @@ impl Default for MetricsSettings {
     }
 }
 
-impl MetricsForm {
+impl RawMetricsConfig {
     /// Checks the values and converts them to settings.
     pub(crate) fn settings(self) -> Result<MetricsSettings, String> {
         if self.file.is_none() && self.socket.is_none() {
@@ -55,17 +55,17 @@ impl MetricsForm {
                      node_exporter reads only *.prom"
                 ));
             }
-            in_a_directory("metrics.file", file)?;
+            check_parent_directory("metrics.file", file)?;
         }
         if let Some(socket) = &self.socket {
-            in_a_directory("metrics.socket", socket)?;
+            check_parent_directory("metrics.socket", socket)?;
         }
         let (file, socket) = (self.file, self.socket);
         Ok(MetricsSettings { file, socket, interval: Duration::from_secs(interval) })
     }
 }
 
-fn in_a_directory(key: &str, path: &Path) -> Result<(), String> {
+fn check_parent_directory(key: &str, path: &Path) -> Result<(), String> {
     let shown = path.display();
     if !path.is_absolute() {
         return Err(format!("{key}: \"{shown}\" is not an absolute path; help: begin it with /"));

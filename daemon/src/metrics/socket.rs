@@ -11,15 +11,15 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::model::SocketError;
+use super::model::MetricsSocketError;
 use super::registry::Metrics;
 
 /// The longest HTTP request, with headers.
-const QUESTION_BYTES_MAX: usize = 8 * 1024;
+const REQUEST_BYTES_MAX: usize = 8 * 1024;
 /// The time limit for the request and the response together.
 const CONNECTION_TIME_MAX: Duration = Duration::from_secs(2);
 /// The pause after an error of `accept`, which may persist.
-const PAUSE: Duration = Duration::from_millis(200);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 /// A socket that answers until it is dropped, which removes its path.
 pub struct MetricsSocket(PathBuf);
@@ -30,19 +30,19 @@ impl MetricsSocket {
     ///
     /// # Errors
     /// The path is in use, or the socket or the thread cannot be created.
-    pub fn listen(path: &Path, metrics: Arc<Metrics>) -> Result<Self, SocketError> {
-        let failed = |error| SocketError::Io(path.to_owned(), error);
+    pub fn listen(path: &Path, metrics: Arc<Metrics>) -> Result<Self, MetricsSocketError> {
+        let failed = |error| MetricsSocketError::Io(path.to_owned(), error);
         if let Ok(found) = fs::symlink_metadata(path) {
             // A socket without a listener was left by a daemon that was killed.
             if !found.file_type().is_socket() || UnixStream::connect(path).is_ok() {
-                return Err(SocketError::Taken(path.to_owned()));
+                return Err(MetricsSocketError::InUse(path.to_owned()));
             }
             fs::remove_file(path).map_err(failed)?;
         }
         let listener = UnixListener::bind(path).map_err(failed)?;
         let socket = Self(path.to_owned());
         fs::set_permissions(path, Permissions::from_mode(0o666)).map_err(failed)?;
-        let answering = move || answer_all(&listener, &metrics);
+        let answering = move || serve(&listener, &metrics);
         thread::Builder::new().name("metrics".into()).spawn(answering).map_err(failed)?;
         Ok(socket)
     }
@@ -56,25 +56,25 @@ impl Drop for MetricsSocket {
     }
 }
 
-fn answer_all(listener: &UnixListener, metrics: &Metrics) {
+fn serve(listener: &UnixListener, metrics: &Metrics) {
     loop {
         match listener.accept() {
             Ok((stream, _)) => {
-                if let Err(error) = answer(stream, metrics) {
+                if let Err(error) = respond(stream, metrics) {
                     tracing::debug!("metrics: {error}");
                 }
             }
             Err(error) => {
                 tracing::debug!("metrics: accept: {error}");
-                thread::sleep(PAUSE);
+                thread::sleep(ACCEPT_RETRY_DELAY);
             }
         }
     }
 }
 
-fn answer(mut stream: UnixStream, metrics: &Metrics) -> io::Result<()> {
+fn respond(mut stream: UnixStream, metrics: &Metrics) -> io::Result<()> {
     let until = Instant::now() + CONNECTION_TIME_MAX;
-    let question = question(&mut stream, until)?;
+    let question = read_request(&mut stream, until)?;
     let text = match question.split(|byte| *byte == b' ').next() {
         Some(b"GET") => {
             let text = metrics.render();
@@ -104,10 +104,10 @@ fn headers(bytes: usize) -> String {
 }
 
 /// Reads the head of the HTTP request; a body is not read.
-fn question(stream: &mut UnixStream, until: Instant) -> io::Result<Vec<u8>> {
+fn read_request(stream: &mut UnixStream, until: Instant) -> io::Result<Vec<u8>> {
     let (mut question, mut part) = (Vec::new(), [0; 1024]);
     while !question.windows(4).any(|end| end == b"\r\n\r\n") {
-        if question.len() >= QUESTION_BYTES_MAX {
+        if question.len() >= REQUEST_BYTES_MAX {
             return Err(io::Error::other("the request is too long"));
         }
         stream.set_read_timeout(Some(time_left(until)?))?;

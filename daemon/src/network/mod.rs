@@ -5,11 +5,11 @@ mod report;
 
 use std::path::Path;
 
-use egress::client::{Conversation, Egress};
-use egress::frame::{HostRule, Serve, TIME_MS_MAX};
-use policies::{Grant, GrantedHost, GrantedNetwork};
-use records::{NetworkUse, Unaccounted};
-use sandbox::client::ReadyCell;
+use egress::client::{Egress, EgressSession};
+use egress::frame::{EgressHostRule, ServeOrder, TIME_MS_MAX};
+use policies::{GrantedHost, GrantedNetwork, RunGrant};
+use records::{NetworkUse, UnknownUseReason};
+use sandbox::client::ReadySandbox;
 use sandbox::plan::PROXY_PORT;
 
 use crate::programs::find_program;
@@ -17,11 +17,11 @@ use crate::programs::find_program;
 /// The proxy serves from before the intent until the run is recorded.
 const TIME_MS_SPARE: u64 = 300_000;
 /// The bundle of CA certificates on common distributions, as seen in the sandbox.
-const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
+const CA_BUNDLE: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 /// The open network of a run, until it is closed or dropped.
 pub(crate) struct OpenNetwork {
-    conversation: Conversation,
+    session: EgressSession,
     granted: GrantedNetwork,
 }
 
@@ -31,41 +31,41 @@ impl OpenNetwork {
         egress: &Egress,
         granted: &GrantedNetwork,
         time_sec: u64,
-        cell: &mut ReadyCell,
+        cell: &mut ReadySandbox,
     ) -> Result<Self, String> {
         let listener = cell.take_proxy().ok_or("the sandbox has no socket for its proxy")?;
         let time_ms = time_sec.saturating_mul(1000).saturating_add(TIME_MS_SPARE);
-        let rule = |(name, host): (&String, &GrantedHost)| HostRule {
+        let rule = |(name, host): (&String, &GrantedHost)| EgressHostRule {
             name: name.clone(),
             ports: host.ports.clone(),
             private: host.private.clone(),
         };
-        let order = Serve {
+        let order = ServeOrder {
             hosts: granted.hosts.iter().map(rule).collect(),
             bytes_max: granted.bytes_max,
             connections_max: granted.connections_max,
             time_ms_max: time_ms.min(TIME_MS_MAX),
         };
         let conversation = egress.serve(order, listener).map_err(|error| error.to_string())?;
-        Ok(Self { conversation, granted: granted.clone() })
+        Ok(Self { session: conversation, granted: granted.clone() })
     }
 
     /// Ends every connection and returns the use. If the proxy was lost, the run lost its network
     /// and the use is unknown.
     pub(crate) fn close(self) -> NetworkUse {
-        let Self { conversation, granted } = self;
+        let Self { session: conversation, granted } = self;
         let confinement = conversation.confinement();
         let why = match conversation.close() {
-            Ok(report) => match report::believed(report, &granted, confinement) {
+            Ok(report) => match report::checked_report(report, &granted, confinement) {
                 Ok(report) => return NetworkUse::Known(report),
                 Err(unfit) => {
                     tracing::error!("toolexec-egress: report not accepted: {unfit}");
-                    Unaccounted::ReportUnfit
+                    UnknownUseReason::ReportInvalid
                 }
             },
             Err(error) => {
                 tracing::error!("the network use of the run is unknown: {error}");
-                Unaccounted::ProxyLost
+                UnknownUseReason::ProxyLost
             }
         };
         NetworkUse::Unknown { granted: granted.hosts.into_keys().collect(), why }
@@ -74,7 +74,7 @@ impl OpenNetwork {
 
 /// Returns the environment variables of the proxy. Variables of the policy's runtime take
 /// precedence.
-pub(crate) fn environment(grant: &Grant) -> Vec<(String, String)> {
+pub(crate) fn environment(grant: &RunGrant) -> Vec<(String, String)> {
     if grant.network().is_none() {
         return Vec::new();
     }
@@ -88,11 +88,11 @@ pub(crate) fn environment(grant: &Grant) -> Vec<(String, String)> {
     // Node's own clients use a proxy only with this variable, and not at all before 22.21 and 24.0.
     env.push(("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned()));
     // Interpreters with their own TLS library search other paths.
-    if Path::new(AUTHORITIES).is_file() {
+    if Path::new(CA_BUNDLE).is_file() {
         // Node has built-in certificates; without this variable it ignores those that the host
         // added.
         let names = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
-        env.extend(names.map(|name| (name.to_owned(), AUTHORITIES.to_owned())));
+        env.extend(names.map(|name| (name.to_owned(), CA_BUNDLE.to_owned())));
     }
     env.retain(|(name, _)| !grant.env().iter().any(|(theirs, _)| theirs == name));
     env

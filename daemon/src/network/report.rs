@@ -4,13 +4,13 @@
 
 use std::fmt;
 
-use egress::frame::{self, ADDRESSES_MAX, ASKED_BYTES_MAX, Confinement, REFUSALS_MAX};
+use egress::frame::{self, ADDRESSES_MAX, EgressConfinement, REFUSALS_MAX, REQUEST_TEXT_BYTES_MAX};
 use policies::GrantedNetwork;
-use records::{HostUse, NetworkReport, ProxyConfinement, Refusal};
+use records::{NetworkReport, ProxyConfinement, RecordedHostUse, RecordedRefusal};
 
 /// The reason why a report is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ReportFault {
+pub(super) enum EgressReportFault {
     /// The hosts differ from the granted ones, or are in another order.
     Hosts,
     /// A host has more addresses than the proxy keeps.
@@ -21,7 +21,7 @@ pub(super) enum ReportFault {
     Refusals,
 }
 
-impl fmt::Display for ReportFault {
+impl fmt::Display for EgressReportFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Hosts => "its hosts differ from the granted ones",
@@ -33,45 +33,45 @@ impl fmt::Display for ReportFault {
 }
 
 /// Checks a report and converts it for the record.
-pub(super) fn believed(
+pub(super) fn checked_report(
     report: frame::Report,
     granted: &GrantedNetwork,
-    confinement: Confinement,
-) -> Result<NetworkReport, ReportFault> {
+    confinement: EgressConfinement,
+) -> Result<NetworkReport, EgressReportFault> {
     let names = report.hosts.iter().map(|host| host.name.as_str());
     if !names.eq(granted.hosts.keys().map(String::as_str)) {
-        return Err(ReportFault::Hosts);
+        return Err(EgressReportFault::Hosts);
     }
     if report.hosts.iter().any(|host| host.addresses.len() > ADDRESSES_MAX) {
-        return Err(ReportFault::Addresses);
+        return Err(EgressReportFault::Addresses);
     }
     if !bytes_fit(&report.hosts, granted.bytes_max) {
-        return Err(ReportFault::Bytes);
+        return Err(EgressReportFault::Bytes);
     }
-    let too_long = |refusal: &frame::Refusal| refusal.asked.len() > ASKED_BYTES_MAX;
+    let too_long = |refusal: &frame::EgressRefusal| refusal.asked.len() > REQUEST_TEXT_BYTES_MAX;
     if report.refusals.len() > REFUSALS_MAX || report.refusals.iter().any(too_long) {
-        return Err(ReportFault::Refusals);
+        return Err(EgressReportFault::Refusals);
     }
-    Ok(told(report, confinement))
+    Ok(to_record(report, confinement))
 }
 
-fn bytes_fit(hosts: &[frame::HostUse], bytes_max: u64) -> bool {
-    let of = |host: &frame::HostUse| host.bytes_in.saturating_add(host.bytes_out);
+fn bytes_fit(hosts: &[frame::EgressHostUse], bytes_max: u64) -> bool {
+    let of = |host: &frame::EgressHostUse| host.bytes_in.saturating_add(host.bytes_out);
     let all = hosts.iter().fold(0_u64, |all, host| all.saturating_add(of(host)));
     // A record lists connected hosts as destinations: bytes without a connection would hide one.
     all <= bytes_max && hosts.iter().all(|host| host.connections > 0 || of(host) == 0)
 }
 
-fn told(report: frame::Report, confinement: Confinement) -> NetworkReport {
-    let host = |host: frame::HostUse| HostUse {
+fn to_record(report: frame::Report, confinement: EgressConfinement) -> NetworkReport {
+    let host = |host: frame::EgressHostUse| RecordedHostUse {
         host: host.name,
         addresses: host.addresses,
         connections: host.connections,
         bytes_out: host.bytes_out,
         bytes_in: host.bytes_in,
     };
-    let refusal = |refusal: frame::Refusal| Refusal {
-        asked: refusal.asked,
+    let refusal = |refusal: frame::EgressRefusal| RecordedRefusal {
+        destination: refusal.asked,
         reason: refusal.reason.to_string(),
         times: refusal.times,
     };
@@ -83,11 +83,11 @@ fn told(report: frame::Report, confinement: Confinement) -> NetworkReport {
     }
 }
 
-fn confined_by(confinement: Confinement) -> ProxyConfinement {
+fn confined_by(confinement: EgressConfinement) -> ProxyConfinement {
     match confinement {
-        Confinement::Landlock => ProxyConfinement::Landlock,
-        Confinement::LandlockPartly => ProxyConfinement::LandlockPartly,
-        Confinement::NoNewPrivs => ProxyConfinement::NoNewPrivs,
+        EgressConfinement::Landlock => ProxyConfinement::Landlock,
+        EgressConfinement::LandlockPartly => ProxyConfinement::LandlockPartly,
+        EgressConfinement::NoNewPrivs => ProxyConfinement::NoNewPrivs,
     }
 }
 

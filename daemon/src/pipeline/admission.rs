@@ -2,68 +2,69 @@
 //! start anything.
 
 use model::UtcTime;
-use policies::ais::Supply;
+use policies::ais::EnvironmentDigests;
 use policies::{
-    AisEvidence, AisFile, Approved, Decision, Evidence, Ledger, Permission, Submission, authorise,
+    AisEvidence, AisFile, Approved, Decision, DecisionEvidence, LedgerEvidence, PermissionEvidence,
+    SubmissionOrigin, authorise,
 };
-use spool::{Claimed, Seen, StageError, Staged};
-use validator::{Checked, Code, Draft, Place, Request, Violation};
+use spool::{Claimed, PriorRun, StageError, Staged};
+use validator::{Code, Draft, DraftCheck, FileLocation, Request, Violation};
 
-use super::model::{Decided, ReleaseReason, Step};
-use super::passage::Passage;
-use crate::held::HoldDeadline;
-use crate::model::{Halt, PermissionFiled};
-use crate::ready::{MadeAhead, ReadyCells};
+use super::model::{DecisionFacts, PipelineStep, ReleaseReason};
+use super::request_context::RequestContext;
+use crate::held_requests::HoldDeadline;
+use crate::model::{DaemonError, PermissionFiled};
+use crate::prewarm::{PrewarmedSandbox, PrewarmedSandboxes};
 use crate::recovery::was_begun;
-use crate::rules::Rules;
+use crate::rules::DaemonRules;
 use crate::system;
-use crate::verdicts::{no_egress, replayed};
+use crate::violations::{no_egress, replayed};
 
-impl Passage<'_> {
+impl RequestContext<'_> {
     /// Bytes → a well-formed request that was never started.
     pub(super) fn check(
         &self,
         draft: Draft,
         claimed: Claimed,
-        submission: &Submission,
+        submission: &SubmissionOrigin,
         now: UtcTime,
-    ) -> Result<Step<(Request, Claimed, Vec<Violation>)>, Halt> {
+    ) -> Result<PipelineStep<(Request, Claimed, Vec<Violation>)>, DaemonError> {
         let place = match submission {
-            Submission::Invoked { .. } => Place::Elsewhere,
-            Submission::Dropped { .. } => Place::Spool,
+            SubmissionOrigin::Invoked { .. } => FileLocation::Elsewhere,
+            SubmissionOrigin::Submitted { .. } => FileLocation::Spool,
         };
-        let Checked { mut violations, verdict } = draft.check(place, now);
+        let DraftCheck { mut violations, verdict } = draft.check(place, now);
         let request = match verdict {
             Ok(request) => request,
             Err(refused) => return self.refuse_draft(&refused, claimed, violations),
         };
         let seen = match claimed.replays() {
             Some(_) => None,
-            None => match self.host.spool.seen(&request.sha256(), request.id())? {
-                None => self.seen_by_others(&request)?,
+            None => match self.host.spool.prior_run(&request.sha256(), request.id())? {
+                None => self.prior_run_elsewhere(&request)?,
                 seen => seen,
             },
         };
         let Some(seen) = seen else {
-            return Ok(Step::Next((request, claimed, violations)));
+            return Ok(PipelineStep::Next((request, claimed, violations)));
         };
         violations.push(replayed(&request, &seen));
-        let decided = Decided::nothing();
-        self.refuse(&request, claimed, violations, &decided).map(Step::end)
+        let decided = DecisionFacts::undecided();
+        self.refuse(&request, claimed, violations, &decided).map(PipelineStep::end)
     }
 
     /// Finds a record of this request that was made under another ledger in the same results
     /// directory.
-    fn seen_by_others(&self, request: &Request) -> Result<Option<Seen>, Halt> {
-        let records = self.host.spool.results_of_others(request.id())?;
+    fn prior_run_elsewhere(&self, request: &Request) -> Result<Option<PriorRun>, DaemonError> {
+        let records = self.host.spool.foreign_results(request.id())?;
         let begun = records.into_iter().find(|record| was_begun(record));
         Ok(begun.map(|record| {
             let result_id = record.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let of = records::claims(&record)
                 .and_then(|it| it["request_sha256"].as_str().map(str::to_owned));
             match of == Some(request.sha256().to_string()) {
-                true => Seen::SameBytes { result_id, record },
-                false => Seen::SameId { result_id, record },
+                true => PriorRun::SameBytes { result_id, record },
+                false => PriorRun::SameId { result_id, record },
             }
         }))
     }
@@ -73,26 +74,26 @@ impl Passage<'_> {
         &self,
         request: Request,
         claimed: Claimed,
-        (submission, patience): (Submission, HoldDeadline),
+        (submission, patience): (SubmissionOrigin, HoldDeadline),
         warnings: &[Violation],
         now: UtcTime,
-    ) -> Result<Step<(Approved, Claimed)>, Halt> {
-        let Rules { policy, trust, binaries, .. } = &*self.rules;
+    ) -> Result<PipelineStep<(Approved, Claimed)>, DaemonError> {
+        let DaemonRules { policy, trust, binaries, .. } = &*self.rules;
         let permission = match &mut *self.host.permissions() {
-            Some(permissions) if policy.asks_permission(&request) => {
+            Some(permissions) if policy.requires_permission(&request) => {
                 permissions.look_up(&request)?
             }
-            _ => Permission::NotAsked,
+            _ => PermissionEvidence::NotQueried,
         };
         // Computing the digests reads every program. They are needed only for an AIS bundle that
         // the policy asks for.
-        let asked = policy.asks_ais(&request) && matches!(claimed.ais(), AisFile::Read { .. });
+        let asked = policy.requires_ais(&request) && matches!(claimed.ais(), AisFile::Read { .. });
         let supply = match asked {
             true => self.host.digests().of(policy, binaries)?.digests,
-            false => Supply::default(),
+            false => EnvironmentDigests::default(),
         };
-        let nonces_used = asked.then(|| self.host.spool.nonces_used());
-        let evidence = Evidence {
+        let nonces_used = asked.then(|| self.host.spool.used_nonces());
+        let evidence = DecisionEvidence {
             permission,
             ais: AisEvidence {
                 file: claimed.ais(),
@@ -106,43 +107,44 @@ impl Passage<'_> {
             signers: trust.signers(),
             origin: Some(self.host.log.origin()),
             // `check` has already consulted the ledger.
-            ledger: Ledger::Unused,
+            ledger: LedgerEvidence::Unused,
             binaries,
             now,
         };
         let decision = authorise(request, policy, &evidence);
         drop(nonces_used);
-        self.follow(decision, claimed, warnings, (patience, now))
+        self.follow_decision(decision, claimed, warnings, (patience, now))
     }
 
     /// A decision → the next state, or the end that the decision demands.
-    fn follow(
+    fn follow_decision(
         &self,
         decision: Decision,
         claimed: Claimed,
         warnings: &[Violation],
         (patience, now): (HoldDeadline, UtcTime),
-    ) -> Result<Step<(Approved, Claimed)>, Halt> {
+    ) -> Result<PipelineStep<(Approved, Claimed)>, DaemonError> {
         match decision {
             Decision::Approve(approved)
                 if approved.grant().network().is_some() && self.host.egress.is_none() =>
             {
                 let mut all = warnings.to_vec();
                 all.push(no_egress(approved.request()));
-                let decided = Decided::by(&approved);
-                self.refuse(approved.request(), claimed, all, &decided).map(Step::end)
+                let decided = DecisionFacts::by(&approved);
+                self.refuse(approved.request(), claimed, all, &decided).map(PipelineStep::end)
             }
-            Decision::Approve(approved) => Ok(Step::Next((approved, claimed))),
-            Decision::Hold { request, violations, .. } if patience.lasts(now) => {
+            Decision::Approve(approved) => Ok(PipelineStep::Next((approved, claimed))),
+            Decision::Hold { request, violations, .. } if patience.allows_hold(now) => {
                 let asked = self.ask_permission(&request, &violations);
                 self.host.spool.abandon(claimed);
-                Ok(Step::Hold(violations, asked))
+                Ok(PipelineStep::Hold(violations, asked))
             }
             Decision::Hold { request, violations, grounds }
             | Decision::Refuse { request, violations, grounds } => {
                 let all = warnings.iter().cloned().chain(violations).collect();
-                let decided = Decided { grounds: Some(grounds), ..Decided::nothing() };
-                self.refuse(&request, claimed, all, &decided).map(Step::end)
+                let decided =
+                    DecisionFacts { rationale: Some(grounds), ..DecisionFacts::undecided() };
+                self.refuse(&request, claimed, all, &decided).map(PipelineStep::end)
             }
         }
     }
@@ -151,7 +153,9 @@ impl Passage<'_> {
     fn ask_permission(&self, request: &Request, violations: &[Violation]) -> PermissionFiled {
         let is_requestable = |it: &Violation| it.code == Code::PermissionRequestable;
         match &mut *self.host.permissions() {
-            Some(permissions) if violations.iter().any(is_requestable) => permissions.ask(request),
+            Some(permissions) if violations.iter().any(is_requestable) => {
+                permissions.file_request(request)
+            }
             _ => PermissionFiled::Yes,
         }
     }
@@ -164,8 +168,8 @@ impl Passage<'_> {
         claimed: Claimed,
         warnings: &[Violation],
         patience: HoldDeadline,
-    ) -> Result<Step<(Staged, Option<MadeAhead>)>, Halt> {
-        let ahead = ReadyCells::take(&self.host.ready, &self.host.spool, &approved);
+    ) -> Result<PipelineStep<(Staged, Option<PrewarmedSandbox>)>, DaemonError> {
+        let ahead = PrewarmedSandboxes::take(&self.host.prewarmed, &self.host.spool, &approved);
         let (staged, ahead) = match ahead {
             Some((slot, ahead)) => {
                 (self.host.spool.stage_into(slot, approved, claimed), Some(ahead))
@@ -173,28 +177,28 @@ impl Passage<'_> {
             None => (self.host.spool.stage(approved, claimed), None),
         };
         let failed = match staged {
-            Ok(staged) => return Ok(Step::Next((staged, ahead))),
+            Ok(staged) => return Ok(PipelineStep::Next((staged, ahead))),
             Err(failed) => *failed,
         };
         drop(ahead);
         match failed {
             StageError::Refused { approved, claimed, violations } => {
                 let all = warnings.iter().cloned().chain(violations).collect();
-                let decided = Decided::by(&approved);
-                self.refuse(approved.request(), claimed, all, &decided).map(Step::end)
+                let decided = DecisionFacts::by(&approved);
+                self.refuse(approved.request(), claimed, all, &decided).map(PipelineStep::end)
             }
             StageError::Disk { claimed, error, .. }
-                if error.want().is_some() && patience.lasts(system::now()) =>
+                if error.shortage().is_some() && patience.allows_hold(system::now()) =>
             {
                 tracing::error!("{error}");
                 self.host.spool.abandon(claimed);
-                Ok(Step::Leave(
-                    error.want().map_or(ReleaseReason::Unwanted, ReleaseReason::Wanting),
+                Ok(PipelineStep::Release(
+                    error.shortage().map_or(ReleaseReason::Unwanted, ReleaseReason::Shortage),
                 ))
             }
             StageError::Disk { approved, claimed, error } => self
-                .not_set_up(&approved, claimed, warnings.to_vec(), &error.to_string())
-                .map(Step::end),
+                .record_setup_error(&approved, claimed, warnings.to_vec(), &error.to_string())
+                .map(PipelineStep::end),
         }
     }
 }

@@ -2,18 +2,18 @@
 //! and the input of a record.
 
 use model::{Outcome, Sha256};
-use policies::{AisFile, Approved, Grounds, SignatureFile, Touch};
-use records::{NetworkUse, Ran, Subject};
+use policies::{AisFile, Approved, Rationale, SignatureFile, Touch};
+use records::{NetworkUse, RecordSubject, StartedRun};
 use sandbox::report::Confinement;
-use spool::{Claimed, Originals, Receipt, Replayed, Want};
-use validator::{Refused, Request, Violation};
+use spool::{Claimed, Receipt, ReplaySource, Shortage, SubmissionState};
+use validator::{RefusedDraft, Request, Violation};
 
-use crate::model::{Halt, PermissionFiled};
+use crate::model::{DaemonError, PermissionFiled};
 
 /// A request with a signed and published record.
 #[derive(Debug)]
 #[must_use]
-pub struct Told {
+pub struct RecordedRequest {
     pub outcome: Outcome,
     /// Upstream's exit code: that of the tool, or -1 if nothing ran.
     pub exit_code: i32,
@@ -25,16 +25,16 @@ pub struct Told {
     /// Layers that were missing and permitted to be missing by a named exception.
     pub degraded: Vec<String>,
     /// The state of the submitted file.
-    pub originals: Originals,
+    pub originals: SubmissionState,
 }
 
-impl Told {
+impl RecordedRequest {
     /// Returns the end of a request whose record is published and which lacked no layer.
     pub(super) fn of(
         published: PublishedRecord,
         exit_code: i32,
         violations: Vec<Violation>,
-        originals: Originals,
+        originals: SubmissionState,
     ) -> Self {
         let PublishedRecord { receipt, outcome, reason, .. } = published;
         Self { outcome, exit_code, receipt, violations, reason, degraded: Vec::new(), originals }
@@ -43,10 +43,10 @@ impl Told {
 
 /// The wanted continuation of a request in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Wish {
-    GoOn,
+pub(crate) enum Continuation {
+    Continue,
     /// Release the request if it was not started; a started run goes on.
-    LeaveUnbegun,
+    ReleaseUnstarted,
     /// End a started run; release a request that was not started.
     End,
 }
@@ -54,12 +54,12 @@ pub(crate) enum Wish {
 /// The result of processing a claim.
 #[must_use]
 pub(crate) enum ClaimOutcome {
-    Told(Box<Told>),
+    Recorded(Box<RecordedRequest>),
     /// The request waits for an approval, a permission or an operator. The claim was given up, and
     /// the original is still in place.
     Held(Vec<Violation>, PermissionFiled),
     /// The claim was given up before the start; the original is still in place.
-    Left(ReleaseReason),
+    Released(ReleaseReason),
 }
 
 /// The reason why a claim was released.
@@ -68,37 +68,37 @@ pub(crate) enum ReleaseReason {
     /// The request is not wanted now, or the daemon is stopping.
     Unwanted,
     /// A shortage that other processes may end.
-    Wanting(Want),
+    Shortage(Shortage),
     /// A call failed that may succeed soon.
-    Passing,
+    Transient,
 }
 
 impl ClaimOutcome {
     /// Returns the outcome of a published record.
-    pub(super) fn told(told: Told) -> Self {
-        Self::Told(Box::new(told))
+    pub(super) fn recorded(told: RecordedRequest) -> Self {
+        Self::Recorded(Box::new(told))
     }
 
     /// Returns the record of a request that cannot be held.
-    pub(super) fn at_once(self) -> Result<Told, Halt> {
+    pub(super) fn into_recorded(self) -> Result<RecordedRequest, DaemonError> {
         match self {
-            Self::Told(told) => Ok(*told),
-            Self::Held(..) | Self::Left(_) => Err(Halt::NobodyHolds),
+            Self::Recorded(told) => Ok(*told),
+            Self::Held(..) | Self::Released(_) => Err(DaemonError::CannotHold),
         }
     }
 }
 
 /// The next state of a request, its end, or a hold or release of the claim.
-pub(super) enum Step<T> {
+pub(super) enum PipelineStep<T> {
     Next(T),
-    End(Box<Told>),
+    End(Box<RecordedRequest>),
     Hold(Vec<Violation>, PermissionFiled),
-    Leave(ReleaseReason),
+    Release(ReleaseReason),
 }
 
-impl<T> Step<T> {
+impl<T> PipelineStep<T> {
     /// Returns the end of a request whose record is published.
-    pub(super) fn end(told: Told) -> Self {
+    pub(super) fn end(told: RecordedRequest) -> Self {
         Self::End(Box::new(told))
     }
 }
@@ -107,15 +107,15 @@ impl<T> Step<T> {
 macro_rules! next {
     ($step:expr) => {
         match $step {
-            $crate::pipeline::model::Step::Next(next) => next,
-            $crate::pipeline::model::Step::End(told) => {
-                return Ok($crate::pipeline::model::ClaimOutcome::Told(told))
+            $crate::pipeline::model::PipelineStep::Next(next) => next,
+            $crate::pipeline::model::PipelineStep::End(told) => {
+                return Ok($crate::pipeline::model::ClaimOutcome::Recorded(told))
             }
-            $crate::pipeline::model::Step::Hold(waits_for, asked) => {
+            $crate::pipeline::model::PipelineStep::Hold(waits_for, asked) => {
                 return Ok($crate::pipeline::model::ClaimOutcome::Held(waits_for, asked))
             }
-            $crate::pipeline::model::Step::Leave(why) => {
-                return Ok($crate::pipeline::model::ClaimOutcome::Left(why))
+            $crate::pipeline::model::PipelineStep::Release(why) => {
+                return Ok($crate::pipeline::model::ClaimOutcome::Released(why))
             }
         }
     };
@@ -123,9 +123,9 @@ macro_rules! next {
 pub(super) use next;
 
 /// The facts about a decision that a record states.
-pub(crate) struct Decided {
+pub(crate) struct DecisionFacts {
     /// The reasons of the decision; none if they are unknown after a crash.
-    pub(crate) grounds: Option<Grounds>,
+    pub(crate) rationale: Option<Rationale>,
     pub(crate) approval: String,
     pub(crate) approvals: Vec<(String, String)>,
     pub(crate) touches: Vec<(String, Touch)>,
@@ -133,11 +133,11 @@ pub(crate) struct Decided {
     pub(crate) policy: Option<(String, Sha256)>,
 }
 
-impl Decided {
+impl DecisionFacts {
     /// Returns the facts without an approval.
-    pub(crate) fn nothing() -> Self {
+    pub(crate) fn undecided() -> Self {
         Self {
-            grounds: Some(Grounds::default()),
+            rationale: Some(Rationale::default()),
             approval: "none".into(),
             approvals: Vec::new(),
             touches: Vec::new(),
@@ -148,7 +148,7 @@ impl Decided {
     /// Returns the facts of an approved request.
     pub(crate) fn by(approved: &Approved) -> Self {
         Self {
-            grounds: Some(approved.grounds().clone()),
+            rationale: Some(approved.grounds().clone()),
             approval: approved.grant().approval_text().to_owned(),
             approvals: approved.grant().approvals().to_vec(),
             touches: approved.grant().touches().to_vec(),
@@ -159,40 +159,40 @@ impl Decided {
 
 /// The input of a record, without the fields that the writer adds.
 #[derive(Clone, Copy)]
-pub(crate) struct Story<'a> {
-    pub(crate) subject: Subject<'a>,
+pub(crate) struct RecordInput<'a> {
+    pub(crate) subject: RecordSubject<'a>,
     pub(crate) signatures: &'a [SignatureFile],
     pub(crate) ais: &'a AisFile,
-    pub(crate) replays: Option<&'a Replayed>,
+    pub(crate) replays: Option<&'a ReplaySource>,
     pub(crate) outcome: Outcome,
     pub(crate) reason: Option<&'a str>,
     pub(crate) violations: &'a [Violation],
-    pub(crate) decided: &'a Decided,
-    pub(crate) ran: Option<Ran<'a>>,
+    pub(crate) decided: &'a DecisionFacts,
+    pub(crate) ran: Option<StartedRun<'a>>,
     /// Stated even if the run itself cannot be recorded.
     pub(crate) network: &'a NetworkUse,
     pub(crate) confinement_ready: Option<&'a Confinement>,
 }
 
 /// A placeholder that every record input replaces.
-static UNDECIDED: Decided = Decided {
-    grounds: None,
+static UNDECIDED: DecisionFacts = DecisionFacts {
+    rationale: None,
     approval: String::new(),
     approvals: Vec::new(),
     touches: Vec::new(),
     policy: None,
 };
 
-impl<'a> Story<'a> {
+impl<'a> RecordInput<'a> {
     pub(crate) fn of_request(request: &'a Request, claimed: &'a Claimed) -> Self {
         let replays = claimed.replays();
         let signatures = claimed.signatures();
         let ais = claimed.ais();
-        Self { replays, ais, ..Self::of(Subject::Request(request), signatures) }
+        Self { replays, ais, ..Self::of(RecordSubject::Request(request), signatures) }
     }
 
-    pub(crate) fn of_draft(refused: &'a Refused, claimed: &'a Claimed) -> Self {
-        let subject = Subject::Unusable {
+    pub(crate) fn of_draft(refused: &'a RefusedDraft, claimed: &'a Claimed) -> Self {
+        let subject = RecordSubject::Unusable {
             file_name: refused.file_name(),
             bytes: refused.bytes(),
             request_id: refused.request_id(),
@@ -201,7 +201,7 @@ impl<'a> Story<'a> {
         Self { replays, ais, ..Self::of(subject, claimed.signatures()) }
     }
 
-    pub(crate) fn of(subject: Subject<'a>, signatures: &'a [SignatureFile]) -> Self {
+    pub(crate) fn of(subject: RecordSubject<'a>, signatures: &'a [SignatureFile]) -> Self {
         Self {
             subject,
             signatures,
@@ -226,5 +226,5 @@ pub(crate) struct PublishedRecord {
     pub(crate) outcome: Outcome,
     pub(crate) reason: Option<String>,
     /// True if streams and artifacts are part of the record.
-    pub(crate) whole: bool,
+    pub(crate) is_complete: bool,
 }

@@ -4,25 +4,26 @@
 use model::{Outcome, ResultId};
 use policies::Approved;
 use records::NetworkUse;
-use sandbox::client::{BuildError, ReadyCell, RunNews};
-use sandbox::report::{Confinement, Finished};
+use sandbox::client::{BuildError, ReadySandbox, RunEvent};
+use sandbox::report::{Confinement, FinishedRun};
 use spool::failpoint::{Failpoint, reach};
 use spool::{BeginError, Begun, ResultDraft, Staged};
 use validator::{Code, Violation};
 
 use super::model::{
-    ClaimOutcome, Decided, PublishedRecord, ReleaseReason, Step, Story, Told, Wish, next,
+    ClaimOutcome, Continuation, DecisionFacts, PipelineStep, PublishedRecord, RecordInput,
+    RecordedRequest, ReleaseReason, next,
 };
-use super::passage::Passage;
+use super::request_context::RequestContext;
 use super::sandbox::{PreparedRun, SandboxOrigin};
-use crate::held::HoldDeadline;
-use crate::model::Halt;
+use crate::capacity::CapacityPermit;
+use crate::held_requests::HoldDeadline;
+use crate::log_event::{self, LogEvent, LogEventFields};
+use crate::model::DaemonError;
 use crate::network::OpenNetwork;
 use crate::probe::HostFault;
-use crate::room::Place;
 use crate::system;
-use crate::transition::{self, Fields, Transition};
-use crate::verdicts::{judge_outputs, replayed};
+use crate::violations::{judge_outputs, replayed};
 
 /// A run whose start is durable in the ledger, and its sandbox.
 struct BegunRun {
@@ -30,8 +31,8 @@ struct BegunRun {
     violations: Vec<Violation>,
     result: ResultDraft,
     begun: Begun,
-    ready: ReadyCell,
-    made: SandboxOrigin,
+    ready: ReadySandbox,
+    origin: SandboxOrigin,
 }
 
 /// Facts of a run besides its end.
@@ -43,46 +44,46 @@ struct RunEvidence<'a> {
 
 /// The known end of a run.
 enum RunEnd {
-    Finished(Box<Finished>),
+    Finished(Box<FinishedRun>),
     NeverStarted(String),
     /// It ran or may have run, and its effects could not be collected.
-    Unrecorded(String),
+    OutcomeUnknown(String),
 }
 
-impl Passage<'_> {
+impl RequestContext<'_> {
     /// Begins, starts, finishes and records a run. The request is used up from here on, unless no
     /// tool could be started.
     pub(super) fn run(
         &self,
         prepared: PreparedRun,
-        (place, patience): (Place<'_>, HoldDeadline),
-        wish: &mut dyn FnMut() -> Wish,
-    ) -> Result<ClaimOutcome, Halt> {
+        (place, patience): (CapacityPermit<'_>, HoldDeadline),
+        wish: &mut dyn FnMut() -> Continuation,
+    ) -> Result<ClaimOutcome, DaemonError> {
         let prepared = next!(self.confirm(prepared, patience, wish)?);
-        let BegunRun { network, violations, result, begun, ready, made } =
+        let BegunRun { network, violations, result, begun, ready, origin: made } =
             next!(self.begin(prepared)?);
         let id = begun.staged().approved().request().id().clone();
         let confinement = ready.confinement().clone();
         let ended = self.run_begun(&begun, (ready, made), &result, wish);
         // The sandbox is gone with its memory, and recording needs no permit.
         drop(place);
-        self.journey.ended(&id, begun.result_id());
+        self.progress.ended(&id, begun.result_id());
         if matches!(ended, RunEnd::NeverStarted(_)) {
-            self.give_back(&begun)?;
+            self.give_request_back(&begun)?;
         }
         reach(Failpoint::Collected);
         let network = network.map_or(NetworkUse::Nothing, OpenNetwork::close);
         let known = RunEvidence { confinement: &confinement, network: &network };
-        let (published, exit_code) = self.tell_run(&begun, known, &ended, result, &violations)?;
+        let (published, exit_code) = self.record_run(&begun, known, &ended, result, &violations)?;
         let (approved, claimed) = begun.into_staged().into_parts();
         if let Some(permissions) = &mut *self.host.permissions() {
-            permissions.clean_up(approved.request());
+            permissions.end_workflow(approved.request());
         }
         let originals = self.host.spool.archive_claim(claimed, &published.receipt)?;
-        let exit_code = if published.whole { exit_code } else { -1 };
-        let mut told = Told::of(published, exit_code, violations, originals);
+        let exit_code = if published.is_complete { exit_code } else { -1 };
+        let mut told = RecordedRequest::of(published, exit_code, violations, originals);
         told.degraded = confinement.degraded;
-        Ok(ClaimOutcome::told(told))
+        Ok(ClaimOutcome::recorded(told))
     }
 
     /// A prepared run → the same, still wanted and approved, with its permission consumed.
@@ -90,8 +91,8 @@ impl Passage<'_> {
         &self,
         prepared: PreparedRun,
         patience: HoldDeadline,
-        wish: &mut dyn FnMut() -> Wish,
-    ) -> Result<Step<PreparedRun>, Halt> {
+        wish: &mut dyn FnMut() -> Continuation,
+    ) -> Result<PipelineStep<PreparedRun>, DaemonError> {
         let staged = &prepared.staged;
         // Staging and building take time, and an approval may expire meanwhile. A replay is decided
         // at the time of its original.
@@ -102,19 +103,19 @@ impl Passage<'_> {
         }
         // The last check for a cancellation before the request is used up. The clock may have been
         // set back since the admission.
-        let unwanted = wish() != Wish::GoOn || self.host.floor.check().is_err();
-        if unwanted && patience.lasts(system::now()) {
-            return Ok(self.leave_prepared(prepared));
+        let unwanted = wish() != Continuation::Continue || self.host.clock_floor.check().is_err();
+        if unwanted && patience.allows_hold(system::now()) {
+            return Ok(self.release_prepared(prepared));
         }
-        if let Err(blocked) = self.spend_permission(staged.approved())? {
+        if let Err(blocked) = self.consume_permission(staged.approved())? {
             // Another request has consumed the permission. The next decision files a new permission
             // request.
-            return match patience.lasts(system::now()) {
-                true => Ok(self.leave_prepared(prepared)),
+            return match patience.allows_hold(system::now()) {
+                true => Ok(self.release_prepared(prepared)),
                 false => self.refuse_prepared(prepared, blocked),
             };
         }
-        Ok(Step::Next(prepared))
+        Ok(PipelineStep::Next(prepared))
     }
 
     /// Refuses a request whose sandbox is ready.
@@ -122,7 +123,7 @@ impl Passage<'_> {
         &self,
         prepared: PreparedRun,
         violation: Violation,
-    ) -> Result<Step<T>, Halt> {
+    ) -> Result<PipelineStep<T>, DaemonError> {
         let PreparedRun { staged, ready, violations, .. } = prepared;
         drop(ready);
         self.refuse_staged(staged, violations, violation)
@@ -133,26 +134,26 @@ impl Passage<'_> {
         staged: Staged,
         mut violations: Vec<Violation>,
         violation: Violation,
-    ) -> Result<Step<T>, Halt> {
+    ) -> Result<PipelineStep<T>, DaemonError> {
         let (approved, claimed) = staged.into_parts();
         violations.push(violation);
-        let decided = Decided::by(&approved);
-        self.refuse(approved.request(), claimed, violations, &decided).map(Step::end)
+        let decided = DecisionFacts::by(&approved);
+        self.refuse(approved.request(), claimed, violations, &decided).map(PipelineStep::end)
     }
 
     /// Releases the claim of a request whose sandbox is ready.
-    fn leave_prepared<T>(&self, prepared: PreparedRun) -> Step<T> {
+    fn release_prepared<T>(&self, prepared: PreparedRun) -> PipelineStep<T> {
         let PreparedRun { staged, ready, .. } = prepared;
         drop(ready);
         self.host.spool.abandon(staged.into_parts().1);
-        Step::Leave(ReleaseReason::Unwanted)
+        PipelineStep::Release(ReleaseReason::Unwanted)
     }
 
     /// A confirmed run → one whose start is durable in the ledger.
-    fn begin(&self, prepared: PreparedRun) -> Result<Step<BegunRun>, Halt> {
-        let PreparedRun { staged, ready, made, network, violations } = prepared;
+    fn begin(&self, prepared: PreparedRun) -> Result<PipelineStep<BegunRun>, DaemonError> {
+        let PreparedRun { staged, ready, origin: made, network, violations } = prepared;
         // A tool must not run if its record cannot be logged.
-        self.host.log.ready()?;
+        self.host.log.check_writable()?;
         let id = staged.approved().request().id().clone();
         let replays = staged.claimed().replays();
         let result = self.draft_result(replays, |at| ResultId::for_request(at, &id))?;
@@ -169,14 +170,17 @@ impl Passage<'_> {
                 return self.refuse_staged(*staged, violations, violation);
             }
         };
-        self.host.floor.raise(begun.at(), &self.host.spool.roots()[0].join("ledger"));
-        self.journey.line(Transition::Begun, &id);
-        Ok(Step::Next(BegunRun { network, violations, result, begun, ready, made }))
+        self.host.clock_floor.raise(begun.at(), &self.host.spool.roots()[0].join("ledger"));
+        self.progress.log_event(LogEvent::Begun, &id);
+        Ok(PipelineStep::Next(BegunRun { network, violations, result, begun, ready, origin: made }))
     }
 
     /// Consumes a one-time permission before the start: a crash in between loses a use and never
     /// grants it twice.
-    fn spend_permission(&self, approved: &Approved) -> Result<Result<(), Violation>, Halt> {
+    fn consume_permission(
+        &self,
+        approved: &Approved,
+    ) -> Result<Result<(), Violation>, DaemonError> {
         let Some(found) = &approved.grounds().permission else { return Ok(Ok(())) };
         let mut permissions = self.host.permissions();
         let Some(permissions) = &mut *permissions else {
@@ -184,7 +188,7 @@ impl Passage<'_> {
             let message = format!("{}: the permission store is closed", approved.request().id());
             return Ok(Err(Violation::error(Code::PermissionRequestable, message)));
         };
-        match permissions.spend(found, approved.request(), &self.rules.policy) {
+        match permissions.consume(found, approved.request(), &self.rules.policy) {
             Ok(()) => Ok(Ok(())),
             Err(error) if error.is_refusal() => {
                 let message = format!("{}: {error}", approved.request().id());
@@ -196,9 +200,9 @@ impl Passage<'_> {
 
     /// Gives the request back if no tool was started. If the ledger line does not fit on the disk,
     /// the request remains used up.
-    fn give_back(&self, begun: &Begun) -> Result<(), Halt> {
+    fn give_request_back(&self, begun: &Begun) -> Result<(), DaemonError> {
         match self.host.spool.note_not_started(begun) {
-            Err(error) if error.want().is_some() => {
+            Err(error) if error.shortage().is_some() => {
                 tracing::error!("the request stays used up: {error}")
             }
             noted => noted?,
@@ -209,74 +213,76 @@ impl Passage<'_> {
     fn run_begun(
         &self,
         begun: &Begun,
-        (ready, made): (ReadyCell, SandboxOrigin),
+        (ready, made): (ReadySandbox, SandboxOrigin),
         result: &ResultDraft,
-        wish: &mut dyn FnMut() -> Wish,
+        wish: &mut dyn FnMut() -> Continuation,
     ) -> RunEnd {
         let id = begun.staged().approved().request().id();
-        let news = |news: RunNews| match news {
-            RunNews::Used(usage) => self.journey.used(usage),
-            RunNews::Stuck(state) => tracing::warn!(
+        let news = |news: RunEvent| match news {
+            RunEvent::Usage(usage) => self.progress.used(usage),
+            RunEvent::Stuck(state) => tracing::warn!(
                 request = id.as_str(),
                 "the launcher does not answer: {state}; the run still ends at its time limit"
             ),
         };
         let running = match ready.start_told(result.directory(), news) {
             Ok(running) => running,
-            Err(error @ BuildError::Unknown(_)) => return RunEnd::Unrecorded(error.to_string()),
+            Err(error @ BuildError::Unknown(_)) => {
+                return RunEnd::OutcomeUnknown(error.to_string());
+            }
             Err(error) => return RunEnd::NeverStarted(HostFault::of(&error).reason()),
         };
         let (request, cell) = (Some(id.as_str()), Some(made.as_str()));
-        let fields = Fields { request, cell, ..Fields::default() };
-        transition::log(Transition::Started, &fields);
-        self.journey.came_to(spool::Step::Running);
+        let fields = LogEventFields { request, sandbox: cell, ..LogEventFields::default() };
+        log_event::log(LogEvent::Started, &fields);
+        self.progress.enter_step(spool::RunningStep::Running);
         reach(Failpoint::Started);
-        match running.finish_told(|| wish() == Wish::End, news) {
+        match running.finish_with_events(|| wish() == Continuation::End, news) {
             Ok(finished) => RunEnd::Finished(Box::new(finished)),
-            Err(error) => RunEnd::Unrecorded(error.to_string()),
+            Err(error) => RunEnd::OutcomeUnknown(error.to_string()),
         }
     }
 
-    fn tell_run(
+    fn record_run(
         &self,
         begun: &Begun,
         known: RunEvidence<'_>,
         ended: &RunEnd,
         result: ResultDraft,
         violations: &[Violation],
-    ) -> Result<(PublishedRecord, i32), Halt> {
+    ) -> Result<(PublishedRecord, i32), DaemonError> {
         let RunEvidence { confinement, network } = known;
         let approved = begun.staged().approved();
-        let decided = Decided::by(approved);
-        let story = Story {
+        let decided = DecisionFacts::by(approved);
+        let story = RecordInput {
             violations,
             decided: &decided,
-            ..Story::of_request(approved.request(), begun.staged().claimed())
+            ..RecordInput::of_request(approved.request(), begun.staged().claimed())
         };
         let (story, exit_code) = match ended {
             RunEnd::Finished(finished) => {
                 let outcome = judge_outputs(finished, approved);
                 let lost = (outcome == Outcome::Indeterminate)
                     .then(|| finished.lost.as_deref().unwrap_or("the sandbox's init was lost"));
-                let ran = records::Ran {
+                let ran = records::StartedRun {
                     confinement,
                     finished,
                     started: begun.at(),
                     ended: system::now(),
                 };
                 let code = finished.facts.tool.map_or(-1, sandbox::outcome::ToolEnd::exit_code);
-                (Story { outcome, reason: lost, ran: Some(ran), network, ..story }, code)
+                (RecordInput { outcome, reason: lost, ran: Some(ran), network, ..story }, code)
             }
             RunEnd::NeverStarted(why) => {
                 let outcome = Outcome::SetupError;
                 let confinement_ready = Some(confinement);
-                (Story { outcome, reason: Some(why), confinement_ready, ..story }, -1)
+                (RecordInput { outcome, reason: Some(why), confinement_ready, ..story }, -1)
             }
-            RunEnd::Unrecorded(why) => {
+            RunEnd::OutcomeUnknown(why) => {
                 let outcome = Outcome::Indeterminate;
-                (Story { outcome, reason: Some(why), network, ..story }, -1)
+                (RecordInput { outcome, reason: Some(why), network, ..story }, -1)
             }
         };
-        Ok((self.tell(&story, result)?, exit_code))
+        Ok((self.record(&story, result)?, exit_code))
     }
 }

@@ -4,26 +4,26 @@
 use std::time::Duration;
 
 use policies::Approved;
-use sandbox::client::{BuildError, ReadyCell, Standstill, StartLimit, Wait, Waiting};
+use sandbox::client::{BuildError, ReadySandbox, StallReport, StartLimit, StartWait, WaitDecision};
 use sandbox::plan::Plan;
 use spool::{Claimed, Staged};
 use validator::Violation;
 
-use super::model::{Decided, ReleaseReason, Step, Told, Wish};
-use super::passage::Passage;
-use crate::held::HoldDeadline;
-use crate::model::Halt;
+use super::model::{Continuation, DecisionFacts, PipelineStep, RecordedRequest, ReleaseReason};
+use super::request_context::RequestContext;
+use crate::held_requests::HoldDeadline;
+use crate::model::DaemonError;
 use crate::network::OpenNetwork;
 use crate::plan::plan;
+use crate::prewarm::PrewarmedSandbox;
 use crate::probe::HostFault;
-use crate::ready::MadeAhead;
 use crate::system;
 
 /// A request with its ready sandbox, before any tool code has run.
 pub(super) struct PreparedRun {
     pub(super) staged: Staged,
-    pub(super) ready: ReadyCell,
-    pub(super) made: SandboxOrigin,
+    pub(super) ready: ReadySandbox,
+    pub(super) origin: SandboxOrigin,
     /// The network of a run with hosts.
     pub(super) network: Option<OpenNetwork>,
     pub(super) violations: Vec<Violation>,
@@ -32,93 +32,103 @@ pub(super) struct PreparedRun {
 model::closed_set! {
     /// The time at which the sandbox of a run was made.
     pub(super) enum SandboxOrigin {
-        Ahead = "ready",
-        ForThisRun = "cold",
+        Prewarmed = "ready",
+        Cold = "cold",
     }
 }
 
 /// A longer wait for a sandbox is logged.
-const SLOW_TIME: Duration = Duration::from_secs(1);
+const SLOW_BUILD_TIME: Duration = Duration::from_secs(1);
 
-impl Passage<'_> {
+impl RequestContext<'_> {
     /// Staged inputs → a ready sandbox. Nothing is used up if none can be built.
     pub(super) fn build(
         &self,
         staged: Staged,
-        ahead: Option<MadeAhead>,
+        ahead: Option<PrewarmedSandbox>,
         violations: Vec<Violation>,
-        (patience, wish): (HoldDeadline, &mut dyn FnMut() -> Wish),
-    ) -> Result<Step<PreparedRun>, Halt> {
+        (patience, wish): (HoldDeadline, &mut dyn FnMut() -> Continuation),
+    ) -> Result<PipelineStep<PreparedRun>, DaemonError> {
         let plan = match plan(&staged) {
             Ok(plan) => plan,
             Err(error) => {
                 let (approved, claimed) = staged.into_parts();
                 let why = error.to_string();
-                return self.not_set_up(&approved, claimed, violations, &why).map(Step::end);
+                return self
+                    .record_setup_error(&approved, claimed, violations, &why)
+                    .map(PipelineStep::end);
             }
         };
-        self.host.ready_cells().note(staged.approved(), &plan.cell);
+        self.host.prewarmed().note(staged.approved(), &plan.sandbox);
         let time_max = Duration::from_secs(staged.approved().grant().start_sec_max());
-        let opened = self.cell_for(plan, ahead, time_max, wish).map(|(mut ready, made)| {
+        let opened = self.sandbox_for(plan, ahead, time_max, wish).map(|(mut ready, made)| {
             let network = self.open_network(&staged, &mut ready);
             (network, ready, made)
         });
         match opened {
-            Ok((Ok(network), ready, made)) => {
-                Ok(Step::Next(PreparedRun { staged, ready, made, network, violations }))
-            }
+            Ok((Ok(network), ready, made)) => Ok(PipelineStep::Next(PreparedRun {
+                staged,
+                ready,
+                origin: made,
+                network,
+                violations,
+            })),
             Ok((Err(why), ready, _)) => {
                 drop(ready);
                 let (approved, claimed) = staged.into_parts();
-                self.not_set_up(&approved, claimed, violations, &why).map(Step::end)
+                self.record_setup_error(&approved, claimed, violations, &why).map(PipelineStep::end)
             }
-            Err(BuildError::GivenUp(_)) if patience.lasts(system::now()) => {
+            Err(BuildError::Cancelled(_)) if patience.allows_hold(system::now()) => {
                 self.host.spool.abandon(staged.into_parts().1);
-                Ok(Step::Leave(ReleaseReason::Unwanted))
+                Ok(PipelineStep::Release(ReleaseReason::Unwanted))
             }
             Err(error) => {
                 let (approved, claimed) = staged.into_parts();
-                self.no_cell(&approved, claimed, violations, &error).map(Step::end)
+                self.record_build_failure(&approved, claimed, violations, &error)
+                    .map(PipelineStep::end)
             }
         }
     }
 
     /// Returns the prewarmed sandbox, or builds one if there is none or it was lost.
-    fn cell_for(
+    fn sandbox_for(
         &self,
         plan: Plan,
-        ahead: Option<MadeAhead>,
+        ahead: Option<PrewarmedSandbox>,
         time_max: Duration,
-        wish: &mut dyn FnMut() -> Wish,
-    ) -> Result<(ReadyCell, SandboxOrigin), BuildError> {
-        if let Some(ready) = ahead.and_then(|ahead| ahead.order(&plan)) {
-            return Ok((ready, SandboxOrigin::Ahead));
+        wish: &mut dyn FnMut() -> Continuation,
+    ) -> Result<(ReadySandbox, SandboxOrigin), BuildError> {
+        if let Some(ready) = ahead.and_then(|ahead| ahead.start_with(&plan)) {
+            return Ok((ready, SandboxOrigin::Prewarmed));
         }
         let mut told = false;
-        let mut ask = |waiting: &Waiting| {
-            if waiting.for_time >= SLOW_TIME && !told {
+        let mut ask = |waiting: &StartWait| {
+            if waiting.for_time >= SLOW_BUILD_TIME && !told {
                 told = true;
                 let most = time_max.as_secs();
-                tracing::warn!("waiting for the launcher, at most {most} s: {}", waiting.stands());
+                tracing::warn!(
+                    "waiting for the launcher, at most {most} s: {}",
+                    waiting.stall_report()
+                );
             }
             match wish() {
-                Wish::GoOn => Wait::GoOn,
-                Wish::LeaveUnbegun | Wish::End => Wait::GiveUp,
+                Continuation::Continue => WaitDecision::Continue,
+                Continuation::ReleaseUnstarted | Continuation::End => WaitDecision::Cancel,
             }
         };
         let built =
             self.rules.launcher.build_within(plan, &mut StartLimit::new(time_max, &mut ask));
-        if let Err(BuildError::Stuck(stands) | BuildError::GivenUp(stands)) = &built {
+        if let Err(BuildError::Stuck(stands) | BuildError::Cancelled(stands)) = &built {
             log_stacks(stands);
         }
-        Ok((built?, SandboxOrigin::ForThisRun))
+        Ok((built?, SandboxOrigin::Cold))
     }
 
     /// Passes the sandbox's proxy socket to the egress proxy if the run has hosts.
     fn open_network(
         &self,
         staged: &Staged,
-        ready: &mut ReadyCell,
+        ready: &mut ReadySandbox,
     ) -> Result<Option<OpenNetwork>, String> {
         let grant = staged.approved().grant();
         let Some(granted) = grant.network() else { return Ok(None) };
@@ -127,28 +137,28 @@ impl Passage<'_> {
     }
 
     /// Refuses the request if a layer is missing; records a `setup_error` for any other failure.
-    fn no_cell(
+    fn record_build_failure(
         &self,
         approved: &Approved,
         claimed: Claimed,
         mut violations: Vec<Violation>,
         error: &BuildError,
-    ) -> Result<Told, Halt> {
+    ) -> Result<RecordedRequest, DaemonError> {
         let fault = HostFault::of(error);
         // A probe finds out whether the host or the request is the cause.
-        self.host.doubt();
+        self.host.mark_doubtful();
         if let Some(missing) = fault.violation() {
             violations.push(missing);
-            let decided = Decided::by(approved);
+            let decided = DecisionFacts::by(approved);
             return self.refuse(approved.request(), claimed, violations, &decided);
         }
-        self.not_set_up(approved, claimed, violations, &fault.reason())
+        self.record_setup_error(approved, claimed, violations, &fault.reason())
     }
 }
 
 /// Logs the kernel stacks of the stuck processes for operators. Records must not contain them,
 /// because other users read records.
-fn log_stacks(stands: &Standstill) {
+fn log_stacks(stands: &StallReport) {
     for process in stands.processes() {
         match process.stack() {
             Some(stack) => tracing::error!("{process}:\n{}", stack.trim_end()),

@@ -7,7 +7,7 @@
 
 mod elf;
 mod own_root;
-mod places;
+mod private_directories;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -15,24 +15,26 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use policies::{Binaries, BinaryRule, CacheSource, Installed, Policy, Runtime, WithoutCache};
-use sandbox::client::Reach;
+use policies::{
+    BinaryRule, CacheSource, InstalledRuntime, InstalledRuntimes, Policy, RuntimeRule, WithoutCache,
+};
+use sandbox::client::LauncherAddress;
 
 use elf::is_elf;
-use places::Private;
+use private_directories::PrivateDirectories;
 
 /// The directories that `auto` searches before `PATH`.
-const FIRST_PLACES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
+const FIRST_DIRECTORIES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
 
 /// Finds all runtimes of the policy. `warm` is the directory of the caches that
 /// `toolexec doctor --warm` builds.
-pub(crate) fn find(policy: &Policy, warm: &Path) -> Binaries {
-    let private = Private::of_this_person(warm);
-    let mut binaries = Binaries::new();
+pub(crate) fn find(policy: &Policy, warm: &Path) -> InstalledRuntimes {
+    let private = PrivateDirectories::of_user(warm);
+    let mut binaries = InstalledRuntimes::new();
     for runtime in policy.runtimes() {
         let found = binary_of(runtime, &private).and_then(|installed| {
             let caches = caches_of(runtime, warm, &private)?;
-            Ok(Installed { caches, ..installed })
+            Ok(InstalledRuntime { caches, ..installed })
         });
         match found {
             Ok(installed) => binaries.insert(runtime.name(), installed),
@@ -53,18 +55,29 @@ pub fn program_of(
     warm: &Path,
 ) -> Result<PathBuf, Option<String>> {
     let runtime = policy.runtimes().find(|it| it.name() == runtime_name).ok_or(None)?;
-    binary_of(runtime, &Private::of_this_person(warm)).map(|installed| installed.binary)
+    binary_of(runtime, &PrivateDirectories::of_user(warm)).map(|installed| installed.binary)
 }
 
 /// Allows a spawned launcher to mount the directories of the policy's runtimes. Such a launcher has
 /// the daemon's rights and applies ceilings for the daemon's sake. A launcher behind a socket has
 /// the ceilings of its unit.
-pub(crate) fn allow(reach: Reach, policy: &Policy, binaries: &Binaries) -> Reach {
-    let Reach::Spawn { program, staging, mounts_allowed, seats_max } = reach else {
+pub(crate) fn allow_mounts(
+    reach: LauncherAddress,
+    policy: &Policy,
+    binaries: &InstalledRuntimes,
+) -> LauncherAddress {
+    let LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes: seats_max } =
+        reach
+    else {
         return reach;
     };
     if !mounts_allowed.is_empty() {
-        return Reach::Spawn { program, staging, mounts_allowed, seats_max };
+        return LauncherAddress::Spawn {
+            program,
+            staging,
+            mounts_allowed,
+            max_sandboxes: seats_max,
+        };
     }
     let usual = sandbox::plan::MOUNTS_BY_DEFAULT.iter().map(PathBuf::from);
     let of_policy = policy
@@ -77,18 +90,21 @@ pub(crate) fn allow(reach: Reach, policy: &Policy, binaries: &Binaries) -> Reach
             mounts_allowed.push(path.to_owned());
         }
     }
-    Reach::Spawn { program, staging, mounts_allowed, seats_max }
+    LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes: seats_max }
 }
 
 /// The reason why a runtime cannot be used, if more is known than "not found".
-type Missing = Option<String>;
+type MissingRuntime = Option<String>;
 
-fn binary_of(runtime: &Runtime, private: &Private) -> Result<Installed, Missing> {
+fn binary_of(
+    runtime: &RuntimeRule,
+    private: &PrivateDirectories,
+) -> Result<InstalledRuntime, MissingRuntime> {
     for place in runtime.mounts().iter().map(PathBuf::as_path).chain(runtime.root()) {
-        private.refuse(place).map_err(Some)?;
+        private.check(place).map_err(Some)?;
     }
     if let (Some(root), BinaryRule::Path(path)) = (runtime.root(), runtime.binary()) {
-        return own_root::program_in(root, path).map(Installed::binary).map_err(Some);
+        return own_root::program_in(root, path).map(InstalledRuntime::binary).map_err(Some);
     }
     let mut refused = None;
     for candidate in candidates(runtime.binary()) {
@@ -106,7 +122,7 @@ fn candidates(rule: &BinaryRule) -> Vec<PathBuf> {
         BinaryRule::Path(path) => vec![path.clone()],
         BinaryRule::Auto { names } => {
             let path = env::var_os("PATH").unwrap_or_default();
-            let first = FIRST_PLACES.iter().map(PathBuf::from);
+            let first = FIRST_DIRECTORIES.iter().map(PathBuf::from);
             let places = first.chain(env::split_paths(&path).filter(|place| place.is_absolute()));
             places.flat_map(|place| names.iter().map(move |name| place.join(name))).collect()
         }
@@ -114,7 +130,11 @@ fn candidates(rule: &BinaryRule) -> Vec<PathBuf> {
 }
 
 /// Returns the real path of a program, and the directory to mount besides the policy's mounts.
-fn program_at(path: &Path, mounts: &[PathBuf], private: &Private) -> Result<Installed, Missing> {
+fn program_at(
+    path: &Path,
+    mounts: &[PathBuf],
+    private: &PrivateDirectories,
+) -> Result<InstalledRuntime, MissingRuntime> {
     let unseen = |error: io::Error| {
         let is_missing = error.kind() == io::ErrorKind::NotFound;
         (!is_missing).then(|| format!("{}: {error}", path.display()))
@@ -126,14 +146,14 @@ fn program_at(path: &Path, mounts: &[PathBuf], private: &Private) -> Result<Inst
     }
     let visible = mounts.iter().any(|mount| real.starts_with(mount));
     let prefix = if visible { None } else { Some(private.prefix_of(&real).map_err(Some)?) };
-    Ok(Installed { binary: real, prefix, caches: BTreeMap::new() })
+    Ok(InstalledRuntime { binary: real, prefix, caches: BTreeMap::new() })
 }
 
 fn caches_of(
-    runtime: &Runtime,
+    runtime: &RuntimeRule,
     warm: &Path,
-    private: &Private,
-) -> Result<BTreeMap<PathBuf, PathBuf>, Missing> {
+    private: &PrivateDirectories,
+) -> Result<BTreeMap<PathBuf, PathBuf>, MissingRuntime> {
     let mut caches = BTreeMap::new();
     for cache in runtime.caches() {
         let (source, advice) = match &cache.source {
@@ -153,7 +173,7 @@ fn caches_of(
         };
         match fs::canonicalize(&source) {
             Ok(real) if real.is_dir() => {
-                private.refuse(&real).map_err(Some)?;
+                private.check(&real).map_err(Some)?;
                 caches.insert(cache.target.clone(), real);
             }
             _ if cache.without == WithoutCache::Run => {}

@@ -7,26 +7,26 @@ use std::thread;
 
 use model::UtcTime;
 use records::split_reason;
-use spool::{Waiting, Want};
+use spool::{Shortage, SubmissionName};
 
-use super::at_work::{AssignedRequest, AtWork};
+use super::loop_state::{AssignedRequest, EventLoop};
 use super::model::{FileIdentity, WorkerControl};
 use super::worker::{self, Assignment};
-use crate::held::{self, DroppedFile};
-use crate::host::Renewed;
-use crate::metrics::StoppedBy;
+use crate::held_requests::{self, SubmissionStamp};
+use crate::metrics::AdmissionStopReason;
 use crate::model::ConfigError;
-use crate::model::Halt;
-use crate::room_wanted::told;
+use crate::model::DaemonError;
+use crate::shortage::stop_reason;
+use crate::state::TrustRenewal;
 use crate::system;
 
-impl<'env> AtWork<'_, 'env> {
+impl<'env> EventLoop<'_, 'env> {
     /// Assigns the next requests to workers, up to the limit.
-    pub(super) fn admit(&mut self) -> Result<(), Halt> {
-        while self.in_flight.len() < self.pace.in_flight_max {
+    pub(super) fn admit(&mut self) -> Result<(), DaemonError> {
+        while self.in_flight.len() < self.loop_config.in_flight_max {
             if self.window.len() == 0 {
                 // More requests wait behind a window that was full.
-                self.look_wanted |= self.window.is_cut();
+                self.scan_wanted |= self.window.is_cut();
                 return Ok(());
             }
             if let Some((by, why)) = self.admission_stopped()? {
@@ -44,22 +44,24 @@ impl<'env> AtWork<'_, 'env> {
     /// Reads the trust store again. If it has changed, requests that are not started are decided
     /// again.
     pub(super) fn renew_trust(&self) -> Result<(), ConfigError> {
-        if self.host.renew_trust()? == Renewed::Changed {
-            self.decide_anew();
+        if self.host.renew_trust()? == TrustRenewal::Changed {
+            self.release_unstarted();
         }
         Ok(())
     }
 
     /// Releases every request that is in progress and not started.
-    pub(super) fn decide_anew(&self) {
-        for AssignedRequest { word, .. } in self.in_flight.values() {
-            word.leave.store(true, Ordering::Relaxed);
+    pub(super) fn release_unstarted(&self) {
+        for AssignedRequest { control: word, .. } in self.in_flight.values() {
+            word.release.store(true, Ordering::Relaxed);
         }
     }
 
     /// Returns the reason why nothing may be taken: no sandbox can be started, the trust store
     /// cannot be read, the clock is wrong, or no record could be written.
-    pub(super) fn admission_stopped(&self) -> Result<Option<(StoppedBy, String)>, Halt> {
+    pub(super) fn admission_stopped(
+        &self,
+    ) -> Result<Option<(AdmissionStopReason, String)>, DaemonError> {
         if let Some(stopped) = self.fitness.stopped() {
             return Ok(Some(stopped));
         }
@@ -68,31 +70,31 @@ impl<'env> AtWork<'_, 'env> {
             let (what, help) = split_reason(&error);
             let help = help.unwrap_or("fix the file; admission resumes by itself");
             let why = format!("{what}; nothing is admitted until this is fixed; help: {help}");
-            return Ok(Some((StoppedBy::Trust, why)));
+            return Ok(Some((AdmissionStopReason::Trust, why)));
         }
-        if let Err(behind) = self.host.floor.check() {
-            return Ok(Some((StoppedBy::Clock, behind.to_string())));
+        if let Err(behind) = self.host.clock_floor.check() {
+            return Ok(Some((AdmissionStopReason::Clock, behind.to_string())));
         }
-        match self.host.keep_room() {
+        match self.host.check_space() {
             Ok(()) => Ok(None),
             Err(error) => {
-                let Some(want) = error.want() else { return Err(error.into()) };
-                self.host.room_wanted.note(want, &error);
+                let Some(want) = error.shortage() else { return Err(error.into()) };
+                self.host.shortage.note(want, &error);
                 let by = match want {
-                    Want::Room => StoppedBy::NoRoom,
-                    Want::Descriptors => StoppedBy::Descriptors,
+                    Shortage::DiskSpace => AdmissionStopReason::NoSpace,
+                    Shortage::Descriptors => AdmissionStopReason::Descriptors,
                 };
-                Ok(Some((by, told(want, &error))))
+                Ok(Some((by, stop_reason(want, &error))))
             }
         }
     }
 
-    fn take(&mut self, waiting: Waiting, identity: FileIdentity) -> Result<(), Halt> {
+    fn take(&mut self, waiting: SubmissionName, identity: FileIdentity) -> Result<(), DaemonError> {
         let name = waiting.name().to_owned();
         if self.in_flight.contains_key(&name) {
             return Ok(());
         }
-        let companions = self.companions.remove(&name).unwrap_or_default();
+        let companions = self.sidecars.remove(&name).unwrap_or_default();
         let files = self.dropbox.digest(&name, &companions);
         let ordered = match self.dropbox.order(&name, &companions) {
             Ok(ordered) => ordered,
@@ -101,33 +103,48 @@ impl<'env> AtWork<'_, 'env> {
                 return Ok(());
             }
         };
-        let standing = held::standing(Some(&files), &self.host.standing()?);
-        if self.held.rests(&name, standing, system::now()) {
+        let standing = held_requests::decision_digest(Some(&files), &self.host.decision_digests()?);
+        if self.held.is_unchanged(&name, standing, system::now()) {
             return Ok(());
         }
         if self.held.contains(&name) {
             // The request is being decided; a new hold publishes it again.
-            held::told_or_warned(self.host.spool.forget_held(&name));
+            held_requests::warn_if_failed(self.host.spool.remove_held(&name));
         }
         let (inode, changed_sec, _) = identity;
-        let now = DroppedFile { inode, at: UtcTime::from_unix(changed_sec) };
-        let dropped = self.held.dropped(&name, inode).unwrap_or(now);
+        let now = SubmissionStamp { inode, at: UtcTime::from_unix(changed_sec) };
+        let dropped = self.held.submission_stamp(&name, inode).unwrap_or(now);
         let until = self.host.held_until(dropped.at);
         let word = Arc::new(WorkerControl::default());
-        let ticket = self.host.room.ticket();
-        let work =
-            Assignment { ticket, waiting, companions, ordered, until, word: Arc::clone(&word) };
+        let ticket = self.host.capacity.ticket();
+        let work = Assignment {
+            ticket,
+            waiting,
+            companions,
+            order: ordered,
+            until,
+            control: Arc::clone(&word),
+        };
         self.spawn(work)?;
-        self.in_flight.insert(name, AssignedRequest { identity, standing, dropped, until, word });
+        self.in_flight.insert(
+            name,
+            AssignedRequest {
+                identity,
+                decision_digest: standing,
+                stamp: dropped,
+                until,
+                control: word,
+            },
+        );
         Ok(())
     }
 
-    fn spawn(&self, work: Assignment<'env>) -> Result<(), Halt> {
-        let (host, orders) = (self.host, self.orders);
+    fn spawn(&self, work: Assignment<'env>) -> Result<(), DaemonError> {
+        let (host, orders) = (self.host, self.stop_state);
         let (dropbox, send) = (Arc::clone(&self.dropbox), self.send.clone());
         let at_work = move || worker::work(host, &dropbox, orders, work, send);
         let spawned =
             thread::Builder::new().name("request".to_owned()).spawn_scoped(self.scope, at_work);
-        spawned.map(drop).map_err(|error| Halt::Kernel("start a thread", error))
+        spawned.map(drop).map_err(|error| DaemonError::System("start a thread", error))
     }
 }

@@ -1,16 +1,16 @@
 //! The events that wake the event loop, among them the result of a worker.
 
-use spool::Originals;
+use spool::SubmissionState;
 use validator::Violation;
 
-use crate::model::{Halt, PermissionFiled};
+use crate::model::{DaemonError, PermissionFiled};
 use crate::pipeline::ReleaseReason;
-use crate::probe::Probed;
+use crate::probe::ProbeResult;
 
 /// An event for the event loop.
 pub(super) enum LoopEvent {
     /// A file in `approved/` was added or changed.
-    Dropped,
+    Submitted,
     /// The configuration is to be read again.
     Reload,
     /// Stop: nothing more is admitted, and running requests finish.
@@ -18,22 +18,22 @@ pub(super) enum LoopEvent {
     /// A second stop signal: running requests are ended.
     StopNow,
     /// A worker has ended.
-    Ended(WorkerEnd),
+    WorkerEnded(WorkerEnd),
     /// A probe has ended.
-    Probed(Probed),
+    Probed(ProbeResult),
 }
 
 /// The present result for one file in `approved/`.
-pub(super) enum Pickup {
-    Answered(Originals),
+pub(super) enum PickupOutcome {
+    Recorded(SubmissionState),
     Held(Vec<Violation>, PermissionFiled),
     /// The request was not started; its file is still in place.
-    Left(ReleaseReason),
+    Released(ReleaseReason),
 }
 
 /// The result of a worker.
 pub(super) struct WorkerEnd {
     pub(super) name: String,
     /// None if the worker panicked.
-    pub(super) taken: Option<Result<Pickup, Halt>>,
+    pub(super) result: Option<Result<PickupOutcome, DaemonError>>,
 }

@@ -7,169 +7,172 @@ use std::time::{Duration, Instant};
 
 use spool::DaemonState;
 
-use super::at_work::AtWork;
 use super::event::LoopEvent;
-use crate::held;
-use crate::model::Halt;
+use super::loop_state::EventLoop;
+use crate::held_requests;
+use crate::log_event::{self, LogEvent, LogEventFields};
+use crate::model::DaemonError;
 use crate::system;
-use crate::transition::{self, Fields, Transition};
 
 /// The interval of cleanups.
-const TIDYING_INTERVAL: Duration = Duration::from_secs(3600);
+const CLEANUP_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// The shortest pause between two looks, also as a multiple of the duration of the last look.
-const LOOK_INTERVAL: Duration = Duration::from_millis(5);
-const LOOK_SHARE: u32 = 10;
+const SCAN_INTERVAL: Duration = Duration::from_millis(5);
+const SCAN_PAUSE_FACTOR: u32 = 10;
 
-impl AtWork<'_, '_> {
+impl EventLoop<'_, '_> {
     /// Serves until the daemon is stopped and the last worker has ended.
-    pub(super) fn serve(&mut self, events: &Receiver<LoopEvent>) -> Result<(), Halt> {
+    pub(super) fn serve(&mut self, events: &Receiver<LoopEvent>) -> Result<(), DaemonError> {
         if let Err(halt) = self.begin() {
-            self.halt(halt);
+            self.fail(halt);
         }
         loop {
             if !self.is_stopping() {
-                self.go_on().unwrap_or_else(|halt| self.halt(halt));
+                self.step().unwrap_or_else(|halt| self.fail(halt));
             }
             if self.is_stopping() && self.in_flight.is_empty() {
                 return self.end();
             }
             let state =
                 if self.is_stopping() { DaemonState::Draining } else { DaemonState::Serving };
-            let more = self.tell(state, None);
+            let more = self.publish(state, None);
             let rest =
                 more.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
-            match events.recv_timeout(self.rest().min(rest)) {
+            match events.recv_timeout(self.time_to_next_action().min(rest)) {
                 Ok(event) => {
-                    self.hear(event);
+                    self.handle(event);
                     // One look serves all events of the meantime.
                     while let Ok(event) = events.try_recv() {
-                        self.hear(event);
+                        self.handle(event);
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 // Cannot occur: this loop owns a sender.
-                Err(RecvTimeoutError::Disconnected) => thread::sleep(self.rest()),
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(self.time_to_next_action()),
             }
         }
     }
 
     /// Recovers the claims of an earlier daemon before anything is taken.
-    fn begin(&mut self) -> Result<(), Halt> {
-        self.dropbox.insist_on_ours()?;
+    fn begin(&mut self) -> Result<(), DaemonError> {
+        self.dropbox.check_removable()?;
         let spool = &self.host.spool;
-        held::told_or_warned(spool.forget_all_held());
-        held::told_or_warned(spool.forget_all_running());
-        held::told_or_warned(spool.forget_waiting());
-        held::told_or_warned(spool.forget_permissions());
-        transition::log(Transition::Starting, &Fields::default());
-        self.tell(DaemonState::Starting, None);
+        held_requests::warn_if_failed(spool.remove_all_held());
+        held_requests::warn_if_failed(spool.remove_all_running());
+        held_requests::warn_if_failed(spool.remove_waiting());
+        held_requests::warn_if_failed(spool.remove_permissions());
+        log_event::log(LogEvent::Starting, &LogEventFields::default());
+        self.publish(DaemonState::Starting, None);
         self.settle()?;
         let probed = self.host.probe();
-        self.hear_probed(probed)?;
+        self.handle_probe(probed)?;
         let approved = self.dropbox.path().display().to_string();
         let path = Some(approved.as_str());
-        transition::log(Transition::Ready, &Fields { path, ..Fields::default() });
+        log_event::log(LogEvent::Ready, &LogEventFields { path, ..LogEventFields::default() });
         self.publisher.ready();
         Ok(())
     }
 
-    fn end(&mut self) -> Result<(), Halt> {
-        let halted = self.halted.take();
-        let why = halted.as_ref().map(Halt::to_string);
+    fn end(&mut self) -> Result<(), DaemonError> {
+        let halted = self.error.take();
+        let why = halted.as_ref().map(DaemonError::to_string);
         let (state, how) = match halted {
-            Some(_) => (DaemonState::Halted, Transition::Halted),
-            None => (DaemonState::Stopped, Transition::Stopped),
+            Some(_) => (DaemonState::Halted, LogEvent::Halted),
+            None => (DaemonState::Stopped, LogEvent::Stopped),
         };
-        held::told_or_warned(self.host.spool.forget_all_running());
-        self.tell(state, why.as_deref());
-        self.publisher.last_numbers(self.host);
-        transition::log(how, &Fields { reason: why.as_deref(), ..Fields::default() });
+        held_requests::warn_if_failed(self.host.spool.remove_all_running());
+        self.publish(state, why.as_deref());
+        self.publisher.write_last_metrics(self.host);
+        log_event::log(
+            how,
+            &LogEventFields { reason: why.as_deref(), ..LogEventFields::default() },
+        );
         halted.map_or(Ok(()), Err)
     }
 
     /// Does what is due, and admits requests.
-    fn go_on(&mut self) -> Result<(), Halt> {
+    fn step(&mut self) -> Result<(), DaemonError> {
         let now = Instant::now();
         if now >= self.next_rescan {
-            self.next_rescan = now + self.pace.rescan;
-            self.look_wanted = true;
-            self.host.renew_ready();
-            self.host.spool.insist_on_place()?;
-            self.host.clean_up_idle_workflows();
+            self.next_rescan = now + self.loop_config.rescan;
+            self.scan_wanted = true;
+            self.host.renew_prewarmed();
+            self.host.spool.check_locked_paths()?;
+            self.host.end_idle_workflows();
             match self.admission_stopped()? {
                 Some((by, why)) => self.stop_admission(by, why),
-                None if self.host.room_wanted.why().is_none() => self.resume_admission(),
+                None if self.host.shortage.reason().is_none() => self.resume_admission(),
                 None => {}
             }
         }
         self.probe_if_due()?;
-        if now >= self.next_tidying {
-            self.next_tidying = now + TIDYING_INTERVAL;
-            self.tidy();
+        if now >= self.next_cleanup {
+            self.next_cleanup = now + CLEANUP_INTERVAL;
+            self.clean_up();
         }
-        if !self.is_there_room(now)? {
+        if !self.is_space_available(now)? {
             return Ok(());
         }
-        match self.host.log.beat(system::now(), system::boot_id) {
+        match self.host.log.append_heartbeat_if_due(system::now(), system::boot_id) {
             Ok(()) => {}
             Err(error) => {
-                let halt = Halt::from(error);
-                let Some(want) = halt.want() else { return Err(halt) };
-                self.host.room_wanted.note(want, &halt);
+                let halt = DaemonError::from(error);
+                let Some(want) = halt.shortage() else { return Err(halt) };
+                self.host.shortage.note(want, &halt);
                 return Ok(());
             }
         }
-        if self.look_wanted && now >= self.next_look {
-            self.look_wanted = false;
-            if let Err(halt) = self.look() {
-                return self.without_room(halt);
+        if self.scan_wanted && now >= self.next_scan {
+            self.scan_wanted = false;
+            if let Err(halt) = self.scan() {
+                return self.note_shortage(halt);
             }
-            self.next_look = Instant::now() + LOOK_INTERVAL.max(now.elapsed() * LOOK_SHARE);
+            self.next_scan = Instant::now() + SCAN_INTERVAL.max(now.elapsed() * SCAN_PAUSE_FACTOR);
         }
-        self.admit().or_else(|halt| self.without_room(halt))
+        self.admit().or_else(|halt| self.note_shortage(halt))
     }
 
     /// Returns the time until the next action if no event occurs.
-    fn rest(&self) -> Duration {
+    fn time_to_next_action(&self) -> Duration {
         if self.is_stopping() {
-            return self.pace.rescan;
+            return self.loop_config.rescan;
         }
-        let is_full = self.host.room_wanted.why().is_some();
-        let mut next = self.next_rescan.min(self.next_tidying);
+        let is_full = self.host.shortage.reason().is_some();
+        let mut next = self.next_rescan.min(self.next_cleanup);
         next = self.fitness.due().map_or(next, |due| next.min(due));
-        if is_full || self.look_wanted {
-            next = next.min(if is_full { self.next_room_look } else { self.next_look });
+        if is_full || self.scan_wanted {
+            next = next.min(if is_full { self.next_space_check } else { self.next_scan });
         }
         let rest = next.saturating_duration_since(Instant::now());
         if is_full {
             // There is not enough space for a heartbeat either.
             return rest;
         }
-        self.host.log.beats_in(system::now()).map_or(rest, |beat| rest.min(beat))
+        self.host.log.time_to_heartbeat(system::now()).map_or(rest, |beat| rest.min(beat))
     }
 
-    fn hear(&mut self, event: LoopEvent) {
+    fn handle(&mut self, event: LoopEvent) {
         match event {
-            LoopEvent::Dropped => {
+            LoopEvent::Submitted => {
                 // Before the look: a change during the look causes another one.
-                self.hinted.store(false, Ordering::SeqCst);
-                self.empty = None;
-                self.look_wanted = true;
+                self.has_queued_event.store(false, Ordering::SeqCst);
+                self.empty_listing = None;
+                self.scan_wanted = true;
             }
             LoopEvent::Reload => match self.reload().and_then(|()| self.probe()) {
-                Ok(()) => self.look_wanted = true,
-                Err(halt) => self.halt(halt),
+                Ok(()) => self.scan_wanted = true,
+                Err(halt) => self.fail(halt),
             },
             LoopEvent::Probed(probed) => {
-                self.hear_probed(probed).unwrap_or_else(|halt| self.halt(halt));
+                self.handle_probe(probed).unwrap_or_else(|halt| self.fail(halt));
             }
             LoopEvent::Stop => self.stop(),
             LoopEvent::StopNow => {
                 self.stop();
-                self.orders.now.store(true, Ordering::Relaxed);
+                self.stop_state.is_immediate.store(true, Ordering::Relaxed);
             }
-            LoopEvent::Ended(ended) => self.hear_ended(ended),
+            LoopEvent::WorkerEnded(ended) => self.handle_worker_end(ended),
         }
     }
 }

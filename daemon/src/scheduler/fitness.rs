@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use crate::metrics::StoppedBy;
-use crate::probe::Probed;
+use crate::metrics::AdmissionStopReason;
+use crate::probe::ProbeResult;
 
 /// The fitness of the host.
 #[derive(Default)]
-pub(super) struct Fitness {
+pub(super) struct HostFitness {
     /// The reason why no sandbox can be started, from the last probe.
     fault: Option<String>,
     /// True during a probe.
@@ -15,10 +15,10 @@ pub(super) struct Fitness {
     next_probe: Option<Instant>,
 }
 
-impl Fitness {
+impl HostFitness {
     /// Returns the reason why nothing may be taken.
-    pub(super) fn stopped(&self) -> Option<(StoppedBy, String)> {
-        self.fault.clone().map(|why| (StoppedBy::Host, why))
+    pub(super) fn stopped(&self) -> Option<(AdmissionStopReason, String)> {
+        self.fault.clone().map(|why| (AdmissionStopReason::Host, why))
     }
 
     /// Returns the time of the next probe.
@@ -32,7 +32,7 @@ impl Fitness {
     }
 
     /// Notes the start of a probe.
-    pub(super) fn begun(&mut self) {
+    pub(super) fn note_start(&mut self) {
         (self.is_probing, self.next_probe) = (true, None);
     }
 
@@ -47,14 +47,14 @@ impl Fitness {
     }
 
     /// Notes the result of a probe. Returns whether the host was unfit before.
-    pub(super) fn take_in(&mut self, probed: Probed) -> bool {
+    pub(super) fn note_result(&mut self, probed: ProbeResult) -> bool {
         self.is_probing = false;
         let was_unfit = self.fault.is_some();
         match probed {
-            Probed::Fit(_) => self.fault = None,
-            Probed::Unfit(fault) => self.fault = Some(fault.reason()),
+            ProbeResult::Fit(_) => self.fault = None,
+            ProbeResult::Unfit(fault) => self.fault = Some(fault.reason()),
             // The previous result stays; each request gets its own record.
-            Probed::NotTried(why) => tracing::warn!("the host was not probed: {why}"),
+            ProbeResult::NotTried(why) => tracing::warn!("the host was not probed: {why}"),
         }
         was_unfit
     }

@@ -6,18 +6,18 @@
 //! submissions.
 
 mod admit;
-mod at_work;
 mod event;
 mod event_loop;
 mod finish;
 mod fitness;
-mod look;
+mod loop_state;
 mod model;
 mod probing;
 mod publisher;
 mod reload;
-mod room;
-mod tidy;
+mod retention;
+mod scan;
+mod shortage;
 mod watch;
 mod window;
 mod worker;
@@ -30,35 +30,35 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Instant;
 
-use spool::Dropbox;
+use spool::Inbox;
 
-use self::model::Orders;
-pub use self::model::Pace;
-use crate::held::HeldRequests;
-use crate::host::Host;
+pub use self::model::LoopConfig;
+use self::model::StopState;
+use crate::held_requests::HeldRequests;
 use crate::metrics::MetricsSettings;
-use crate::model::Halt;
-use at_work::AtWork;
-use fitness::Fitness;
+use crate::model::DaemonError;
+use crate::state::Daemon;
+use fitness::HostFitness;
+use loop_state::EventLoop;
 use publisher::StatusPublisher;
-use window::Window;
+use window::SubmissionWindow;
 
 /// A daemon for one spool.
-pub struct Service {
-    host: Host,
-    dropbox: Dropbox,
-    pace: Pace,
+pub struct DaemonService {
+    host: Daemon,
+    dropbox: Inbox,
+    pace: LoopConfig,
     config: PathBuf,
     metrics: MetricsSettings,
 }
 
-impl Service {
+impl DaemonService {
     /// Returns a service; a reload reads the file `config` again.
     #[must_use]
     pub fn new(
-        host: Host,
-        dropbox: Dropbox,
-        pace: Pace,
+        host: Daemon,
+        dropbox: Inbox,
+        pace: LoopConfig,
         config: PathBuf,
         metrics: MetricsSettings,
     ) -> Self {
@@ -68,47 +68,48 @@ impl Service {
     /// Serves until the daemon is stopped; running requests are drained first.
     ///
     /// # Errors
-    /// [`Halt`]: the daemon's own disk or key failed; nothing more was admitted.
-    pub fn run(self) -> Result<(), Halt> {
+    /// [`DaemonError`]: the daemon's own disk or key failed; nothing more was admitted.
+    pub fn run(self) -> Result<(), DaemonError> {
         let Self { host, dropbox, pace, config, metrics } = self;
         let publisher = StatusPublisher::new(&host, metrics)?;
         let now = AtomicBool::new(false);
-        let orders = Orders { stopped: OnceLock::new(), drain: pace.drain, now };
+        let orders =
+            StopState { stopped_at: OnceLock::new(), drain: pace.drain, is_immediate: now };
         let (send, events) = channel();
-        watch::listen(send.clone())?;
+        watch::listen_for_signals(send.clone())?;
         let served = thread::scope(|scope| {
             let hinted = Arc::new(AtomicBool::new(false));
             let watcher = watch::watch(dropbox.path(), send.clone(), Arc::clone(&hinted));
             let now = Instant::now();
-            let mut at_work = AtWork {
+            let mut at_work = EventLoop {
                 scope,
                 host: &host,
-                orders: &orders,
+                stop_state: &orders,
                 dropbox: Arc::new(dropbox),
                 watcher,
-                hinted,
+                has_queued_event: hinted,
                 send,
-                pace,
-                config,
-                window: Window::default(),
-                companions: BTreeMap::new(),
+                loop_config: pace,
+                config_path: config,
+                window: SubmissionWindow::default(),
+                sidecars: BTreeMap::new(),
                 in_flight: BTreeMap::new(),
                 held: HeldRequests::default(),
-                left_alone: BTreeMap::new(),
-                empty: None,
-                look_wanted: true,
-                next_look: now,
+                ignored: BTreeMap::new(),
+                empty_listing: None,
+                scan_wanted: true,
+                next_scan: now,
                 next_rescan: now,
-                next_tidying: now,
-                tidying: None,
-                next_room_look: now,
-                halted: None,
-                fitness: Fitness::default(),
+                next_cleanup: now,
+                cleanup: None,
+                next_space_check: now,
+                error: None,
+                fitness: HostFitness::default(),
                 publisher,
             };
             at_work.serve(&events)
         });
-        host.give_up_ready();
+        host.end_prewarmed();
         served
     }
 }

@@ -4,10 +4,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use spool::retention::Keep;
+use spool::retention::RetentionPolicy;
 
 /// The settings of the event loop.
-pub struct Pace {
+pub struct LoopConfig {
     /// The longest time between two looks at the directory.
     pub rescan: Duration,
     /// The time that runs may continue after a stop signal.
@@ -15,20 +15,20 @@ pub struct Pace {
     /// The limit on requests in progress, from claim to published record.
     pub in_flight_max: usize,
     /// Retention of results and requests.
-    pub keep: Keep,
+    pub retention: RetentionPolicy,
 }
 
 /// The file that a name referred to: inode and change time.
 pub(super) type FileIdentity = (u64, i64, i64);
 
 /// The stop state, which all workers read.
-pub(super) struct Orders {
+pub(super) struct StopState {
     /// The time of the stop signal.
-    pub(super) stopped: OnceLock<Instant>,
+    pub(super) stopped_at: OnceLock<Instant>,
     /// The time that runs may continue after it.
     pub(super) drain: Duration,
     /// Set by a second stop signal: running requests are ended.
-    pub(super) now: AtomicBool,
+    pub(super) is_immediate: AtomicBool,
 }
 
 /// Control flags of one worker.
@@ -37,11 +37,11 @@ pub(super) struct WorkerControl {
     /// The request is to be ended.
     pub(super) end: AtomicBool,
     /// The request is to be released unless it was started.
-    pub(super) leave: AtomicBool,
+    pub(super) release: AtomicBool,
 }
 
 /// A directory that was empty when it was listed.
-pub(super) struct Empty {
+pub(super) struct EmptyListing {
     pub(super) changed_at: (i64, i64),
     pub(super) listed: Instant,
 }

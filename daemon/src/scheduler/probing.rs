@@ -5,14 +5,14 @@
 use std::thread;
 use std::time::Instant;
 
-use super::at_work::AtWork;
 use super::event::LoopEvent;
-use crate::model::Halt;
-use crate::probe::Probed;
+use super::loop_state::EventLoop;
+use crate::model::DaemonError;
+use crate::probe::ProbeResult;
 
-impl AtWork<'_, '_> {
+impl EventLoop<'_, '_> {
     /// Starts a probe, unless one is in progress.
-    pub(super) fn probe(&mut self) -> Result<(), Halt> {
+    pub(super) fn probe(&mut self) -> Result<(), DaemonError> {
         if self.fitness.is_probing() {
             // The current probe may have begun before the reason for this one.
             self.fitness.ask_again();
@@ -26,29 +26,29 @@ impl AtWork<'_, '_> {
         };
         let spawned =
             thread::Builder::new().name("probe".to_owned()).spawn_scoped(self.scope, probe);
-        spawned.map_err(|error| Halt::Kernel("start a thread", error))?;
-        self.fitness.begun();
+        spawned.map_err(|error| DaemonError::System("start a thread", error))?;
+        self.fitness.note_start();
         Ok(())
     }
 
     /// Starts a probe if it is due.
-    pub(super) fn probe_if_due(&mut self) -> Result<(), Halt> {
-        if self.host.is_doubted() || self.fitness.due().is_some_and(|at| at <= Instant::now()) {
+    pub(super) fn probe_if_due(&mut self) -> Result<(), DaemonError> {
+        if self.host.take_doubtful() || self.fitness.due().is_some_and(|at| at <= Instant::now()) {
             return self.probe();
         }
         Ok(())
     }
 
     /// Handles the result of a probe.
-    pub(super) fn hear_probed(&mut self, probed: Probed) -> Result<(), Halt> {
-        let was_unfit = self.fitness.take_in(probed);
+    pub(super) fn handle_probe(&mut self, probed: ProbeResult) -> Result<(), DaemonError> {
+        let was_unfit = self.fitness.note_result(probed);
         if let Some((by, why)) = self.fitness.stopped() {
             self.stop_admission(by, why);
-            self.fitness.ask_again_at(Instant::now() + self.pace.rescan);
+            self.fitness.ask_again_at(Instant::now() + self.loop_config.rescan);
         } else if was_unfit && self.admission_stopped()?.is_none() {
             self.resume_admission();
         }
-        self.look_wanted = true;
+        self.scan_wanted = true;
         Ok(())
     }
 }

@@ -3,13 +3,13 @@
 //! keys for records and the log are taken over first. A key that cannot be used refuses the reload.
 
 use crate::config::Config;
-use crate::model::Halt;
+use crate::model::DaemonError;
 
-use super::at_work::AtWork;
-use crate::transition::{self, Fields, Transition};
+use super::loop_state::EventLoop;
+use crate::log_event::{self, LogEvent, LogEventFields};
 
-impl AtWork<'_, '_> {
-    pub(super) fn reload(&mut self) -> Result<(), Halt> {
+impl EventLoop<'_, '_> {
+    pub(super) fn reload(&mut self) -> Result<(), DaemonError> {
         self.publisher.reloading();
         let reloaded = self.read_again();
         // Ends the reload for the service manager, even if it was refused.
@@ -17,12 +17,12 @@ impl AtWork<'_, '_> {
         reloaded
     }
 
-    fn read_again(&mut self) -> Result<(), Halt> {
-        let config = match Config::read(&self.config) {
+    fn read_again(&mut self) -> Result<(), DaemonError> {
+        let config = match Config::read(&self.config_path) {
             Ok(config) => config,
             Err(error) => return refused(&error.to_string()),
         };
-        if let Some(moved) = self.host.moved(&config) {
+        if let Some(moved) = self.host.moved_directory(&config) {
             let why = format!("{}: a reload cannot change this path", moved.display());
             return refused(&format!("{why}; help: restart the daemon"));
         }
@@ -30,22 +30,22 @@ impl AtWork<'_, '_> {
             return refused(&why);
         }
         let (name, sha256) = (config.policy.name().to_owned(), config.policy.sha256());
-        let keep = config.keep;
-        if let Err(why) = self.host.take_over(config)? {
+        let keep = config.retention;
+        if let Err(why) = self.host.replace_config(config)? {
             return refused(&why);
         }
-        self.decide_anew();
-        self.pace.keep = keep;
+        self.release_unstarted();
+        self.loop_config.retention = keep;
         let policy = format!("policy {name} {sha256}");
-        let fields = Fields { reason: Some(&policy), ..Fields::default() };
-        transition::log(Transition::Reloaded, &fields);
+        let fields = LogEventFields { reason: Some(&policy), ..LogEventFields::default() };
+        log_event::log(LogEvent::Reloaded, &fields);
         Ok(())
     }
 }
 
-fn refused(why: &str) -> Result<(), Halt> {
+fn refused(why: &str) -> Result<(), DaemonError> {
     let reason = format!("the previous rules stay in use: {why}");
-    let fields = Fields { reason: Some(&reason), ..Fields::default() };
-    transition::log(Transition::ReloadRefused, &fields);
+    let fields = LogEventFields { reason: Some(&reason), ..LogEventFields::default() };
+    log_event::log(LogEvent::ReloadRefused, &fields);
     Ok(())
 }

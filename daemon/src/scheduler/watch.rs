@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::event::LoopEvent;
-use crate::model::Halt;
+use crate::model::DaemonError;
 
 /// Watches a directory, if the kernel supports it. Without events the rescan finds all changes
 /// later.
@@ -25,11 +25,11 @@ pub(super) fn watch(
 ) -> Option<RecommendedWatcher> {
     let hint = move |event: notify::Result<notify::Event>| {
         // One unhandled event is enough to cause a look.
-        if event.as_ref().is_ok_and(says_nothing_new) || hinted.swap(true, Ordering::SeqCst) {
+        if event.as_ref().is_ok_and(is_irrelevant) || hinted.swap(true, Ordering::SeqCst) {
             return;
         }
         // The event loop has ended.
-        if events.send(LoopEvent::Dropped).is_err() {
+        if events.send(LoopEvent::Submitted).is_err() {
             tracing::debug!("an inotify event after the end of the event loop");
         }
     };
@@ -48,7 +48,7 @@ pub(super) fn watch(
 
 /// Returns whether an event reports no new submission: opening, reading, and removals, which are
 /// mostly the daemon's own.
-fn says_nothing_new(event: &notify::Event) -> bool {
+fn is_irrelevant(event: &notify::Event) -> bool {
     let quiet = matches!(
         event.kind,
         EventKind::Access(
@@ -60,12 +60,12 @@ fn says_nothing_new(event: &notify::Event) -> bool {
 }
 
 /// The time that the process has to end by itself after a second stop signal.
-const LAST_TIME_MAX: Duration = Duration::from_secs(3);
+const FINAL_WAIT: Duration = Duration::from_secs(3);
 
 /// Turns signals into events, for the rest of the process. The second stop signal ends the process
 /// even if threads are blocked. The first one does so if the event loop has ended.
-pub(super) fn listen(events: Sender<LoopEvent>) -> Result<(), Halt> {
-    let failed = |error| Halt::Kernel("wait for signals", error);
+pub(super) fn listen_for_signals(events: Sender<LoopEvent>) -> Result<(), DaemonError> {
+    let failed = |error| DaemonError::System("wait for signals", error);
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(failed)?;
     let listen = move || {
         let mut stopping = false;
@@ -80,9 +80,9 @@ pub(super) fn listen(events: Sender<LoopEvent>) -> Result<(), Halt> {
             let heard = events.send(event).is_ok();
             if is_stop && (is_last || !heard) {
                 if heard {
-                    thread::sleep(LAST_TIME_MAX);
+                    thread::sleep(FINAL_WAIT);
                 }
-                end_by(signal);
+                end_with_signal(signal);
             }
             stopping |= is_stop;
         }
@@ -92,7 +92,7 @@ pub(super) fn listen(events: Sender<LoopEvent>) -> Result<(), Halt> {
 }
 
 /// Ends this process with the default action of the signal. The next start recovers.
-fn end_by(signal: i32) {
+fn end_with_signal(signal: i32) {
     tracing::error!("a thread does not end; the process ends by signal {signal}");
     if let Err(error) = signal_hook::low_level::emulate_default_handler(signal) {
         tracing::error!("cannot end by signal {signal}: {error}");

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use spool::{Submitted, Waiting};
+use spool::{SubmissionEntry, SubmissionName};
 
 /// Submissions per submitter; a later look finds the rest.
 const EACH_MAX: usize = 1024;
@@ -12,7 +12,7 @@ const SUBMITTERS_MAX: usize = 256;
 
 /// The submissions to take, in order.
 #[derive(Default)]
-pub(super) struct Window {
+pub(super) struct SubmissionWindow {
     submitters: BTreeMap<u32, BTreeMap<SubmissionAge, WindowEntry>>,
     /// The submitter of the last turn.
     last: Option<u32>,
@@ -23,14 +23,16 @@ pub(super) struct Window {
 type SubmissionAge = (i64, i64, String);
 
 struct WindowEntry {
-    waiting: Waiting,
+    waiting: SubmissionName,
     inode: u64,
 }
 
-impl Window {
+impl SubmissionWindow {
     /// Adds a submission, unless there are enough older ones.
-    pub(super) fn offer(&mut self, submitted: Submitted) {
-        let Submitted { waiting, owner, identity: (inode, sec, nanosecond), .. } = submitted;
+    pub(super) fn offer(&mut self, submitted: SubmissionEntry) {
+        let SubmissionEntry {
+            submission: waiting, owner, identity: (inode, sec, nanosecond), ..
+        } = submitted;
         if !self.submitters.contains_key(&owner) && self.submitters.len() >= SUBMITTERS_MAX {
             self.cut = true;
             return;
@@ -45,14 +47,16 @@ impl Window {
     }
 
     /// Adds a submission regardless of the limits.
-    pub(super) fn insist(&mut self, submitted: Submitted) {
-        let Submitted { waiting, owner, identity: (inode, sec, nanosecond), .. } = submitted;
+    pub(super) fn add(&mut self, submitted: SubmissionEntry) {
+        let SubmissionEntry {
+            submission: waiting, owner, identity: (inode, sec, nanosecond), ..
+        } = submitted;
         let age = (sec, nanosecond, waiting.name().to_owned());
         self.submitters.entry(owner).or_default().insert(age, WindowEntry { waiting, inode });
     }
 
     /// Takes the oldest submission of the submitter whose turn it is.
-    pub(super) fn next(&mut self) -> Option<(Waiting, (u64, i64, i64))> {
+    pub(super) fn next(&mut self) -> Option<(SubmissionName, (u64, i64, i64))> {
         let after = self.last.and_then(|last| last.checked_add(1)).unwrap_or(0);
         let turn = self.submitters.range(after..).next().or(self.submitters.iter().next());
         let owner = *turn?.0;
@@ -107,18 +111,18 @@ impl Window {
 mod tests {
     use super::*;
 
-    fn submitted(owner: u32, sec: i64, name: &str) -> Submitted {
-        let waiting = Waiting::Request(name.to_owned());
-        Submitted { waiting, owner, identity: (7, sec, 0), is_empty: false }
+    fn submitted(owner: u32, sec: i64, name: &str) -> SubmissionEntry {
+        let waiting = SubmissionName::Request(name.to_owned());
+        SubmissionEntry { submission: waiting, owner, identity: (7, sec, 0), is_empty: false }
     }
 
-    fn names(window: &mut Window) -> Vec<String> {
+    fn names(window: &mut SubmissionWindow) -> Vec<String> {
         std::iter::from_fn(|| window.next()).map(|(it, _)| it.name().to_owned()).collect()
     }
 
     #[test]
-    fn each_submitter_has_a_turn_and_their_oldest_is_first() {
-        let mut window = Window::default();
+    fn submitters_take_turns_and_the_oldest_is_first() {
+        let mut window = SubmissionWindow::default();
         for (owner, sec, name) in
             [(1, 5, "e"), (1, 1, "a"), (1, 3, "c"), (9, 9, "z"), (4, 2, "b"), (1, 1, "0")]
         {
@@ -131,8 +135,8 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_one_leave_room_for_another_and_the_oldest_stay() {
-        let mut window = Window::default();
+    fn full_window_keeps_the_oldest_and_other_submitters() {
+        let mut window = SubmissionWindow::default();
         for sec in (0..5000).rev() {
             window.offer(submitted(1, sec, &format!("n{sec}")));
         }
@@ -145,8 +149,8 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_of_each_are_told_and_stay() {
-        let mut window = Window::default();
+    fn oldest_are_listed_and_stay() {
+        let mut window = SubmissionWindow::default();
         for (owner, sec, name) in [(1, 1, "a"), (1, 2, "b"), (1, 3, "c"), (2, 9, "z")] {
             window.offer(submitted(owner, sec, name));
         }
@@ -157,8 +161,8 @@ mod tests {
     }
 
     #[test]
-    fn the_same_one_twice_is_one() {
-        let mut window = Window::default();
+    fn same_submission_is_kept_once() {
+        let mut window = SubmissionWindow::default();
         window.offer(submitted(1, 1, "a"));
         window.offer(submitted(1, 1, "a"));
         assert_eq!(window.len(), 1);

@@ -8,43 +8,43 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
 use model::{ClaimId, Outcome, UtcTime};
-use policies::Submission;
-use spool::{Claimed, Dropbox, Ordered, Originals, SpoolError, Waiting};
+use policies::SubmissionOrigin;
+use spool::{Claimed, Inbox, PlacedOrder, SpoolError, SubmissionName, SubmissionState};
 use validator::{Code, Draft, Severity, Violation};
 
-use super::event::{LoopEvent, Pickup, WorkerEnd};
-use super::model::{Orders, WorkerControl};
-use crate::held::HoldDeadline;
-use crate::host::Host;
-use crate::model::Halt;
-use crate::pipeline::{Ask, ClaimOutcome, ReleaseReason, Told, Wish};
-use crate::room::Ticket;
+use super::event::{LoopEvent, PickupOutcome, WorkerEnd};
+use super::model::{StopState, WorkerControl};
+use crate::capacity::QueueTicket;
+use crate::held_requests::HoldDeadline;
+use crate::log_event::{self, LogEvent, LogEventFields};
+use crate::model::DaemonError;
+use crate::pipeline::{ClaimOutcome, Continuation, PipelineInput, RecordedRequest, ReleaseReason};
+use crate::state::Daemon;
 use crate::system;
-use crate::transition::{self, Fields, Transition};
-use crate::verdicts::has_error;
+use crate::violations::has_error;
 
 /// One submission, and the facts about it.
 pub(super) struct Assignment<'env> {
     /// Drawn in the submitter's turn.
-    pub(super) ticket: Ticket<'env>,
-    pub(super) waiting: Waiting,
+    pub(super) ticket: QueueTicket<'env>,
+    pub(super) waiting: SubmissionName,
     pub(super) companions: BTreeSet<OsString>,
-    pub(super) ordered: Option<Ordered>,
+    pub(super) order: Option<PlacedOrder>,
     pub(super) until: UtcTime,
-    pub(super) word: Arc<WorkerControl>,
+    pub(super) control: Arc<WorkerControl>,
 }
 
 /// Sends the result of a worker when it is dropped, even after a panic.
-struct LastWord {
+struct WorkerEndGuard {
     events: Sender<LoopEvent>,
     name: String,
-    taken: Option<Result<Pickup, Halt>>,
+    result: Option<Result<PickupOutcome, DaemonError>>,
 }
 
-impl Drop for LastWord {
+impl Drop for WorkerEndGuard {
     fn drop(&mut self) {
-        let ended = WorkerEnd { name: std::mem::take(&mut self.name), taken: self.taken.take() };
-        if self.events.send(LoopEvent::Ended(ended)).is_err() {
+        let ended = WorkerEnd { name: std::mem::take(&mut self.name), result: self.result.take() };
+        if self.events.send(LoopEvent::WorkerEnded(ended)).is_err() {
             tracing::debug!("a worker ended after the event loop");
         }
     }
@@ -52,49 +52,52 @@ impl Drop for LastWord {
 
 /// Processes one submission and sends the result.
 pub(super) fn work<'env>(
-    host: &'env Host,
-    dropbox: &Dropbox,
-    orders: &Orders,
+    host: &'env Daemon,
+    dropbox: &Inbox,
+    orders: &StopState,
     work: Assignment<'env>,
     events: Sender<LoopEvent>,
 ) {
     let name = work.waiting.name().to_owned();
-    let mut last_word = LastWord { events, name, taken: None };
-    last_word.taken = Some(take(host, dropbox, orders, work));
+    let mut last_word = WorkerEndGuard { events, name, result: None };
+    last_word.result = Some(process_submission(host, dropbox, orders, work));
 }
 
 /// Runs `act` with a new claim id, and releases the claim if there is a shortage.
-fn claimed(host: &Host, act: impl FnOnce(ClaimId) -> Result<Pickup, Halt>) -> Result<Pickup, Halt> {
+fn with_claim(
+    host: &Daemon,
+    act: impl FnOnce(ClaimId) -> Result<PickupOutcome, DaemonError>,
+) -> Result<PickupOutcome, DaemonError> {
     let id = system::new_claim_id()?;
     act(id.clone()).or_else(|halt| {
-        let why = halt.want().map_or(ReleaseReason::Passing, ReleaseReason::Wanting);
-        host.left_without_room(halt, &id)?;
-        Ok(Pickup::Left(why))
+        let why = halt.shortage().map_or(ReleaseReason::Transient, ReleaseReason::Shortage);
+        host.release_after_shortage(halt, &id)?;
+        Ok(PickupOutcome::Released(why))
     })
 }
 
-fn take<'env>(
-    host: &'env Host,
-    dropbox: &Dropbox,
-    orders: &Orders,
+fn process_submission<'env>(
+    host: &'env Daemon,
+    dropbox: &Inbox,
+    orders: &StopState,
     work: Assignment<'env>,
-) -> Result<Pickup, Halt> {
-    let _on_its_way = host.spool.on_its_way();
-    let Assignment { ticket, waiting, companions, ordered, until, word } = work;
+) -> Result<PickupOutcome, DaemonError> {
+    let _on_its_way = host.spool.announce_arrival();
+    let Assignment { ticket, waiting, companions, order: ordered, until, control: word } = work;
     let name = match &waiting {
-        Waiting::Request(name) => name,
-        Waiting::Odd(name) => {
+        SubmissionName::Request(name) => name,
+        SubmissionName::Invalid(name) => {
             drop(ticket);
             let message = format!("{name}: not a valid file name of a request");
             return refuse_object(host, dropbox, name, Code::SchemaFileName, message);
         }
     };
-    claimed(host, |id| {
-        let claim = match host.spool.claim_dropped(dropbox, name, &companions, id) {
+    with_claim(host, |id| {
+        let claim = match host.spool.claim_submission(dropbox, name, &companions, id) {
             Ok(claim) => claim,
             Err(error) => {
                 drop(ticket);
-                return unclaimed(host, dropbox, name, error);
+                return handle_claim_error(host, dropbox, name, error);
             }
         };
         process(host, orders, (name.as_str(), claim), (ticket, ordered, until, word))
@@ -103,60 +106,76 @@ fn take<'env>(
 
 /// Processes a claimed request.
 fn process<'env>(
-    host: &'env Host,
-    orders: &Orders,
+    host: &'env Daemon,
+    orders: &StopState,
     (name, (draft, claimed)): (&str, (Draft, Claimed)),
-    (ticket, ordered, until, word): (Ticket<'env>, Option<Ordered>, UtcTime, Arc<WorkerControl>),
-) -> Result<Pickup, Halt> {
+    (ticket, ordered, until, word): (
+        QueueTicket<'env>,
+        Option<PlacedOrder>,
+        UtcTime,
+        Arc<WorkerControl>,
+    ),
+) -> Result<PickupOutcome, DaemonError> {
     let owner = draft.owner();
     let owner_name = system::user_name(owner.get());
-    let submission = Submission::Dropped { owner, owner_name };
+    let submission = SubmissionOrigin::Submitted { owner, owner_name };
     let mut wish = || {
-        let stopped = orders.stopped.get();
+        let stopped = orders.stopped_at.get();
         if word.end.load(Ordering::Relaxed) {
-            return Wish::End;
+            return Continuation::End;
         }
         match stopped {
-            Some(at) if at.elapsed() >= orders.drain || orders.now.load(Ordering::Relaxed) => {
-                Wish::End
+            Some(at)
+                if at.elapsed() >= orders.drain || orders.is_immediate.load(Ordering::Relaxed) =>
+            {
+                Continuation::End
             }
-            Some(_) => Wish::LeaveUnbegun,
-            None if word.leave.load(Ordering::Relaxed) => Wish::LeaveUnbegun,
-            None => Wish::GoOn,
+            Some(_) => Continuation::ReleaseUnstarted,
+            None if word.release.load(Ordering::Relaxed) => Continuation::ReleaseUnstarted,
+            None => Continuation::Continue,
         }
     };
     let patience = HoldDeadline::Until(until);
-    let ask = Ask { draft, claimed, submission, at: system::now(), patience, ordered };
-    let told = match host.passage_in_turn(ticket).process(ask, &mut wish)? {
-        ClaimOutcome::Told(told) => told,
-        ClaimOutcome::Held(waits_for, asked) => return Ok(Pickup::Held(waits_for, asked)),
-        ClaimOutcome::Left(why) => return Ok(Pickup::Left(why)),
+    let ask = PipelineInput {
+        draft,
+        claimed,
+        submission,
+        at: system::now(),
+        hold_deadline: patience,
+        order: ordered,
+    };
+    let told = match host.request_context_in_turn(ticket).process(ask, &mut wish)? {
+        ClaimOutcome::Recorded(told) => told,
+        ClaimOutcome::Held(waits_for, asked) => return Ok(PickupOutcome::Held(waits_for, asked)),
+        ClaimOutcome::Released(why) => return Ok(PickupOutcome::Released(why)),
     };
     report(name, &told);
-    host.make_ready();
-    Ok(Pickup::Answered(told.originals))
+    host.prewarm_next();
+    Ok(PickupOutcome::Recorded(told.originals))
 }
 
 /// Handles a failed claim: a fault of the file is refused with a record, a shortage of the daemon
 /// is waited for.
-fn unclaimed(
-    host: &Host,
-    dropbox: &Dropbox,
+fn handle_claim_error(
+    host: &Daemon,
+    dropbox: &Inbox,
     name: &str,
     error: SpoolError,
-) -> Result<Pickup, Halt> {
+) -> Result<PickupOutcome, DaemonError> {
     let theirs = error.path().starts_with(dropbox.path());
-    if let Some(want) = error.want() {
+    if let Some(want) = error.shortage() {
         tracing::error!("{error}");
-        host.room_wanted.note(want, &error);
-        return Ok(Pickup::Left(ReleaseReason::Wanting(want)));
+        host.shortage.note(want, &error);
+        return Ok(PickupOutcome::Released(ReleaseReason::Shortage(want)));
     }
-    if error.is_passing() {
+    if error.is_transient() {
         tracing::error!("{error}");
-        return Ok(Pickup::Left(ReleaseReason::Passing));
+        return Ok(PickupOutcome::Released(ReleaseReason::Transient));
     }
     match error {
-        error if error.is_missing() && theirs => Ok(Pickup::Answered(Originals::Gone)),
+        error if error.is_missing() && theirs => {
+            Ok(PickupOutcome::Recorded(SubmissionState::Removed))
+        }
         error @ SpoolError::TooLarge { .. } => {
             refuse_object(host, dropbox, name, Code::TextTooLarge, error.to_string())
         }
@@ -170,27 +189,28 @@ fn unclaimed(
 /// Refuses an object that is not a readable file, and quarantines it unchanged. Its ticket must be
 /// dropped before, because later tickets would wait for it.
 fn refuse_object(
-    host: &Host,
-    dropbox: &Dropbox,
+    host: &Daemon,
+    dropbox: &Inbox,
     name: &str,
     code: Code,
     message: String,
-) -> Result<Pickup, Halt> {
+) -> Result<PickupOutcome, DaemonError> {
     let shown = model::escape_line(&message);
-    claimed(host, |id| {
+    with_claim(host, |id| {
         let Some(claimed) = host.spool.claim_object(dropbox, name, id)? else {
-            return Ok(Pickup::Answered(Originals::Gone));
+            return Ok(PickupOutcome::Recorded(SubmissionState::Removed));
         };
         let violations = [Violation::error(code, message)];
-        let published = host.passage().refuse_unread(name, &violations, Some(&claimed))?;
+        let published =
+            host.request_context().refuse_unreadable(name, &violations, Some(&claimed))?;
         tracing::warn!(record = %published.receipt.path().display(), "refused: {shown}");
         let gone = host.spool.quarantine_object(claimed, &published.receipt)?;
-        Ok(Pickup::Answered(gone))
+        Ok(PickupOutcome::Recorded(gone))
     })
 }
 
 /// Logs the published record.
-fn report(name: &str, told: &Told) {
+fn report(name: &str, told: &RecordedRequest) {
     let record = told.receipt.path().display().to_string();
     if has_error(&told.violations) {
         for violation in &told.violations {
@@ -202,18 +222,18 @@ fn report(name: &str, told: &Told) {
     let first = told.violations.iter().find(|one| one.severity == Severity::Error);
     let (outcome, code) = (told.outcome.to_string(), first.map(|one| one.code.as_str()));
     let reason = told.reason.clone().or_else(|| records::reason_of(&told.violations));
-    let fields = Fields {
+    let fields = LogEventFields {
         request: Some(spool::stem_of(name).unwrap_or(name)),
         result: Some(told.receipt.result_id().as_str()),
         outcome: Some(&outcome),
         code: code.as_deref(),
         path: Some(&record),
         reason: reason.as_deref(),
-        ..Fields::default()
+        ..LogEventFields::default()
     };
     let refused = told.outcome == Outcome::Refused;
-    let how = if refused { Transition::Refused } else { Transition::Published };
-    transition::log(how, &fields);
+    let how = if refused { LogEvent::Refused } else { LogEvent::Published };
+    log_event::log(how, &fields);
     if !told.degraded.is_empty() {
         let layers = told.degraded.join(" ");
         tracing::warn!(layers, "{name}: ran without these layers, by an exception of the policy");

@@ -1,10 +1,10 @@
 //! The status of the daemon: files in `public/`, messages to systemd, and the requests in flight. No
 //! component that admits, runs or signs reads them.
 
-mod journey;
-pub mod notify_host;
-mod teller;
+mod progress;
+pub mod service_manager;
+mod status_writer;
 
-pub use journey::Watching;
-pub(crate) use journey::{Journey, Telling};
-pub use teller::{How, StatusTeller};
+pub use progress::ProgressObserver;
+pub(crate) use progress::{ProgressRegistry, RequestProgress};
+pub use status_writer::{DaemonStatus, StatusWriter};

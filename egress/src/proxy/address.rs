@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The class of an address that no rule names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum AddressKind {
     Public,
     /// A metadata service, which gives the host's credentials to any client.
     Metadata,
@@ -71,26 +71,26 @@ const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-pub(super) fn kind(address: IpAddr) -> Kind {
+pub(super) fn kind(address: IpAddr) -> AddressKind {
     match address.to_canonical() {
         IpAddr::V4(v4) => kind_v4(v4),
         IpAddr::V6(v6) => kind_v6(v6),
     }
 }
 
-fn kind_v4(address: Ipv4Addr) -> Kind {
+fn kind_v4(address: Ipv4Addr) -> AddressKind {
     if METADATA_V4.contains(&address) {
-        return Kind::Metadata;
+        return AddressKind::Metadata;
     }
     let inside = |(network, length): &(Ipv4Addr, u32)| {
         (address.to_bits() ^ network.to_bits()) >> (32 - length) == 0
     };
-    if NOT_PUBLIC_V4.iter().any(inside) { Kind::Private } else { Kind::Public }
+    if NOT_PUBLIC_V4.iter().any(inside) { AddressKind::Private } else { AddressKind::Public }
 }
 
-fn kind_v6(address: Ipv6Addr) -> Kind {
+fn kind_v6(address: Ipv6Addr) -> AddressKind {
     if METADATA_V6.contains(&address) {
-        return Kind::Metadata;
+        return AddressKind::Metadata;
     }
     // NAT64 by the well-known prefix: an IPv6-only host dials every IPv4 host this way.
     if let [0x64, 0xff9b, 0, 0, 0, 0, high, low] = address.segments() {
@@ -100,14 +100,18 @@ fn kind_v6(address: Ipv6Addr) -> Kind {
     let inside = |(network, length): &(Ipv6Addr, u32)| {
         (address.to_bits() ^ network.to_bits()) >> (128 - length) == 0
     };
-    if given_out && !NOT_PUBLIC_V6.iter().any(inside) { Kind::Public } else { Kind::Private }
+    if given_out && !NOT_PUBLIC_V6.iter().any(inside) {
+        AddressKind::Public
+    } else {
+        AddressKind::Private
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Kind {
+    fn of(text: &str) -> AddressKind {
         kind(text.parse().expect("an address"))
     }
 
@@ -119,7 +123,7 @@ mod tests {
             2606:4700::1111 2a00:1450:4001::1 2001:200::1 2001:4860:4860::8888 2003::1 \
             64:ff9b::8.8.8.8 ::ffff:8.8.8.8 3ffe::1";
         for text in public.split_whitespace() {
-            assert_eq!(of(text), Kind::Public, "{text}");
+            assert_eq!(of(text), AddressKind::Public, "{text}");
         }
     }
 
@@ -133,7 +137,7 @@ mod tests {
             2001::1 2001:0:4136:e378:8000:63bf:3fff:fdd2 2001:2::1 2001:db8::1 2002:7f00:1::1 \
             2002:808:808::1 3fff::1 5f00::1 fc00::1 fd12::1 fe80::1 fec0::1 ff02::1 4000::1 1fff::1";
         for text in private.split_whitespace() {
-            assert_eq!(of(text), Kind::Private, "{text}");
+            assert_eq!(of(text), AddressKind::Private, "{text}");
         }
     }
 
@@ -143,7 +147,7 @@ mod tests {
             169.254.170.2 169.254.170.23 169.254.0.23 100.100.100.200 192.0.0.192 168.63.129.16 \
             64:ff9b::168.63.129.16 ::ffff:168.63.129.16 fd00:ec2::23 fd20:ce::254 fd00:42::42";
         for text in metadata.split_whitespace() {
-            assert_eq!(of(text), Kind::Metadata, "{text}");
+            assert_eq!(of(text), AddressKind::Metadata, "{text}");
         }
     }
 }

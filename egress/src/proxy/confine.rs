@@ -7,9 +7,9 @@ use landlock::{
     RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 
-use egress::frame::Confinement;
+use egress::frame::EgressConfinement;
 
-use super::calls;
+use super::syscalls;
 
 /// The newest Landlock version that is requested. Restrictions that this kernel does not know are
 /// skipped and reported.
@@ -17,7 +17,7 @@ const NEWEST: ABI = ABI::V6;
 
 /// The directories that the C library reads to look up a name, besides its configuration: the
 /// targets of links in it, and plug-ins.
-const LOOKING_UP: [&str; 8] = [
+const LOOKUP_DIRECTORIES: [&str; 8] = [
     "/run/systemd/resolve",
     "/run/NetworkManager",
     "/run/resolvconf",
@@ -28,7 +28,7 @@ const LOOKING_UP: [&str; 8] = [
     "/usr/share/libc-bin",
 ];
 /// The configuration files of name look-ups.
-const CONFIGURATION: [&str; 6] = [
+const CONFIGURATION_FILES: [&str; 6] = [
     "/etc/gai.conf",
     "/etc/host.conf",
     "/etc/hosts",
@@ -38,11 +38,11 @@ const CONFIGURATION: [&str; 6] = [
 ];
 /// The directory of the configuration, for a service that must notice when a file is replaced by a
 /// rename.
-const CONFIGURATIONS_PLACE: [&str; 1] = ["/etc"];
+const CONFIGURATION_DIRECTORIES: [&str; 1] = ["/etc"];
 
 /// The files that name look-ups need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reads {
+pub(super) enum ReadableFiles {
     Nothing,
     /// For one run: the current files.
     Files,
@@ -55,12 +55,12 @@ pub(super) enum Reads {
 /// # Errors
 /// The kernel refused `no_new_privs`, the removal of a capability or the system call filter; or a
 /// kernel with Landlock refused a rule.
-pub(super) fn confine(reads: Reads) -> Result<Confinement, String> {
+pub(super) fn confine(reads: ReadableFiles) -> Result<EgressConfinement, String> {
     rustix::thread::set_no_new_privs(true).map_err(|error| format!("no_new_privs: {error}"))?;
     let confinement = landlock(reads).map_err(|error| format!("landlock: {error}"))?;
     drop_capabilities().map_err(|error| format!("capabilities: {error}"))?;
     // Last, because it allows none of the calls above.
-    calls::restrict()?;
+    syscalls::restrict()?;
     Ok(confinement)
 }
 
@@ -80,7 +80,7 @@ fn drop_capabilities() -> Result<(), caps::errors::CapsError> {
     Ok(())
 }
 
-fn landlock(reads: Reads) -> Result<Confinement, landlock::RulesetError> {
+fn landlock(reads: ReadableFiles) -> Result<EgressConfinement, landlock::RulesetError> {
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))?
@@ -89,9 +89,9 @@ fn landlock(reads: Reads) -> Result<Confinement, landlock::RulesetError> {
         .scope(Scope::AbstractUnixSocket | Scope::Signal)?
         .create()?;
     let (files, directories): (&[&str], &[&[&str]]) = match reads {
-        Reads::Nothing => (&[], &[]),
-        Reads::Files => (&CONFIGURATION, &[&LOOKING_UP]),
-        Reads::Directory => (&[], &[&LOOKING_UP, &CONFIGURATIONS_PLACE]),
+        ReadableFiles::Nothing => (&[], &[]),
+        ReadableFiles::Files => (&CONFIGURATION_FILES, &[&LOOKUP_DIRECTORIES]),
+        ReadableFiles::Directory => (&[], &[&LOOKUP_DIRECTORIES, &CONFIGURATION_DIRECTORIES]),
     };
     let beneath = AccessFs::ReadFile | AccessFs::ReadDir;
     let directories = directories.concat().into_iter().map(|path| (path, beneath));
@@ -103,9 +103,9 @@ fn landlock(reads: Reads) -> Result<Confinement, landlock::RulesetError> {
         }
     }
     Ok(match rules.restrict_self()?.ruleset {
-        RulesetStatus::FullyEnforced => Confinement::Landlock,
-        RulesetStatus::PartiallyEnforced => Confinement::LandlockPartly,
-        RulesetStatus::NotEnforced => Confinement::NoNewPrivs,
+        RulesetStatus::FullyEnforced => EgressConfinement::Landlock,
+        RulesetStatus::PartiallyEnforced => EgressConfinement::LandlockPartly,
+        RulesetStatus::NotEnforced => EgressConfinement::NoNewPrivs,
     })
 }
 

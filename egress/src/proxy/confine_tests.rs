@@ -9,14 +9,14 @@ use std::process::Command;
 use super::*;
 
 /// Runs the check in its own thread, because the confinement applies to the calling thread.
-fn confined(reads: Reads, check: fn()) {
+fn confined(reads: ReadableFiles, check: fn()) {
     let held = std::thread::spawn(move || {
         let confinement = confine(reads).expect("confined");
-        if confinement == Confinement::NoNewPrivs {
+        if confinement == EgressConfinement::NoNewPrivs {
             return eprintln!("SKIPPED confine: this kernel has no Landlock");
         }
         check();
-        if confinement == Confinement::Landlock {
+        if confinement == EgressConfinement::Landlock {
             let bound = TcpListener::bind("127.0.0.1:0").map_err(|error| error.kind());
             assert_eq!(bound.map(drop), Err(PermissionDenied));
         }
@@ -30,7 +30,7 @@ fn opened(path: &str) -> Result<(), std::io::ErrorKind> {
 
 #[test]
 fn without_the_systems_resolver_there_is_no_file() {
-    confined(Reads::Nothing, || {
+    confined(ReadableFiles::Nothing, || {
         for path in ["/etc/hosts", "/", "/proc/self/status", "/dev/null"] {
             assert_eq!(opened(path), Err(PermissionDenied), "{path}");
         }
@@ -40,7 +40,7 @@ fn without_the_systems_resolver_there_is_no_file() {
 
 #[test]
 fn for_one_run_there_is_what_looking_up_reads_and_nothing_beside_it() {
-    confined(Reads::Files, || {
+    confined(ReadableFiles::Files, || {
         assert_eq!(opened("/etc/nsswitch.conf"), Ok(()));
         for path in ["/etc", "/etc/passwd", "/etc/shadow", "/proc/self/status", "/var", "/root"] {
             assert_eq!(opened(path), Err(PermissionDenied), "{path}");
@@ -50,7 +50,7 @@ fn for_one_run_there_is_what_looking_up_reads_and_nothing_beside_it() {
 
 #[test]
 fn for_many_runs_files_may_be_replaced_and_nothing_is_written() {
-    confined(Reads::Directory, || {
+    confined(ReadableFiles::Directory, || {
         assert_eq!(opened("/etc/passwd"), Ok(()));
         for path in ["/proc/self/status", "/var", "/usr/bin", "/root"] {
             assert_eq!(opened(path), Err(PermissionDenied), "{path}");
@@ -61,7 +61,7 @@ fn for_many_runs_files_may_be_replaced_and_nothing_is_written() {
 
 #[test]
 fn there_is_no_unix_socket_and_no_program() {
-    confined(Reads::Files, || {
+    confined(ReadableFiles::Files, || {
         let unix = UnixStream::connect("/run/dbus/system_bus_socket").map_err(|it| it.kind());
         assert_eq!(unix.map(drop), Err(Unsupported));
         assert_eq!(UnixDatagram::unbound().map(drop).map_err(|it| it.kind()), Err(Unsupported));
@@ -76,15 +76,15 @@ fn names_are_looked_up_and_dialled_all_the_same() {
     let server = TcpListener::bind("127.0.0.1:0").expect("a server");
     let port = server.local_addr().expect("bound").port();
     let held = std::thread::spawn(move || {
-        confine(Reads::Files).expect("confined");
+        confine(ReadableFiles::Files).expect("confined");
         // The C library looks it up, in a thread that is started after the confinement.
         let connected = std::thread::spawn(move || TcpStream::connect(("localhost", port)));
         drop(connected.join().expect("no panic").expect("localhost"));
         drop(UdpSocket::bind("127.0.0.1:0").expect("a question's socket"));
         assert!(
-            !super::super::own::Routes::open()
+            !super::super::own_address::Routes::open()
                 .expect("routes")
-                .lead_back([9, 9, 9, 9].into())
+                .is_own([9, 9, 9, 9].into())
                 .expect("told")
         );
     });

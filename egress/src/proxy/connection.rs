@@ -13,13 +13,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use egress::frame::Reason;
+use egress::frame::EgressRefusalReason;
 
-use super::answer::{Body, line, said};
 use super::dial::dial;
+use super::evaluate::{RefusedRequest, RequestMethod, evaluate};
 use super::forward::forward;
-use super::judge::{Means, Refused, judge};
-use super::model::Run;
+use super::model::ServedRun;
+use super::response::{ResponseBody, refusal_line, refusal_response};
 use super::tunnel::Tunnel;
 
 /// The largest head of a request, in bytes.
@@ -28,20 +28,20 @@ const HEAD_BYTES_MAX: usize = 16 * 1024;
 const FIELDS_MAX: usize = 64;
 
 /// The state that the requests of one connection share.
-struct Connection {
-    run: Arc<Run>,
+struct ConnectionState {
+    run: Arc<ServedRun>,
     /// True once a whole head was received.
     used: AtomicBool,
     tunnel: Mutex<Option<Tunnel>>,
 }
 
-pub(super) async fn serve(run: Arc<Run>, client: TcpStream) {
+pub(super) async fn serve(run: Arc<ServedRun>, client: TcpStream) {
     // A connection that sends nothing makes no request, so nothing is refused.
-    match timeout(run.patience.step, client.peek(&mut [0])).await {
+    match timeout(run.timeouts.step, client.peek(&mut [0])).await {
         Ok(Ok(1..)) => {}
         Ok(Ok(0) | Err(_)) | Err(_) => return,
     }
-    let connection = Arc::new(Connection {
+    let connection = Arc::new(ConnectionState {
         run: Arc::clone(&run),
         used: AtomicBool::new(false),
         tunnel: Mutex::new(None),
@@ -49,14 +49,14 @@ pub(super) async fn serve(run: Arc<Run>, client: TcpStream) {
     let service = service_fn(|request| answer(Arc::clone(&connection), request));
     let ended = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(run.patience.step)
+        .header_read_timeout(run.timeouts.step)
         .max_buf_size(HEAD_BYTES_MAX)
         .max_headers(FIELDS_MAX)
         .serve_connection(TokioIo::new(client), service)
         .with_upgrades()
         .await;
     if let Err(error) = ended {
-        note(&connection, &error);
+        record_refusal(&connection, &error);
     }
     let tunnel = connection.tunnel.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(tunnel) = tunnel {
@@ -66,40 +66,40 @@ pub(super) async fn serve(run: Arc<Run>, client: TcpStream) {
 
 /// Records the refusals that hyper answers itself. A closed connection or an unused kept-alive
 /// connection does not count.
-fn note(connection: &Connection, error: &hyper::Error) {
+fn record_refusal(connection: &ConnectionState, error: &hyper::Error) {
     let reason = if error.is_parse_too_large() {
-        Reason::HeadTooBig
+        EgressRefusalReason::HeadTooBig
     } else if error.is_parse() {
-        Reason::Malformed
+        EgressRefusalReason::Malformed
     } else if error.is_timeout() && !connection.used.load(Ordering::Relaxed) {
-        Reason::Slow
+        EgressRefusalReason::Slow
     } else {
         return;
     };
-    connection.run.ledger.refuse("(no request)", reason);
+    connection.run.counters.refuse("(no request)", reason);
 }
 
 async fn answer(
-    connection: Arc<Connection>,
+    connection: Arc<ConnectionState>,
     request: Request<Incoming>,
-) -> Result<Response<Body>, std::convert::Infallible> {
+) -> Result<Response<ResponseBody>, std::convert::Infallible> {
     connection.used.store(true, Ordering::Relaxed);
     let run = &connection.run;
-    Ok(given(&connection, request).await.unwrap_or_else(|refused| {
-        run.ledger.refuse(&refused.asked, refused.reason);
-        said(&refused)
+    Ok(handle(&connection, request).await.unwrap_or_else(|refused| {
+        run.counters.refuse(&refused.asked, refused.reason);
+        refusal_response(&refused)
     }))
 }
 
-async fn given(
-    connection: &Connection,
+async fn handle(
+    connection: &ConnectionState,
     mut request: Request<Incoming>,
-) -> Result<Response<Body>, Refused> {
+) -> Result<Response<ResponseBody>, RefusedRequest> {
     let upgrade = hyper::upgrade::on(&mut request);
     let (head, body) = request.into_parts();
-    let target = judge(&connection.run.rules, &head)?;
+    let target = evaluate(&connection.run.rules, &head)?;
     let host = dial(&connection.run, &target).await?;
-    if target.means == Means::Plain {
+    if target.means == RequestMethod::Plain {
         return forward(&connection.run, &target, host, head, body).await;
     }
     let tunnel = Tunnel::new(upgrade, host, target);
@@ -108,15 +108,19 @@ async fn given(
 }
 
 /// Refuses a whole connection, before anything is read from it.
-pub(super) async fn refuse(run: Arc<Run>, mut client: TcpStream, reason: Reason) {
-    let refused = Refused { asked: "(connection)".to_owned(), reason };
-    let text = line(&refused);
+pub(super) async fn refuse(
+    run: Arc<ServedRun>,
+    mut client: TcpStream,
+    reason: EgressRefusalReason,
+) {
+    let refused = RefusedRequest { asked: "(connection)".to_owned(), reason };
+    let text = refusal_line(&refused);
     let head = format!(
         "HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain\r\nconnection: close\r\n\
          content-length: {}\r\n\r\n{text}",
         text.len()
     );
-    let told = timeout(run.patience.step, client.write_all(head.as_bytes())).await;
+    let told = timeout(run.timeouts.step, client.write_all(head.as_bytes())).await;
     if !matches!(told, Ok(Ok(()))) || client.shutdown().await.is_err() {
         return;
     }
@@ -124,5 +128,5 @@ pub(super) async fn refuse(run: Arc<Run>, mut client: TcpStream, reason: Reason)
     let mut unread = [0; 4096];
     let read = async { while client.read(&mut unread).await.is_ok_and(|it| it > 0) {} };
     // In any case the connection ends here.
-    drop(timeout(run.patience.step, read).await);
+    drop(timeout(run.timeouts.step, read).await);
 }

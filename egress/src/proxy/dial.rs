@@ -7,28 +7,34 @@ use std::sync::Arc;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
-use egress::frame::Reason;
+use egress::frame::EgressRefusalReason;
 
-use super::judge::{Refused, Target};
-use super::metered::Metered;
-use super::model::Run;
+use super::counted::CountedStream;
+use super::evaluate::{DialTarget, RefusedRequest};
+use super::model::ServedRun;
 use super::pin::pin;
 
 /// Connects to the requested host.
-pub(super) async fn dial(run: &Arc<Run>, target: &Target) -> Result<Metered, Refused> {
+pub(super) async fn dial(
+    run: &Arc<ServedRun>,
+    target: &DialTarget,
+) -> Result<CountedStream, RefusedRequest> {
     let pinned = pin(run, target).await?;
     if let Some((address, reason)) = pinned.refused() {
-        return Err(Refused { asked: format!("{} -> {address}", target.asked), reason });
+        return Err(RefusedRequest { asked: format!("{} -> {address}", target.asked), reason });
     }
-    if run.ledger.open().room() == 0 {
-        return Err(Refused { asked: target.asked.clone(), reason: Reason::Bytes });
+    if run.counters.lock().remaining() == 0 {
+        return Err(RefusedRequest {
+            asked: target.asked.clone(),
+            reason: EgressRefusalReason::Bytes,
+        });
     }
-    let (mut failed, last) = (None, Instant::now() + run.patience.step);
+    let (mut failed, last) = (None, Instant::now() + run.timeouts.step);
     for address in pinned.addresses.iter().take_while(|_| Instant::now() < last) {
         match connect(run, SocketAddr::new(*address, target.port), last).await {
             Ok(host) => {
-                run.ledger.connected(target.rule);
-                return Ok(Metered::new(host, Arc::clone(run), target.rule));
+                run.counters.count_connection(target.rule);
+                return Ok(CountedStream::new(host, Arc::clone(run), target.rule));
             }
             Err(error) => failed = Some((address, error)),
         }
@@ -37,12 +43,12 @@ pub(super) async fn dial(run: &Arc<Run>, target: &Target) -> Result<Metered, Ref
         Some((address, error)) => format!("{} -> {address}: {}", target.asked, error.kind()),
         None => target.asked.clone(),
     };
-    Err(Refused { asked, reason: Reason::Unreachable })
+    Err(RefusedRequest { asked, reason: EgressRefusalReason::Unreachable })
 }
 
-async fn connect(run: &Run, address: SocketAddr, last: Instant) -> io::Result<TcpStream> {
+async fn connect(run: &ServedRun, address: SocketAddr, last: Instant) -> io::Result<TcpStream> {
     // Half of the step, so that one dead address does not use up the time of the others.
-    let until = last.min(Instant::now() + run.patience.step / 2);
+    let until = last.min(Instant::now() + run.timeouts.step / 2);
     let stream = timeout_at(until, TcpStream::connect(address)).await??;
     stream.set_nodelay(true)?;
     Ok(stream)

@@ -1,16 +1,16 @@
 //! Decides about a ClientHello: it is passed on if it names the requested host. One whose name
 //! cannot be read must never pass.
 
-use super::hello::{Hello, NoHello};
-use super::rules::Host;
+use super::hello::{HelloParseError, HelloState};
+use super::rules::AllowedHost;
 
 /// The most bytes that are read for a complete ClientHello.
 pub(super) const FIRST_BYTES_MAX: usize = 32 * 1024;
 
 /// The reason why a ClientHello is not passed on.
-pub(super) enum Wrong {
+pub(super) enum HelloError {
     /// The client closed the connection without sending anything.
-    Gone,
+    Closed,
     /// The ClientHello did not arrive in time.
     Slow,
     /// The bytes are not TLS.
@@ -20,22 +20,29 @@ pub(super) enum Wrong {
 }
 
 /// Returns the length of a whole ClientHello for this host, in bytes.
-pub(super) fn judged(read: Result<Hello, NoHello>, host: &Host) -> Result<Option<usize>, Wrong> {
+pub(super) fn check_hello(
+    read: Result<HelloState, HelloParseError>,
+    host: &AllowedHost,
+) -> Result<Option<usize>, HelloError> {
     match read {
-        Ok(Hello::Unfinished) => Ok(None),
-        Ok(Hello::Whole(hello)) => named(hello.name.as_deref(), host).map(|()| Some(hello.length)),
-        Err(NoHello::NotTls) => Err(Wrong::NotTls),
-        Err(NoHello::HiddenName) => Err(Wrong::Name("a hidden name".to_owned())),
-        Err(NoHello::Malformed) => Err(Wrong::Name("a malformed ClientHello".to_owned())),
+        Ok(HelloState::Unfinished) => Ok(None),
+        Ok(HelloState::Complete(hello)) => {
+            check_name(hello.name.as_deref(), host).map(|()| Some(hello.length))
+        }
+        Err(HelloParseError::NotTls) => Err(HelloError::NotTls),
+        Err(HelloParseError::HiddenName) => Err(HelloError::Name("a hidden name".to_owned())),
+        Err(HelloParseError::Malformed) => {
+            Err(HelloError::Name("a malformed ClientHello".to_owned()))
+        }
     }
 }
 
-fn named(name: Option<&str>, host: &Host) -> Result<(), Wrong> {
+fn check_name(name: Option<&str>, host: &AllowedHost) -> Result<(), HelloError> {
     match (name, host) {
-        (Some(name), host) if Host::parse(name).as_ref() == Some(host) => Ok(()),
+        (Some(name), host) if AllowedHost::parse(name).as_ref() == Some(host) => Ok(()),
         // TLS server names are never addresses. The address itself was allowed and dialled.
-        (None, Host::Address(_)) => Ok(()),
-        (Some(name), _) => Err(Wrong::Name(format!("the name {name}"))),
-        (None, Host::Name(_)) => Err(Wrong::Name("no name".to_owned())),
+        (None, AllowedHost::Address(_)) => Ok(()),
+        (Some(name), _) => Err(HelloError::Name(format!("the name {name}"))),
+        (None, AllowedHost::Name(_)) => Err(HelloError::Name("no name".to_owned())),
     }
 }

@@ -17,72 +17,75 @@ use hyper::{Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::TokioIo;
 use tokio::sync::Notify;
 
-use egress::frame::Reason;
+use egress::frame::EgressRefusalReason;
 
-use super::answer::{Body, Forwarded, Link, said};
+use super::counted::CountedStream;
+use super::evaluate::{DialTarget, RefusedRequest};
 use super::headers;
-use super::judge::{Refused, Target};
-use super::metered::Metered;
-use super::model::Run;
-use super::options::Patience;
-use super::pulse::Pulse;
+use super::idle_timer::IdleTimer;
+use super::model::ServedRun;
+use super::options::Timeouts;
+use super::response::{ConnectionTask, ForwardedBody, ResponseBody, refusal_response};
 
 /// The largest head of an answer, and the most bytes read ahead of the tool.
 const ANSWER_HEAD_BYTES_MAX: usize = 64 * 1024;
 
 pub(super) async fn forward(
-    run: &Arc<Run>,
-    target: &Target,
-    host: Metered,
+    run: &Arc<ServedRun>,
+    target: &DialTarget,
+    host: CountedStream,
     head: Parts,
     body: Incoming,
-) -> Result<Response<Body>, Refused> {
-    let refused = |reason| Refused { asked: target.asked.clone(), reason };
-    let request = rewritten(run, target, head, body).ok_or_else(|| refused(Reason::Malformed))?;
-    let pulse = host.pulse();
+) -> Result<Response<ResponseBody>, RefusedRequest> {
+    let refused = |reason| RefusedRequest { asked: target.asked.clone(), reason };
+    let request = rewritten(run, target, head, body)
+        .ok_or_else(|| refused(EgressRefusalReason::Malformed))?;
+    let pulse = host.idle_timer();
     let shaken = http1::Builder::new()
         .max_buf_size(ANSWER_HEAD_BYTES_MAX)
         .handshake(TokioIo::new(host))
         .await;
-    let (mut sender, link) = shaken.map_err(|_| refused(Reason::Unreachable))?;
+    let (mut sender, link) = shaken.map_err(|_| refused(EgressRefusalReason::Unreachable))?;
     // The reader of the answer or its body notices an early end of the connection.
     let answered = Arc::new(Notify::new());
-    let moving = moving(link, Arc::clone(&pulse), run.patience, Arc::clone(&answered));
-    let link = Link(tokio::spawn(moving));
+    let moving = copy_until_idle(link, Arc::clone(&pulse), run.timeouts, Arc::clone(&answered));
+    let link = ConnectionTask(tokio::spawn(moving));
     let response = tokio::select! {
         response = sender.send_request(request) => response,
-        () = pulse.stopped(run.patience) => return Err(refused(Reason::Slow)),
+        () = pulse.expired(run.timeouts) => return Err(refused(EgressRefusalReason::Slow)),
     };
     answered.notify_one();
     let mut response = match response {
         Ok(response) => response,
         Err(error) => {
-            return match broken(&error) {
+            return match failure_reason(&error) {
                 // `metered` has recorded the refusal; the tool gets the answer here.
-                Reason::Bytes => Ok(said(&refused(Reason::Bytes))),
+                EgressRefusalReason::Bytes => {
+                    Ok(refusal_response(&refused(EgressRefusalReason::Bytes)))
+                }
                 reason => Err(refused(reason)),
             };
         }
     };
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        return Err(refused(Reason::Upgrade));
+        return Err(refused(EgressRefusalReason::Upgrade));
     }
     headers::strip(response.headers_mut());
     *response.version_mut() = Version::HTTP_11;
-    Ok(response.map(|body| Either::Right(Forwarded::new(body, link))))
+    Ok(response.map(|body| Either::Right(ForwardedBody::new(body, link))))
 }
 
 /// Copies the bytes of one connection to a host. After the answer's head it ends when no bytes have
 /// moved for too long. The reader of a truncated answer gets an error, never a normal end.
-async fn moving(
+async fn copy_until_idle(
     link: impl Future<Output = hyper::Result<()>>,
-    pulse: Arc<Pulse>,
-    patience: Patience,
+    pulse: Arc<IdleTimer>,
+    patience: Timeouts,
     answered: Arc<Notify>,
 ) {
     let silent = async {
         answered.notified().await;
-        pulse.stopped(patience).await;
+        pulse.expired(patience).await;
     };
     tokio::select! {
         ended = link => drop(ended),
@@ -92,31 +95,31 @@ async fn moving(
 
 /// Returns the reason why a connection failed before an answer. A refusal by `metered` is a read
 /// error here.
-fn broken(error: &hyper::Error) -> Reason {
+fn failure_reason(error: &hyper::Error) -> EgressRefusalReason {
     if error.is_parse_too_large() {
-        return Reason::HeadTooBig;
+        return EgressRefusalReason::HeadTooBig;
     }
     let mut cause = error.source();
     while let Some(it) = cause {
         let of_metered = it.downcast_ref::<io::Error>();
         if of_metered.is_some_and(|it| it.kind() == io::ErrorKind::QuotaExceeded) {
-            return Reason::Bytes;
+            return EgressRefusalReason::Bytes;
         }
         cause = it.source();
     }
-    Reason::Unreachable
+    EgressRefusalReason::Unreachable
 }
 
 /// Builds the outgoing request. Returns `None` if hyper cannot represent it.
 fn rewritten(
-    run: &Run,
-    target: &Target,
+    run: &ServedRun,
+    target: &DialTarget,
     mut head: Parts,
     body: Incoming,
 ) -> Option<Request<Incoming>> {
     let authority = head.uri.authority()?;
     let name = match run.rules.host(target.rule) {
-        super::rules::Host::Address(std::net::IpAddr::V6(address)) => format!("[{address}]"),
+        super::rules::AllowedHost::Address(std::net::IpAddr::V6(address)) => format!("[{address}]"),
         host => host.to_string(),
     };
     let named = if authority.port().is_some() { format!("{name}:{}", target.port) } else { name };

@@ -18,11 +18,11 @@ const HIDDEN: [u16; 7] = [0xfe0d, 0xfe0c, 0xfe0b, 0xfe0a, 0xfe09, 0xfe08, 0xffce
 
 /// The state of the bytes received so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Hello {
+pub(super) enum HelloState {
     /// A valid beginning.
     Unfinished,
     /// A whole ClientHello. Bytes after its last record are ignored.
-    Whole(ClientHello),
+    Complete(ClientHello),
 }
 
 /// The relevant facts of a ClientHello.
@@ -36,7 +36,7 @@ pub(super) struct ClientHello {
 
 /// The reason why the bytes are not an acceptable ClientHello.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NoHello {
+pub(super) enum HelloParseError {
     NotTls,
     /// TLS, but cut, doubled, too big, or with other content.
     Malformed,
@@ -45,20 +45,23 @@ pub(super) enum NoHello {
 }
 
 /// Examines all bytes received so far.
-pub(super) fn read(bytes: &[u8]) -> Result<Hello, NoHello> {
+pub(super) fn read(bytes: &[u8]) -> Result<HelloState, HelloParseError> {
     let mut message = Vec::new();
-    let mut records = Fields(bytes);
+    let mut records = HelloReader(bytes);
     let mut first = true;
     loop {
-        let Some(fragment) = record(&mut records, first)? else { return Ok(Hello::Unfinished) };
+        let Some(fragment) = record(&mut records, first)? else {
+            return Ok(HelloState::Unfinished);
+        };
         message.extend_from_slice(fragment);
         first = false;
         match complete(&message)? {
             Some(body) => {
                 let length = bytes.len() - records.0.len();
-                return server_name(body).map(|name| Hello::Whole(ClientHello { name, length }));
+                return server_name(body)
+                    .map(|name| HelloState::Complete(ClientHello { name, length }));
             }
-            None if message.len() > HELLO_BYTES_MAX => return Err(NoHello::Malformed),
+            None if message.len() > HELLO_BYTES_MAX => return Err(HelloParseError::Malformed),
             None => {}
         }
     }
@@ -67,25 +70,28 @@ pub(super) fn read(bytes: &[u8]) -> Result<Hello, NoHello> {
 /// Examines all bytes received after a host asked for another ClientHello. It may follow records
 /// that an honest client sends meanwhile and the host discards: the compatibility mark for
 /// middleboxes (ChangeCipherSpec), and early data whose keys the host rejected.
-pub(super) fn read_again(bytes: &[u8]) -> Result<Hello, NoHello> {
-    let mut rest = Fields(bytes);
+pub(super) fn read_second(bytes: &[u8]) -> Result<HelloState, HelloParseError> {
+    let mut rest = HelloReader(bytes);
     while matches!(rest.0.first(), Some(&(CHANGE_CIPHER_RECORD | DATA_RECORD))) {
         if rest.take(3).and_then(|_| rest.counted(2)).is_none() {
-            return Ok(Hello::Unfinished);
+            return Ok(HelloState::Unfinished);
         }
     }
     let before = bytes.len() - rest.0.len();
     Ok(match read(rest.0)? {
-        Hello::Unfinished => Hello::Unfinished,
-        Hello::Whole(ClientHello { name, length }) => {
-            Hello::Whole(ClientHello { name, length: before + length })
+        HelloState::Unfinished => HelloState::Unfinished,
+        HelloState::Complete(ClientHello { name, length }) => {
+            HelloState::Complete(ClientHello { name, length: before + length })
         }
     })
 }
 
 /// Returns the content of the next record, or an error as soon as its beginning is wrong.
-fn record<'a>(records: &mut Fields<'a>, first: bool) -> Result<Option<&'a [u8]>, NoHello> {
-    let wrong = if first { NoHello::NotTls } else { NoHello::Malformed };
+fn record<'a>(
+    records: &mut HelloReader<'a>,
+    first: bool,
+) -> Result<Option<&'a [u8]>, HelloParseError> {
+    let wrong = if first { HelloParseError::NotTls } else { HelloParseError::Malformed };
     let known = records.0;
     let good = known.first().is_none_or(|it| *it == HANDSHAKE_RECORD)
         && known.get(1).is_none_or(|it| *it == 3)
@@ -104,20 +110,20 @@ fn record<'a>(records: &mut Fields<'a>, first: bool) -> Result<Option<&'a [u8]>,
 }
 
 /// Returns the body of the message, once it is complete.
-fn complete(message: &[u8]) -> Result<Option<&[u8]>, NoHello> {
+fn complete(message: &[u8]) -> Result<Option<&[u8]>, HelloParseError> {
     if message.first().is_some_and(|it| *it != CLIENT_HELLO) {
-        return Err(NoHello::Malformed);
+        return Err(HelloParseError::Malformed);
     }
-    let mut fields = Fields(message.get(1..).unwrap_or_default());
+    let mut fields = HelloReader(message.get(1..).unwrap_or_default());
     let Some(length) = fields.number(3) else { return Ok(None) };
     if length > HELLO_BYTES_MAX || fields.0.len() > length {
-        return Err(NoHello::Malformed);
+        return Err(HelloParseError::Malformed);
     }
     Ok((fields.0.len() == length).then_some(fields.0))
 }
 
-fn server_name(body: &[u8]) -> Result<Option<String>, NoHello> {
-    let mut fields = Fields(body);
+fn server_name(body: &[u8]) -> Result<Option<String>, HelloParseError> {
+    let mut fields = HelloReader(body);
     let extensions = (|| {
         fields.take(2 + 32)?;
         fields.counted(1).filter(|session| session.len() <= 32)?;
@@ -125,22 +131,22 @@ fn server_name(body: &[u8]) -> Result<Option<String>, NoHello> {
         fields.counted(1)?;
         if fields.0.is_empty() { Some(&[][..]) } else { fields.counted(2) }
     })();
-    let mut extensions = Fields(extensions.ok_or(NoHello::Malformed)?);
+    let mut extensions = HelloReader(extensions.ok_or(HelloParseError::Malformed)?);
     if !fields.0.is_empty() {
-        return Err(NoHello::Malformed);
+        return Err(HelloParseError::Malformed);
     }
     let mut name = None;
     while !extensions.0.is_empty() {
         let kind = extensions.number(2).and_then(|it| u16::try_from(it).ok());
         let (Some(kind), Some(content)) = (kind, extensions.counted(2)) else {
-            return Err(NoHello::Malformed);
+            return Err(HelloParseError::Malformed);
         };
         if HIDDEN.contains(&kind) {
-            return Err(NoHello::HiddenName);
+            return Err(HelloParseError::HiddenName);
         }
         if kind == SERVER_NAME {
             let one = only_name(content).filter(|_| name.is_none());
-            name = Some(one.ok_or(NoHello::Malformed)?);
+            name = Some(one.ok_or(HelloParseError::Malformed)?);
         }
     }
     Ok(name)
@@ -148,20 +154,20 @@ fn server_name(body: &[u8]) -> Result<Option<String>, NoHello> {
 
 /// Returns the only host name in a list of names.
 fn only_name(content: &[u8]) -> Option<String> {
-    let mut outer = Fields(content);
-    let mut list = Fields(outer.counted(2)?);
+    let mut outer = HelloReader(content);
+    let mut list = HelloReader(outer.counted(2)?);
     let kind = list.number(1)?;
     let name = list.counted(2)?;
     let alone = outer.0.is_empty() && list.0.is_empty() && kind == 0;
     let plain = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
     let name = std::str::from_utf8(name).ok()?;
-    (alone && plain).then(|| super::rules::fold(name))
+    (alone && plain).then(|| super::rules::normalize_name(name))
 }
 
 /// The remaining bytes of a sequence of fields.
-pub(super) struct Fields<'a>(pub(super) &'a [u8]);
+pub(super) struct HelloReader<'a>(pub(super) &'a [u8]);
 
-impl<'a> Fields<'a> {
+impl<'a> HelloReader<'a> {
     pub(super) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;

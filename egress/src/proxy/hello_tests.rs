@@ -41,10 +41,10 @@ fn named(name: &str) -> Vec<u8> {
 }
 
 /// Returns the name of a whole ClientHello.
-fn found(bytes: &[u8]) -> Result<Option<Option<String>>, NoHello> {
+fn found(bytes: &[u8]) -> Result<Option<Option<String>>, HelloParseError> {
     Ok(match read(bytes)? {
-        Hello::Unfinished => None,
-        Hello::Whole(hello) => Some(hello.name),
+        HelloState::Unfinished => None,
+        HelloState::Complete(hello) => Some(hello.name),
     })
 }
 
@@ -58,7 +58,7 @@ fn the_name_is_found_and_folded() {
 fn what_follows_in_later_records_is_not_looked_at() {
     let more = [named("a.example"), vec![23, 3, 3, 0, 1, 0]].concat();
     let (name, length) = (Some("a.example".to_owned()), more.len() - 6);
-    assert_eq!(read(&more), Ok(Hello::Whole(ClientHello { name, length })));
+    assert_eq!(read(&more), Ok(HelloState::Complete(ClientHello { name, length })));
 }
 
 #[test]
@@ -67,12 +67,12 @@ fn before_another_hello_stands_only_what_a_host_throws_away() {
     let hello = named("a.example");
     let again = [early, mark, early, &hello, mark].concat();
     let (name, length) = (Some("a.example".to_owned()), again.len() - mark.len());
-    assert_eq!(read_again(&again), Ok(Hello::Whole(ClientHello { name, length })));
+    assert_eq!(read_second(&again), Ok(HelloState::Complete(ClientHello { name, length })));
     for cut in 0..length {
-        assert_eq!(read_again(&again[..cut]), Ok(Hello::Unfinished), "{cut}");
+        assert_eq!(read_second(&again[..cut]), Ok(HelloState::Unfinished), "{cut}");
     }
     let alert = [21, 3, 3, 0, 2, 1, 90];
-    assert_eq!(read_again(&[&alert[..], &hello].concat()), Err(NoHello::NotTls));
+    assert_eq!(read_second(&[&alert[..], &hello].concat()), Err(HelloParseError::NotTls));
 }
 
 #[test]
@@ -80,11 +80,11 @@ fn what_is_no_tls_is_told_at_once() {
     for text in
         [&b"GET / HTTP/1.1\r\n"[..], b"CONNECT a:443 HTTP/1.1", b"\x80\x2e\x01\x03\x01", b"\0"]
     {
-        assert_eq!(read(text), Err(NoHello::NotTls), "{text:?}");
+        assert_eq!(read(text), Err(HelloParseError::NotTls), "{text:?}");
     }
-    assert_eq!(read(&[22, 2]), Err(NoHello::NotTls));
-    assert_eq!(read(&[22, 3, 1, 0xff, 0xff]), Err(NoHello::NotTls));
-    assert_eq!(read(&[22, 3, 1, 0, 0]), Err(NoHello::NotTls));
+    assert_eq!(read(&[22, 2]), Err(HelloParseError::NotTls));
+    assert_eq!(read(&[22, 3, 1, 0xff, 0xff]), Err(HelloParseError::NotTls));
+    assert_eq!(read(&[22, 3, 1, 0, 0]), Err(HelloParseError::NotTls));
 }
 
 #[test]
@@ -110,23 +110,31 @@ fn a_name_that_two_readers_could_read_differently_is_refused() {
         vec![1],
     ];
     for case in cases {
-        assert_eq!(read(&records(&message(&case), 999)), Err(NoHello::Malformed), "{case:?}");
+        assert_eq!(
+            read(&records(&message(&case), 999)),
+            Err(HelloParseError::Malformed),
+            "{case:?}"
+        );
     }
     let doubled = [message(&sni(b"a.b")), message(&sni(b"c.d"))].concat();
-    assert_eq!(read(&records(&doubled, 16 * 1024)), Err(NoHello::Malformed));
+    assert_eq!(read(&records(&doubled, 16 * 1024)), Err(HelloParseError::Malformed));
     let server_hello = records(&[2, 0, 0, 1, 0], 99);
-    assert_eq!(read(&server_hello), Err(NoHello::Malformed));
+    assert_eq!(read(&server_hello), Err(HelloParseError::Malformed));
     let other_record =
         [records(&message(&sni(b"a.b"))[..20], 99), vec![23, 3, 3, 0, 1, 0]].concat();
-    assert_eq!(read(&other_record), Err(NoHello::Malformed));
-    assert_eq!(read(&records(&[1, 1, 0, 0], 99)), Err(NoHello::Malformed), "64 KiB announced");
+    assert_eq!(read(&other_record), Err(HelloParseError::Malformed));
+    assert_eq!(
+        read(&records(&[1, 1, 0, 0], 99)),
+        Err(HelloParseError::Malformed),
+        "64 KiB announced"
+    );
 }
 
 #[test]
 fn a_hidden_name_is_refused_even_beside_a_plain_one() {
     for kind in HIDDEN {
         let both = [sni(b"a.b"), extension(kind, &[0])].concat();
-        assert_eq!(read(&records(&message(&both), 999)), Err(NoHello::HiddenName));
+        assert_eq!(read(&records(&message(&both), 999)), Err(HelloParseError::HiddenName));
     }
 }
 
@@ -134,14 +142,14 @@ proptest! {
     #[test]
     fn any_bytes_are_judged(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
         drop(read(&bytes));
-        drop((read_again(&bytes), retry::read(&bytes)));
+        drop((read_second(&bytes), retry::read(&bytes)));
         drop(read(&records(&[vec![1, 0, 1, 0], bytes].concat(), 77)));
     }
 
     #[test]
     fn any_body_is_judged(body in proptest::collection::vec(any::<u8>(), 0..300), most in 1..400_usize) {
         let message = [vec![1], counted(3, &body)].concat();
-        prop_assert_ne!(read(&records(&message, most)), Ok(Hello::Unfinished));
+        prop_assert_ne!(read(&records(&message, most)), Ok(HelloState::Unfinished));
     }
 
     #[test]
@@ -149,7 +157,7 @@ proptest! {
         let whole = records(&message(&sni(b"split.example")), most);
         let cut = cut.index(whole.len());
         prop_assert_eq!(found(&whole), Ok(Some(Some("split.example".to_owned()))));
-        prop_assert_eq!(read(&whole[..cut]), Ok(Hello::Unfinished));
+        prop_assert_eq!(read(&whole[..cut]), Ok(HelloState::Unfinished));
     }
 
     #[test]

@@ -9,31 +9,31 @@
 //! `retry` and `headers` are pure. The contents of TLS are never parsed.
 
 mod address;
-mod answer;
-mod calls;
-mod ceiling;
 mod confine;
 mod connection;
-mod conversation;
+mod counted;
+mod counters;
 mod descriptors;
 mod dial;
+mod evaluate;
 mod first_hello;
 mod forward;
 mod headers;
 mod hello;
-mod judge;
-mod ledger;
-mod metered;
+mod idle_timer;
+mod limit;
 mod model;
 mod options;
-mod own;
+mod own_address;
 mod pin;
-mod pulse;
 mod relay;
 mod resolve;
+mod response;
 mod retry;
 mod rules;
 mod service;
+mod session;
+mod syscalls;
 mod tunnel;
 
 use std::process::ExitCode;

@@ -8,43 +8,43 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
-use egress::frame::{Confinement, Reason};
+use egress::frame::{EgressConfinement, EgressRefusalReason};
 
-use super::ceiling::Ceiling;
-use super::ledger::Ledger;
-use super::options::Patience;
+use super::counters::TrafficCounters;
+use super::limit::PrivateAddressLimit;
+use super::options::Timeouts;
 use super::resolve::Resolver;
-use super::rules::Rules;
+use super::rules::RunHostRules;
 
 /// The time for which a failed name look-up is not repeated.
-const FAILURE_KEPT: Duration = Duration::from_secs(1);
+const FAILURE_TTL: Duration = Duration::from_secs(1);
 
 /// The state that all runs share.
-pub(super) struct Host {
+pub(super) struct ProxyState {
     pub(super) resolver: Resolver,
-    pub(super) patience: Patience,
-    pub(super) confinement: Confinement,
-    pub(super) ceiling: Ceiling,
+    pub(super) timeouts: Timeouts,
+    pub(super) confinement: EgressConfinement,
+    pub(super) private_limit: PrivateAddressLimit,
 }
 
 /// The state that the connections of one run share.
-pub(super) struct Run {
-    pub(super) rules: Rules,
+pub(super) struct ServedRun {
+    pub(super) rules: RunHostRules,
     /// One per rule.
-    pub(super) pins: Vec<Pin>,
-    pub(super) ledger: Ledger,
-    pub(super) host: Arc<Host>,
+    pub(super) pins: Vec<AddressPin>,
+    pub(super) counters: TrafficCounters,
+    pub(super) host: Arc<ProxyState>,
 }
 
-impl std::ops::Deref for Run {
-    type Target = Host;
+impl std::ops::Deref for ServedRun {
+    type Target = ProxyState;
 
-    fn deref(&self) -> &Host {
+    fn deref(&self) -> &ProxyState {
         &self.host
     }
 }
 
-impl std::fmt::Debug for Run {
+impl std::fmt::Debug for ServedRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Run").field("rules", &self.rules).finish_non_exhaustive()
     }
@@ -52,33 +52,33 @@ impl std::fmt::Debug for Run {
 
 /// The addresses of a name, each allowed or refused.
 #[derive(Clone, Debug)]
-pub(super) struct Pinned {
+pub(super) struct PinnedAddresses {
     pub(super) addresses: Vec<IpAddr>,
-    pub(super) refused: Vec<(IpAddr, Reason)>,
+    pub(super) refused: Vec<(IpAddr, EgressRefusalReason)>,
 }
 
-impl Pinned {
+impl PinnedAddresses {
     /// Returns the first refused address, if all are refused.
-    pub(super) fn refused(&self) -> Option<(IpAddr, Reason)> {
+    pub(super) fn refused(&self) -> Option<(IpAddr, EgressRefusalReason)> {
         self.refused.first().filter(|_| self.addresses.is_empty()).copied()
     }
 
     /// Returns the refusals that the client does not see. A bad address among good ones is
     /// reported, because it may be a DNS rebinding attack.
-    pub(super) fn passed_over(&self) -> &[(IpAddr, Reason)] {
+    pub(super) fn hidden_refusals(&self) -> &[(IpAddr, EgressRefusalReason)] {
         let told = usize::from(self.refused().is_some());
         &self.refused[told..]
     }
 }
 
 /// The addresses of one rule for the whole run. A later change of the name has no effect.
-pub(super) struct Pin {
-    pub(super) answer: OnceCell<Pinned>,
+pub(super) struct AddressPin {
+    pub(super) answer: OnceCell<PinnedAddresses>,
     /// The time of the last failed look-up, so that waiting connections do not repeat it.
     failed: Mutex<Option<Instant>>,
 }
 
-impl Pin {
+impl AddressPin {
     pub(super) fn new() -> Self {
         Self { answer: OnceCell::new(), failed: Mutex::new(None) }
     }
@@ -88,7 +88,7 @@ impl Pin {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn failed_just_now(&self) -> bool {
-        self.failed().is_some_and(|it| it.elapsed() < FAILURE_KEPT)
+    pub(super) fn failed_recently(&self) -> bool {
+        self.failed().is_some_and(|it| it.elapsed() < FAILURE_TTL)
     }
 }

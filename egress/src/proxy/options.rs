@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use super::ceiling::{Ceiling, Network};
+use super::limit::{AddressRange, PrivateAddressLimit};
 
 const LONG: &str = "\
 Connect runs to the hosts that they may use, and to nothing else.
@@ -49,7 +49,7 @@ pub(super) struct Options {
     /// Allow runs to name this address or network although it is not public; may be repeated.
     /// Default: none with a listening socket; with a single connection, those that its client names
     #[arg(long, value_name = "ADDR[/LEN]")]
-    allow_private: Vec<Network>,
+    allow_private: Vec<AddressRange>,
 
     /// Limit the wait for a request's head, a ClientHello, a name, a host's answer to a connection,
     /// or the rest of a half-closed tunnel
@@ -67,17 +67,21 @@ pub(super) struct Options {
 
 impl Options {
     /// Returns the limit for the runs of one client that started the program for itself.
-    pub(super) fn ceiling_of_one(&self) -> Ceiling {
-        if self.allow_private.is_empty() { Ceiling::ClientsOwn } else { self.ceiling_of_many() }
+    pub(super) fn private_limit_of_one(&self) -> PrivateAddressLimit {
+        if self.allow_private.is_empty() {
+            PrivateAddressLimit::Unlimited
+        } else {
+            self.private_limit_of_many()
+        }
     }
 
     /// Returns the limit for the runs of a client of another user.
-    pub(super) fn ceiling_of_many(&self) -> Ceiling {
-        Ceiling::Only(self.allow_private.clone())
+    pub(super) fn private_limit_of_many(&self) -> PrivateAddressLimit {
+        PrivateAddressLimit::Only(self.allow_private.clone())
     }
 
-    pub(super) fn patience(&self) -> Patience {
-        Patience {
+    pub(super) fn timeouts(&self) -> Timeouts {
+        Timeouts {
             step: Duration::from_millis(self.patience_ms),
             idle: Duration::from_millis(self.idle_ms),
         }
@@ -86,7 +90,7 @@ impl Options {
 
 /// The proxy's timeouts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(super) struct Timeouts {
     /// For one step that an honest peer completes at once.
     pub(super) step: Duration,
     /// For any activity on a connection in use.

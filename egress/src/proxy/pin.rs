@@ -5,23 +5,27 @@ use std::net::IpAddr;
 
 use tokio::time::{Instant, timeout};
 
-use egress::frame::{ADDRESSES_MAX, Reason};
+use egress::frame::{ADDRESSES_MAX, EgressRefusalReason};
 
-use super::address::{Kind, kind};
-use super::judge::{Refused, Target};
-use super::model::{Pinned, Run};
-use super::own::Routes;
-use super::rules::{Host, Rules};
+use super::address::{AddressKind, kind};
+use super::evaluate::{DialTarget, RefusedRequest};
+use super::model::{PinnedAddresses, ServedRun};
+use super::own_address::Routes;
+use super::rules::{AllowedHost, RunHostRules};
 
 /// The most addresses of one answer that are checked. The others are never dialled.
-const JUDGED_MAX: usize = 64;
+const CHECKED_MAX: usize = 64;
 /// Returns the first answer, within one step, for all connections. A failure is not an answer and
 /// expires soon.
-pub(super) async fn pin<'a>(run: &'a Run, target: &Target) -> Result<&'a Pinned, Refused> {
+pub(super) async fn pin<'a>(
+    run: &'a ServedRun,
+    target: &DialTarget,
+) -> Result<&'a PinnedAddresses, RefusedRequest> {
     let pin = &run.pins[target.rule];
-    let unresolved = || Refused { asked: target.asked.clone(), reason: Reason::Unresolved };
+    let unresolved =
+        || RefusedRequest { asked: target.asked.clone(), reason: EgressRefusalReason::Unresolved };
     let once = || async {
-        if pin.failed_just_now() {
+        if pin.failed_recently() {
             return Err(unresolved());
         }
         let looked_up = look_up(run, target.rule).await;
@@ -30,7 +34,7 @@ pub(super) async fn pin<'a>(run: &'a Run, target: &Target) -> Result<&'a Pinned,
             unresolved()
         })
     };
-    match timeout(run.patience.step, pin.answer.get_or_try_init(once)).await {
+    match timeout(run.timeouts.step, pin.answer.get_or_try_init(once)).await {
         Ok(pinned) => pinned,
         Err(_) => {
             *pin.failed() = Some(Instant::now());
@@ -39,16 +43,16 @@ pub(super) async fn pin<'a>(run: &'a Run, target: &Target) -> Result<&'a Pinned,
     }
 }
 
-async fn look_up(run: &Run, rule: usize) -> io::Result<Option<Pinned>> {
+async fn look_up(run: &ServedRun, rule: usize) -> io::Result<Option<PinnedAddresses>> {
     let answer = match run.rules.host(rule) {
-        Host::Address(address) => vec![*address],
-        Host::Name(name) => run.resolver.look_up(name).await?,
+        AllowedHost::Address(address) => vec![*address],
+        AllowedHost::Name(name) => run.resolver.look_up(name).await?,
     };
-    let pinned = judge(&run.rules, rule, answer)?;
+    let pinned = check_addresses(&run.rules, rule, answer)?;
     if let Some(pinned) = &pinned {
-        run.ledger.pinned(rule, &pinned.addresses);
-        for (address, reason) in pinned.passed_over() {
-            run.ledger.refuse(&format!("{} -> {address}", run.rules.host(rule)), *reason);
+        run.counters.set_addresses(rule, &pinned.addresses);
+        for (address, reason) in pinned.hidden_refusals() {
+            run.counters.refuse(&format!("{} -> {address}", run.rules.host(rule)), *reason);
         }
     }
     Ok(pinned)
@@ -58,10 +62,14 @@ async fn look_up(run: &Run, rule: usize) -> io::Result<Option<Pinned>> {
 ///
 /// # Errors
 /// The kernel does not say whether an address is this host's own.
-fn judge(rules: &Rules, rule: usize, answer: Vec<IpAddr>) -> io::Result<Option<Pinned>> {
+fn check_addresses(
+    rules: &RunHostRules,
+    rule: usize,
+    answer: Vec<IpAddr>,
+) -> io::Result<Option<PinnedAddresses>> {
     let routes = Routes::open()?;
-    let mut pinned = Pinned { addresses: Vec::new(), refused: Vec::new() };
-    for address in answer.into_iter().take(JUDGED_MAX) {
+    let mut pinned = PinnedAddresses { addresses: Vec::new(), refused: Vec::new() };
+    for address in answer.into_iter().take(CHECKED_MAX) {
         let address = address.to_canonical();
         let allowed = rules.allows_private(rule, address);
         let reason = if allowed { None } else { forbidden(&routes, address)? };
@@ -79,12 +87,12 @@ fn judge(rules: &Rules, rule: usize, answer: Vec<IpAddr>) -> io::Result<Option<P
 }
 
 /// Returns the reason why an address that no rule names is not allowed.
-fn forbidden(routes: &Routes, address: IpAddr) -> io::Result<Option<Reason>> {
+fn forbidden(routes: &Routes, address: IpAddr) -> io::Result<Option<EgressRefusalReason>> {
     Ok(match kind(address) {
-        Kind::Metadata => Some(Reason::MetadataAddress),
-        Kind::Private => Some(Reason::PrivateAddress),
+        AddressKind::Metadata => Some(EgressRefusalReason::MetadataAddress),
+        AddressKind::Private => Some(EgressRefusalReason::PrivateAddress),
         // A service there may be meant for this host alone, and would be reached over loopback.
-        Kind::Public if routes.lead_back(address)? => Some(Reason::OwnAddress),
-        Kind::Public => None,
+        AddressKind::Public if routes.is_own(address)? => Some(EgressRefusalReason::OwnAddress),
+        AddressKind::Public => None,
     })
 }

@@ -9,82 +9,82 @@ use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::sync::oneshot;
 
-use super::first_hello::{FIRST_BYTES_MAX, Wrong, judged};
+use super::counted::CountedStream;
+use super::first_hello::{FIRST_BYTES_MAX, HelloError, check_hello};
 use super::hello;
-use super::metered::Metered;
-use super::options::Patience;
-use super::pulse::Pulse;
-use super::retry::{self, Word};
-use super::rules::Host;
+use super::idle_timer::IdleTimer;
+use super::options::Timeouts;
+use super::retry::{self, ServerHelloKind};
+use super::rules::AllowedHost;
 
 /// Bytes copied at a time, in each direction.
 const PIECE_BYTES: usize = 32 * 1024;
 
 /// The reason why one direction of a tunnel ends early.
-pub(super) enum Broken {
+pub(super) enum RelayError {
     /// A side closed the connection, or the run's bytes are used up.
     Lost,
-    Wrong(Wrong),
+    Refused(HelloError),
 }
 
-impl From<io::Error> for Broken {
+impl From<io::Error> for RelayError {
     fn from(_: io::Error) -> Self {
         Self::Lost
     }
 }
 
 /// The host's answer to the first ClientHello.
-enum Answer {
-    Taken,
-    Again,
+enum ServerReply {
+    Accepted,
+    Retry,
 }
 
 /// Copies until one side is done, idle for too long, or sends forbidden bytes; only the last is an
 /// error. `held` are the bytes after the first ClientHello, which the host already has.
 pub(super) async fn relay(
     client: &mut (impl AsyncRead + AsyncWrite + Unpin),
-    host: Metered,
-    named: &Host,
+    host: CountedStream,
+    named: &AllowedHost,
     held: Vec<u8>,
-    patience: Patience,
-) -> Result<(), Wrong> {
-    let pulse = host.pulse();
-    pulse.beat();
+    patience: Timeouts,
+) -> Result<(), HelloError> {
+    let pulse = host.idle_timer();
+    pulse.reset();
     let (client_read, client_write) = split(client);
     let (host_read, host_write) = split(host);
     let (say, answer) = oneshot::channel();
     let both = async {
         tokio::try_join!(
-            outwards(
-                Held { from: client_read, bytes: held, ended: false },
+            client_to_host(
+                BufferedClient { from: client_read, bytes: held, ended: false },
                 host_write,
                 answer,
                 named,
                 &pulse
             ),
-            inwards(host_read, client_write, say, &pulse),
+            host_to_client(host_read, client_write, say, &pulse),
         )
     };
     // In every case the host's connection is closed here. Refusals are already counted.
     tokio::select! {
         ended = both => match ended {
-            Err(Broken::Wrong(wrong)) => Err(wrong),
-            Err(Broken::Lost) | Ok(_) => Ok(()),
+            Err(RelayError::Refused(wrong)) => Err(wrong),
+            Err(RelayError::Lost) | Ok(_) => Ok(()),
         },
-        () = pulse.stopped(patience) => Ok(()),
+        () = pulse.expired(patience) => Ok(()),
     }
 }
 
 /// Bytes from the client that were not sent to the host yet.
-struct Held<R> {
+struct BufferedClient<R> {
     from: R,
     bytes: Vec<u8>,
     ended: bool,
 }
 
-impl<R: AsyncRead + Unpin> Held<R> {
+impl<R: AsyncRead + Unpin> BufferedClient<R> {
     /// Waits for more bytes; waits for ever at the end of the stream or when the buffer is full.
-    async fn more(&mut self, pulse: &Pulse) -> io::Result<()> {
+    async fn more(&mut self, pulse: &IdleTimer) -> io::Result<()> {
         if self.ended || self.bytes.len() > FIRST_BYTES_MAX {
             std::future::pending::<()>().await;
         }
@@ -96,23 +96,23 @@ impl<R: AsyncRead + Unpin> Held<R> {
     }
 }
 
-async fn outwards(
-    mut held: Held<impl AsyncRead + Unpin>,
+async fn client_to_host(
+    mut held: BufferedClient<impl AsyncRead + Unpin>,
     mut to: impl AsyncWrite + Unpin,
-    mut answer: oneshot::Receiver<Answer>,
-    named: &Host,
-    pulse: &Pulse,
-) -> Result<(), Broken> {
+    mut answer: oneshot::Receiver<ServerReply>,
+    named: &AllowedHost,
+    pulse: &IdleTimer,
+) -> Result<(), RelayError> {
     let answer = loop {
         tokio::select! {
             biased;
             // Without an answer, the host closed the connection or did not speak TLS.
-            answer = &mut answer => break answer.map_err(|_| Broken::Lost)?,
+            answer = &mut answer => break answer.map_err(|_| RelayError::Lost)?,
             more = held.more(pulse) => more?,
         }
     };
-    if matches!(answer, Answer::Again) {
-        let length = second(&mut held, named, pulse).await?;
+    if matches!(answer, ServerReply::Retry) {
+        let length = read_second_hello(&mut held, named, pulse).await?;
         let rest = held.bytes.split_off(length);
         to.write_all(&held.bytes).await?;
         held.bytes = rest;
@@ -125,33 +125,35 @@ async fn outwards(
 }
 
 /// Reads to the end of the second ClientHello, and checks it.
-async fn second(
-    held: &mut Held<impl AsyncRead + Unpin>,
-    named: &Host,
-    pulse: &Pulse,
-) -> Result<usize, Broken> {
+async fn read_second_hello(
+    held: &mut BufferedClient<impl AsyncRead + Unpin>,
+    named: &AllowedHost,
+    pulse: &IdleTimer,
+) -> Result<usize, RelayError> {
     loop {
         if let Some(length) =
-            judged(hello::read_again(&held.bytes), named).map_err(Broken::Wrong)?
+            check_hello(hello::read_second(&held.bytes), named).map_err(RelayError::Refused)?
         {
             return Ok(length);
         }
         if held.ended {
-            return Err(Broken::Lost);
+            return Err(RelayError::Lost);
         }
         if held.bytes.len() > FIRST_BYTES_MAX {
-            return Err(Broken::Wrong(Wrong::Name("a malformed second ClientHello".to_owned())));
+            return Err(RelayError::Refused(HelloError::Name(
+                "a malformed second ClientHello".to_owned(),
+            )));
         }
         held.more(pulse).await?;
     }
 }
 
-async fn inwards(
+async fn host_to_client(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
-    say: oneshot::Sender<Answer>,
-    pulse: &Pulse,
-) -> Result<(), Broken> {
+    say: oneshot::Sender<ServerReply>,
+    pulse: &IdleTimer,
+) -> Result<(), RelayError> {
     let (mut beginning, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
     let answer = loop {
         let read = from.read(&mut piece).await?;
@@ -159,18 +161,18 @@ async fn inwards(
         let room = retry::BEGINNING_BYTES_MAX - beginning.len();
         beginning.extend_from_slice(&piece[..read.min(room)]);
         match retry::read(&beginning) {
-            Word::Unfinished if read > 0 => {}
-            Word::Taken => break Answer::Taken,
-            Word::Again => break Answer::Again,
+            ServerHelloKind::Unfinished if read > 0 => {}
+            ServerHelloKind::Accepted => break ServerReply::Accepted,
+            ServerHelloKind::Retry => break ServerReply::Retry,
             // The client receives the bytes, but cannot answer.
-            Word::Unfinished | Word::Unknown => {
+            ServerHelloKind::Unfinished | ServerHelloKind::Unknown => {
                 pulse.half_close();
                 if read > 0 {
                     copy(from, &mut to, pulse).await?;
                 } else {
                     to.shutdown().await?;
                 }
-                return Err(Broken::Lost);
+                return Err(RelayError::Lost);
             }
         }
     };
@@ -183,8 +185,8 @@ async fn inwards(
 async fn copy(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
-    pulse: &Pulse,
-) -> Result<(), Broken> {
+    pulse: &IdleTimer,
+) -> Result<(), RelayError> {
     let mut piece = vec![0; PIECE_BYTES];
     loop {
         let read = from.read(&mut piece).await?;

@@ -11,8 +11,8 @@ use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{NameServerConfig, ResolveHosts, ResolverConfig};
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 
-use super::options::Patience;
-use super::rules::{Host, fold};
+use super::options::Timeouts;
+use super::rules::{AllowedHost, normalize_name};
 
 /// The largest hosts file, in bytes.
 const HOSTS_FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -31,7 +31,7 @@ pub(super) enum Resolver {
 }
 
 impl Resolver {
-    pub(super) fn server(address: SocketAddr, patience: Patience) -> Result<Self, String> {
+    pub(super) fn server(address: SocketAddr, patience: Timeouts) -> Result<Self, String> {
         let mut server = NameServerConfig::udp_and_tcp(address.ip());
         for connection in &mut server.connections {
             connection.port = address.port();
@@ -60,10 +60,10 @@ impl Resolver {
                 .parse()
                 .map_err(|_| at(format!("line {}: {address:?} is not an address", number + 1)))?;
             for name in words {
-                if !matches!(Host::parse(name), Some(Host::Name(_))) {
+                if !matches!(AllowedHost::parse(name), Some(AllowedHost::Name(_))) {
                     return Err(at(format!("line {}: {name:?} is not a host name", number + 1)));
                 }
-                answers.entry(fold(name)).or_default().push(address);
+                answers.entry(normalize_name(name)).or_default().push(address);
             }
         }
         Ok(Self::File(answers))
@@ -109,7 +109,7 @@ fn of_hosts_file(name: &str, path: &Path) -> io::Result<Vec<IpAddr>> {
     let address = |line: &str| {
         let mut words = line.split('#').next()?.split_ascii_whitespace();
         let address: IpAddr = words.next()?.parse().ok()?;
-        words.any(|it| fold(it) == name).then_some(address)
+        words.any(|it| normalize_name(it) == name).then_some(address)
     };
     Ok(text.lines().filter_map(address).collect())
 }

@@ -4,7 +4,7 @@
 //! Until a host has accepted a ClientHello, another one in plain text may still change the host
 //! name.
 
-use super::hello::Fields;
+use super::hello::HelloReader;
 
 /// The most bytes that are examined. At most the 43rd is needed, after a few alerts.
 pub(super) const BEGINNING_BYTES_MAX: usize = 1024;
@@ -20,27 +20,27 @@ const RETRY: [u8; 32] = [
 
 /// The state of the host's bytes received so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum ServerHelloKind {
     /// A valid beginning.
     Unfinished,
     /// The host has accepted the ClientHello.
-    Taken,
+    Accepted,
     /// The host asks for another one.
-    Again,
+    Retry,
     /// Not an answer to a ClientHello.
     Unknown,
 }
 
 /// Examines all bytes received so far.
-pub(super) fn read(bytes: &[u8]) -> Word {
-    let mut rest = Fields(bytes);
+pub(super) fn read(bytes: &[u8]) -> ServerHelloKind {
+    let mut rest = HelloReader(bytes);
     let mut message = Vec::new();
     loop {
         let known = rest.0;
         let kind = match known.first() {
             None => return unfinished(bytes),
             Some(kind) if known.get(1).is_none_or(|it| *it == 3) => *kind,
-            Some(_) => return Word::Unknown,
+            Some(_) => return ServerHelloKind::Unknown,
         };
         let Some(length) = rest.take(3).and_then(|_| rest.number(2)) else {
             return unfinished(bytes);
@@ -50,9 +50,9 @@ pub(super) fn read(bytes: &[u8]) -> Word {
             HANDSHAKE_RECORD if length > 0 => message.extend_from_slice(fragment),
             // A warning may come first, but not in the middle of a message.
             ALERT_RECORD if message.is_empty() => {}
-            _ => return Word::Unknown,
+            _ => return ServerHelloKind::Unknown,
         }
-        if let Some(word) = word(&message) {
+        if let Some(word) = classify(&message) {
             return word;
         }
         if rest.take(length).is_none() {
@@ -61,18 +61,26 @@ pub(super) fn read(bytes: &[u8]) -> Word {
     }
 }
 
-fn unfinished(bytes: &[u8]) -> Word {
-    if bytes.len() < BEGINNING_BYTES_MAX { Word::Unfinished } else { Word::Unknown }
+fn unfinished(bytes: &[u8]) -> ServerHelloKind {
+    if bytes.len() < BEGINNING_BYTES_MAX {
+        ServerHelloKind::Unfinished
+    } else {
+        ServerHelloKind::Unknown
+    }
 }
 
 /// Returns the kind of a handshake message, as soon as its beginning determines it.
-fn word(message: &[u8]) -> Option<Word> {
-    let mut fields = Fields(message);
+fn classify(message: &[u8]) -> Option<ServerHelloKind> {
+    let mut fields = HelloReader(message);
     if fields.number(1)? != SERVER_HELLO {
-        return Some(Word::Unknown);
+        return Some(ServerHelloKind::Unknown);
     }
     fields.take(3 + 2)?;
-    Some(if fields.take(RETRY.len())? == RETRY { Word::Again } else { Word::Taken })
+    Some(if fields.take(RETRY.len())? == RETRY {
+        ServerHelloKind::Retry
+    } else {
+        ServerHelloKind::Accepted
+    })
 }
 
 #[cfg(test)]
@@ -91,10 +99,12 @@ mod tests {
     #[test]
     fn a_wish_for_another_hello_is_told_from_an_answer_in_any_pieces() {
         for most in [1, 7, 255] {
-            for (random, word) in [(RETRY, Word::Again), ([7; 32], Word::Taken)] {
+            for (random, word) in
+                [(RETRY, ServerHelloKind::Retry), ([7; 32], ServerHelloKind::Accepted)]
+            {
                 let whole = [&[21, 3, 3, 0, 2, 1, 112][..], &server_hello(random, most)].concat();
                 for cut in 0..whole.len() {
-                    assert_eq!(read(&whole[..cut]), Word::Unfinished, "{most} {cut}");
+                    assert_eq!(read(&whole[..cut]), ServerHelloKind::Unfinished, "{most} {cut}");
                 }
                 assert_eq!(read(&whole), word, "{most}");
             }
@@ -114,7 +124,7 @@ mod tests {
             &warnings,
         ];
         for bytes in wrong {
-            assert_eq!(read(bytes), Word::Unknown, "{bytes:?}");
+            assert_eq!(read(bytes), ServerHelloKind::Unknown, "{bytes:?}");
         }
     }
 }

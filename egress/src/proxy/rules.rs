@@ -6,23 +6,23 @@
 use std::net::IpAddr;
 
 use egress::frame::{
-    CONNECTIONS_MAX, HostRule, PORTS_MAX, PRIVATE_MAX, RULES_MAX, Reason, Serve, TIME_MS_MAX,
-    Unable,
+    CONNECTIONS_MAX, EgressHostRule, EgressRefusalReason, PORTS_MAX, PRIVATE_MAX, RULES_MAX,
+    ServeOrder, ServeRefusal, TIME_MS_MAX,
 };
 
-use super::address::{Kind, kind};
-use super::ceiling::Ceiling;
+use super::address::{AddressKind, kind};
+use super::limit::PrivateAddressLimit;
 
 /// A host that a run may name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Host {
+pub(super) enum AllowedHost {
     /// In lower case, without a trailing dot.
     Name(String),
     /// An IPv4-mapped IPv6 address is stored as the IPv4 address.
     Address(IpAddr),
 }
 
-impl Host {
+impl AllowedHost {
     /// Parses a name or an address. An address in a URI has brackets.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let inner = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
@@ -33,12 +33,12 @@ impl Host {
         if let Ok(address) = text.parse::<IpAddr>() {
             return Some(Self::Address(address.to_canonical()));
         }
-        let name = fold(text);
+        let name = normalize_name(text);
         is_name(&name).then_some(Self::Name(name))
     }
 }
 
-impl std::fmt::Display for Host {
+impl std::fmt::Display for AllowedHost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Name(name) => f.write_str(name),
@@ -48,7 +48,7 @@ impl std::fmt::Display for Host {
 }
 
 /// Normalizes a name: lower case, without a trailing dot.
-pub(super) fn fold(name: &str) -> String {
+pub(super) fn normalize_name(name: &str) -> String {
     name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }
 
@@ -66,21 +66,24 @@ fn is_name(name: &str) -> bool {
 
 /// The rules of one run, in the given order.
 #[derive(Debug)]
-pub(super) struct Rules(Vec<Rule>);
+pub(super) struct RunHostRules(Vec<CheckedHostRule>);
 
 #[derive(Debug)]
-struct Rule {
-    host: Host,
+struct CheckedHostRule {
+    host: AllowedHost,
     ports: Vec<u16>,
     private: Vec<IpAddr>,
 }
 
-impl Rules {
+impl RunHostRules {
     /// Checks a whole order.
-    pub(super) fn new(order: &Serve, ceiling: &Ceiling) -> Result<Self, Unable> {
-        let bounds = |what: &str| Err(Unable::Bounds(what.to_owned()));
+    pub(super) fn new(
+        order: &ServeOrder,
+        ceiling: &PrivateAddressLimit,
+    ) -> Result<Self, ServeRefusal> {
+        let bounds = |what: &str| Err(ServeRefusal::Bounds(what.to_owned()));
         if order.hosts.is_empty() {
-            return Err(Unable::NoHosts);
+            return Err(ServeRefusal::NoHosts);
         }
         if order.hosts.len() > RULES_MAX {
             return bounds("hosts");
@@ -97,48 +100,56 @@ impl Rules {
         if !(1..=TIME_MS_MAX).contains(&order.time_ms_max) {
             return bounds("time_ms_max");
         }
-        let mut rules: Vec<Rule> = Vec::with_capacity(order.hosts.len());
+        let mut rules: Vec<CheckedHostRule> = Vec::with_capacity(order.hosts.len());
         for rule in &order.hosts {
             let rule = Self::rule(rule, ceiling)?;
             if rules.iter().any(|known| known.host == rule.host) {
-                return Err(Unable::BadHost(rule.host.to_string()));
+                return Err(ServeRefusal::BadHost(rule.host.to_string()));
             }
             rules.push(rule);
         }
         Ok(Self(rules))
     }
 
-    fn rule(rule: &HostRule, ceiling: &Ceiling) -> Result<Rule, Unable> {
-        let bad = || Unable::BadHost(rule.name.chars().take(253).collect());
-        let host = Host::parse(&rule.name).ok_or_else(bad)?;
+    fn rule(
+        rule: &EgressHostRule,
+        ceiling: &PrivateAddressLimit,
+    ) -> Result<CheckedHostRule, ServeRefusal> {
+        let bad = || ServeRefusal::BadHost(rule.name.chars().take(253).collect());
+        let host = AllowedHost::parse(&rule.name).ok_or_else(bad)?;
         if rule.ports.len() > PORTS_MAX || rule.ports.contains(&0) {
-            return Err(Unable::Bounds("ports".to_owned()));
+            return Err(ServeRefusal::Bounds("ports".to_owned()));
         }
         let ports = if rule.ports.is_empty() { vec![443, 80] } else { rule.ports.clone() };
         let mut private: Vec<IpAddr> = rule.private.iter().map(IpAddr::to_canonical).collect();
-        if let Host::Address(address) = host
-            && (kind(address) != Kind::Public || ceiling.allows(address))
+        if let AllowedHost::Address(address) = host
+            && (kind(address) != AddressKind::Public || ceiling.allows(address))
         {
             // Naming an address allows it.
             private.push(address);
         }
         if let Some(beyond) = private.iter().find(|it| !ceiling.allows(**it)) {
-            return Err(Unable::Private(*beyond));
+            return Err(ServeRefusal::Private(*beyond));
         }
-        Ok(Rule { host, ports, private })
+        Ok(CheckedHostRule { host, ports, private })
     }
 
     /// Returns the number of the rule that allows this host and port.
-    pub(super) fn find(&self, host: &Host, port: u16) -> Result<usize, Reason> {
-        let number = self.0.iter().position(|rule| rule.host == *host).ok_or(Reason::Host)?;
-        if self.0[number].ports.contains(&port) { Ok(number) } else { Err(Reason::Port) }
+    pub(super) fn find(&self, host: &AllowedHost, port: u16) -> Result<usize, EgressRefusalReason> {
+        let number =
+            self.0.iter().position(|rule| rule.host == *host).ok_or(EgressRefusalReason::Host)?;
+        if self.0[number].ports.contains(&port) {
+            Ok(number)
+        } else {
+            Err(EgressRefusalReason::Port)
+        }
     }
 
-    pub(super) fn host(&self, number: usize) -> &Host {
+    pub(super) fn host(&self, number: usize) -> &AllowedHost {
         &self.0[number].host
     }
 
-    pub(super) fn hosts(&self) -> impl Iterator<Item = &Host> {
+    pub(super) fn hosts(&self) -> impl Iterator<Item = &AllowedHost> {
         self.0.iter().map(|rule| &rule.host)
     }
 
@@ -152,8 +163,8 @@ impl Rules {
 mod tests {
     use super::*;
 
-    fn name(text: &str) -> Option<Host> {
-        Host::parse(text)
+    fn name(text: &str) -> Option<AllowedHost> {
+        AllowedHost::parse(text)
     }
 
     #[test]

@@ -10,17 +10,17 @@ use rustix::net::sockopt::{socket_acceptconn, socket_peercred, socket_type};
 use tokio::net::UnixListener;
 use tokio::sync::Semaphore;
 
-use egress::frame::Unable;
+use egress::frame::ServeRefusal;
 
-use super::confine::{Reads, confine};
-use super::conversation::{Client, converse, turn_away};
+use super::confine::{ReadableFiles, confine};
 use super::descriptors::close_inherited;
-use super::model::Host;
+use super::model::ProxyState;
 use super::options::Options;
 use super::resolve::Resolver;
+use super::session::{ClientSocket, refuse_session, serve_session};
 
 /// The source of runs.
-enum Source {
+enum RunSource {
     One(OwnedFd),
     Many { listener: OwnedFd, client: u32 },
 }
@@ -32,31 +32,36 @@ pub(super) fn run(options: Options) -> Result<(), String> {
     let source = source(&options)?;
     let fixed = options.hosts_file.as_deref().map(Resolver::file).transpose()?;
     let ceiling = match source {
-        Source::One(_) => options.ceiling_of_one(),
-        Source::Many { .. } => options.ceiling_of_many(),
+        RunSource::One(_) => options.private_limit_of_one(),
+        RunSource::Many { .. } => options.private_limit_of_many(),
     };
     let reads = match source {
-        _ if fixed.is_some() || options.resolver.is_some() => Reads::Nothing,
-        Source::One(_) => Reads::Files,
-        Source::Many { .. } => Reads::Directory,
+        _ if fixed.is_some() || options.resolver.is_some() => ReadableFiles::Nothing,
+        RunSource::One(_) => ReadableFiles::Files,
+        RunSource::Many { .. } => ReadableFiles::Directory,
     };
     let confinement = confine(reads)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start the runtime: {error}"))?;
-    let patience = options.patience();
+    let patience = options.timeouts();
     runtime.block_on(async {
         let resolver = match (fixed, options.resolver) {
             (Some(fixed), _) => fixed,
             (None, Some(server)) => Resolver::server(server, patience)?,
             (None, None) => Resolver::System,
         };
-        let host = Arc::new(Host { resolver, patience, confinement, ceiling });
+        let host = Arc::new(ProxyState {
+            resolver,
+            timeouts: patience,
+            confinement,
+            private_limit: ceiling,
+        });
         match source {
-            Source::One(socket) => {
-                let client = Client::new(socket).map_err(at("standard input"))?;
-                converse(host, client).await.map_err(at("client"))
+            RunSource::One(socket) => {
+                let client = ClientSocket::new(socket).map_err(at("standard input"))?;
+                serve_session(host, client).await.map_err(at("client"))
             }
-            Source::Many { listener, client } => {
+            RunSource::Many { listener, client } => {
                 serve(host, listener, client, options.runs_max.into()).await
             }
         }
@@ -68,7 +73,7 @@ fn at<E: Display>(what: &str) -> impl FnOnce(E) -> String {
     move |error| format!("{what}: {error}")
 }
 
-fn source(options: &Options) -> Result<Source, String> {
+fn source(options: &Options) -> Result<RunSource, String> {
     let socket = io::stdin().as_fd().try_clone_to_owned().map_err(at("the client's socket"))?;
     if socket_type(&socket) != Ok(SocketType::SEQPACKET) {
         let why = "standard input: not a seqpacket socket; help: let toolexecd start this program";
@@ -76,7 +81,7 @@ fn source(options: &Options) -> Result<Source, String> {
     }
     let listens = socket_acceptconn(&socket).map_err(at("the client's socket"))?;
     match (listens, &options.client_user) {
-        (true, Some(user)) => Ok(Source::Many { listener: socket, client: uid_of(user)? }),
+        (true, Some(user)) => Ok(RunSource::Many { listener: socket, client: uid_of(user)? }),
         (true, None) => Err("--client-user: required with a listening socket".to_owned()),
         (false, Some(user)) => {
             let client = uid_of(user)?;
@@ -84,9 +89,9 @@ fn source(options: &Options) -> Result<Source, String> {
             if peer.uid.as_raw() != client {
                 return Err(format!("client: uid {} is not {user}", peer.uid.as_raw()));
             }
-            Ok(Source::One(socket))
+            Ok(RunSource::One(socket))
         }
-        (false, None) => Ok(Source::One(socket)),
+        (false, None) => Ok(RunSource::One(socket)),
     }
 }
 
@@ -100,7 +105,7 @@ fn uid_of(user: &str) -> Result<u32, String> {
 
 /// Serves each connection as a separate run. Runs affect each other only by their number.
 async fn serve(
-    host: Arc<Host>,
+    host: Arc<ProxyState>,
     listener: OwnedFd,
     client: u32,
     runs_max: usize,
@@ -111,7 +116,7 @@ async fn serve(
     let runs = Arc::new(Semaphore::new(runs_max));
     loop {
         let socket = match listener.accept().await {
-            Ok((socket, _)) => Client::accepted(socket),
+            Ok((socket, _)) => ClientSocket::accepted(socket),
             Err(error) => {
                 eprintln!("toolexec-egress: accept: {error}");
                 tokio::time::sleep(std::time::Duration::from_millis(50)).await;
@@ -122,7 +127,7 @@ async fn serve(
         tokio::spawn(async move {
             let ended = match permit {
                 Ok(_permit) => admitted(host, socket, client).await,
-                Err(_) => turned_away(&host, socket, client).await,
+                Err(_) => refuse_busy(&host, socket, client).await,
             };
             if let Err(error) = ended {
                 eprintln!("toolexec-egress: client: {error}");
@@ -131,17 +136,17 @@ async fn serve(
     }
 }
 
-async fn admitted(host: Arc<Host>, socket: Client, client: u32) -> io::Result<()> {
+async fn admitted(host: Arc<ProxyState>, socket: ClientSocket, client: u32) -> io::Result<()> {
     check_peer(&socket, client)?;
-    converse(host, socket).await
+    serve_session(host, socket).await
 }
 
-async fn turned_away(host: &Host, socket: Client, client: u32) -> io::Result<()> {
+async fn refuse_busy(host: &ProxyState, socket: ClientSocket, client: u32) -> io::Result<()> {
     check_peer(&socket, client)?;
-    turn_away(host, socket, Unable::Busy).await
+    refuse_session(host, socket, ServeRefusal::Busy).await
 }
 
-fn check_peer(socket: &Client, client: u32) -> io::Result<()> {
+fn check_peer(socket: &ClientSocket, client: u32) -> io::Result<()> {
     let peer = socket.uid()?;
     if peer == client {
         return Ok(());

@@ -7,15 +7,15 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 
-use egress::frame::Reason;
+use egress::frame::EgressRefusalReason;
 
-use super::first_hello::{FIRST_BYTES_MAX, Wrong, judged};
+use super::counted::CountedStream;
+use super::evaluate::DialTarget;
+use super::first_hello::{FIRST_BYTES_MAX, HelloError, check_hello};
 use super::hello;
-use super::judge::Target;
-use super::metered::Metered;
-use super::model::Run;
+use super::model::ServedRun;
 use super::relay::relay;
-use super::rules::Host;
+use super::rules::AllowedHost;
 
 /// The most reads before a ClientHello must be complete. Each read parses it again.
 const FIRST_READS_MAX: usize = 1024;
@@ -25,31 +25,31 @@ const ALERT: [u8; 7] = [21, 3, 3, 0, 2, 2, 112];
 /// A tunnel that was granted and has carried no bytes yet.
 pub(super) struct Tunnel {
     client: OnUpgrade,
-    host: Metered,
-    target: Target,
+    host: CountedStream,
+    target: DialTarget,
 }
 
 impl Tunnel {
-    pub(super) fn new(client: OnUpgrade, host: Metered, target: Target) -> Self {
+    pub(super) fn new(client: OnUpgrade, host: CountedStream, target: DialTarget) -> Self {
         Self { client, host, target }
     }
 
     /// Copies bytes in both directions until one side is done, idle for too long, or out of
     /// allowance.
-    pub(super) async fn carry(mut self, run: &Arc<Run>) {
+    pub(super) async fn carry(mut self, run: &Arc<ServedRun>) {
         // This only fails if the client closed the connection before the tunnel began.
         let Ok(client) = self.client.await else { return };
         let mut client = TokioIo::new(client);
         let named = run.rules.host(self.target.rule);
-        let first = timeout(run.patience.step, first(&mut client, named)).await;
-        let wrong = match first.unwrap_or(Err(Wrong::Slow)) {
-            Ok(First { hello, behind }) => {
+        let first = timeout(run.timeouts.step, read_first_hello(&mut client, named)).await;
+        let wrong = match first.unwrap_or(Err(HelloError::Slow)) {
+            Ok(AcceptedHello { hello, rest: behind }) => {
                 if self.host.write_all(&hello).await.is_err() {
                     // The host closed the connection, which ends the tunnel. The bytes are already
                     // counted.
                     return;
                 }
-                match relay(&mut client, self.host, named, behind, run.patience).await {
+                match relay(&mut client, self.host, named, behind, run.timeouts).await {
                     Ok(()) => return,
                     Err(wrong) => wrong,
                 }
@@ -61,13 +61,18 @@ impl Tunnel {
 }
 
 /// Counts the refusal, and sends an alert to a TLS client.
-async fn refuse(run: &Run, asked: &str, wrong: Wrong, client: &mut (impl AsyncWrite + Unpin)) {
+async fn refuse(
+    run: &ServedRun,
+    asked: &str,
+    wrong: HelloError,
+    client: &mut (impl AsyncWrite + Unpin),
+) {
     let alert = match wrong {
-        Wrong::Gone => return,
-        Wrong::Slow => return run.ledger.refuse(asked, Reason::Slow),
-        Wrong::NotTls => return run.ledger.refuse(asked, Reason::Sni),
-        Wrong::Name(name) => {
-            run.ledger.refuse(&format!("{asked} with {name}"), Reason::Sni);
+        HelloError::Closed => return,
+        HelloError::Slow => return run.counters.refuse(asked, EgressRefusalReason::Slow),
+        HelloError::NotTls => return run.counters.refuse(asked, EgressRefusalReason::Sni),
+        HelloError::Name(name) => {
+            run.counters.refuse(&format!("{asked} with {name}"), EgressRefusalReason::Sni);
             async {
                 client.write_all(&ALERT).await?;
                 client.shutdown().await
@@ -75,31 +80,34 @@ async fn refuse(run: &Run, asked: &str, wrong: Wrong, client: &mut (impl AsyncWr
         }
     };
     // In any case the tunnel ends here.
-    drop(timeout(run.patience.step, alert).await);
+    drop(timeout(run.timeouts.step, alert).await);
 }
 
 /// An acceptable ClientHello, and the bytes after it.
-struct First {
+struct AcceptedHello {
     hello: Vec<u8>,
-    behind: Vec<u8>,
+    rest: Vec<u8>,
 }
 
 /// Reads to the end of the ClientHello, and checks it.
-async fn first(client: &mut (impl AsyncRead + Unpin), host: &Host) -> Result<First, Wrong> {
+async fn read_first_hello(
+    client: &mut (impl AsyncRead + Unpin),
+    host: &AllowedHost,
+) -> Result<AcceptedHello, HelloError> {
     let mut bytes = Vec::with_capacity(4096);
     for _ in 0..FIRST_READS_MAX {
         match client.read_buf(&mut bytes).await {
-            Ok(0) | Err(_) if bytes.is_empty() => return Err(Wrong::Gone),
-            Ok(0) | Err(_) => return Err(Wrong::NotTls),
+            Ok(0) | Err(_) if bytes.is_empty() => return Err(HelloError::Closed),
+            Ok(0) | Err(_) => return Err(HelloError::NotTls),
             Ok(_) => {}
         }
-        if let Some(length) = judged(hello::read(&bytes), host)? {
+        if let Some(length) = check_hello(hello::read(&bytes), host)? {
             let behind = bytes.split_off(length);
-            return Ok(First { hello: bytes, behind });
+            return Ok(AcceptedHello { hello: bytes, rest: behind });
         }
         if bytes.len() > FIRST_BYTES_MAX {
             break;
         }
     }
-    Err(Wrong::Name("a malformed ClientHello".to_owned()))
+    Err(HelloError::Name("a malformed ClientHello".to_owned()))
 }

@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use egress::frame::Reason;
+use egress::frame::EgressRefusalReason;
 
 use crate::kernel::skip;
-use crate::servers::{HELLO, Identity, http, tls_saying};
-use crate::stand::{Hosts, Run, reasons, rule};
+use crate::servers::{HELLO, TestIdentity, http, tls_saying};
+use crate::support::{HostsFile, ProxyRun, reasons, rule};
 
 const ONE: &str = "127.0.0.1 one.example\n";
 
@@ -50,19 +50,19 @@ fn modules() -> Option<PathBuf> {
 }
 
 /// A run, and servers for it.
-struct Scene {
-    run: Run,
+struct ProxyScene {
+    run: ProxyRun,
     plain: u16,
     tls: u16,
-    authorities: Hosts,
+    authorities: HostsFile,
 }
 
-impl Scene {
+impl ProxyScene {
     fn new() -> Self {
-        let (plain, identity) = (http(HELLO).port, Identity::new("one.example"));
+        let (plain, identity) = (http(HELLO).port, TestIdentity::new("one.example"));
         let tls = tls_saying(&identity, Some(HELLO)).port;
-        let run = Run::among(ONE, vec![rule("one.example", &[plain, tls])]);
-        Self { run, plain, tls, authorities: Hosts::new(&identity.pem()) }
+        let run = ProxyRun::among(ONE, vec![rule("one.example", &[plain, tls])]);
+        Self { run, plain, tls, authorities: HostsFile::new(&identity.pem()) }
     }
 
     fn page(&self, scheme: &str, port: u16) -> String {
@@ -102,7 +102,7 @@ impl Scene {
         assert!(!refused.status.success(), "{refused:?}");
         let report = self.run.close();
         assert_eq!(report.hosts[0].connections, 2);
-        assert_eq!(reasons(&report), [(Reason::Host, 1)], "{report:?}");
+        assert_eq!(reasons(&report), [(EgressRefusalReason::Host, 1)], "{report:?}");
     }
 }
 
@@ -118,21 +118,21 @@ fn is_here(test: &str, client: &str) -> bool {
 #[test]
 fn curl_goes_through() {
     if is_here("curl_goes_through", "curl") {
-        Scene::new().assert_goes_through(&["curl", "-sSf"]);
+        ProxyScene::new().assert_goes_through(&["curl", "-sSf"]);
     }
 }
 
 #[test]
 fn python_goes_through() {
     if is_here("python_goes_through", "python3") {
-        Scene::new().assert_goes_through(&["python3", "-c", PYTHON]);
+        ProxyScene::new().assert_goes_through(&["python3", "-c", PYTHON]);
     }
 }
 
 #[test]
 fn ruby_goes_through() {
     if is_here("ruby_goes_through", "ruby") {
-        Scene::new().assert_goes_through(&["ruby", "-e", RUBY]);
+        ProxyScene::new().assert_goes_through(&["ruby", "-e", RUBY]);
     }
 }
 
@@ -150,7 +150,7 @@ fn go_goes_through() {
     build.args(["build", "-o"]).arg(&program).arg(&source).env("CGO_ENABLED", "0");
     let built = build.env("GO111MODULE", "off").output().unwrap();
     if built.status.success() {
-        Scene::new().assert_goes_through(&[program.to_str().unwrap()]);
+        ProxyScene::new().assert_goes_through(&[program.to_str().unwrap()]);
     } else {
         skip("go_goes_through", &String::from_utf8_lossy(&built.stderr).replace('\n', " "));
     }
@@ -163,7 +163,7 @@ fn node_goes_through() {
     if !is_here(TEST, "node") {
         return;
     }
-    let scene = Scene::new();
+    let scene = ProxyScene::new();
     scene.assert_served(&["node", "-e", NODE_BY_HAND], &scene.page("http", scene.plain));
     let new = "const [major, minor] = process.versions.node.split('.').map(Number)
         process.exit(major > 23 || (major == 22 && minor > 20) ? 0 : 1)";

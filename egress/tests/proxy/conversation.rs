@@ -8,20 +8,20 @@ use std::os::unix::net::UnixListener;
 use std::process::{Child, Command, Stdio};
 
 use egress::client::EgressError;
-use egress::frame::{Answer, HostRule, Order, Serve, Unable};
+use egress::frame::{EgressHostRule, ProxyAnswer, ProxyOrder, ServeOrder, ServeRefusal};
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags,
     SocketType, recv, sendmsg, socketpair,
 };
 
-use crate::servers::{Identity, sink, tls_echo};
-use crate::stand::{LOOPBACK, Run, assert_gone, order, program, reasons, rest, rule};
+use crate::servers::{TestIdentity, sink, tls_echo};
+use crate::support::{LOOPBACK, ProxyRun, assert_gone, order, program, reasons, rest, rule};
 
 const ONE: &str = "127.0.0.1 one.example\n";
 
 #[track_caller]
-fn unable(order: Serve) -> Unable {
-    match Run::try_with(&[], order) {
+fn unable(order: ServeOrder) -> ServeRefusal {
+    match ProxyRun::try_with(&[], order) {
         Err(EgressError::Unable(why)) => why,
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("served"),
@@ -30,7 +30,7 @@ fn unable(order: Serve) -> Unable {
 
 #[test]
 fn an_empty_list_is_not_served() {
-    assert_eq!(unable(order(Vec::new())), Unable::NoHosts);
+    assert_eq!(unable(order(Vec::new())), ServeRefusal::NoHosts);
 }
 
 #[test]
@@ -39,16 +39,16 @@ fn a_wrong_list_is_not_served() {
         ["", "*", "*.example.org", "a..b", "127.1", "http://a", "a:80", "[::1", "a b", "::1%lo"];
     for name in bad {
         let why = unable(order(vec![rule("good.example", &[]), rule(name, &[])]));
-        assert_eq!(why, Unable::BadHost(name.to_owned()));
+        assert_eq!(why, ServeRefusal::BadHost(name.to_owned()));
     }
     let twice = vec![rule("a.example", &[]), rule("A.example.", &[80])];
-    assert_eq!(unable(order(twice)), Unable::BadHost("a.example".to_owned()));
+    assert_eq!(unable(order(twice)), ServeRefusal::BadHost("a.example".to_owned()));
 }
 
 #[test]
 fn numbers_outside_their_bounds_are_not_served() {
     let one = || order(vec![rule("a.example", &[])]);
-    let with = |number, name| HostRule { private: vec![LOOPBACK; number], ..rule(name, &[]) };
+    let with = |number, name| EgressHostRule { private: vec![LOOPBACK; number], ..rule(name, &[]) };
     let many = (0..65).map(|it| rule(&format!("h{it}.example"), &[])).collect();
     let cases = [
         ("hosts", order(many)),
@@ -56,14 +56,14 @@ fn numbers_outside_their_bounds_are_not_served() {
         ("ports", order(vec![rule("a.example", &[1; 17])])),
         // The limit is for all rules together, or the frame would have no limit.
         ("private", order(vec![with(40, "a.example"), with(25, "b.example")])),
-        ("bytes_max", Serve { bytes_max: 0, ..one() }),
-        ("connections_max", Serve { connections_max: 0, ..one() }),
-        ("connections_max", Serve { connections_max: 257, ..one() }),
-        ("time_ms_max", Serve { time_ms_max: 0, ..one() }),
-        ("time_ms_max", Serve { time_ms_max: 86_400_001, ..one() }),
+        ("bytes_max", ServeOrder { bytes_max: 0, ..one() }),
+        ("connections_max", ServeOrder { connections_max: 0, ..one() }),
+        ("connections_max", ServeOrder { connections_max: 257, ..one() }),
+        ("time_ms_max", ServeOrder { time_ms_max: 0, ..one() }),
+        ("time_ms_max", ServeOrder { time_ms_max: 86_400_001, ..one() }),
     ];
     for (what, order) in cases {
-        assert_eq!(unable(order), Unable::Bounds(what.to_owned()));
+        assert_eq!(unable(order), ServeRefusal::Bounds(what.to_owned()));
     }
 }
 
@@ -71,9 +71,12 @@ fn numbers_outside_their_bounds_are_not_served() {
 fn the_largest_order_is_served() {
     let name = |it: usize| format!("{it:02}{}.{}c", "a".repeat(60), "b.".repeat(94));
     let longest = "2001:1111:2222:3333:4444:5555:6666:7777".parse().unwrap();
-    let rule =
-        |it| HostRule { name: name(it), ports: (65_000..65_016).collect(), private: vec![longest] };
-    let report = Run::with(&[], order((0..64).map(rule).collect())).close();
+    let rule = |it| EgressHostRule {
+        name: name(it),
+        ports: (65_000..65_016).collect(),
+        private: vec![longest],
+    };
+    let report = ProxyRun::with(&[], order((0..64).map(rule).collect())).close();
     assert_eq!(report.hosts.len(), 64);
     assert_eq!(report.hosts[63].name, name(63));
 }
@@ -99,7 +102,7 @@ fn send(socket: &OwnedFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) {
 
 /// Sends a frame and returns its answer. Checks that the program ends after it.
 #[track_caller]
-fn answer(bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Answer {
+fn answer(bytes: &[u8], fds: &[BorrowedFd<'_>]) -> ProxyAnswer {
     let (mut child, socket) = raw();
     send(&socket, bytes, fds);
     let answer = receive(&socket);
@@ -108,14 +111,14 @@ fn answer(bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Answer {
     answer
 }
 
-fn receive(socket: &OwnedFd) -> Answer {
+fn receive(socket: &OwnedFd) -> ProxyAnswer {
     let mut bytes = vec![0; 70_000];
     let (read, _) = recv(socket, &mut bytes[..], RecvFlags::empty()).unwrap();
     serde_json::from_slice(&bytes[..read]).unwrap()
 }
 
 fn serve_frame() -> Vec<u8> {
-    serde_json::to_vec(&Order::Serve(order(vec![rule("a.example", &[])]))).unwrap()
+    serde_json::to_vec(&ProxyOrder::Serve(order(vec![rule("a.example", &[])]))).unwrap()
 }
 
 #[test]
@@ -144,7 +147,7 @@ fn frames_that_are_no_order_are_not_served() {
     for frame in frames {
         let got = answer(frame, &fd);
         let start = String::from_utf8_lossy(&frame[..frame.len().min(60)]).into_owned();
-        assert_eq!(got, Answer::Unable(Unable::Malformed), "{start}");
+        assert_eq!(got, ProxyAnswer::Unable(ServeRefusal::Malformed), "{start}");
     }
     assert_ne!(good, unknown);
     assert_ne!(good, negative);
@@ -153,7 +156,7 @@ fn frames_that_are_no_order_are_not_served() {
 #[test]
 fn a_descriptor_that_is_no_loopback_listener_is_not_served() {
     let frame = serve_frame();
-    let not_a_listener = Answer::Unable(Unable::NotAListener);
+    let not_a_listener = ProxyAnswer::Unable(ServeRefusal::NotAListener);
     let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
     let other = TcpListener::bind((LOOPBACK, 0)).unwrap();
     assert_eq!(answer(&frame, &[]), not_a_listener);
@@ -172,7 +175,7 @@ fn a_descriptor_that_is_no_loopback_listener_is_not_served() {
     assert_eq!(answer(&frame, &[unix.as_fd()]), not_a_listener);
     let many = [listener.as_fd(); 8];
     let refused = answer(&frame, &many);
-    assert!(matches!(refused, Answer::Unable(_)), "{refused:?}");
+    assert!(matches!(refused, ProxyAnswer::Unable(_)), "{refused:?}");
 }
 
 #[test]
@@ -184,10 +187,10 @@ fn a_second_order_ends_the_run() {
         let proxy = listener.local_addr().unwrap();
         let (mut child, socket) = raw();
         send(&socket, &serve_frame(), &[listener.as_fd()]);
-        assert!(matches!(receive(&socket), Answer::Serving(_)));
+        assert!(matches!(receive(&socket), ProxyAnswer::Serving(_)));
         let fds = [listener.as_fd()];
         send(&socket, &second, if with_fd { &fds } else { &[] });
-        assert_eq!(receive(&socket), Answer::Unable(Unable::Malformed));
+        assert_eq!(receive(&socket), ProxyAnswer::Unable(ServeRefusal::Malformed));
         child.wait().unwrap();
         drop(listener);
         assert_gone(proxy);
@@ -196,10 +199,10 @@ fn a_second_order_ends_the_run() {
 
 #[test]
 fn hanging_up_ends_every_connection_at_once() {
-    let identity = Identity::new("one.example");
+    let identity = TestIdentity::new("one.example");
     let server = tls_echo(&identity);
     let quiet = sink();
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port, quiet.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port, quiet.port])]);
     let mut tls = identity.client(run.granted(&format!("one.example:{}", server.port)), true);
     tls.write_all(b"1").unwrap();
     tls.flush().unwrap();
@@ -219,7 +222,7 @@ fn hanging_up_ends_every_connection_at_once() {
 #[test]
 fn closing_ends_every_connection_and_then_reports() {
     let server = sink();
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     let mut waiting = run.granted(&format!("one.example:{}", server.port));
     let proxy = run.proxy;
     let report = run.close();
@@ -231,7 +234,7 @@ fn closing_ends_every_connection_and_then_reports() {
 
 #[test]
 fn a_run_that_was_not_used_reports_nothing_used() {
-    let run = Run::among(ONE, vec![rule("one.example", &[])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[])]);
     let report = run.close();
     assert_eq!(report.hosts.len(), 1);
     assert_eq!(report.hosts[0].connections, 0);

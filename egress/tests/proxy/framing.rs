@@ -4,16 +4,16 @@
 use std::io::{Read, Write};
 use std::time::Duration;
 
-use egress::frame::Reason;
+use egress::frame::EgressRefusalReason;
 
-use crate::servers::{HELLO, Server};
-use crate::stand::{Hosts, Run, arguments, order, reasons, rest, rule};
+use crate::servers::{HELLO, TestServer};
+use crate::support::{HostsFile, ProxyRun, arguments, order, reasons, rest, rule};
 
 const ONE: &str = "127.0.0.1 one.example\n";
 
 /// Answers when no more bytes arrive, and reports every byte until the end.
-fn patient() -> Server<Vec<u8>> {
-    Server::new(|mut stream| {
+fn patient() -> TestServer<Vec<u8>> {
+    TestServer::new(|mut stream| {
         stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         let mut all = Vec::new();
         // A timeout is a read error.
@@ -41,12 +41,12 @@ fn no_framing_hides_a_second_request() {
         "Transfer-Encoding: chunked\r\n\r\n0;\nGET /hidden HTTP/1.1\r\n\r\n\r\n\r\n",
         "X: a\n\n",
     ];
-    let hosts = Hosts::new(ONE);
+    let hosts = HostsFile::new(ONE);
     let mut words = hosts.arguments();
     words.splice(..2, arguments(&["--patience-ms", "600", "--idle-ms", "2000"]));
     for framing in framings {
         let server = patient();
-        let run = Run::with(&words, order(vec![rule("one.example", &[server.port])]));
+        let run = ProxyRun::with(&words, order(vec![rule("one.example", &[server.port])]));
         let mut stream = run.connect();
         let head = format!("POST http://one.example:{}/ HTTP/1.1\r\n{framing}", server.port);
         // One write, so that the timing does not separate the two.
@@ -61,7 +61,7 @@ fn no_framing_hides_a_second_request() {
             assert!(!seen.contains("hidden") && !seen.contains("evil"), "{framing:?}: {seen}");
             assert!(seen.matches("content-length").count() < 2, "{framing:?}: {seen}");
         } else {
-            assert_eq!(reasons(&report), [(Reason::Malformed, 1)], "{framing:?}");
+            assert_eq!(reasons(&report), [(EgressRefusalReason::Malformed, 1)], "{framing:?}");
         }
     }
 }

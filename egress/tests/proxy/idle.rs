@@ -6,21 +6,21 @@ use std::net::TcpStream;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::servers::Server;
-use crate::stand::{Hosts, Run, arguments, get, order, reasons, rest, rule};
+use crate::servers::TestServer;
+use crate::support::{HostsFile, ProxyRun, arguments, get, order, reasons, rest, rule};
 
 const IDLE: Duration = Duration::from_millis(600);
 
-fn with(port: u16) -> Run {
-    let hosts = Hosts::new("127.0.0.1 one.example\n");
+fn with(port: u16) -> ProxyRun {
+    let hosts = HostsFile::new("127.0.0.1 one.example\n");
     let mut words = hosts.arguments();
     words.splice(..2, arguments(&["--patience-ms", "5000", "--idle-ms", "600"]));
-    Run::with(&words, order(vec![rule("one.example", &[port])]))
+    ProxyRun::with(&words, order(vec![rule("one.example", &[port])]))
 }
 
 /// Reads a request's head, sends `head`, and then calls `then`.
-fn server(head: &'static str, then: fn(&mut TcpStream)) -> Server<()> {
-    Server::new(move |mut stream| {
+fn server(head: &'static str, then: fn(&mut TcpStream)) -> TestServer<()> {
+    TestServer::new(move |mut stream| {
         let mut piece = [0; 4096];
         assert!(stream.read(&mut piece).unwrap() > 0);
         stream.write_all(head.as_bytes()).unwrap();
@@ -65,7 +65,7 @@ fn an_answer_that_goes_on_is_not_cut() {
 
 #[test]
 fn an_upload_that_goes_on_is_not_cut() {
-    let server = Server::new(|mut stream| {
+    let server = TestServer::new(|mut stream| {
         let (mut all, mut piece) = (Vec::new(), [0; 4096]);
         while !all.ends_with(b"\r\n\r\nxxxxxxxx") {
             match stream.read(&mut piece).unwrap() {

@@ -8,11 +8,13 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 
 use egress::client::{Egress, EgressError};
-use egress::frame::HostRule;
+use egress::frame::EgressHostRule;
 use nix::sched::{CloneFlags, unshare};
 
 use crate::servers::{HELLO, http, name_server};
-use crate::stand::{Hosts, LOOPBACK, Run, arguments, connect, get, order, program, rest, rule};
+use crate::support::{
+    HostsFile, LOOPBACK, ProxyRun, arguments, connect, get, order, program, rest, rule,
+};
 
 const ONE: &str = "127.0.0.1 one.example\n";
 
@@ -57,7 +59,7 @@ fn a_socket_of_another_network_namespace_is_the_only_way_out_of_it() {
         }
     };
     // The proxy is started from the host's namespace.
-    let hosts = Hosts::new(ONE);
+    let hosts = HostsFile::new(ONE);
     let egress = Egress::spawn(program(), &hosts.arguments());
     let conversation = egress.serve(order(vec![rule("one.example", &[port])]), &listener).unwrap();
     drop(listener);
@@ -80,9 +82,10 @@ fn the_hosts_own_names_are_found_and_others_asked_for_whole() {
             return skip(TEST, &format!("no namespaces: {why}"));
         }
         let configuration =
-            Hosts::new("nameserver 127.0.0.1\nsearch corp.example\noptions ndots:5\n");
-        let names =
-            Hosts::new("no line\n::1%lo x\n127.0.0.7 other.example Inner.Example # name.example\n");
+            HostsFile::new("nameserver 127.0.0.1\nsearch corp.example\noptions ndots:5\n");
+        let names = HostsFile::new(
+            "no line\n::1%lo x\n127.0.0.7 other.example Inner.Example # name.example\n",
+        );
         let script = "ip link set lo up && mount --make-rprivate / && \
             mount --bind \"$0\" /etc/resolv.conf && mount --bind \"$1\" /etc/hosts";
         let mut prepare = Command::new("sh");
@@ -94,15 +97,15 @@ fn the_hosts_own_names_are_found_and_others_asked_for_whole() {
         let (_, asked) = name_server(53, &[Ipv4Addr::LOCALHOST]);
         let server = http(HELLO);
         let words = arguments(&["--patience-ms", "8000"]);
-        let run = Run::with(&words, order(vec![rule("name.example", &[server.port])]));
+        let run = ProxyRun::with(&words, order(vec![rule("name.example", &[server.port])]));
         let answer = run.ask(&get(&format!("http://name.example:{}/", server.port)));
         assert!(answer.ends_with("hello\n"), "{answer}");
         assert_eq!(run.close().hosts[0].addresses, [LOOPBACK]);
         assert_eq!(*asked.lock().unwrap(), 1);
         // A name in the host's own file is never looked up elsewhere.
         let inner =
-            HostRule { private: vec![[127, 0, 0, 7].into()], ..rule("inner.example", &[80]) };
-        let run = Run::with(&words, order(vec![inner]));
+            EgressHostRule { private: vec![[127, 0, 0, 7].into()], ..rule("inner.example", &[80]) };
+        let run = ProxyRun::with(&words, order(vec![inner]));
         assert!(run.ask(&get("http://inner.example/")).contains("127.0.0.7: connection refused"));
         assert_eq!(run.close().hosts[0].addresses, [std::net::IpAddr::from([127, 0, 0, 7])]);
         assert_eq!(*asked.lock().unwrap(), 1);
@@ -112,8 +115,8 @@ fn the_hosts_own_names_are_found_and_others_asked_for_whole() {
 
 #[test]
 fn the_program_can_gain_no_privileges() {
-    let hosts = Hosts::new(ONE);
-    let run = Run::with(&hosts.arguments(), order(vec![rule("one.example", &[])]));
+    let hosts = HostsFile::new(ONE);
+    let run = ProxyRun::with(&hosts.arguments(), order(vec![rule("one.example", &[])]));
     let pid = child_with(hosts.arguments().last().unwrap().to_str().unwrap());
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let fields = ["CapInh", "CapPrm", "CapEff", "CapAmb"].map(|it| format!("{it}:\t{:016x}\n", 0));
@@ -129,7 +132,7 @@ fn the_program_can_gain_no_privileges() {
 
 #[test]
 fn what_the_caller_left_open_is_closed() {
-    let hosts = Hosts::new(ONE);
+    let hosts = HostsFile::new(ONE);
     let file = hosts.arguments();
     // A shell opens files and then executes the program.
     let script = "exec 5</etc/passwd 9<>/dev/null && exec \"$0\" \"$@\"";
@@ -168,8 +171,8 @@ fn without_a_socket_the_program_says_how_it_is_started() {
 #[test]
 fn a_wrong_file_of_answers_is_not_served_from() {
     for text in ["one.example 127.0.0.1\n", "127.0.0.1 a..b\n", "127.0.0.1 10.0.0.1\n"] {
-        let hosts = Hosts::new(text);
-        let run = Run::try_with(&hosts.arguments(), order(vec![rule("one.example", &[])]));
+        let hosts = HostsFile::new(text);
+        let run = ProxyRun::try_with(&hosts.arguments(), order(vec![rule("one.example", &[])]));
         assert!(matches!(run, Err(EgressError::Lost(..))), "{text}");
     }
 }

@@ -5,23 +5,23 @@ use std::net::Shutdown;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use egress::frame::{Reason, Serve};
+use egress::frame::{EgressRefusalReason, ServeOrder};
 
-use crate::servers::{HELLO, Identity, Server, five, http, sink, tls_echo};
-use crate::stand::{
-    Hosts, Run, arguments, assert_gone, eventually, get, order, reasons, rest, rule,
+use crate::servers::{HELLO, TestIdentity, TestServer, five, http, sink, tls_echo};
+use crate::support::{
+    HostsFile, ProxyRun, arguments, assert_gone, eventually, get, order, reasons, rest, rule,
 };
 
 const ONE: &str = "127.0.0.1 one.example\n";
 
-fn limited(order: Serve, patience_ms: &str, idle_ms: &str) -> Run {
-    let hosts = Hosts::new(ONE);
+fn limited(order: ServeOrder, patience_ms: &str, idle_ms: &str) -> ProxyRun {
+    let hosts = HostsFile::new(ONE);
     let mut words = hosts.arguments();
     words.splice(..2, arguments(&["--patience-ms", patience_ms, "--idle-ms", idle_ms]));
-    Run::with(&words, order)
+    ProxyRun::with(&words, order)
 }
 
-fn one(port: u16) -> Serve {
+fn one(port: u16) -> ServeOrder {
     order(vec![rule("one.example", &[port])])
 }
 
@@ -30,7 +30,7 @@ fn the_runs_bytes_are_never_exceeded() {
     let body = "x".repeat(100_000);
     let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     let server = http(answer.leak());
-    let run = limited(Serve { bytes_max: 50_000, ..one(server.port) }, "2000", "5000");
+    let run = limited(ServeOrder { bytes_max: 50_000, ..one(server.port) }, "2000", "5000");
     let uri = format!("http://one.example:{}/", server.port);
     let answer = run.ask(&get(&uri));
     assert!(answer.starts_with("HTTP/1.1 200") && answer.len() < 51_000, "{}", answer.len());
@@ -39,7 +39,11 @@ fn the_runs_bytes_are_never_exceeded() {
     let report = run.close();
     let host = &report.hosts[0];
     assert_eq!((host.bytes_in + host.bytes_out, host.connections), (50_000, 1));
-    assert_eq!(reasons(&report), [(Reason::Bytes, 1), (Reason::Bytes, 1)], "{report:?}");
+    assert_eq!(
+        reasons(&report),
+        [(EgressRefusalReason::Bytes, 1), (EgressRefusalReason::Bytes, 1)],
+        "{report:?}"
+    );
 }
 
 #[test]
@@ -52,33 +56,37 @@ fn exactly_the_runs_bytes_are_enough() {
         run.ask(&get(&uri));
         let used = &run.close().hosts[0];
         let bytes_max = used.bytes_in + used.bytes_out;
-        let run = limited(Serve { bytes_max, ..one(server.port) }, "2000", "5000");
+        let run = limited(ServeOrder { bytes_max, ..one(server.port) }, "2000", "5000");
         assert!(run.ask(&get(&uri)).contains("hello\n"));
         assert_eq!(reasons(&run.close()), []);
-        let run = limited(Serve { bytes_max: bytes_max - 1, ..one(server.port) }, "2000", "5000");
+        let run =
+            limited(ServeOrder { bytes_max: bytes_max - 1, ..one(server.port) }, "2000", "5000");
         assert!(!run.ask(&get(&uri)).contains("hello\n"));
         let report = run.close();
         assert_eq!(report.hosts[0].bytes_in + report.hosts[0].bytes_out, bytes_max - 1);
-        assert!(report.refusals.iter().all(|it| it.reason == Reason::Bytes), "{report:?}");
+        assert!(
+            report.refusals.iter().all(|it| it.reason == EgressRefusalReason::Bytes),
+            "{report:?}"
+        );
         assert!(!report.refusals.is_empty());
     }
 }
 
 #[test]
 fn a_tunnel_ends_when_the_runs_bytes_do() {
-    let identity = Identity::new("one.example");
+    let identity = TestIdentity::new("one.example");
     let server = tls_echo(&identity);
-    let run = limited(Serve { bytes_max: 400, ..one(server.port) }, "2000", "5000");
+    let run = limited(ServeOrder { bytes_max: 400, ..one(server.port) }, "2000", "5000");
     assert!(five(&identity, run.granted(&format!("one.example:{}", server.port))).is_err());
     let report = run.close();
     assert_eq!(report.hosts[0].bytes_in + report.hosts[0].bytes_out, 400);
-    assert_eq!(reasons(&report), [(Reason::Bytes, 1)]);
+    assert_eq!(reasons(&report), [(EgressRefusalReason::Bytes, 1)]);
 }
 
 #[test]
 fn connections_beyond_the_limit_are_told_so() {
     let server = http(HELLO);
-    let run = limited(Serve { connections_max: 2, ..one(server.port) }, "5000", "5000");
+    let run = limited(ServeOrder { connections_max: 2, ..one(server.port) }, "5000", "5000");
     let uri = format!("http://one.example:{}/", server.port);
     let held = [run.connect(), run.connect()];
     let mut third = run.connect();
@@ -92,24 +100,27 @@ fn connections_beyond_the_limit_are_told_so() {
     drop(held);
     eventually("a connection becomes free", || run.ask(&get(&uri)).starts_with("HTTP/1.1 200"));
     let refusals = run.close().refusals;
-    assert!(!refusals.is_empty() && refusals.iter().all(|it| it.reason == Reason::Connections));
+    assert!(
+        !refusals.is_empty()
+            && refusals.iter().all(|it| it.reason == EgressRefusalReason::Connections)
+    );
 }
 
 #[test]
 fn a_run_is_over_when_its_time_is() {
     let server = sink();
-    let run = limited(Serve { time_ms_max: 300, ..one(server.port) }, "5000", "5000");
+    let run = limited(ServeOrder { time_ms_max: 300, ..one(server.port) }, "5000", "5000");
     let mut tunnel = run.granted(&format!("one.example:{}", server.port));
     assert_eq!(rest(&mut tunnel), "");
     assert_eq!(server.next(), 0);
     assert_gone(run.proxy);
-    assert_eq!(reasons(&run.close()), [(Reason::Time, 1)]);
+    assert_eq!(reasons(&run.close()), [(EgressRefusalReason::Time, 1)]);
 }
 
 #[test]
 fn time_that_ends_with_nothing_asked_for_is_no_refusal() {
     let server = http(HELLO);
-    let run = limited(Serve { time_ms_max: 300, ..one(server.port) }, "5000", "5000");
+    let run = limited(ServeOrder { time_ms_max: 300, ..one(server.port) }, "5000", "5000");
     run.ask(&get(&format!("http://one.example:{}/", server.port)));
     eventually("the run's time is over", || std::net::TcpStream::connect(run.proxy).is_err());
     assert_eq!(reasons(&run.close()), []);
@@ -121,15 +132,15 @@ fn bytes_that_end_before_an_answer_are_one_refusal() {
     let uri = format!("http://one.example:{}/", server.port);
     // The limit is within the request's head, or within the answer's.
     for bytes_max in [20, 80] {
-        let run = limited(Serve { bytes_max, ..one(server.port) }, "2000", "5000");
+        let run = limited(ServeOrder { bytes_max, ..one(server.port) }, "2000", "5000");
         let answer = run.ask(&get(&uri));
         assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("used up"), "{answer}");
-        assert_eq!(reasons(&run.close()), [(Reason::Bytes, 1)], "{bytes_max}");
+        assert_eq!(reasons(&run.close()), [(EgressRefusalReason::Bytes, 1)], "{bytes_max}");
     }
 }
 
 /// Returns the time until the proxy closes a connection that sends these bytes.
-fn borne(run: &Run, bytes: &str) -> Duration {
+fn borne(run: &ProxyRun, bytes: &str) -> Duration {
     let begun = Instant::now();
     let mut stream = run.connect();
     stream.write_all(bytes.as_bytes()).unwrap();
@@ -150,7 +161,7 @@ fn a_head_that_never_ends_is_not_waited_for() {
         sleep(Duration::from_millis(50));
     }
     assert!(begun.elapsed() < Duration::from_secs(5));
-    assert_eq!(reasons(&run.close()), [(Reason::Slow, 2)]);
+    assert_eq!(reasons(&run.close()), [(EgressRefusalReason::Slow, 2)]);
 }
 
 #[test]
@@ -164,7 +175,7 @@ fn a_client_hello_that_never_ends_is_not_waited_for() {
     slow.write_all(&[22, 3, 1, 2, 0, 1, 0, 1, 252]).unwrap();
     rest(&mut slow);
     assert_eq!(server.next() + server.next(), 0);
-    assert_eq!(reasons(&run.close()), [(Reason::Slow, 2)]);
+    assert_eq!(reasons(&run.close()), [(EgressRefusalReason::Slow, 2)]);
 }
 
 #[test]
@@ -173,13 +184,13 @@ fn a_host_that_never_answers_is_not_waited_for() {
     let run = limited(one(server.port), "5000", "300");
     let answer = run.ask(&get(&format!("http://one.example:{}/", server.port)));
     assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("arrive in time"), "{answer}");
-    assert_eq!(reasons(&run.close()), [(Reason::Slow, 1)]);
+    assert_eq!(reasons(&run.close()), [(EgressRefusalReason::Slow, 1)]);
 }
 
 /// Opens a tunnel and sends a ClientHello for the host.
-fn opened(run: &Run, port: u16) -> std::net::TcpStream {
+fn opened(run: &ProxyRun, port: u16) -> std::net::TcpStream {
     let mut stream = run.granted(&format!("one.example:{port}"));
-    let mut tls = Identity::new("one.example").client(std::io::empty(), true);
+    let mut tls = TestIdentity::new("one.example").client(std::io::empty(), true);
     let mut bytes = Vec::new();
     tls.conn.write_tls(&mut bytes).unwrap();
     stream.write_all(&bytes).unwrap();
@@ -200,7 +211,7 @@ fn a_silent_tunnel_is_closed() {
 
 #[test]
 fn a_half_closed_tunnel_is_closed_sooner() {
-    let server = Server::new(|mut stream| {
+    let server = TestServer::new(|mut stream| {
         let read = std::io::copy(&mut stream, &mut std::io::sink()).unwrap();
         // This direction stays open and idle for longer than the test runs.
         sleep(Duration::from_secs(60));
@@ -227,7 +238,7 @@ fn a_head_that_is_too_big_is_refused() {
     let long = format!("GET http://one.example:{port}/{} HTTP/1.1\r\n\r\n", "a".repeat(20_000));
     assert!(run.ask(&long).starts_with("HTTP/1.1 4"));
     let report = run.close();
-    assert_eq!(reasons(&report), [(Reason::HeadTooBig, 3)]);
+    assert_eq!(reasons(&report), [(EgressRefusalReason::HeadTooBig, 3)]);
     assert!(server.unvisited());
 }
 
@@ -242,7 +253,7 @@ fn an_answers_head_that_is_too_big_is_refused() {
     let refused = ask(big.port);
     let said: String = refused.chars().take(200).collect();
     assert!(said.starts_with("HTTP/1.1 403") && said.contains("head: too large"), "{said}");
-    assert_eq!(reasons(&run.close()), [(Reason::HeadTooBig, 1)]);
+    assert_eq!(reasons(&run.close()), [(EgressRefusalReason::HeadTooBig, 1)]);
 }
 
 #[test]

@@ -20,5 +20,5 @@ mod plain;
 mod retry;
 mod servers;
 mod service;
-mod stand;
+mod support;
 mod tunnels;

@@ -3,11 +3,11 @@
 use std::net::TcpListener;
 use std::process::Command;
 
-use egress::frame::Reason;
+use egress::frame::EgressRefusalReason;
 use nix::sched::{CloneFlags, unshare};
 
 use crate::kernel::skip;
-use crate::stand::{Hosts, Run, assert_refused, get, order, public, reasons};
+use crate::support::{HostsFile, ProxyRun, assert_refused, get, order, public, reasons};
 
 /// One of an interface, a second one of it, one of a network routed to the host, and IPv6.
 const OWN: [&str; 4] = ["9.9.9.9", "9.9.9.10", "8.8.4.77", "2620:fe::9"];
@@ -32,15 +32,21 @@ fn a_name_that_leads_to_the_host_itself_is_refused() {
         let port = server.local_addr().unwrap().port();
         let uri = format!("http://name.example:{port}/");
         for address in OWN {
-            let hosts = Hosts::new(&format!("{address} name.example\n"));
-            let run = Run::with(&hosts.arguments(), order(vec![public("name.example", &[port])]));
+            let hosts = HostsFile::new(&format!("{address} name.example\n"));
+            let run =
+                ProxyRun::with(&hosts.arguments(), order(vec![public("name.example", &[port])]));
             let answer = run.ask(&get(&uri));
-            assert_refused(&answer, "resolves to this host", &run.close(), Reason::OwnAddress);
+            assert_refused(
+                &answer,
+                "resolves to this host",
+                &run.close(),
+                EgressRefusalReason::OwnAddress,
+            );
             assert!(server.accept().is_err(), "{address}");
             // The operator may name the address explicitly.
             let mut named = public("name.example", &[port]);
             named.private = vec![address.parse().unwrap()];
-            let run = Run::with(&hosts.arguments(), order(vec![named]));
+            let run = ProxyRun::with(&hosts.arguments(), order(vec![named]));
             let (head, _) = run.tunnel(&format!("name.example:{port}"));
             assert!(head.starts_with("HTTP/1.1 200"), "{address}: {head}");
             assert!(server.accept().is_ok(), "{address}");

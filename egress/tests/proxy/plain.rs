@@ -2,17 +2,18 @@
 
 use std::io::{Read, Write};
 
-use egress::frame::Reason;
+use egress::frame::EgressRefusalReason;
 
 use crate::servers::{HELLO, http};
-use crate::stand::{Run, assert_refused, get, head, order, public, reasons, rest, rule};
+use crate::support::{ProxyRun, assert_refused, get, head, order, public, reasons, rest, rule};
 
 const ONE: &str = "127.0.0.1 one.example\n127.0.0.1 two.example\n";
 
 #[test]
 fn an_allowed_host_answers_and_every_byte_is_counted() {
     let server = http(HELLO);
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port]), rule("two.example", &[])]);
+    let run =
+        ProxyRun::among(ONE, vec![rule("one.example", &[server.port]), rule("two.example", &[])]);
     let answer = run.ask(&get(&format!("http://One.Example.:{}/a?b=c", server.port)));
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
     assert!(answer.ends_with("\r\n\r\nhello\n"), "{answer}");
@@ -22,7 +23,7 @@ fn an_allowed_host_answers_and_every_byte_is_counted() {
     let report = run.close();
     let one = &report.hosts[0];
     assert_eq!((one.name.as_str(), one.connections), ("one.example", 1));
-    assert_eq!(one.addresses, [crate::stand::LOOPBACK]);
+    assert_eq!(one.addresses, [crate::support::LOOPBACK]);
     assert_eq!(one.bytes_out, u64::try_from(request.len()).unwrap());
     assert_eq!(one.bytes_in, u64::try_from(HELLO.len()).unwrap());
     let two = &report.hosts[1];
@@ -34,7 +35,7 @@ fn an_allowed_host_answers_and_every_byte_is_counted() {
 #[test]
 fn an_address_that_a_rule_names_is_reached_by_that_address() {
     let server = http(HELLO);
-    let run = Run::with(&[], order(vec![public("127.0.0.1", &[server.port])]));
+    let run = ProxyRun::with(&[], order(vec![public("127.0.0.1", &[server.port])]));
     let answer = run.ask(&get(&format!("http://127.0.0.1:{}/", server.port)));
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert_eq!(run.close().hosts[0].connections, 1);
@@ -43,7 +44,7 @@ fn an_address_that_a_rule_names_is_reached_by_that_address() {
 #[test]
 fn a_body_is_passed_on_by_its_length_not_by_its_framing() {
     let server = http(HELLO);
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     let port = server.port;
     let answer = run.ask(&format!(
         "POST http://one.example:{port}/ HTTP/1.1\r\nConnection: close, x-secret, content-length\r\nX-Secret: 1\r\n\
@@ -71,7 +72,7 @@ fn fields_of_the_hosts_connection_do_not_reach_the_tool() {
         "HTTP/1.1 200 OK\r\nConnection: x-hop\r\nX-Hop: 1\r\nUpgrade: h2c\r\nKeep-Alive: a\r\n\
          Content-Length: 2\r\n\r\nok",
     );
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     let answer = run.ask(&get(&format!("http://one.example:{}/", server.port))).to_lowercase();
     for field in ["x-hop", "upgrade", "keep-alive"] {
         assert!(!answer.contains(field), "{answer}");
@@ -82,7 +83,7 @@ fn fields_of_the_hosts_connection_do_not_reach_the_tool() {
 #[test]
 fn every_request_of_a_kept_connection_is_judged() {
     let server = http(HELLO);
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     let mut stream = run.connect();
     write!(stream, "GET http://one.example:{}/ HTTP/1.1\r\n\r\n", server.port).unwrap();
     assert!(head(&mut stream).starts_with("HTTP/1.1 200"));
@@ -95,16 +96,16 @@ fn every_request_of_a_kept_connection_is_judged() {
         "{second}"
     );
     let report = run.close();
-    assert_eq!(reasons(&report), [(Reason::Host, 1)]);
+    assert_eq!(reasons(&report), [(EgressRefusalReason::Host, 1)]);
     assert_eq!(report.hosts[0].connections, 1);
 }
 
 /// Checks that a request is refused before anything is dialled.
 #[track_caller]
-fn refused(request: &str, words: &str, reason: Reason) {
+fn refused(request: &str, words: &str, reason: EgressRefusalReason) {
     let server = http(HELLO);
     let rules = vec![rule("one.example", &[server.port, 443]), rule("two.example", &[80])];
-    let run = Run::among(ONE, rules);
+    let run = ProxyRun::among(ONE, rules);
     let request = request.replace("PORT", &server.port.to_string());
     let answer = run.ask(&request);
     assert_refused(&answer, words, &run.close(), reason);
@@ -113,45 +114,49 @@ fn refused(request: &str, words: &str, reason: Reason) {
 
 #[test]
 fn other_hosts_are_refused() {
-    refused(&get("http://evil.example:PORT/"), "host: not among", Reason::Host);
-    refused(&get("http://xone.example:PORT/"), "host", Reason::Host);
-    refused(&get("http://one.example.evil:PORT/"), "host", Reason::Host);
-    refused(&get("http://sub.one.example:PORT/"), "host", Reason::Host);
+    refused(&get("http://evil.example:PORT/"), "host: not among", EgressRefusalReason::Host);
+    refused(&get("http://xone.example:PORT/"), "host", EgressRefusalReason::Host);
+    refused(&get("http://one.example.evil:PORT/"), "host", EgressRefusalReason::Host);
+    refused(&get("http://sub.one.example:PORT/"), "host", EgressRefusalReason::Host);
 }
 
 #[test]
 fn the_address_of_an_allowed_host_is_no_allowed_host() {
-    refused(&get("http://127.0.0.1:PORT/"), "host", Reason::Host);
-    refused(&get("http://[::ffff:127.0.0.1]:PORT/"), "host", Reason::Host);
-    refused(&get("http://127.1:PORT/"), "host", Reason::Host);
-    refused(&get("http://2130706433:PORT/"), "host", Reason::Host);
+    refused(&get("http://127.0.0.1:PORT/"), "host", EgressRefusalReason::Host);
+    refused(&get("http://[::ffff:127.0.0.1]:PORT/"), "host", EgressRefusalReason::Host);
+    refused(&get("http://127.1:PORT/"), "host", EgressRefusalReason::Host);
+    refused(&get("http://2130706433:PORT/"), "host", EgressRefusalReason::Host);
 }
 
 #[test]
 fn other_ports_are_refused() {
-    refused(&get("http://one.example:81/"), "port", Reason::Port);
-    refused(&get("http://one.example/"), "port", Reason::Port);
-    refused(&get("http://two.example:PORT/"), "port", Reason::Port);
+    refused(&get("http://one.example:81/"), "port", EgressRefusalReason::Port);
+    refused(&get("http://one.example/"), "port", EgressRefusalReason::Port);
+    refused(&get("http://two.example:PORT/"), "port", EgressRefusalReason::Port);
 }
 
 #[test]
 fn plain_http_never_goes_to_the_port_of_tls() {
-    refused(&get("http://one.example:443/"), "scheme", Reason::Scheme);
-    refused(&get("https://one.example:PORT/"), "scheme", Reason::Scheme);
-    refused(&get("ftp://one.example:PORT/"), "scheme", Reason::Scheme);
+    refused(&get("http://one.example:443/"), "scheme", EgressRefusalReason::Scheme);
+    refused(&get("https://one.example:PORT/"), "scheme", EgressRefusalReason::Scheme);
+    refused(&get("ftp://one.example:PORT/"), "scheme", EgressRefusalReason::Scheme);
 }
 
 #[test]
 fn a_user_name_in_an_address_is_refused_and_not_repeated() {
-    refused(&get("http://one.example@evil.example:PORT/"), "userinfo", Reason::UserInfo);
+    refused(
+        &get("http://one.example@evil.example:PORT/"),
+        "userinfo",
+        EgressRefusalReason::UserInfo,
+    );
     let server = http(HELLO);
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     // Assembled here, because a check searches the repository for secrets.
     let user = ["me", "hush"].join(":");
     let answer = run.ask(&get(&format!("http://{user}@one.example:{}/", server.port)));
     let report = run.close();
     assert!(!format!("{answer}{report:?}").contains("hush"), "{report:?}");
-    assert_refused(&answer, "userinfo", &report, Reason::UserInfo);
+    assert_refused(&answer, "userinfo", &report, EgressRefusalReason::UserInfo);
 }
 
 #[test]
@@ -159,20 +164,20 @@ fn a_host_field_that_names_another_host_is_refused() {
     let with = |field: &str| {
         format!("GET http://one.example:PORT/ HTTP/1.1\r\nConnection: close\r\n{field}\r\n\r\n")
     };
-    refused(&with("Host: evil.example:PORT"), "host field", Reason::HostField);
-    refused(&with("Host: one.example"), "host field", Reason::HostField);
-    refused(&with("Host: x@one.example:PORT"), "host field", Reason::HostField);
-    refused(&with("Host:"), "host field", Reason::HostField);
+    refused(&with("Host: evil.example:PORT"), "host field", EgressRefusalReason::HostField);
+    refused(&with("Host: one.example"), "host field", EgressRefusalReason::HostField);
+    refused(&with("Host: x@one.example:PORT"), "host field", EgressRefusalReason::HostField);
+    refused(&with("Host:"), "host field", EgressRefusalReason::HostField);
     let twice = with("Host: one.example:PORT\r\nHost: evil.example:PORT");
-    refused(&twice, "host field", Reason::HostField);
+    refused(&twice, "host field", EgressRefusalReason::HostField);
     let same_twice = with("Host: one.example:PORT\r\nHost: one.example:PORT");
-    refused(&same_twice, "host field", Reason::HostField);
+    refused(&same_twice, "host field", EgressRefusalReason::HostField);
 }
 
 #[test]
 fn a_host_field_that_names_the_same_host_is_passed_on_as_the_rules() {
     let server = http(HELLO);
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     let port = server.port;
     run.ask(&format!(
         "GET http://one.example:{port}/ HTTP/1.1\r\nHost: ONE.example.:{port}\r\nConnection: host, close\r\n\r\n"
@@ -183,18 +188,22 @@ fn a_host_field_that_names_the_same_host_is_passed_on_as_the_rules() {
 
 #[test]
 fn other_forms_and_methods_are_refused() {
-    refused(&get("/"), "form", Reason::Malformed);
-    refused("OPTIONS * HTTP/1.1\r\nConnection: close\r\n\r\n", "form", Reason::Malformed);
+    refused(&get("/"), "form", EgressRefusalReason::Malformed);
+    refused(
+        "OPTIONS * HTTP/1.1\r\nConnection: close\r\n\r\n",
+        "form",
+        EgressRefusalReason::Malformed,
+    );
     let trace = "TRACE http://one.example:PORT/ HTTP/1.1\r\nConnection: close\r\n\r\n";
-    refused(trace, "method", Reason::Method);
+    refused(trace, "method", EgressRefusalReason::Method);
     let relayed = "CONNECT http://one.example:PORT/ HTTP/1.1\r\nConnection: close\r\n\r\n";
-    refused(relayed, "method", Reason::Method);
+    refused(relayed, "method", EgressRefusalReason::Method);
 }
 
 #[test]
 fn an_offer_of_another_protocol_is_not_passed_on() {
     let server = http(HELLO);
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     for offer in ["h2c", "websocket"] {
         let answer = run.ask(&format!(
             "GET http://one.example:{}/ HTTP/1.1\r\nConnection: close, upgrade, http2-settings\r\n\
@@ -212,7 +221,7 @@ fn an_offer_of_another_protocol_is_not_passed_on() {
 fn an_answer_with_another_protocol_is_refused() {
     let server =
         http("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nraw");
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     let answer = run.ask(&get(&format!("http://one.example:{}/", server.port)));
     assert!(!answer.contains("raw") && !answer.contains(" 101 "), "{answer}");
     assert!(answer.starts_with("HTTP/1.1 403") || answer.starts_with("HTTP/1.1 502"), "{answer}");
@@ -221,9 +230,9 @@ fn an_answer_with_another_protocol_is_refused() {
 
 #[test]
 fn what_is_no_http_is_reported() {
-    let run = Run::among(ONE, vec![rule("one.example", &[])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[])]);
     run.ask("\x16\x03\x01\0\x05hello\r\n\r\n");
     run.ask("GET http://a b/ HTTP/1.1\r\n\r\n");
     run.ask("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-    assert_eq!(reasons(&run.close()), [(Reason::Malformed, 3)]);
+    assert_eq!(reasons(&run.close()), [(EgressRefusalReason::Malformed, 3)]);
 }

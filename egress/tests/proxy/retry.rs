@@ -2,12 +2,12 @@
 
 use std::io::{Read, Write};
 
-use egress::frame::Reason;
+use egress::frame::EgressRefusalReason;
 use rustls::crypto::CryptoProvider;
 use rustls::crypto::ring::{default_provider, kx_group};
 
-use crate::servers::{Identity, Server, five, tls_with};
-use crate::stand::{Run, reasons, rule};
+use crate::servers::{TestIdentity, TestServer, five, tls_with};
+use crate::support::{ProxyRun, reasons, rule};
 use crate::tunnels::{ALERT, hello};
 
 const ONE: &str = "127.0.0.1 one.example\n";
@@ -15,11 +15,11 @@ const MARK: [u8; 6] = [20, 3, 3, 0, 1, 1];
 
 #[test]
 fn an_honest_client_is_asked_twice_and_passes() {
-    let identity = Identity::new("one.example");
+    let identity = TestIdentity::new("one.example");
     // No client offers this group first.
     let provider = CryptoProvider { kx_groups: vec![kx_group::SECP384R1], ..default_provider() };
     let server = tls_with(identity.server(provider), None);
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     let stream = run.granted(&format!("one.example:{}", server.port));
     let (written, read) = five(&identity, stream).unwrap();
     assert_eq!(server.next(), (written, read));
@@ -41,8 +41,8 @@ fn wish() -> Vec<u8> {
 
 /// Starts a host that answers the first ClientHello with these bytes, and reports all bytes it
 /// received.
-fn saying(word: Vec<u8>) -> Server<Vec<u8>> {
-    Server::new(move |mut stream| {
+fn saying(word: Vec<u8>) -> TestServer<Vec<u8>> {
+    TestServer::new(move |mut stream| {
         let mut head = [0; 5];
         stream.read_exact(&mut head).unwrap();
         let mut all = vec![0; usize::from(u16::from_be_bytes([head[3], head[4]]))];
@@ -57,9 +57,13 @@ fn saying(word: Vec<u8>) -> Server<Vec<u8>> {
 
 /// Sends both parts at once or in turn. Returns the number of bytes that reached the host, the
 /// answer, and the refusals.
-fn told(word: Vec<u8>, says: [&[u8]; 2], at_once: bool) -> (usize, Vec<u8>, Vec<(Reason, u64)>) {
+fn told(
+    word: Vec<u8>,
+    says: [&[u8]; 2],
+    at_once: bool,
+) -> (usize, Vec<u8>, Vec<(EgressRefusalReason, u64)>) {
     let server = saying(word.clone());
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     let mut stream = run.granted(&format!("one.example:{}", server.port));
     let mut back = vec![0; word.len()];
     if at_once {
@@ -89,7 +93,7 @@ fn a_second_hello_for_another_host_is_refused_with_an_alert() {
         for at_once in [false, true] {
             let (told, rest, reasons) = told(wish(), [&first, &second], at_once);
             assert_eq!((told, &rest[..]), (first.len(), &ALERT[..]));
-            assert_eq!(reasons, [(Reason::Sni, 1)]);
+            assert_eq!(reasons, [(EgressRefusalReason::Sni, 1)]);
         }
     }
 }

@@ -14,15 +14,15 @@ use rustls::{
     ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
 };
 
-use crate::stand::LOOPBACK;
+use crate::support::LOOPBACK;
 
 /// A server on its own port, with one message per ended connection.
-pub(crate) struct Server<T> {
+pub(crate) struct TestServer<T> {
     pub(crate) port: u16,
     pub(crate) seen: Receiver<T>,
 }
 
-impl<T: Send + 'static> Server<T> {
+impl<T: Send + 'static> TestServer<T> {
     pub(crate) fn new(serve: impl Fn(TcpStream) -> T + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -50,8 +50,8 @@ impl<T: Send + 'static> Server<T> {
 }
 
 /// Sends this answer to every request, and reports the request's bytes: head and counted body.
-pub(crate) fn http(answer: &'static str) -> Server<Vec<u8>> {
-    Server::new(move |mut stream| {
+pub(crate) fn http(answer: &'static str) -> TestServer<Vec<u8>> {
+    TestServer::new(move |mut stream| {
         let (mut bytes, mut piece) = (Vec::new(), [0; 4096]);
         while !complete(&bytes) {
             match stream.read(&mut piece) {
@@ -78,8 +78,8 @@ fn complete(request: &[u8]) -> bool {
 }
 
 /// Reads to the end and reports the number of bytes.
-pub(crate) fn sink() -> Server<usize> {
-    Server::new(|mut stream| {
+pub(crate) fn sink() -> TestServer<usize> {
+    TestServer::new(|mut stream| {
         let mut all = Vec::new();
         // A reset is an end, too.
         drop(stream.read_to_end(&mut all));
@@ -88,13 +88,13 @@ pub(crate) fn sink() -> Server<usize> {
 }
 
 /// A separate certificate for each name.
-pub(crate) struct Identity {
+pub(crate) struct TestIdentity {
     certificate: CertificateDer<'static>,
     key: Vec<u8>,
     name: String,
 }
 
-impl Identity {
+impl TestIdentity {
     pub(crate) fn new(name: &str) -> Self {
         let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
         let key = made.signing_key.serialize_der();
@@ -137,20 +137,20 @@ impl Identity {
         config.enable_sni = say_name;
         let name = ServerName::try_from(self.name.clone()).unwrap();
         let connection = ClientConnection::new(Arc::new(config), name).unwrap();
-        StreamOwned::new(connection, Counting { inner: stream, read: 0, written: 0 })
+        StreamOwned::new(connection, CountingStream { inner: stream, read: 0, written: 0 })
     }
 }
 
-pub(crate) type Tls<S> = StreamOwned<ClientConnection, Counting<S>>;
+pub(crate) type Tls<S> = StreamOwned<ClientConnection, CountingStream<S>>;
 
 /// A stream that counts the bytes in both directions.
-pub(crate) struct Counting<S> {
+pub(crate) struct CountingStream<S> {
     inner: S,
     pub(crate) read: u64,
     pub(crate) written: u64,
 }
 
-impl<S: Read> Read for Counting<S> {
+impl<S: Read> Read for CountingStream<S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buf)?;
         self.read += u64::try_from(read).unwrap();
@@ -158,7 +158,7 @@ impl<S: Read> Read for Counting<S> {
     }
 }
 
-impl<S: Write> Write for Counting<S> {
+impl<S: Write> Write for CountingStream<S> {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         let written = self.inner.write(buf)?;
         self.written += u64::try_from(written).unwrap();
@@ -171,12 +171,15 @@ impl<S: Write> Write for Counting<S> {
 }
 
 /// Answers five bytes over TLS with the same five, and reports the raw bytes read and written.
-pub(crate) fn tls_echo(identity: &Identity) -> Server<(u64, u64)> {
+pub(crate) fn tls_echo(identity: &TestIdentity) -> TestServer<(u64, u64)> {
     tls_saying(identity, None)
 }
 
 /// The same with another answer.
-pub(crate) fn tls_saying(identity: &Identity, answer: Option<&'static str>) -> Server<(u64, u64)> {
+pub(crate) fn tls_saying(
+    identity: &TestIdentity,
+    answer: Option<&'static str>,
+) -> TestServer<(u64, u64)> {
     tls_with(identity.server(default_provider()), answer)
 }
 
@@ -184,10 +187,10 @@ pub(crate) fn tls_saying(identity: &Identity, answer: Option<&'static str>) -> S
 pub(crate) fn tls_with(
     config: Arc<ServerConfig>,
     answer: Option<&'static str>,
-) -> Server<(u64, u64)> {
-    Server::new(move |stream| {
+) -> TestServer<(u64, u64)> {
+    TestServer::new(move |stream| {
         let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
-        let counting = Counting { inner: stream, read: 0, written: 0 };
+        let counting = CountingStream { inner: stream, read: 0, written: 0 };
         let mut tls = StreamOwned::new(connection, counting);
         let mut five = [0; 5];
         if tls.read_exact(&mut five).is_ok() {
@@ -204,7 +207,7 @@ pub(crate) fn tls_with(
 
 /// Sends five bytes through a tunnel and receives them back. Returns the raw bytes written and
 /// read.
-pub(crate) fn five(identity: &Identity, stream: TcpStream) -> io::Result<(u64, u64)> {
+pub(crate) fn five(identity: &TestIdentity, stream: TcpStream) -> io::Result<(u64, u64)> {
     let mut tls = identity.client(stream, true);
     tls.write_all(b"12345")?;
     tls.flush()?;

@@ -7,25 +7,25 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use egress::client::{Egress, EgressError};
-use egress::frame::{HostRule, Unable};
+use egress::frame::{EgressHostRule, ServeRefusal};
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with,
 };
 
 use crate::servers::{HELLO, http, sink};
-use crate::stand::{
-    Hosts, LOOPBACK, Run, assert_gone, eventually, get, order, program, rest, rule,
+use crate::support::{
+    HostsFile, LOOPBACK, ProxyRun, assert_gone, eventually, get, order, program, rest, rule,
 };
 
 const ONE: &str = "127.0.0.1 one.example\n";
 
 /// The program as its unit starts it, with a listening socket as standard input.
-struct Service {
+struct ProxyService {
     child: Child,
     path: PathBuf,
 }
 
-impl Service {
+impl ProxyService {
     fn new(name: &str, arguments: &[&str]) -> Self {
         let name = format!("toolexec-egress-{}-{name}.sock", std::process::id());
         let path = std::env::temp_dir().join(name);
@@ -43,20 +43,20 @@ impl Service {
         Self { child, path }
     }
 
-    fn run(&self, ports: &[u16]) -> Result<Run, EgressError> {
+    fn run(&self, ports: &[u16]) -> Result<ProxyRun, EgressError> {
         self.run_of(rule("one.example", ports))
     }
 
-    fn run_of(&self, rule: HostRule) -> Result<Run, EgressError> {
+    fn run_of(&self, rule: EgressHostRule) -> Result<ProxyRun, EgressError> {
         let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
         let proxy = listener.local_addr().unwrap();
         let order = order(vec![rule]);
         let conversation = Egress::socket(&self.path).serve(order, &listener)?;
-        Ok(Run { proxy, conversation })
+        Ok(ProxyRun { proxy, conversation })
     }
 }
 
-impl Drop for Service {
+impl Drop for ProxyService {
     fn drop(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -71,16 +71,16 @@ fn own_uid() -> String {
 #[test]
 fn a_service_keeps_its_runs_apart() {
     let server = http(HELLO);
-    let hosts = Hosts::new(ONE);
+    let hosts = HostsFile::new(ONE);
     let file = hosts.arguments();
     let file = file.last().unwrap().to_str().unwrap();
     let uid = own_uid();
     let words = ["--client-user", &uid, "--hosts-file", file, "--runs-max", "2"];
-    let service = Service::new("apart", &words);
+    let service = ProxyService::new("apart", &words);
     let uri = format!("http://one.example:{}/", server.port);
     let (first, second) = (service.run(&[server.port]).unwrap(), service.run(&[1]).unwrap());
     let third = service.run(&[1]);
-    assert!(matches!(third, Err(EgressError::Unable(Unable::Busy))), "a third of two");
+    assert!(matches!(third, Err(EgressError::Unable(ServeRefusal::Busy))), "a third of two");
     assert!(first.ask(&get(&uri)).starts_with("HTTP/1.1 200"));
     assert!(second.ask(&get(&uri)).starts_with("HTTP/1.1 403"));
     let mut kept = second.connect();
@@ -99,11 +99,11 @@ fn a_service_keeps_its_runs_apart() {
 #[test]
 fn a_service_ends_a_run_whose_client_hangs_up() {
     let server = sink();
-    let hosts = Hosts::new(ONE);
+    let hosts = HostsFile::new(ONE);
     let file = hosts.arguments();
     let uid = own_uid();
     let words = ["--client-user", &uid, "--hosts-file", file.last().unwrap().to_str().unwrap()];
-    let service = Service::new("hang-up", &words);
+    let service = ProxyService::new("hang-up", &words);
     let run = service.run(&[server.port]).unwrap();
     let mut tunnel = run.granted(&format!("one.example:{}", server.port));
     drop(run.conversation);
@@ -115,15 +115,15 @@ fn a_service_ends_a_run_whose_client_hangs_up() {
 #[test]
 fn a_service_has_a_ceiling_of_its_own() {
     let server = http(HELLO);
-    let service = Service::new("ceiling", &["--client-user", &own_uid()]);
-    let named = |name: &str| HostRule { private: Vec::new(), ..rule(name, &[server.port]) };
+    let service = ProxyService::new("ceiling", &["--client-user", &own_uid()]);
+    let named = |name: &str| EgressHostRule { private: Vec::new(), ..rule(name, &[server.port]) };
     for beyond in ["127.0.0.5", "10.0.0.1", "::1", "169.254.169.254", "168.63.129.16"] {
         let address = beyond.parse().unwrap();
-        let listed = HostRule { private: vec![address], ..named("one.example") };
+        let listed = EgressHostRule { private: vec![address], ..named("one.example") };
         for rule in [named(beyond), listed] {
             let refused = service.run_of(rule).map(drop);
             assert!(
-                matches!(&refused, Err(EgressError::Unable(Unable::Private(it))) if *it == address),
+                matches!(&refused, Err(EgressError::Unable(ServeRefusal::Private(it))) if *it == address),
                 "{beyond}: {refused:?}"
             );
         }
@@ -136,7 +136,7 @@ fn a_service_has_a_ceiling_of_its_own() {
 
 #[test]
 fn a_service_serves_only_its_client() {
-    let service = Service::new("client", &["--client-user", "54321"]);
+    let service = ProxyService::new("client", &["--client-user", "54321"]);
     let refused = service.run(&[80]);
     assert!(matches!(refused, Err(EgressError::Lost(..))), "served another user");
 }
@@ -144,7 +144,7 @@ fn a_service_serves_only_its_client() {
 #[test]
 fn a_service_that_knows_no_client_does_not_start() {
     for words in [&[][..], &["--client-user", "no-such-user-here"]] {
-        let mut service = Service::new("nobody", words);
+        let mut service = ProxyService::new("nobody", words);
         assert_eq!(service.child.wait().unwrap().code(), Some(3));
     }
 }

@@ -2,18 +2,18 @@
 
 use std::io::{Read, Write};
 
-use egress::frame::Reason;
+use egress::frame::EgressRefusalReason;
 
-use crate::servers::{Identity, five, http, sink, tls_echo};
-use crate::stand::{Run, assert_refused, reasons, rest, rule};
+use crate::servers::{TestIdentity, five, http, sink, tls_echo};
+use crate::support::{ProxyRun, assert_refused, reasons, rest, rule};
 
 const ONE: &str = "127.0.0.1 one.example\n127.0.0.1 two.example\n";
 
 #[test]
 fn tls_to_an_allowed_host_passes_and_every_byte_is_counted() {
-    let identity = Identity::new("one.example");
+    let identity = TestIdentity::new("one.example");
     let server = tls_echo(&identity);
-    let run = Run::among(ONE, vec![rule("ONE.example.", &[server.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("ONE.example.", &[server.port])]);
     let (mut out, mut back) = (0, 0);
     for _ in 0..3 {
         let stream = run.granted(&format!("one.example:{}", server.port));
@@ -30,12 +30,12 @@ fn tls_to_an_allowed_host_passes_and_every_byte_is_counted() {
 
 #[test]
 fn a_client_hello_may_come_in_pieces() {
-    let identity = Identity::new("one.example");
+    let identity = TestIdentity::new("one.example");
     let server = tls_echo(&identity);
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     let stream = run.granted(&format!("one.example:{}", server.port));
     stream.set_nodelay(true).unwrap();
-    let mut tls = identity.client(Slowly(stream), true);
+    let mut tls = identity.client(SlowStream(stream), true);
     tls.write_all(b"12345").unwrap();
     let mut back = [0; 5];
     tls.read_exact(&mut back).unwrap();
@@ -43,15 +43,15 @@ fn a_client_hello_may_come_in_pieces() {
 }
 
 /// Reads and writes eleven bytes at a time.
-struct Slowly(std::net::TcpStream);
+struct SlowStream(std::net::TcpStream);
 
-impl Read for Slowly {
+impl Read for SlowStream {
     fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
         self.0.read(buf)
     }
 }
 
-impl Write for Slowly {
+impl Write for SlowStream {
     fn write(&mut self, buf: &[u8]) -> std::io::Result<usize> {
         std::thread::sleep(std::time::Duration::from_millis(1));
         self.0.write(&buf[..buf.len().min(11)])
@@ -64,20 +64,20 @@ impl Write for Slowly {
 
 #[test]
 fn a_rule_that_names_an_address_needs_no_name_in_tls() {
-    let identity = Identity::new("127.0.0.1");
+    let identity = TestIdentity::new("127.0.0.1");
     let server = tls_echo(&identity);
-    let run = Run::with(&[], crate::stand::order(vec![rule("127.0.0.1", &[server.port])]));
+    let run = ProxyRun::with(&[], crate::support::order(vec![rule("127.0.0.1", &[server.port])]));
     five(&identity, run.granted(&format!("127.0.0.1:{}", server.port))).unwrap();
-    let other = Identity::new("one.example");
+    let other = TestIdentity::new("one.example");
     let refused = five(&other, run.granted(&format!("127.0.0.1:{}", server.port)));
     assert!(refused.is_err());
-    assert_eq!(reasons(&run.close()), [(Reason::Sni, 1)]);
+    assert_eq!(reasons(&run.close()), [(EgressRefusalReason::Sni, 1)]);
 }
 
 #[track_caller]
-fn refused(authority: &str, words: &str, reason: Reason) {
+fn refused(authority: &str, words: &str, reason: EgressRefusalReason) {
     let server = sink();
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     let authority = authority.replace("PORT", &server.port.to_string());
     let answer = run.ask(&format!("CONNECT {authority} HTTP/1.1\r\nConnection: close\r\n\r\n"));
     assert_refused(&answer, words, &run.close(), reason);
@@ -86,18 +86,18 @@ fn refused(authority: &str, words: &str, reason: Reason) {
 
 #[test]
 fn tunnels_elsewhere_are_refused() {
-    refused("two.example:PORT", "host", Reason::Host);
-    refused("one.example:443", "port", Reason::Port);
-    refused("127.0.0.1:PORT", "host", Reason::Host);
-    refused("[::1]:PORT", "host", Reason::Host);
-    refused("[::ffff:127.0.0.1]:PORT", "host", Reason::Host);
-    refused("one.example", "form", Reason::Malformed);
+    refused("two.example:PORT", "host", EgressRefusalReason::Host);
+    refused("one.example:443", "port", EgressRefusalReason::Port);
+    refused("127.0.0.1:PORT", "host", EgressRefusalReason::Host);
+    refused("[::1]:PORT", "host", EgressRefusalReason::Host);
+    refused("[::ffff:127.0.0.1]:PORT", "host", EgressRefusalReason::Host);
+    refused("one.example", "form", EgressRefusalReason::Malformed);
 }
 
 #[test]
 fn a_tunnels_host_field_must_name_the_same_host() {
     let server = sink();
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     let with = |field: &str| {
         format!(
             "CONNECT one.example:{} HTTP/1.1\r\nConnection: close\r\nHost: {field}\r\n\r\n",
@@ -108,15 +108,15 @@ fn a_tunnels_host_field_must_name_the_same_host() {
     assert!(run.ask(&with("one.example:1")).starts_with("HTTP/1.1 403"));
     let mut stream = run.connect();
     stream.write_all(with("one.example").as_bytes()).unwrap();
-    assert!(crate::stand::head(&mut stream).starts_with("HTTP/1.1 200"));
-    assert_eq!(reasons(&run.close()), [(Reason::HostField, 2)]);
+    assert!(crate::support::head(&mut stream).starts_with("HTTP/1.1 200"));
+    assert_eq!(reasons(&run.close()), [(EgressRefusalReason::HostField, 2)]);
 }
 
 /// Writes bytes into a granted tunnel. None of them may reach the host.
 #[track_caller]
 fn not_passed_on(first: &[u8], answer: &[u8]) {
     let server = sink();
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     let mut stream = run.granted(&format!("one.example:{}", server.port));
     stream.write_all(first).unwrap();
     let mut back = Vec::new();
@@ -125,14 +125,14 @@ fn not_passed_on(first: &[u8], answer: &[u8]) {
     assert_eq!(back, answer);
     assert_eq!(server.next(), 0);
     let report = run.close();
-    assert_eq!(reasons(&report), [(Reason::Sni, 1)]);
+    assert_eq!(reasons(&report), [(EgressRefusalReason::Sni, 1)]);
     let host = &report.hosts[0];
     assert_eq!((host.connections, host.bytes_out, host.bytes_in), (1, 0, 0));
 }
 
 /// Returns the first bytes of a TLS client, with or without this name.
 pub(crate) fn hello(name: &str, say_name: bool) -> Vec<u8> {
-    let mut tls = Identity::new(name).client(std::io::empty(), say_name);
+    let mut tls = TestIdentity::new(name).client(std::io::empty(), say_name);
     let mut bytes = Vec::new();
     tls.conn.write_tls(&mut bytes).unwrap();
     bytes
@@ -181,7 +181,7 @@ fn a_connect_relayed_through_a_tunnel_is_refused() {
 #[test]
 fn bytes_sent_with_the_connect_are_the_tunnels_first() {
     let server = sink();
-    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     let port = server.port;
     let both = format!(
         "CONNECT one.example:{port} HTTP/1.1\r\n\r\nGET http://one.example:{port}/ HTTP/1.1\r\n\r\n"
@@ -189,7 +189,7 @@ fn bytes_sent_with_the_connect_are_the_tunnels_first() {
     let answer = run.ask(&both);
     assert_eq!(answer.matches("HTTP/1.1").count(), 1, "{answer}");
     assert_eq!(server.next(), 0);
-    assert_eq!(reasons(&run.close()), [(Reason::Sni, 1)]);
+    assert_eq!(reasons(&run.close()), [(EgressRefusalReason::Sni, 1)]);
 }
 
 #[test]
@@ -197,12 +197,17 @@ fn a_host_that_does_not_answer_is_told_from_one_that_is_refused() {
     let free = http("").port;
     let closed =
         std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
-    let run =
-        Run::among(ONE, vec![rule("one.example", &[closed, free]), rule("gone.example", &[free])]);
+    let run = ProxyRun::among(
+        ONE,
+        vec![rule("one.example", &[closed, free]), rule("gone.example", &[free])],
+    );
     let (head, mut stream) = run.tunnel(&format!("one.example:{closed}"));
     assert!(head.starts_with("HTTP/1.1 502"), "{head}");
     drop(stream.shutdown(std::net::Shutdown::Write));
     assert!(rest(&mut stream).contains("the host does not answer"));
     assert!(run.tunnel(&format!("gone.example:{free}")).0.starts_with("HTTP/1.1 502"));
-    assert_eq!(reasons(&run.close()), [(Reason::Unreachable, 1), (Reason::Unresolved, 1)]);
+    assert_eq!(
+        reasons(&run.close()),
+        [(EgressRefusalReason::Unreachable, 1), (EgressRefusalReason::Unresolved, 1)]
+    );
 }

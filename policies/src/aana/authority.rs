@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use super::call::{Call, Reference};
-use super::integrity::Examined;
+use super::integrity::ReferenceFindings;
 use super::vocabulary::{
     AuthorizationState, EvidenceKind, Freshness, RedactionStatus, Route, ToolCategory, TrustTier,
 };
@@ -40,12 +40,12 @@ pub struct AuthorizationReport {
     pub downgraded: bool,
     /// The reason why a state was not lifted that upstream would have lifted.
     #[serde(skip)]
-    pub(super) not_lifted: Option<NotLifted>,
+    pub(super) not_lifted: Option<LiftObjection>,
 }
 
 model::closed_set! {
     /// The reason why a state was not lifted.
-    pub(super) enum NotLifted {
+    pub(super) enum LiftObjection {
         /// Only wording supports it.
         Wording = "authorization_state_not_lifted_from_wording",
         /// The reference of the right type denies something.
@@ -73,7 +73,7 @@ struct Support {
 }
 
 impl Support {
-    fn of(call: &Call<'_>, examined: &[Examined]) -> Self {
+    fn of(call: &Call<'_>, examined: &[ReferenceFindings]) -> Self {
         let none = AuthorizationState::None;
         let mut support = Self {
             each: Vec::new(),
@@ -85,7 +85,7 @@ impl Support {
             worded_in_full: none,
         };
         for (reference, examined) in call.references.iter().zip(examined) {
-            support.take(reference, examined);
+            support.add(reference, examined);
         }
         support.each.sort_unstable();
         support.each.dedup();
@@ -93,19 +93,19 @@ impl Support {
         support
     }
 
-    fn take(&mut self, reference: &Reference<'_>, examined: &Examined) {
+    fn add(&mut self, reference: &Reference<'_>, examined: &ReferenceFindings) {
         let kind = by_kind(reference);
         self.kind = self.kind.max(kind);
         if !examined.denies() {
             self.undenied = self.undenied.max(kind);
-            if lifts(reference) {
+            if may_lift(reference) {
                 self.lifting = self.lifting.max(kind);
             }
         }
-        let spoken = speaks_of_validation(reference).then_some(AuthorizationState::Validated);
+        let spoken = indicates_validation(reference).then_some(AuthorizationState::Validated);
         let validated = spoken.filter(|_| !wording::denies_validation(reference));
         let claimed = is_claim(reference).then_some(AuthorizationState::UserClaimed);
-        let most = earns(reference);
+        let most = earned_state(reference);
         let earned = [claimed, Some(kind), validated].into_iter().flatten().map(|it| it.min(most));
         self.each.extend(earned.filter(|it| *it != AuthorizationState::None));
         let worded = by_words(reference).max(kind).max(spoken.unwrap_or(kind));
@@ -116,23 +116,23 @@ impl Support {
     }
 
     /// Returns the objection to lifting to a state that upstream would lift to.
-    fn against(&self, wanted: AuthorizationState) -> Option<NotLifted> {
+    fn objection_to_lift(&self, wanted: AuthorizationState) -> Option<LiftObjection> {
         if self.lifting >= wanted {
             None
         } else if self.undenied >= wanted {
-            Some(NotLifted::Unproved)
+            Some(LiftObjection::Unproved)
         } else if self.kind >= wanted {
-            Some(NotLifted::Denial)
+            Some(LiftObjection::Denial)
         } else {
-            Some(NotLifted::Wording)
+            Some(LiftObjection::Wording)
         }
     }
 
     /// Returns the objection to a declared state that is not earned but that upstream would keep.
-    fn against_declared(&self) -> Option<NotLifted> {
+    fn objection_to_declared(&self) -> Option<LiftObjection> {
         let unproved = self.kind > self.earned;
         let by_words = self.worded > self.earned;
-        by_words.then_some(if unproved { NotLifted::Unproved } else { NotLifted::Wording })
+        by_words.then_some(if unproved { LiftObjection::Unproved } else { LiftObjection::Wording })
     }
 }
 
@@ -142,7 +142,7 @@ fn is_claim(reference: &Reference<'_>) -> bool {
 
 /// Returns the strongest state that a reference may support. Stale or sensitive evidence is a
 /// blocker of its own and is not counted here again.
-fn earns(reference: &Reference<'_>) -> AuthorizationState {
+fn earned_state(reference: &Reference<'_>) -> AuthorizationState {
     let known = reference.freshness != Freshness::Unknown
         && reference.redaction != RedactionStatus::Unknown;
     match reference.trust {
@@ -153,7 +153,7 @@ fn earns(reference: &Reference<'_>) -> AuthorizationState {
 }
 
 /// Returns whether a reference that denies nothing may lift a state to that of its kind.
-fn lifts(reference: &Reference<'_>) -> bool {
+fn may_lift(reference: &Reference<'_>) -> bool {
     reference.complete
         && reference.trust == TrustTier::Verified
         && reference.freshness == Freshness::Fresh
@@ -170,7 +170,7 @@ fn by_kind(reference: &Reference<'_>) -> AuthorizationState {
     }
 }
 
-fn speaks_of_validation(reference: &Reference<'_>) -> bool {
+fn indicates_validation(reference: &Reference<'_>) -> bool {
     let says = |words: &[&str]| words.iter().any(|it| reference.authority_text.contains(it));
     match reference.kind {
         EvidenceKind::ToolResult => says(&TOOL_VALIDATED),
@@ -188,7 +188,7 @@ fn by_words(reference: &Reference<'_>) -> AuthorizationState {
 /// state allows. Returns the reason if the state was lifted.
 pub(super) fn judge(
     call: &mut Call<'_>,
-    examined: &[Examined],
+    examined: &[ReferenceFindings],
 ) -> (AuthorizationReport, Option<&'static str>) {
     let support = Support::of(call, examined);
     let (lifted, mut not_lifted) = lift(call, &support);
@@ -199,10 +199,10 @@ pub(super) fn judge(
     let downgraded =
         judged && declared >= AuthorizationState::Authenticated && support.earned < declared;
     let effective = if downgraded {
-        not_lifted = not_lifted.or(support.against_declared());
+        not_lifted = not_lifted.or(support.objection_to_declared());
         support.earned.max(AuthorizationState::UserClaimed)
     } else if declared == AuthorizationState::None {
-        not_lifted = not_lifted.or(support.against(support.worded));
+        not_lifted = not_lifted.or(support.objection_to_lift(support.worded));
         support.lifting
     } else {
         declared
@@ -219,7 +219,7 @@ pub(super) fn judge(
 }
 
 /// Lifts the state by a proof if the event's route would otherwise be forbidden.
-fn lift(call: &mut Call<'_>, support: &Support) -> (Option<&'static str>, Option<NotLifted>) {
+fn lift(call: &mut Call<'_>, support: &Support) -> (Option<&'static str>, Option<LiftObjection>) {
     type Suffices = fn(AuthorizationState) -> bool;
     let (suffices, reason): (Suffices, _) = match (call.route, call.category) {
         (Route::Accept, ToolCategory::PrivateRead) => (
@@ -235,7 +235,7 @@ fn lift(call: &mut Call<'_>, support: &Support) -> (Option<&'static str>, Option
     if suffices(call.declared) || !suffices(support.worded_in_full) {
         return (None, None);
     }
-    let against = support.against(support.worded_in_full);
+    let against = support.objection_to_lift(support.worded_in_full);
     if !suffices(support.lifting) {
         return (None, against);
     }

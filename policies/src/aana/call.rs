@@ -77,7 +77,7 @@ impl<'a> Reference<'a> {
 
     /// Makes the reference of a bare text, a source that the runtime names.
     fn bare(source_id: &'a str) -> Self {
-        let texts = Texts::of(source_id, BARE_SUMMARY);
+        let texts = LowercaseTexts::of(source_id, BARE_SUMMARY);
         Self {
             source_id,
             kind: EvidenceKind::Other,
@@ -110,7 +110,7 @@ impl<'a> Reference<'a> {
             _ => Freshness::Unknown,
         };
         let (source_id, summary) = (text("source_id")?, text("summary").unwrap_or_default());
-        let texts = Texts::of(source_id, summary);
+        let texts = LowercaseTexts::of(source_id, summary);
         let told = |text: &&str| !text.is_empty();
         Some(Self {
             source_id,
@@ -142,12 +142,12 @@ impl<'a> Reference<'a> {
     }
 }
 
-struct Texts {
+struct LowercaseTexts {
     summary: String,
     authority: String,
 }
 
-impl Texts {
+impl LowercaseTexts {
     fn of(source_id: &str, summary: &str) -> Self {
         let summary = summary.to_lowercase();
         Self { authority: format!("{} {summary}", source_id.to_lowercase()), summary }

@@ -136,28 +136,28 @@ fn reference(fact: &Fact<'_>, now: UtcTime) -> Value {
     use EvidenceKind as Kind;
     let (source_id, kind, trust, summary, provenance) = match fact {
         Fact::Approval { principal } => (
-            format!("approval.{}", label(principal)),
+            format!("approval.{}", source_name(principal)),
             Kind::Approval,
             TrustTier::Verified,
             "An approval of exactly these bytes; with it every approval that policy asks for is there.",
             "approvals",
         ),
         Fact::Signature { principal } => (
-            format!("signature.{}", label(principal)),
+            format!("signature.{}", source_name(principal)),
             Kind::ToolResult,
             TrustTier::Verified,
             "The signature over exactly these bytes was validated; policy asks for more of them.",
             "approvals",
         ),
         Fact::Owner { name } => (
-            format!("owner.{}", label(name)),
+            format!("owner.{}", source_name(name)),
             Kind::AuthEvent,
             TrustTier::Verified,
             "The file belongs to a user whom policy names as an approver.",
             "file owner",
         ),
         Fact::Claim { name } => (
-            format!("claim.{}", label(name)),
+            format!("claim.{}", source_name(name)),
             Kind::UserMessage,
             TrustTier::UserClaimed,
             "The text of the request names an approver.",
@@ -186,16 +186,21 @@ fn reference(fact: &Fact<'_>, now: UtcTime) -> Value {
     })
 }
 
-type Told = (String, EvidenceKind, TrustTier, &'static str, &'static str);
+type ReferenceParts = (String, EvidenceKind, TrustTier, &'static str, &'static str);
 
-fn digest(what: &str, sha256: &Sha256, kind: EvidenceKind, summary: &'static str) -> Told {
+fn digest(
+    what: &str,
+    sha256: &Sha256,
+    kind: EvidenceKind,
+    summary: &'static str,
+) -> ReferenceParts {
     (format!("{what}.sha256:{sha256}"), kind, TrustTier::Verified, summary, "toolexec")
 }
 
 /// Converts a name into the source of a reference: a plain name is kept, any other is replaced by
 /// its digest. Names are chosen by people. A name must neither block a run because it looks like
 /// personal data, nor support a state.
-fn label(name: &str) -> String {
+fn source_name(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-+@".contains(c);
     let lower = name.to_ascii_lowercase();
     let speaks = AUTHORITY.iter().any(|word| lower.contains(word)) || wording::name_denies(&lower);

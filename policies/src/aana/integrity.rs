@@ -9,7 +9,7 @@ use validator::CLOCK_SKEW_SEC;
 
 use super::call::Reference;
 use super::vocabulary::{EvidenceKind, Freshness, RedactionStatus, ToolCategory, TrustTier};
-use super::{leak, moment, wording};
+use super::{leak, timestamp, wording};
 
 /// The maximum age of evidence in seconds; older evidence is stale.
 const AGE_SEC_MAX: i64 = 7 * 24 * 3600;
@@ -30,7 +30,8 @@ const CONTRADICTORY: [&str; 6] =
 /// The source prefix of evidence that was constructed without an authorization.
 const WITHOUT_AUTHORIZATION: &str = "counterfactual.missing_authorization";
 /// The words by which a system state reports a missing authorization.
-const LACKS_AUTHORIZATION: [&str; 2] = ["missing authorization", "removes verified authorization"];
+const MISSING_AUTHORIZATION: [&str; 2] =
+    ["missing authorization", "removes verified authorization"];
 
 /// The severity of an issue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -85,9 +86,9 @@ pub struct EvidenceIntegrity {
 }
 
 /// The findings of one reference, regardless of its use.
-pub(super) struct Examined {
+pub(super) struct ReferenceFindings {
     /// The errors of its redaction, its text, its stated age, and its time.
-    errors: [Found; 4],
+    errors: [IssueParts; 4],
     /// True if it reports missing information.
     missing: bool,
     contradicts: bool,
@@ -97,7 +98,7 @@ pub(super) struct Examined {
     pub(super) denies_authority: bool,
 }
 
-impl Examined {
+impl ReferenceFindings {
     pub(super) fn of(reference: &Reference<'_>, now: UtcTime) -> Self {
         let says = |words: &[&str]| words.iter().any(|it| reference.summary_lower.contains(it));
         let system = reference.kind == EvidenceKind::SystemState;
@@ -111,7 +112,7 @@ impl Examined {
             missing: says(&MISSING),
             contradicts: reference.contradicts || says(&CONTRADICTORY),
             lacks_authorization: reference.source_id.starts_with(WITHOUT_AUTHORIZATION)
-                || system && says(&LACKS_AUTHORIZATION),
+                || system && says(&MISSING_AUTHORIZATION),
             denies_authority: wording::denies_authority(reference),
         }
     }
@@ -126,9 +127,9 @@ impl Examined {
     }
 }
 
-type Found = Option<(&'static str, &'static str, &'static str)>;
+type IssueParts = Option<(&'static str, &'static str, &'static str)>;
 
-fn redaction(reference: &Reference<'_>) -> Found {
+fn redaction(reference: &Reference<'_>) -> IssueParts {
     let sensitive = reference.redaction == RedactionStatus::Sensitive;
     sensitive.then_some((
         "unsafe_redaction_status",
@@ -137,7 +138,7 @@ fn redaction(reference: &Reference<'_>) -> Found {
     ))
 }
 
-fn leaked(reference: &Reference<'_>) -> Found {
+fn leaked(reference: &Reference<'_>) -> IssueParts {
     let text = [
         reference.source_id,
         reference.summary,
@@ -157,14 +158,14 @@ fn leaked(reference: &Reference<'_>) -> Found {
     ))
 }
 
-fn stated_age(reference: &Reference<'_>) -> Found {
+fn stated_age(reference: &Reference<'_>) -> IssueParts {
     let stale = reference.freshness == Freshness::Stale;
     stale.then_some(("stale_evidence", ".freshness.status", "The reference is stated as stale."))
 }
 
-fn age(reference: &Reference<'_>, now: UtcTime) -> Found {
+fn age(reference: &Reference<'_>, now: UtcTime) -> IssueParts {
     let retrieved = reference.retrieved_at?;
-    let Some(at) = moment::parse(retrieved) else {
+    let Some(at) = timestamp::parse(retrieved) else {
         return Some(("invalid_retrieved_at", ".retrieved_at", "This is not an ISO 8601 time."));
     };
     let age_sec = now.unix() - at.unix();
@@ -181,7 +182,7 @@ impl EvidenceIntegrity {
     /// Collects all issues of the evidence for a tool of this category.
     pub(super) fn of(
         references: &[Reference<'_>],
-        examined: &[Examined],
+        examined: &[ReferenceFindings],
         category: ToolCategory,
     ) -> Self {
         let mut issues = Vec::new();
@@ -194,15 +195,16 @@ impl EvidenceIntegrity {
             });
         }
         for (number, (reference, examined)) in references.iter().zip(examined).enumerate() {
-            take(&mut issues, number, reference, examined, category);
+            collect_issues(&mut issues, number, reference, examined, category);
         }
         let codes = |level| {
             let codes = issues.iter().filter(|it: &&Issue| it.level == level).map(|it| it.code);
             each_once(codes)
         };
         let (error_codes, warning_codes) = (codes(IssueLevel::Error), codes(IssueLevel::Warning));
-        let named =
-            |counts: fn(&Reference<'_>, &Examined) -> bool| sources(references, examined, counts);
+        let named = |counts: fn(&Reference<'_>, &ReferenceFindings) -> bool| {
+            sources(references, examined, counts)
+        };
         Self {
             evidence_safety_version: "0.1",
             checked_ref_count: references.len(),
@@ -221,17 +223,18 @@ impl EvidenceIntegrity {
 }
 
 /// Collects all issues of one reference, in upstream's order.
-fn take(
+fn collect_issues(
     issues: &mut Vec<Issue>,
     number: usize,
     reference: &Reference<'_>,
-    examined: &Examined,
+    examined: &ReferenceFindings,
     category: ToolCategory,
 ) {
     let path = format!("$.evidence_refs[{number}]");
-    let error = |found: Found| found.map(|it| (IssueLevel::Error, it));
+    let error = |found: IssueParts| found.map(|it| (IssueLevel::Error, it));
     let sensitive = matches!(category, ToolCategory::PrivateRead | ToolCategory::Write);
-    let warning = |found: Found| found.filter(|_| sensitive).map(|it| (IssueLevel::Warning, it));
+    let warning =
+        |found: IssueParts| found.filter(|_| sensitive).map(|it| (IssueLevel::Warning, it));
     let [redaction, leak, stated, age] = examined.errors;
     let [trust, unredacted, unstated, undated] = weaknesses(reference);
     let found = [
@@ -249,8 +252,8 @@ fn take(
 /// Returns the sources of the references that satisfy a condition, each once.
 fn sources<'a>(
     references: &[Reference<'a>],
-    examined: &[Examined],
-    counts: impl Fn(&Reference<'_>, &Examined) -> bool,
+    examined: &[ReferenceFindings],
+    counts: impl Fn(&Reference<'_>, &ReferenceFindings) -> bool,
 ) -> Vec<String> {
     let mut seen = HashSet::new();
     let counted = references.iter().zip(examined).filter(|(reference, it)| counts(reference, it));
@@ -260,7 +263,7 @@ fn sources<'a>(
 
 /// Returns the weaknesses of evidence for a private read or a write: trust, redaction, freshness,
 /// time.
-fn weaknesses(reference: &Reference<'_>) -> [Found; 4] {
+fn weaknesses(reference: &Reference<'_>) -> [IssueParts; 4] {
     let weak = matches!(reference.trust, TrustTier::Unknown | TrustTier::Unverified);
     let unredacted = reference.redaction == RedactionStatus::Unknown;
     let unknown = reference.freshness == Freshness::Unknown;

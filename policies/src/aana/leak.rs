@@ -12,11 +12,11 @@ const EDGE: &str = r"[^\p{L}\p{N}_]";
 /// A character of a word.
 const WORD: &str = r"[\p{L}\p{N}_]";
 
-type Patterns = LazyLock<Option<RegexSet>>;
+type LeakPatterns = LazyLock<Option<RegexSet>>;
 
 /// Patterns of secrets: keys of three services, assignments of secrets, social security numbers,
 /// card numbers.
-static SECRET: Patterns = LazyLock::new(|| {
+static SECRET: LeakPatterns = LazyLock::new(|| {
     let sk = r"sk-[A-Za-z0-9_-]{11,}(?:[A-Za-z0-9_](?:$|EDGE)|-WORD)";
     patterns(&[
         &format!("(?:^|EDGE){sk}"),
@@ -30,7 +30,7 @@ static SECRET: Patterns = LazyLock::new(|| {
 });
 
 /// Patterns of personal data: mail addresses, telephone numbers.
-static PERSONAL: Patterns = LazyLock::new(|| {
+static PERSONAL: LeakPatterns = LazyLock::new(|| {
     patterns(&[
         "(?i)(?:(?:^|EDGE)[A-Zİı0-9_]|WORD[.%+-])[A-Zİı0-9._%+-]*@[A-Zİı0-9.-]+\
          \\.[A-Zİı]{2,}(?:$|EDGE)",
@@ -44,7 +44,7 @@ fn patterns(patterns: &[&str]) -> Option<RegexSet> {
 }
 
 /// Returns whether a pattern matches. If the patterns could not be built, no text counts as clean.
-fn found(patterns: &Patterns, text: &str) -> bool {
+fn found(patterns: &LeakPatterns, text: &str) -> bool {
     patterns.as_ref().is_none_or(|set| set.is_match(text))
 }
 

@@ -12,12 +12,12 @@ mod event;
 mod integrity;
 mod leak;
 mod model;
-mod moment;
 mod quote;
 mod result;
+mod risk_hints;
 mod route;
 mod schema;
-mod surface;
+mod timestamp;
 mod vocabulary;
 mod wording;
 
@@ -30,12 +30,12 @@ pub use event::{Event, Fact, ProposedRun};
 pub use integrity::{EvidenceIntegrity, Issue, IssueLevel};
 pub use result::{Aix, AixComponents, GateResult};
 pub use vocabulary::{
-    AuthorizationState, EvidenceKind, Freshness, Gate, RedactionStatus, RiskDomain, Route,
+    AuthorizationState, EvidenceKind, Freshness, GateDecision, RedactionStatus, RiskDomain, Route,
     SubjectType, ToolCategory, TrustTier,
 };
 
 use call::Call;
-use integrity::Examined;
+use integrity::ReferenceFindings;
 
 /// The maximum size of an event in bytes.
 pub const EVENT_BYTES_MAX: usize = 1024 * 1024;
@@ -66,19 +66,20 @@ pub fn gate_pre_tool_call(event: &Value, now: UtcTime) -> GateResult {
             event.get("authorization_state"),
         );
         let errors = schema::merged(errors, forbidden);
-        return GateResult::no_event(name.map(str::to_owned), errors, None);
+        return GateResult::invalid_event(name.map(str::to_owned), errors, None);
     }
     // The event is valid by its schema, so it can be read. A failure must not pass it either.
     let Some(mut call) = Call::read(event) else {
         return GateResult::unreadable("the event's schema and its reader differ");
     };
-    let examined: Vec<Examined> = call.references.iter().map(|it| Examined::of(it, now)).collect();
+    let examined: Vec<ReferenceFindings> =
+        call.references.iter().map(|it| ReferenceFindings::of(it, now)).collect();
     let (authority, lifted) = authority::judge(&mut call, &examined);
     let (state, route) = (call.declared.as_str().into(), call.route.as_str().into());
     let errors = schema::forbidden(Some(call.category), Some(&route), Some(&state));
     if !errors.is_empty() {
-        let reason = authority.not_lifted.map(authority::NotLifted::as_str);
-        return GateResult::no_event(name.map(str::to_owned), errors, reason);
+        let reason = authority.not_lifted.map(authority::LiftObjection::as_str);
+        return GateResult::invalid_event(name.map(str::to_owned), errors, reason);
     }
     GateResult::of(route::judge(call, &examined, authority, lifted))
 }

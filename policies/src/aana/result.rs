@@ -6,10 +6,10 @@ use serde::Serialize;
 use super::authority::AuthorizationReport;
 use super::integrity::EvidenceIntegrity;
 use super::model::{CONTRACT, ValidationError};
-use super::vocabulary::{AuthorizationState, Gate, RiskDomain, Route, ToolCategory};
+use super::vocabulary::{AuthorizationState, GateDecision, RiskDomain, Route, ToolCategory};
 
 /// The blocker of an invalid event.
-const NO_EVENT: &str = "schema_validation_failed";
+const INVALID_EVENT: &str = "schema_validation_failed";
 
 /// The components of the score.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
@@ -73,11 +73,11 @@ pub struct GateResult {
     /// The risk domain stated by the event.
     pub risk_domain: Option<RiskDomain>,
     /// Pass only if the final route is accept and no blocker exists.
-    pub gate_decision: Gate,
+    pub gate_decision: GateDecision,
     /// The final route: the stricter of the gate's and the runtime's.
     pub recommended_action: Route,
     /// Pass if the gate's own route is accept and no blocker exists.
-    pub candidate_gate: Gate,
+    pub candidate_gate: GateDecision,
     /// The gate's own route; `None` for an invalid event.
     pub aana_route: Option<Route>,
     /// The route that the runtime proposed; `None` for an invalid event.
@@ -104,26 +104,26 @@ impl GateResult {
     /// message describes the problem.
     pub fn unreadable(message: impl Into<String>) -> Self {
         let error = ValidationError { path: String::new(), message: message.into() };
-        Self::no_event(None, vec![error], None)
+        Self::invalid_event(None, vec![error], None)
     }
 
     /// Returns whether the action may be executed. The route `accept` alone is not enough: a
     /// blocker may exist.
     #[must_use]
     pub fn passes(&self) -> bool {
-        self.gate_decision == Gate::Pass
+        self.gate_decision == GateDecision::Pass
             && self.recommended_action == Route::Accept
             && self.hard_blockers.is_empty()
             && self.validation_errors.is_empty()
     }
 
     /// Makes the refusal of an invalid event.
-    pub(super) fn no_event(
+    pub(super) fn invalid_event(
         tool_name: Option<String>,
         validation_errors: Vec<ValidationError>,
         reason: Option<&'static str>,
     ) -> Self {
-        let hard_blockers = vec![NO_EVENT.to_owned()];
+        let hard_blockers = vec![INVALID_EVENT.to_owned()];
         let reasons = std::iter::once("event_failed_schema_validation").chain(reason);
         Self {
             contract_version: CONTRACT,
@@ -131,9 +131,9 @@ impl GateResult {
             tool_category: None,
             authorization_state: None,
             risk_domain: None,
-            gate_decision: Gate::Fail,
+            gate_decision: GateDecision::Fail,
             recommended_action: Route::Refuse,
-            candidate_gate: Gate::Fail,
+            candidate_gate: GateDecision::Fail,
             aana_route: None,
             runtime_recommended_route: None,
             aix: Aix::of(Route::Refuse, &hard_blockers),
@@ -147,8 +147,9 @@ impl GateResult {
     }
 
     /// Makes the result of an event. The final route is the stricter of the two.
-    pub(super) fn of(judged: Judged) -> Self {
-        let Judged { aana_route, runtime_route, mut hard_blockers, mut reasons, .. } = judged;
+    pub(super) fn of(judged: EventJudgement) -> Self {
+        let EventJudgement { aana_route, runtime_route, mut hard_blockers, mut reasons, .. } =
+            judged;
         let final_route = aana_route.max(runtime_route);
         if final_route != aana_route {
             reasons.push(format!("runtime_recommended_stricter_route:{}", runtime_route.as_str()));
@@ -157,8 +158,8 @@ impl GateResult {
             hard_blockers.push("runtime_refusal".to_owned());
         }
         let gate = |route| match (route, hard_blockers.is_empty()) {
-            (Route::Accept, true) => Gate::Pass,
-            _ => Gate::Fail,
+            (Route::Accept, true) => GateDecision::Pass,
+            _ => GateDecision::Fail,
         };
         Self {
             contract_version: CONTRACT,
@@ -183,7 +184,7 @@ impl GateResult {
 }
 
 /// The gate's judgement of an event before the route of the runtime is considered.
-pub(super) struct Judged {
+pub(super) struct EventJudgement {
     pub(super) tool_name: String,
     pub(super) category: ToolCategory,
     pub(super) state: AuthorizationState,

@@ -3,9 +3,9 @@
 
 use super::authority::AuthorizationReport;
 use super::call::Call;
-use super::integrity::{EvidenceIntegrity, Examined};
-use super::result::Judged;
-use super::surface;
+use super::integrity::{EvidenceIntegrity, ReferenceFindings};
+use super::result::EventJudgement;
+use super::risk_hints;
 use super::vocabulary::{AuthorizationState, Route, ToolCategory};
 
 /// Errors of the evidence that forbid every execution.
@@ -14,13 +14,13 @@ const REFUSED: [&str; 3] = ["evidence_secret_leak", "evidence_pii_leak", "unsafe
 const DEFERRED: [&str; 2] = ["stale_evidence", "invalid_retrieved_at"];
 
 /// The route so far.
-struct Verdict {
+struct RouteVerdict {
     route: Route,
     reasons: Vec<String>,
     blockers: Vec<String>,
 }
 
-impl Verdict {
+impl RouteVerdict {
     fn reason(&mut self, reason: &str) {
         self.reasons.push(reason.to_owned());
     }
@@ -39,11 +39,12 @@ impl Verdict {
 /// Judges an event. `lifted` is the reason if its state was lifted before.
 pub(super) fn judge(
     call: Call<'_>,
-    examined: &[Examined],
+    examined: &[ReferenceFindings],
     authority: AuthorizationReport,
     lifted: Option<&'static str>,
-) -> Judged {
-    let mut verdict = Verdict { route: Route::Accept, reasons: Vec::new(), blockers: Vec::new() };
+) -> EventJudgement {
+    let mut verdict =
+        RouteVerdict { route: Route::Accept, reasons: Vec::new(), blockers: Vec::new() };
     lifted.into_iter().for_each(|reason| verdict.reason(reason));
     if authority.downgraded {
         verdict.reason("authorization_state_downgraded_to_evidence_supported_state");
@@ -52,7 +53,7 @@ pub(super) fn judge(
     if let Some(not_lifted) = authority.not_lifted {
         verdict.reason(not_lifted.as_str());
     }
-    let category = if surface::is_identity_bound(&call) {
+    let category = if risk_hints::is_identity_bound(&call) {
         verdict.reason("public_read_reclassified_identity_bound_private_read");
         verdict.block("public_read_identity_bound_misclassified");
         ToolCategory::PrivateRead
@@ -63,7 +64,7 @@ pub(super) fn judge(
     match category {
         ToolCategory::PublicRead => public_read(&mut verdict, &call),
         ToolCategory::PrivateRead => private_read(&mut verdict, state),
-        ToolCategory::Write if surface::is_high_risk(&call) && !state.writes() => {
+        ToolCategory::Write if risk_hints::is_high_risk(&call) && !state.writes() => {
             high_risk_write(&mut verdict, state);
         }
         ToolCategory::Write => write(&mut verdict, state),
@@ -76,7 +77,7 @@ pub(super) fn judge(
     denials(&mut verdict, category, examined);
     let integrity = EvidenceIntegrity::of(&call.references, examined, category);
     evidence(&mut verdict, category, &integrity);
-    Judged {
+    EventJudgement {
         tool_name: call.tool_name.to_owned(),
         category: call.category,
         state: call.declared,
@@ -95,14 +96,14 @@ pub(super) fn judge(
     }
 }
 
-fn public_read(verdict: &mut Verdict, call: &Call<'_>) {
+fn public_read(verdict: &mut RouteVerdict, call: &Call<'_>) {
     verdict.reason("public_read_allowed_without_identity_auth");
     if call.references.is_empty() {
         verdict.reason("public_read_without_evidence");
     }
 }
 
-fn private_read(verdict: &mut Verdict, state: AuthorizationState) {
+fn private_read(verdict: &mut RouteVerdict, state: AuthorizationState) {
     if state.reads_private() {
         return verdict.reason("private_read_has_authenticated_context");
     }
@@ -116,7 +117,7 @@ fn private_read(verdict: &mut Verdict, state: AuthorizationState) {
     verdict.block("private_read_not_authenticated");
 }
 
-fn high_risk_write(verdict: &mut Verdict, state: AuthorizationState) {
+fn high_risk_write(verdict: &mut RouteVerdict, state: AuthorizationState) {
     let nobody = state == AuthorizationState::None;
     verdict.at_least(if nobody { Route::Defer } else { Route::Ask });
     verdict.reason("high_risk_write_requires_explicit_confirmation");
@@ -127,7 +128,7 @@ fn high_risk_write(verdict: &mut Verdict, state: AuthorizationState) {
     }
 }
 
-fn write(verdict: &mut Verdict, state: AuthorizationState) {
+fn write(verdict: &mut RouteVerdict, state: AuthorizationState) {
     let (route, reason, blocker) = match state {
         AuthorizationState::Confirmed => {
             return verdict.reason("write_has_explicit_confirmation");
@@ -152,7 +153,7 @@ fn write(verdict: &mut Verdict, state: AuthorizationState) {
 }
 
 /// Applies evidence that denies the authority.
-fn denials(verdict: &mut Verdict, category: ToolCategory, examined: &[Examined]) {
+fn denials(verdict: &mut RouteVerdict, category: ToolCategory, examined: &[ReferenceFindings]) {
     if examined.iter().any(|it| it.lacks_authorization) {
         verdict.at_least(Route::Defer);
         verdict.reason("evidence_declares_missing_authorization");
@@ -167,7 +168,7 @@ fn denials(verdict: &mut Verdict, category: ToolCategory, examined: &[Examined])
 }
 
 /// Applies errors, contradictions, gaps and warnings of the evidence.
-fn evidence(verdict: &mut Verdict, category: ToolCategory, integrity: &EvidenceIntegrity) {
+fn evidence(verdict: &mut RouteVerdict, category: ToolCategory, integrity: &EvidenceIntegrity) {
     if category != ToolCategory::PublicRead && integrity.checked_ref_count == 0 {
         verdict.at_least(Route::Defer);
         verdict.reason("missing_evidence_refs_for_consequential_tool");

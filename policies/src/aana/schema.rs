@@ -18,96 +18,96 @@ const ERRORS_MAX: usize = 64;
 const REFERENCES_MAX: usize = 1000;
 
 /// The required form of a value.
-enum Form {
+enum ValueForm {
     Text,
     /// Text of at least one character.
     Name,
-    Word(&'static [&'static str]),
+    OneOf(&'static [&'static str]),
     Exactly(&'static str),
     Number,
     Texts,
     Anything,
-    Object(&'static [Field]),
+    Object(&'static [EventField]),
     References,
 }
 
-struct Field {
+struct EventField {
     name: &'static str,
-    form: Form,
+    form: ValueForm,
     required: bool,
 }
 
-const fn required(name: &'static str, form: Form) -> Field {
-    Field { name, form, required: true }
+const fn required(name: &'static str, form: ValueForm) -> EventField {
+    EventField { name, form, required: true }
 }
 
-const fn optional(name: &'static str, form: Form) -> Field {
-    Field { name, form, required: false }
+const fn optional(name: &'static str, form: ValueForm) -> EventField {
+    EventField { name, form, required: false }
 }
 
-const EVENT: &[Field] = &[
-    optional("schema_version", Form::Exactly(CONTRACT)),
-    required("tool_name", Form::Name),
-    required("tool_category", Form::Word(ToolCategory::TEXTS)),
-    required("authorization_state", Form::Word(AuthorizationState::TEXTS)),
-    required("evidence_refs", Form::References),
-    required("risk_domain", Form::Word(RiskDomain::TEXTS)),
-    required("proposed_arguments", Form::Anything),
-    required("recommended_route", Form::Word(Route::TEXTS)),
-    optional("request_id", Form::Text),
-    optional("agent_id", Form::Text),
-    optional("user_intent", Form::Text),
-    optional("authorization_subject", Form::Object(SUBJECT)),
+const EVENT: &[EventField] = &[
+    optional("schema_version", ValueForm::Exactly(CONTRACT)),
+    required("tool_name", ValueForm::Name),
+    required("tool_category", ValueForm::OneOf(ToolCategory::TEXTS)),
+    required("authorization_state", ValueForm::OneOf(AuthorizationState::TEXTS)),
+    required("evidence_refs", ValueForm::References),
+    required("risk_domain", ValueForm::OneOf(RiskDomain::TEXTS)),
+    required("proposed_arguments", ValueForm::Anything),
+    required("recommended_route", ValueForm::OneOf(Route::TEXTS)),
+    optional("request_id", ValueForm::Text),
+    optional("agent_id", ValueForm::Text),
+    optional("user_intent", ValueForm::Text),
+    optional("authorization_subject", ValueForm::Object(SUBJECT)),
 ];
 
-const SUBJECT: &[Field] = &[
-    optional("subject_type", Form::Word(SubjectType::TEXTS)),
-    optional("subject_ref", Form::Text),
+const SUBJECT: &[EventField] = &[
+    optional("subject_type", ValueForm::OneOf(SubjectType::TEXTS)),
+    optional("subject_ref", ValueForm::Text),
 ];
 
 /// Only the source is required. Every other field of the contract has a default.
-const REFERENCE: &[Field] = &[
-    required("source_id", Form::Name),
-    optional("kind", Form::Word(EvidenceKind::TEXTS)),
-    optional("trust_tier", Form::Word(TrustTier::TEXTS)),
-    optional("redaction_status", Form::Word(RedactionStatus::TEXTS)),
-    optional("summary", Form::Text),
-    optional("retrieved_at", Form::Text),
-    optional("freshness", Form::Object(FRESHNESS)),
-    optional("citation_url", Form::Text),
-    optional("retrieval_url", Form::Text),
-    optional("provenance", Form::Name),
-    optional("supports", Form::Texts),
-    optional("contradicts", Form::Texts),
+const REFERENCE: &[EventField] = &[
+    required("source_id", ValueForm::Name),
+    optional("kind", ValueForm::OneOf(EvidenceKind::TEXTS)),
+    optional("trust_tier", ValueForm::OneOf(TrustTier::TEXTS)),
+    optional("redaction_status", ValueForm::OneOf(RedactionStatus::TEXTS)),
+    optional("summary", ValueForm::Text),
+    optional("retrieved_at", ValueForm::Text),
+    optional("freshness", ValueForm::Object(FRESHNESS)),
+    optional("citation_url", ValueForm::Text),
+    optional("retrieval_url", ValueForm::Text),
+    optional("provenance", ValueForm::Name),
+    optional("supports", ValueForm::Texts),
+    optional("contradicts", ValueForm::Texts),
 ];
 
-const FRESHNESS: &[Field] = &[
-    optional("status", Form::Word(Freshness::TEXTS)),
-    optional("checked_at", Form::Text),
-    optional("max_age_hours", Form::Number),
-    optional("age_hours", Form::Number),
-    optional("source", Form::Text),
+const FRESHNESS: &[EventField] = &[
+    optional("status", ValueForm::OneOf(Freshness::TEXTS)),
+    optional("checked_at", ValueForm::Text),
+    optional("max_age_hours", ValueForm::Number),
+    optional("age_hours", ValueForm::Number),
+    optional("source", ValueForm::Text),
 ];
 
 /// One step of a path in an event. Names are ordered as text, items by number.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
+enum PathStep {
     Name(&'static str),
     Item(usize),
 }
 
 /// The current path and the errors so far.
 #[derive(Default)]
-struct Walk {
-    path: Vec<Step>,
-    found: Vec<(Vec<Step>, String)>,
+struct SchemaWalk {
+    path: Vec<PathStep>,
+    errors: Vec<(Vec<PathStep>, String)>,
 }
 
 /// Returns every error in the form of an event, sorted by path.
 pub(super) fn errors(event: &Value) -> Vec<ValidationError> {
-    let mut walk = Walk::default();
+    let mut walk = SchemaWalk::default();
     walk.fields(event, EVENT);
-    walk.told()
+    walk.into_errors()
 }
 
 /// Returns the errors of a state that is too low for the proposed route. Each state has actions
@@ -117,7 +117,7 @@ pub(super) fn forbidden(
     route: Option<&Value>,
     state: Option<&Value>,
 ) -> Vec<ValidationError> {
-    let mut walk = Walk::default();
+    let mut walk = SchemaWalk::default();
     let accepts = route.is_some_and(|it| it == Route::Accept.as_str());
     let from = |first: AuthorizationState| {
         let words = AuthorizationState::ALL.iter().filter(|it| **it >= first);
@@ -128,18 +128,18 @@ pub(super) fn forbidden(
         Some(ToolCategory::PrivateRead) if accepts => from(AuthorizationState::Authenticated),
         Some(ToolCategory::Unknown) => {
             if let Some(route) = route {
-                walk.path = vec![Step::Name("recommended_route")];
-                walk.word(route, &Route::TEXTS[1..]);
+                walk.path = vec![PathStep::Name("recommended_route")];
+                walk.one_of(route, &Route::TEXTS[1..]);
             }
-            return walk.told();
+            return walk.into_errors();
         }
         _ => return Vec::new(),
     };
     if let Some(state) = state {
-        walk.path = vec![Step::Name("authorization_state")];
-        walk.word(state, &states);
+        walk.path = vec![PathStep::Name("authorization_state")];
+        walk.one_of(state, &states);
     }
-    walk.told()
+    walk.into_errors()
 }
 
 /// Merges two lists, in the order of paths.
@@ -158,47 +158,47 @@ pub(super) fn merged(
     one
 }
 
-impl Walk {
-    fn told(mut self) -> Vec<ValidationError> {
-        self.found.sort_by(|one, other| one.0.cmp(&other.0));
-        let row = |(path, message): (Vec<Step>, String)| {
+impl SchemaWalk {
+    fn into_errors(mut self) -> Vec<ValidationError> {
+        self.errors.sort_by(|one, other| one.0.cmp(&other.0));
+        let row = |(path, message): (Vec<PathStep>, String)| {
             let steps = path.iter().map(|step| match step {
-                Step::Name(name) => (*name).to_owned(),
-                Step::Item(number) => number.to_string(),
+                PathStep::Name(name) => (*name).to_owned(),
+                PathStep::Item(number) => number.to_string(),
             });
             ValidationError { path: steps.collect::<Vec<_>>().join("."), message }
         };
-        self.found.into_iter().map(row).collect()
+        self.errors.into_iter().map(row).collect()
     }
 
-    fn say(&mut self, message: String) {
-        if self.found.len() < ERRORS_MAX {
-            self.found.push((self.path.clone(), message));
+    fn report(&mut self, message: String) {
+        if self.errors.len() < ERRORS_MAX {
+            self.errors.push((self.path.clone(), message));
         }
     }
 
-    fn at(&mut self, step: Step, look: impl FnOnce(&mut Self)) {
+    fn at(&mut self, step: PathStep, look: impl FnOnce(&mut Self)) {
         self.path.push(step);
         look(self);
         self.path.pop();
     }
 
-    fn fields(&mut self, value: &Value, fields: &'static [Field]) {
+    fn fields(&mut self, value: &Value, fields: &'static [EventField]) {
         let Some(object) = value.as_object() else {
             return self.wrong_type(value, "object");
         };
         self.unexpected(object, fields);
         for field in fields.iter().filter(|it| it.required && !object.contains_key(it.name)) {
-            self.say(format!("{} is a required property", quoted(&field.name.into())));
+            self.report(format!("{} is a required property", quoted(&field.name.into())));
         }
         for field in fields {
             if let Some(value) = object.get(field.name) {
-                self.at(Step::Name(field.name), |walk| walk.form(value, &field.form));
+                self.at(PathStep::Name(field.name), |walk| walk.form(value, &field.form));
             }
         }
     }
 
-    fn unexpected(&mut self, object: &Map<String, Value>, fields: &[Field]) {
+    fn unexpected(&mut self, object: &Map<String, Value>, fields: &[EventField]) {
         let known = |name: &str| fields.iter().any(|field| field.name == name);
         let mut names: Vec<&str> =
             object.keys().map(String::as_str).filter(|name| !known(name)).collect();
@@ -209,36 +209,36 @@ impl Walk {
             _ => "were",
         };
         let names = quoted_list(&names);
-        self.say(format!("Additional properties are not allowed ({names} {verb} unexpected)"));
+        self.report(format!("Additional properties are not allowed ({names} {verb} unexpected)"));
     }
 
-    fn form(&mut self, value: &Value, form: &Form) {
+    fn form(&mut self, value: &Value, form: &ValueForm) {
         match form {
-            Form::Text => self.text(value),
-            Form::Name => {
+            ValueForm::Text => self.text(value),
+            ValueForm::Name => {
                 self.text(value);
                 if value.as_str() == Some("") {
-                    self.say("'' should be non-empty".to_owned());
+                    self.report("'' should be non-empty".to_owned());
                 }
             }
-            Form::Word(words) => {
+            ValueForm::OneOf(words) => {
                 self.text(value);
-                self.word(value, words);
+                self.one_of(value, words);
             }
-            Form::Exactly(text) => {
+            ValueForm::Exactly(text) => {
                 self.text(value);
                 if value.as_str() != Some(text) {
-                    self.say(format!("{} was expected", quoted(&(*text).into())));
+                    self.report(format!("{} was expected", quoted(&(*text).into())));
                 }
             }
-            Form::Number if !value.is_number() => self.wrong_type(value, "number"),
-            Form::Anything if !value.is_object() => self.wrong_type(value, "object"),
-            Form::Number | Form::Anything => {}
-            Form::Texts => self.items(value, Self::text),
-            Form::Object(fields) => self.fields(value, fields),
-            Form::References => {
+            ValueForm::Number if !value.is_number() => self.wrong_type(value, "number"),
+            ValueForm::Anything if !value.is_object() => self.wrong_type(value, "object"),
+            ValueForm::Number | ValueForm::Anything => {}
+            ValueForm::Texts => self.items(value, Self::text),
+            ValueForm::Object(fields) => self.fields(value, fields),
+            ValueForm::References => {
                 if value.as_array().is_some_and(|it| it.len() > REFERENCES_MAX) {
-                    return self.say(format!("{} is too long", quoted(value)));
+                    return self.report(format!("{} is too long", quoted(value)));
                 }
                 self.items(value, Self::reference);
             }
@@ -250,7 +250,7 @@ impl Walk {
             return self.wrong_type(value, "array");
         };
         for (number, item) in items.iter().enumerate() {
-            self.at(Step::Item(number), |walk| look(walk, item));
+            self.at(PathStep::Item(number), |walk| look(walk, item));
         }
     }
 
@@ -259,7 +259,9 @@ impl Walk {
     fn reference(&mut self, value: &Value) {
         match value.as_str() {
             None => self.fields(value, REFERENCE),
-            Some("") => self.at(Step::Name("source_id"), |walk| walk.form(value, &Form::Name)),
+            Some("") => {
+                self.at(PathStep::Name("source_id"), |walk| walk.form(value, &ValueForm::Name))
+            }
             Some(_) => {}
         }
     }
@@ -270,13 +272,13 @@ impl Walk {
         }
     }
 
-    fn word(&mut self, value: &Value, words: &[&str]) {
+    fn one_of(&mut self, value: &Value, words: &[&str]) {
         if !value.as_str().is_some_and(|word| words.contains(&word)) {
-            self.say(format!("{} is not one of [{}]", quoted(value), quoted_list(words)));
+            self.report(format!("{} is not one of [{}]", quoted(value), quoted_list(words)));
         }
     }
 
     fn wrong_type(&mut self, value: &Value, wanted: &str) {
-        self.say(format!("{} is not of type '{wanted}'", quoted(value)));
+        self.report(format!("{} is not of type '{wanted}'", quoted(value)));
     }
 }

@@ -181,7 +181,7 @@ model::closed_set! {
 model::closed_set! {
     /// The decision of the gate.
     #[derive(PartialOrd, Ord, Hash)]
-    pub enum Gate {
+    pub enum GateDecision {
         /// The action may be executed.
         Pass = "pass",
         /// The action may not be executed.
@@ -199,7 +199,7 @@ model::serialize_closed_set!(
     RedactionStatus,
     Freshness,
     SubjectType,
-    Gate,
+    GateDecision,
 );
 
 impl AuthorizationState {

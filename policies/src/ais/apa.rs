@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::artifact::Artifact;
-use super::field::{Count, Fraction, Text, Uri};
-use super::seal::Content;
+use super::artifact::AisArtifact;
+use super::field::{Fraction, JsonCount, NonEmptyText, Uri};
+use super::unverified::ArtifactContent;
 
 const STEPS_MAX: usize = 1000;
 
@@ -21,41 +21,41 @@ pub struct Apa {
     /// The intent that it serves.
     pub uia: Uri,
     /// The model that made the plan.
-    pub model: Model,
+    pub model: PlanModel,
     /// The steps.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlanStep>,
     /// The totals of all steps.
-    pub totals: Totals,
+    pub totals: PlanTotals,
 }
 
 /// A model, by vendor and version.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Model {
+pub struct PlanModel {
     /// The vendor.
-    pub vendor: Text,
+    pub vendor: NonEmptyText,
     /// The version.
-    pub version: Text,
+    pub version: NonEmptyText,
     /// The hash of exactly this model.
-    pub hash: Text,
+    pub hash: NonEmptyText,
 }
 
 /// One step of a plan: one call.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct PlanStep {
     /// The name, unique in the plan, without `#`.
-    pub id: Text,
+    pub id: NonEmptyText,
     /// The operation.
-    pub tool: Text,
+    pub tool: NonEmptyText,
     /// All arguments, with their values.
     pub args: Map<String, Value>,
     /// The expected effects.
-    pub expected: Expected,
+    pub expected: ExpectedEffects,
     /// The alignment with the intent.
     pub alignment: Alignment,
     /// The group of alternatives that it belongs to. Only one step of a group is executed.
-    pub alternative: Option<Text>,
+    pub alternative: Option<NonEmptyText>,
     /// The condition that chooses it from its group.
     pub guard: Option<StepGuard>,
 }
@@ -63,13 +63,13 @@ pub struct Step {
 /// The expected effects of a step.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Expected {
+pub struct ExpectedEffects {
     /// The classes of data that it uses.
-    pub data_classes: Vec<Text>,
+    pub data_classes: Vec<NonEmptyText>,
     /// The number of writes.
-    pub writes: Count,
+    pub writes: JsonCount,
     /// The number of calls that leave the host; none if missing.
-    pub external_calls: Option<Count>,
+    pub external_calls: Option<JsonCount>,
 }
 
 /// The alignment of a step with the intent.
@@ -79,7 +79,7 @@ pub struct Alignment {
     /// The score, as the method of the proof computes it.
     pub score: Fraction,
     /// The reason, as text.
-    pub why: Text,
+    pub why: NonEmptyText,
 }
 
 /// A condition on the artifacts themselves.
@@ -95,35 +95,35 @@ pub struct StepGuard {
 /// The totals of a plan.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Totals {
+pub struct PlanTotals {
     /// Writes.
-    pub predicted_writes: Count,
+    pub predicted_writes: JsonCount,
     /// Records.
-    pub predicted_records: Count,
+    pub predicted_records: JsonCount,
     /// External calls; none if missing.
-    pub predicted_external_calls: Option<Count>,
+    pub predicted_external_calls: Option<JsonCount>,
 }
 
-impl Expected {
+impl ExpectedEffects {
     /// Returns the number of calls that leave the host.
     #[must_use]
     pub fn calls(&self) -> u64 {
-        self.external_calls.map_or(0, Count::get)
+        self.external_calls.map_or(0, JsonCount::get)
     }
 }
 
-impl Totals {
+impl PlanTotals {
     /// Returns the number of calls that leave the host.
     #[must_use]
     pub fn calls(&self) -> u64 {
-        self.predicted_external_calls.map_or(0, Count::get)
+        self.predicted_external_calls.map_or(0, JsonCount::get)
     }
 }
 
 impl Apa {
     /// Returns the step that a reference names: `s1`, or `<id of the plan>#s1`.
     #[must_use]
-    pub fn step(&self, reference: &str) -> Option<&Step> {
+    pub fn step(&self, reference: &str) -> Option<&PlanStep> {
         let id = match reference.rsplit_once('#') {
             Some((plan, id)) => {
                 Uri::try_from(plan.to_owned()).ok().filter(|plan| *plan == self.id)?;
@@ -135,8 +135,8 @@ impl Apa {
     }
 }
 
-impl Content for Apa {
-    const ARTIFACT: Artifact = Artifact::Apa;
+impl ArtifactContent for Apa {
+    const ARTIFACT: AisArtifact = AisArtifact::Apa;
 
     fn check(&self) -> Result<(), String> {
         if self.steps.len() > STEPS_MAX {

@@ -3,9 +3,9 @@
 
 use serde::Deserialize;
 
-use super::artifact::Artifact;
-use super::field::{Fraction, Text, Uri};
-use super::seal::Content;
+use super::artifact::AisArtifact;
+use super::field::{Fraction, NonEmptyText, Uri};
+use super::unverified::ArtifactContent;
 
 /// The only method that this program computes (seed, section 4).
 pub const SEMANTIC_ENTAILMENT_V1: &str = "semantic-entailment-v1";
@@ -21,24 +21,24 @@ pub struct Apr {
     /// The plan.
     pub apa: Uri,
     /// The method.
-    pub method: Text,
+    pub method: NonEmptyText,
     /// The result.
-    pub evidence: Evidence,
+    pub evidence: AlignmentEvidence,
 }
 
 /// The result of a verifier.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Evidence {
+pub struct AlignmentEvidence {
     /// The share of steps that serve the intent.
     pub coverage: Fraction,
     /// The risk of the plan.
     pub risk: Fraction,
     /// Obligations of the executing host.
     #[serde(default)]
-    pub obligations: Vec<Text>,
+    pub obligations: Vec<NonEmptyText>,
 }
 
-impl Content for Apr {
-    const ARTIFACT: Artifact = Artifact::Apr;
+impl ArtifactContent for Apr {
+    const ARTIFACT: AisArtifact = AisArtifact::Apr;
 }

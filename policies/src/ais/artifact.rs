@@ -1,13 +1,13 @@
 //! The seven artifacts by name. A document must never be read as another kind than its place in a
 //! bundle determines.
 
-use super::code::Code;
-use super::model::Role;
+use super::code::AisCode;
+use super::model::AisKeyRole;
 
 model::closed_set! {
     /// One of the artifacts of seed 004.
     #[derive(PartialOrd, Ord, Hash)]
-    pub enum Artifact {
+    pub enum AisArtifact {
         /// User Intent Assertion.
         Uia = "UIA",
         /// Agent Plan Assertion.
@@ -25,7 +25,7 @@ model::closed_set! {
     }
 }
 
-impl Artifact {
+impl AisArtifact {
     /// Returns the exact text of its JSON Schema (draft 2020-12).
     #[must_use]
     pub fn schema(self) -> &'static str {
@@ -42,34 +42,34 @@ impl Artifact {
 
     /// Returns the role of the keys that may sign it.
     #[must_use]
-    pub fn role(self) -> Role {
+    pub fn role(self) -> AisKeyRole {
         match self {
-            Self::Uia => Role::User,
-            Self::Apa => Role::AgentRuntime,
-            Self::Apr => Role::Verifier,
-            Self::Tca => Role::Operator,
-            Self::Ibe => Role::Envelope,
-            Self::Sca => Role::Host,
-            Self::Crl => Role::Revocation,
+            Self::Uia => AisKeyRole::User,
+            Self::Apa => AisKeyRole::AgentRuntime,
+            Self::Apr => AisKeyRole::Verifier,
+            Self::Tca => AisKeyRole::Operator,
+            Self::Ibe => AisKeyRole::Envelope,
+            Self::Sca => AisKeyRole::Host,
+            Self::Crl => AisKeyRole::Revocation,
         }
     }
 
     /// Returns the code of a signature that does not count.
     #[must_use]
-    pub fn signature_code(self) -> Code {
+    pub fn signature_code(self) -> AisCode {
         match self {
-            Self::Uia => Code::UiaSigInvalid,
-            Self::Apa => Code::ApaSigInvalid,
-            Self::Apr => Code::AprSigInvalid,
-            Self::Tca => Code::TcaSigInvalid,
-            Self::Ibe => Code::IbeSigInvalid,
-            Self::Sca => Code::ScaSigInvalid,
-            Self::Crl => Code::CrlSigInvalid,
+            Self::Uia => AisCode::UiaSigInvalid,
+            Self::Apa => AisCode::ApaSigInvalid,
+            Self::Apr => AisCode::AprSigInvalid,
+            Self::Tca => AisCode::TcaSigInvalid,
+            Self::Ibe => AisCode::IbeSigInvalid,
+            Self::Sca => AisCode::ScaSigInvalid,
+            Self::Crl => AisCode::CrlSigInvalid,
         }
     }
 
     /// Returns whether `@type` is required. Upstream's tool assertions have none.
-    pub(super) fn says_its_type(self) -> bool {
+    pub(super) fn requires_type(self) -> bool {
         !matches!(self, Self::Tca | Self::Sca)
     }
 }

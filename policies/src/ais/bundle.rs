@@ -8,33 +8,33 @@ use validator::{JsonError, read_json};
 
 use super::apa::Apa;
 use super::apr::Apr;
-use super::code::{Code, Refusal};
+use super::code::{AisCode, AisRefusal};
 use super::crl::Crl;
 use super::ibe::Ibe;
 use super::sca::Sca;
-use super::seal::{Content, Malformed, Sealed};
 use super::tca::Tca;
 use super::uia::Uia;
+use super::unverified::{ArtifactContent, ArtifactError, UnverifiedArtifact};
 
 /// The maximum size of a bundle in bytes.
 pub const BUNDLE_BYTES_MAX: usize = 1024 * 1024;
 
 /// The artifacts of one call: `{uia, apa, apr, tca, ibe, crl?, sca?}`.
 #[derive(Clone, Debug)]
-pub struct Bundle {
+pub struct AisBundle {
     pub(super) whole: Value,
-    pub(super) uia: Sealed<Uia>,
-    pub(super) apa: Sealed<Apa>,
-    pub(super) apr: Sealed<Apr>,
-    pub(super) tca: Sealed<Tca>,
-    pub(super) ibe: Sealed<Ibe>,
-    pub(super) crl: Option<Sealed<Crl>>,
-    pub(super) sca: Option<Sealed<Sca>>,
+    pub(super) uia: UnverifiedArtifact<Uia>,
+    pub(super) apa: UnverifiedArtifact<Apa>,
+    pub(super) apr: UnverifiedArtifact<Apr>,
+    pub(super) tca: UnverifiedArtifact<Tca>,
+    pub(super) ibe: UnverifiedArtifact<Ibe>,
+    pub(super) crl: Option<UnverifiedArtifact<Crl>>,
+    pub(super) sca: Option<UnverifiedArtifact<Sca>>,
 }
 
 /// The reason why bytes are not a bundle.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum BundleError {
+pub enum AisBundleError {
     /// Not JSON that every reader understands in the same way.
     Json(JsonError),
     /// Not an object.
@@ -44,27 +44,27 @@ pub enum BundleError {
     /// An unknown member.
     Unknown(String),
     /// A member without the form of its artifact.
-    Artifact(Malformed),
+    Artifact(ArtifactError),
 }
 
-impl BundleError {
+impl AisBundleError {
     /// Returns the code of the refusal.
     #[must_use]
-    pub fn code(&self) -> Code {
+    pub fn code(&self) -> AisCode {
         match self {
-            Self::Json(_) => Code::InputBadJson,
-            _ => Code::InputSchemaInvalid,
+            Self::Json(_) => AisCode::InputBadJson,
+            _ => AisCode::InputSchemaInvalid,
         }
     }
 
     /// Returns the error as a refusal.
     #[must_use]
-    pub fn refusal(&self) -> Refusal {
-        Refusal::new(self.code(), self.to_string())
+    pub fn refusal(&self) -> AisRefusal {
+        AisRefusal::new(self.code(), self.to_string())
     }
 }
 
-impl fmt::Display for BundleError {
+impl fmt::Display for AisBundleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Json(error) => write!(f, "bundle: {error}"),
@@ -78,35 +78,35 @@ impl fmt::Display for BundleError {
     }
 }
 
-impl std::error::Error for BundleError {}
+impl std::error::Error for AisBundleError {}
 
-impl From<Malformed> for BundleError {
-    fn from(error: Malformed) -> Self {
+impl From<ArtifactError> for AisBundleError {
+    fn from(error: ArtifactError) -> Self {
         Self::Artifact(error)
     }
 }
 
-impl Bundle {
+impl AisBundle {
     /// Reads a bundle and checks the form of every artifact, but no signature.
     ///
     /// # Errors
     ///
-    /// [`BundleError`] states the first problem, with the code of the refusal.
-    pub fn read(bytes: &[u8]) -> Result<Self, BundleError> {
-        let whole = read_json(bytes, BUNDLE_BYTES_MAX).map_err(BundleError::Json)?;
-        let Value::Object(members) = &whole else { return Err(BundleError::NotAnObject) };
+    /// [`AisBundleError`] states the first problem, with the code of the refusal.
+    pub fn read(bytes: &[u8]) -> Result<Self, AisBundleError> {
+        let whole = read_json(bytes, BUNDLE_BYTES_MAX).map_err(AisBundleError::Json)?;
+        let Value::Object(members) = &whole else { return Err(AisBundleError::NotAnObject) };
         const NAMES: [&str; 7] = ["uia", "apa", "apr", "tca", "ibe", "crl", "sca"];
         if let Some(unknown) = members.keys().find(|name| !NAMES.contains(&name.as_str())) {
-            return Err(BundleError::Unknown(unknown.clone()));
+            return Err(AisBundleError::Unknown(unknown.clone()));
         }
         Ok(Self {
-            uia: needed(members, "uia")?,
-            apa: needed(members, "apa")?,
-            apr: needed(members, "apr")?,
-            tca: needed(members, "tca")?,
-            ibe: needed(members, "ibe")?,
-            crl: members.get("crl").map(Sealed::read).transpose()?,
-            sca: members.get("sca").map(Sealed::read).transpose()?,
+            uia: required(members, "uia")?,
+            apa: required(members, "apa")?,
+            apr: required(members, "apr")?,
+            tca: required(members, "tca")?,
+            ibe: required(members, "ibe")?,
+            crl: members.get("crl").map(UnverifiedArtifact::read).transpose()?,
+            sca: members.get("sca").map(UnverifiedArtifact::read).transpose()?,
             whole,
         })
     }
@@ -144,20 +144,20 @@ impl Bundle {
     /// Returns the revocation list.
     #[must_use]
     pub fn crl(&self) -> Option<&Crl> {
-        self.crl.as_ref().map(Sealed::content)
+        self.crl.as_ref().map(UnverifiedArtifact::content)
     }
 
     /// Returns the supply chain assertion.
     #[must_use]
     pub fn sca(&self) -> Option<&Sca> {
-        self.sca.as_ref().map(Sealed::content)
+        self.sca.as_ref().map(UnverifiedArtifact::content)
     }
 }
 
-fn needed<T: Content>(
+fn required<T: ArtifactContent>(
     members: &Map<String, Value>,
     name: &'static str,
-) -> Result<Sealed<T>, BundleError> {
-    let value = members.get(name).ok_or(BundleError::Missing(name))?;
-    Ok(Sealed::read(value)?)
+) -> Result<UnverifiedArtifact<T>, AisBundleError> {
+    let value = members.get(name).ok_or(AisBundleError::Missing(name))?;
+    Ok(UnverifiedArtifact::read(value)?)
 }

@@ -12,7 +12,7 @@ const DETAILS_BYTES_MAX: usize = 4096;
 model::closed_set! {
     /// The code of a refused bundle.
     #[derive(PartialOrd, Ord, Hash)]
-    pub enum Code {
+    pub enum AisCode {
         InputBadJson = "INPUT-BAD-JSON": "The bundle is not JSON with one possible reading.",
         InputSchemaInvalid = "INPUT-SCHEMA-INVALID": "An artifact does not match its schema, or arguments do not match their operation.",
         UiaSigInvalid = "UIA-SIG-INVALID": "The UIA is not signed by a key of its subject in the role user.",
@@ -52,17 +52,17 @@ model::closed_set! {
 
 /// A refusal: the code, its reason, and the compared values.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Refusal {
+pub struct AisRefusal {
     /// The code.
-    pub code: Code,
+    pub code: AisCode,
     /// One line for people. Names from the artifacts are escaped.
     pub message: String,
     /// The compared values, for programs.
     pub details: Value,
 }
 
-impl Refusal {
-    pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
+impl AisRefusal {
+    pub(super) fn new(code: AisCode, message: impl Into<String>) -> Self {
         // The message may quote an artifact, which may be megabytes long.
         let shown: String = message.into().chars().take(MESSAGE_CHARS_MAX).collect();
         Self { code, message: model::escape_line(&shown), details: json!({}) }
@@ -82,10 +82,10 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for AisRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.code, self.message)
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for AisRefusal {}

@@ -3,9 +3,9 @@
 
 use serde::Deserialize;
 
-use super::artifact::Artifact;
-use super::field::{Time, Uri};
-use super::seal::Content;
+use super::artifact::AisArtifact;
+use super::field::{ArtifactTime, Uri};
+use super::unverified::ArtifactContent;
 
 const REVOKED_MAX: usize = 10_000;
 
@@ -14,11 +14,11 @@ const REVOKED_MAX: usize = 10_000;
 #[serde(deny_unknown_fields)]
 pub struct Crl {
     /// The time of issue.
-    pub issued: Time,
+    pub issued: ArtifactTime,
     /// The end of validity.
-    pub expires: Time,
+    pub expires: ArtifactTime,
     /// The revoked artifacts.
-    pub revoked: Vec<Revoked>,
+    pub revoked: Vec<Revocation>,
 }
 
 /// The kind of a revoked artifact.
@@ -34,7 +34,7 @@ pub enum RevokedKind {
 /// One revocation.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Revoked {
+pub struct Revocation {
     /// The kind of artifact.
     #[serde(rename = "type")]
     pub kind: RevokedKind,
@@ -47,13 +47,13 @@ pub struct Revoked {
 impl Crl {
     /// Returns the revocation of this artifact, if the list contains one.
     #[must_use]
-    pub fn revocation_of(&self, kind: RevokedKind, id: &Uri) -> Option<&Revoked> {
+    pub fn revocation_of(&self, kind: RevokedKind, id: &Uri) -> Option<&Revocation> {
         self.revoked.iter().find(|it| it.kind == kind && it.id == *id)
     }
 }
 
-impl Content for Crl {
-    const ARTIFACT: Artifact = Artifact::Crl;
+impl ArtifactContent for Crl {
+    const ARTIFACT: AisArtifact = AisArtifact::Crl;
 
     fn check(&self) -> Result<(), String> {
         if self.expires <= self.issued {

@@ -2,11 +2,11 @@
 
 use validator::HostPort;
 
-use super::field::Text;
+use super::field::NonEmptyText;
 
 /// Returns whether a list names this host. If an entry has a port, the port must match. An entry of
 /// another form names nothing.
-pub(super) fn names(list: &[Text], host: &HostPort) -> bool {
+pub(super) fn names(list: &[NonEmptyText], host: &HostPort) -> bool {
     list.iter().any(|entry| {
         let any_port = !entry.as_str().contains(':');
         let entry = HostPort::parse(&entry.as_str().to_ascii_lowercase());

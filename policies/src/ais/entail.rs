@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::apa::{Apa, Step};
+use super::apa::{Apa, PlanStep};
 use super::uia::Uia;
 
 /// The tolerance between two computations of one number (seed, section 4).
@@ -34,7 +34,7 @@ pub fn entail(uia: &Uia, apa: &Apa) -> Entailment {
         .split(|c: char| !c.is_ascii_lowercase())
         .filter(|word| word.len() >= KEYWORD_MIN)
         .collect();
-    let serves = |step: &Step| serves(step.tool.as_str(), &step.args, &keywords);
+    let serves = |step: &PlanStep| serves(step.tool.as_str(), &step.args, &keywords);
     let scores: Vec<f64> =
         apa.steps.iter().map(|step| if serves(step) { 1.0 } else { 0.0 }).collect();
     if scores.is_empty() {

@@ -40,7 +40,7 @@ impl RequestFacts {
 
 /// The digests in actual use, by name. An empty map is not compared.
 #[derive(Clone, Default, Debug)]
-pub struct Supply {
+pub struct EnvironmentDigests {
     /// `policy`: the bytes of the policy file; `seccomp`: the text of the filter.
     pub policies: BTreeMap<String, Sha256>,
     /// Our programs, by file name.

@@ -7,7 +7,7 @@ use model::UtcTime;
 use serde::Deserialize;
 use validator::JSON_INTEGER_MAX;
 
-use super::uri::spelling;
+use super::uri::normal_form;
 
 const TEXT_BYTES_MAX: usize = 64 * 1024;
 const URI_BYTES_MAX: usize = 2048;
@@ -15,7 +15,7 @@ const URI_BYTES_MAX: usize = 2048;
 /// A text that is not empty.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Text(String);
+pub struct NonEmptyText(String);
 
 /// An identifier with a scheme: a URN, a DID, a URL. Two are equal if they identify the same
 /// object, in any spelling.
@@ -23,12 +23,12 @@ pub struct Text(String);
 #[serde(try_from = "String")]
 pub struct Uri {
     text: String,
-    spelling: String,
+    normal_form: String,
 }
 
 impl PartialEq for Uri {
     fn eq(&self, other: &Self) -> bool {
-        self.spelling == other.spelling
+        self.normal_form == other.normal_form
     }
 }
 
@@ -37,7 +37,7 @@ impl Eq for Uri {}
 /// A whole number from 0 to 2^53 - 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(try_from = "u64")]
-pub struct Count(u64);
+pub struct JsonCount(u64);
 
 /// A number from 0 to 1.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Deserialize)]
@@ -48,9 +48,9 @@ pub struct Fraction(f64);
 /// earlier.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Time(UtcTime);
+pub struct ArtifactTime(UtcTime);
 
-impl TryFrom<String> for Text {
+impl TryFrom<String> for NonEmptyText {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -74,14 +74,14 @@ impl TryFrom<String> for Uri {
         });
         let plain = |byte: u8| byte.is_ascii_graphic() && !b"<>\"{}|\\^`".contains(&byte);
         if good && text.len() <= URI_BYTES_MAX && text.bytes().all(plain) {
-            Ok(Self { spelling: spelling(&text), text })
+            Ok(Self { normal_form: normal_form(&text), text })
         } else {
             Err(format!("`{}` is not a URI", shown(&text)))
         }
     }
 }
 
-impl TryFrom<u64> for Count {
+impl TryFrom<u64> for JsonCount {
     type Error = String;
 
     fn try_from(number: u64) -> Result<Self, String> {
@@ -104,7 +104,7 @@ impl TryFrom<f64> for Fraction {
     }
 }
 
-impl TryFrom<String> for Time {
+impl TryFrom<String> for ArtifactTime {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -125,7 +125,7 @@ fn shown(text: &str) -> String {
     model::escape_line(&text.chars().take(80).collect::<String>())
 }
 
-impl Text {
+impl NonEmptyText {
     /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -141,7 +141,7 @@ impl Uri {
     }
 }
 
-impl Count {
+impl JsonCount {
     /// Returns the number.
     #[must_use]
     pub fn get(self) -> u64 {
@@ -157,7 +157,7 @@ impl Fraction {
     }
 }
 
-impl Time {
+impl ArtifactTime {
     /// Returns the time in whole seconds.
     #[must_use]
     pub fn utc(self) -> UtcTime {
@@ -165,7 +165,7 @@ impl Time {
     }
 }
 
-impl fmt::Display for Text {
+impl fmt::Display for NonEmptyText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -177,7 +177,7 @@ impl fmt::Display for Uri {
     }
 }
 
-impl fmt::Display for Time {
+impl fmt::Display for ArtifactTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }

@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use super::artifact::Artifact;
-use super::field::{Text, Time, Uri};
-use super::seal::Content;
+use super::artifact::AisArtifact;
+use super::field::{ArtifactTime, NonEmptyText, Uri};
+use super::unverified::ArtifactContent;
 
 const NONCE_BYTES_MAX: usize = 256;
 /// Long enough for an identifier of a plan, `#`, and a step.
@@ -19,19 +19,19 @@ pub struct Ibe {
     /// The intent.
     pub uia_ref: Uri,
     /// The step: its name, or the identifier of the plan, `#`, and its name.
-    pub apa_step_ref: Text,
+    pub apa_step_ref: NonEmptyText,
     /// The proof.
     pub apr_ref: Uri,
     /// The tool capability assertion.
     pub tca_ref: Uri,
     /// A value that must never be used twice; 1 to 256 printable ASCII characters.
-    pub nonce: Text,
+    pub nonce: NonEmptyText,
     /// The end of validity.
-    pub exp: Time,
+    pub exp: ArtifactTime,
 }
 
-impl Content for Ibe {
-    const ARTIFACT: Artifact = Artifact::Ibe;
+impl ArtifactContent for Ibe {
+    const ARTIFACT: AisArtifact = AisArtifact::Ibe;
 
     fn check(&self) -> Result<(), String> {
         let nonce = self.nonce.as_str();

@@ -14,7 +14,7 @@ const HEADER_BYTES_MAX: usize = 1024;
 const COMPACT_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// A compact JWS, split and not verified.
-pub(super) struct Compact<'a> {
+pub(super) struct CompactJws<'a> {
     input: &'a str,
     payload: Vec<u8>,
     signature: Vec<u8>,
@@ -22,7 +22,7 @@ pub(super) struct Compact<'a> {
     pub(super) kid: Option<String>,
 }
 
-impl<'a> Compact<'a> {
+impl<'a> CompactJws<'a> {
     /// Reads a signature in its only permitted encoding.
     pub(super) fn read(jws: &'a str) -> Result<Self, String> {
         if jws.len() > COMPACT_BYTES_MAX {

@@ -4,7 +4,7 @@
 model::closed_set! {
     /// The role of a key: the artifacts that it may sign.
     #[derive(PartialOrd, Ord)]
-    pub enum Role {
+    pub enum AisKeyRole {
         /// A user: UIA.
         User = "user",
         /// The runtime of an agent: APA.
@@ -22,7 +22,7 @@ model::closed_set! {
     }
 }
 
-model::deserialize_closed_set!(Role);
+model::deserialize_closed_set!(AisKeyRole);
 
 model::closed_set! {
     /// The algorithm of a signature (RFC 7518, RFC 8037).

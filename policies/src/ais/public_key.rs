@@ -66,7 +66,7 @@ impl PublicKey {
     }
 
     /// Returns whether both are the same key, regardless of their names.
-    pub(super) fn is(&self, other: &Self) -> bool {
+    pub(super) fn is_same_key(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Ed25519(one), Self::Ed25519(two)) => one == two,
             (Self::P256(one), Self::P256(two)) => one == two,

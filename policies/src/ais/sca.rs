@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use super::artifact::Artifact;
-use super::field::Text;
-use super::seal::Content;
+use super::artifact::AisArtifact;
+use super::field::NonEmptyText;
+use super::unverified::ArtifactContent;
 
 const COMPONENTS_MAX: usize = 10_000;
 
@@ -19,7 +19,7 @@ pub struct Sca {
     pub components: Vec<Component>,
     /// The programs that execute requests. The seed has no kind for them.
     #[serde(rename = "x-runtimes", default)]
-    pub runtimes: Vec<Runtime>,
+    pub runtimes: Vec<ScaRuntime>,
 }
 
 /// A kind of component.
@@ -44,27 +44,27 @@ pub struct Component {
     #[serde(rename = "type")]
     pub kind: ComponentKind,
     /// The name, unique within its kind. Models and data sets may repeat it with another version.
-    pub name: Text,
+    pub name: NonEmptyText,
     /// The version.
-    pub version: Text,
+    pub version: NonEmptyText,
     /// The digest; `sha256:<hex>` for components that this host compares.
-    pub hash: Text,
+    pub hash: NonEmptyText,
     /// The origin.
-    pub source: Text,
+    pub source: NonEmptyText,
 }
 
 /// A program that executes requests.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Runtime {
+pub struct ScaRuntime {
     /// The name of its entry in the policy.
-    pub name: Text,
+    pub name: NonEmptyText,
     /// The version, as far as it is known.
-    pub version: Text,
+    pub version: NonEmptyText,
     /// `sha256:<hex>` of the binary.
-    pub hash: Text,
+    pub hash: NonEmptyText,
     /// The path.
-    pub source: Text,
+    pub source: NonEmptyText,
 }
 
 impl Sca {
@@ -90,8 +90,8 @@ impl Sca {
     }
 }
 
-impl Content for Sca {
-    const ARTIFACT: Artifact = Artifact::Sca;
+impl ArtifactContent for Sca {
+    const ARTIFACT: AisArtifact = AisArtifact::Sca;
 
     fn check(&self) -> Result<(), String> {
         if self.components.len() + self.runtimes.len() > COMPONENTS_MAX {

@@ -11,16 +11,16 @@ use serde_json::{Map, Value, json};
 use ssh_key::private::{EcdsaKeypair, KeypairData};
 use zeroize::Zeroizing;
 
-use super::artifact::Artifact;
+use super::artifact::AisArtifact;
 use super::canonical::canonical;
 use super::jws::mac;
 use super::model::Algorithm;
-use super::seal::seal_name;
+use super::unverified::signature_member;
 
 /// A signing key. It is wiped from memory when it is dropped.
-pub struct SigningKey(Kind);
+pub struct SigningKey(SigningKeyKind);
 
-enum Kind {
+enum SigningKeyKind {
     Ed25519(Box<ed25519_dalek::SigningKey>),
     P256(Box<p256::ecdsa::SigningKey>),
     Secret(Zeroizing<Vec<u8>>),
@@ -73,7 +73,7 @@ impl SigningKey {
         if secret.is_empty() {
             return Err(SigningKeyError::Empty);
         }
-        Ok(Self(Kind::Secret(Zeroizing::new(secret.to_vec()))))
+        Ok(Self(SigningKeyKind::Secret(Zeroizing::new(secret.to_vec()))))
     }
 
     /// Reads a private key, Ed25519 or P-256: PKCS#8 in PEM, or as `ssh-keygen` writes it.
@@ -89,10 +89,11 @@ impl SigningKey {
             return Err(SigningKeyError::Encrypted);
         }
         if let Ok(key) = p256::SecretKey::from_pkcs8_pem(text) {
-            return Ok(Self(Kind::P256(Box::new(key.into()))));
+            return Ok(Self(SigningKeyKind::P256(Box::new(key.into()))));
         }
         let key = ed25519_dalek::SigningKey::from_pkcs8_pem(text);
-        key.map(|key| Self(Kind::Ed25519(Box::new(key)))).map_err(|_| SigningKeyError::Form)
+        key.map(|key| Self(SigningKeyKind::Ed25519(Box::new(key))))
+            .map_err(|_| SigningKeyError::Form)
     }
 
     fn from_openssh(text: &str) -> Result<Self, SigningKeyError> {
@@ -102,12 +103,12 @@ impl SigningKey {
             KeypairData::Encrypted(_) => Err(SigningKeyError::Encrypted),
             KeypairData::Ed25519(pair) => {
                 let key = ed25519_dalek::SigningKey::from_bytes(&pair.private.to_bytes());
-                Ok(Self(Kind::Ed25519(Box::new(key))))
+                Ok(Self(SigningKeyKind::Ed25519(Box::new(key))))
             }
             KeypairData::Ecdsa(EcdsaKeypair::NistP256 { private, .. }) => {
                 let key = p256::ecdsa::SigningKey::from_slice(private.as_slice());
                 let key = key.map_err(|_| SigningKeyError::OpenSsh)?;
-                Ok(Self(Kind::P256(Box::new(key))))
+                Ok(Self(SigningKeyKind::P256(Box::new(key))))
             }
             _ => Err(SigningKeyError::OpenSsh),
         }
@@ -117,9 +118,9 @@ impl SigningKey {
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         match self.0 {
-            Kind::Ed25519(_) => Algorithm::EdDSA,
-            Kind::P256(_) => Algorithm::ES256,
-            Kind::Secret(_) => Algorithm::HS256,
+            SigningKeyKind::Ed25519(_) => Algorithm::EdDSA,
+            SigningKeyKind::P256(_) => Algorithm::ES256,
+            SigningKeyKind::Secret(_) => Algorithm::HS256,
         }
     }
 
@@ -134,13 +135,13 @@ impl SigningKey {
 
     fn signature(&self, input: &[u8]) -> Vec<u8> {
         match &self.0 {
-            Kind::Ed25519(key) => key.sign(input).to_bytes().to_vec(),
-            Kind::P256(key) => {
+            SigningKeyKind::Ed25519(key) => key.sign(input).to_bytes().to_vec(),
+            SigningKeyKind::P256(key) => {
                 let signature: p256::ecdsa::Signature = key.sign(input);
                 signature.normalize_s().unwrap_or(signature).to_bytes().to_vec()
             }
             // HMAC takes a key of any length, so the result always exists.
-            Kind::Secret(secret) => mac(secret, input)
+            SigningKeyKind::Secret(secret) => mac(secret, input)
                 .map(|mac| mac.finalize().into_bytes().to_vec())
                 .unwrap_or_default(),
         }
@@ -165,13 +166,13 @@ pub fn sign(payload: &[u8], key: &SigningKey, kid: Option<&str>) -> String {
 /// `""`), which replaces any previous value.
 #[must_use]
 pub fn embed(
-    artifact: Artifact,
+    artifact: AisArtifact,
     mut object: Map<String, Value>,
     key: &SigningKey,
     kid: Option<&str>,
 ) -> Value {
-    let name = seal_name(artifact);
-    let envelope = artifact == Artifact::Ibe;
+    let name = signature_member(artifact);
+    let envelope = artifact == AisArtifact::Ibe;
     object.insert(name.to_owned(), if envelope { json!("") } else { json!({}) });
     let mut signed = Value::Object(object);
     let jws = sign(&canonical(&signed), key, kid);

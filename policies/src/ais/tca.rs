@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::artifact::Artifact;
-use super::field::{Count, Text, Uri};
-use super::seal::Content;
+use super::artifact::AisArtifact;
+use super::field::{JsonCount, NonEmptyText, Uri};
+use super::unverified::ArtifactContent;
 
 const OPERATIONS_MAX: usize = 1000;
 
@@ -21,7 +21,7 @@ pub struct Tca {
     /// The operations.
     pub operations: Vec<Operation>,
     /// The operator of the tool, by a stable identifier.
-    pub operator: Text,
+    pub operator: NonEmptyText,
 }
 
 /// One operation.
@@ -29,7 +29,7 @@ pub struct Tca {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Operation {
     /// The name, unique in the assertion.
-    pub name: Text,
+    pub name: NonEmptyText,
     /// The JSON Schema of the arguments.
     pub args_schema: Value,
     /// The effects.
@@ -43,9 +43,9 @@ pub struct Effects {
     /// The number of writes.
     pub writes: Writes,
     /// The classes of data that it uses.
-    pub data_classes: Vec<Text>,
+    pub data_classes: Vec<NonEmptyText>,
     /// The hosts that it calls, `host` or `host:port`; none if missing.
-    pub destinations: Option<Vec<Text>>,
+    pub destinations: Option<Vec<NonEmptyText>>,
 }
 
 /// The number of writes of an operation.
@@ -53,9 +53,9 @@ pub struct Effects {
 #[serde(untagged)]
 pub enum Writes {
     /// At most this number.
-    Most(Count),
+    Most(JsonCount),
     /// From the first to the second number: `[0, 5]`.
-    Between(Count, Count),
+    Between(JsonCount, JsonCount),
     /// The same with names: `{"min": 0, "max": 5}`.
     Range(WritesRange),
 }
@@ -64,8 +64,8 @@ pub enum Writes {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WritesRange {
-    min: Count,
-    max: Count,
+    min: JsonCount,
+    max: JsonCount,
 }
 
 impl Writes {
@@ -88,16 +88,16 @@ impl Tca {
     }
 }
 
-fn is_named_so(id: &str) -> bool {
+fn is_tca_id(id: &str) -> bool {
     let parts = id.strip_prefix("urn:tca:").and_then(|rest| rest.rsplit_once('@'));
     parts.is_some_and(|(tool, version)| !tool.is_empty() && !version.is_empty())
 }
 
-impl Content for Tca {
-    const ARTIFACT: Artifact = Artifact::Tca;
+impl ArtifactContent for Tca {
+    const ARTIFACT: AisArtifact = AisArtifact::Tca;
 
     fn check(&self) -> Result<(), String> {
-        if !is_named_so(self.id.as_str()) {
+        if !is_tca_id(self.id.as_str()) {
             return Err("`id` is not urn:tca:<tool>@<version>".to_owned());
         }
         if self.operations.len() > OPERATIONS_MAX {

@@ -9,13 +9,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use validator::{CLOCK_SKEW_SEC, read_json};
 
-use super::field::{Text, Time};
-use super::jws::Compact;
-use super::model::{Algorithm, Role};
+use super::field::{ArtifactTime, NonEmptyText};
+use super::jws::CompactJws;
+use super::model::{AisKeyRole, Algorithm};
 use super::public_key::{PublicKey, PublicKeyError};
 use super::rules::SecretKeys;
-use super::seal::Sealed;
-use super::uri::spelling;
+use super::unverified::UnverifiedArtifact;
+use super::uri::normal_form;
 
 /// The most bytes a trust store may have.
 pub const TRUST_BYTES_MAX: usize = 1024 * 1024;
@@ -23,32 +23,32 @@ const KEYS_MAX: usize = 1024;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct RawTrustStore {
     version: u64,
-    principals: BTreeMap<String, Vec<Text>>,
-    keys: Vec<KeyForm>,
+    principals: BTreeMap<String, Vec<NonEmptyText>>,
+    keys: Vec<RawTrustedKey>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct KeyForm {
-    kid: Text,
+struct RawTrustedKey {
+    kid: NonEmptyText,
     principal: String,
     algorithm: Algorithm,
-    roles: Vec<Role>,
-    valid_from: Option<Time>,
-    valid_until: Option<Time>,
+    roles: Vec<AisKeyRole>,
+    valid_from: Option<ArtifactTime>,
+    valid_until: Option<ArtifactTime>,
     key: Value,
 }
 
 /// Keys, and what each may sign.
-pub struct TrustStore {
-    principals: BTreeMap<String, Vec<Text>>,
+pub struct AisTrustStore {
+    principals: BTreeMap<String, Vec<NonEmptyText>>,
     keys: Vec<TrustedKey>,
 }
 
 /// Hides the keys, because they may include secrets.
-impl fmt::Debug for TrustStore {
+impl fmt::Debug for AisTrustStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TrustStore of {} keys", self.keys.len())
     }
@@ -58,15 +58,15 @@ impl fmt::Debug for TrustStore {
 pub(super) struct TrustedKey {
     pub(super) kid: String,
     pub(super) principal: String,
-    roles: Vec<Role>,
-    valid_from: Option<Time>,
-    valid_until: Option<Time>,
+    roles: Vec<AisKeyRole>,
+    valid_from: Option<ArtifactTime>,
+    valid_until: Option<ArtifactTime>,
     key: PublicKey,
 }
 
 /// The reason why a document is not a trust store.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum TrustError {
+pub enum AisTrustError {
     /// Larger than [`TRUST_BYTES_MAX`].
     TooLarge,
     /// Neither JSON nor YAML of the required form.
@@ -77,7 +77,7 @@ pub enum TrustError {
     Unsound(String),
 }
 
-impl fmt::Display for TrustError {
+impl fmt::Display for AisTrustError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = model::escape_line;
         match self {
@@ -89,21 +89,21 @@ impl fmt::Display for TrustError {
     }
 }
 
-impl std::error::Error for TrustError {}
+impl std::error::Error for AisTrustError {}
 
-impl TrustStore {
+impl AisTrustStore {
     /// Reads a trust store: JSON if it begins with `{`, else YAML. Repeated names and unknown
     /// members are refused.
     ///
     /// # Errors
     ///
-    /// [`TrustError`] states the first problem.
-    pub fn read(bytes: &[u8]) -> Result<Self, TrustError> {
+    /// [`AisTrustError`] states the first problem.
+    pub fn read(bytes: &[u8]) -> Result<Self, AisTrustError> {
         if bytes.len() > TRUST_BYTES_MAX {
-            return Err(TrustError::TooLarge);
+            return Err(AisTrustError::TooLarge);
         }
-        let wrong = |error: &dyn fmt::Display| TrustError::Form(error.to_string());
-        let form: Form = if bytes.trim_ascii_start().starts_with(b"{") {
+        let wrong = |error: &dyn fmt::Display| AisTrustError::Form(error.to_string());
+        let form: RawTrustStore = if bytes.trim_ascii_start().starts_with(b"{") {
             let value = read_json(bytes, TRUST_BYTES_MAX).map_err(|error| wrong(&error))?;
             serde_json::from_value(value).map_err(|error| wrong(&error))?
         } else {
@@ -116,11 +116,11 @@ impl TrustStore {
     /// Returns the key of the artifact's role that signed its present content.
     pub(super) fn signer<T>(
         &self,
-        sealed: &Sealed<T>,
+        sealed: &UnverifiedArtifact<T>,
         now: UtcTime,
         secrets: SecretKeys,
     ) -> Result<&TrustedKey, String> {
-        let jws = Compact::read(sealed.jws()?)?;
+        let jws = CompactJws::read(sealed.jws()?)?;
         if jws.algorithm == Algorithm::HS256 && secrets == SecretKeys::Refused {
             return Err("HS256 is for demonstrations, and policy refuses it".to_owned());
         }
@@ -138,7 +138,7 @@ impl TrustStore {
                 None if !key.roles.contains(&role) => continue,
                 _ => {}
             }
-            match key.counts(&jws, role, now) {
+            match key.check_signature(&jws, role, now) {
                 Ok(()) => return Ok(key),
                 Err(error) if jws.kid.is_some() => why = error,
                 Err(_) => {}
@@ -155,7 +155,12 @@ impl TrustStore {
 }
 
 impl TrustedKey {
-    fn counts(&self, jws: &Compact<'_>, role: Role, now: UtcTime) -> Result<(), String> {
+    fn check_signature(
+        &self,
+        jws: &CompactJws<'_>,
+        role: AisKeyRole,
+        now: UtcTime,
+    ) -> Result<(), String> {
         let kid = &self.kid;
         if jws.algorithm != self.key.algorithm() {
             return Err(format!("the algorithm does not match the key `{kid}`"));
@@ -178,9 +183,9 @@ impl TrustedKey {
     }
 }
 
-impl Form {
-    fn check(self) -> Result<TrustStore, TrustError> {
-        let unsound = |what: String| Err(TrustError::Unsound(what));
+impl RawTrustStore {
+    fn check(self) -> Result<AisTrustStore, AisTrustError> {
+        let unsound = |what: String| Err(AisTrustError::Unsound(what));
         if self.version != 1 {
             let what = format!("version {} is not supported; help: write 1", self.version);
             return unsound(what);
@@ -190,11 +195,11 @@ impl Form {
         }
         let mut identifiers = BTreeSet::new();
         for identifier in self.principals.values().flatten() {
-            if !identifiers.insert(spelling(identifier.as_str())) {
+            if !identifiers.insert(normal_form(identifier.as_str())) {
                 return unsound(format!("two principals are called `{identifier}`"));
             }
         }
-        let mut store = TrustStore { principals: self.principals, keys: Vec::new() };
+        let mut store = AisTrustStore { principals: self.principals, keys: Vec::new() };
         for form in self.keys {
             let key = form.check(&store)?;
             store.keys.push(key);
@@ -203,18 +208,20 @@ impl Form {
     }
 }
 
-impl KeyForm {
-    fn check(self, store: &TrustStore) -> Result<TrustedKey, TrustError> {
+impl RawTrustedKey {
+    fn check(self, store: &AisTrustStore) -> Result<TrustedKey, AisTrustError> {
         let kid = self.kid.to_string();
         let key =
-            PublicKey::read(&self.key).map_err(|error| TrustError::Key(kid.clone(), error))?;
+            PublicKey::read(&self.key).map_err(|error| AisTrustError::Key(kid.clone(), error))?;
         let what = if key.algorithm() != self.algorithm {
             Some(format!("`algorithm` does not match the key, {}", key.algorithm().as_str()))
         } else if !store.principals.contains_key(&self.principal) {
             Some(format!("the principal `{}` is not listed", self.principal))
         } else if self.roles.is_empty() {
             Some("`roles` is empty".to_owned())
-        } else if self.roles.contains(&Role::Verifier) && self.roles.contains(&Role::AgentRuntime) {
+        } else if self.roles.contains(&AisKeyRole::Verifier)
+            && self.roles.contains(&AisKeyRole::AgentRuntime)
+        {
             Some("has both roles verifier and agent-runtime; help: keep one of them".to_owned())
         } else if self.valid_from.is_some_and(|from| self.valid_until.is_some_and(|it| it <= from))
         {
@@ -222,11 +229,11 @@ impl KeyForm {
         } else if store.keys.iter().any(|other| other.kid == kid) {
             Some("two keys have this kid".to_owned())
         } else {
-            let same = store.keys.iter().find(|other| other.key.is(&key));
+            let same = store.keys.iter().find(|other| other.key.is_same_key(&key));
             same.map(|other| format!("is the key `{}` again; help: list its roles once", other.kid))
         };
         if let Some(what) = what {
-            return Err(TrustError::Unsound(format!("key `{kid}`: {what}")));
+            return Err(AisTrustError::Unsound(format!("key `{kid}`: {what}")));
         }
         let Self { principal, roles, valid_from, valid_until, .. } = self;
         Ok(TrustedKey { kid, principal, roles, valid_from, valid_until, key })

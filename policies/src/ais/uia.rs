@@ -3,9 +3,9 @@
 
 use serde::Deserialize;
 
-use super::artifact::Artifact;
-use super::field::{Count, Text, Time, Uri};
-use super::seal::Content;
+use super::artifact::AisArtifact;
+use super::field::{ArtifactTime, JsonCount, NonEmptyText, Uri};
+use super::unverified::ArtifactContent;
 
 const LEVEL_MAX: u64 = 5;
 const PURPOSE_MIN: usize = 3;
@@ -19,37 +19,37 @@ pub struct Uia {
     /// The identifier.
     pub id: Uri,
     /// The user.
-    pub subject: Subject,
+    pub subject: IntentSubject,
     /// The purpose, in natural language; at least three characters.
-    pub purpose: Text,
+    pub purpose: NonEmptyText,
     /// The constraints.
-    pub constraints: Constraints,
+    pub constraints: IntentConstraints,
     /// The budget.
     pub risk_budget: RiskBudget,
     /// The rules of the host that apply, by profile.
-    pub policy_profile: Text,
+    pub policy_profile: NonEmptyText,
 }
 
 /// A principal.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Subject {
+pub struct IntentSubject {
     /// A stable identifier: an OIDC `sub`, a DID, the DN of a certificate.
-    pub id: Text,
+    pub id: NonEmptyText,
 }
 
 /// The permissions of the user. A list is complete: an empty one permits nothing.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Constraints {
+pub struct IntentConstraints {
     /// The permitted classes of data.
-    pub data_classes: Vec<Text>,
+    pub data_classes: Vec<NonEmptyText>,
     /// The permitted jurisdictions.
-    pub jurisdictions: Vec<Text>,
+    pub jurisdictions: Vec<NonEmptyText>,
     /// The permitted time.
     pub time_window: TimeWindow,
     /// The permitted hosts, `host` or `host:port`; any if missing.
-    pub destinations: Option<Vec<Text>>,
+    pub destinations: Option<Vec<NonEmptyText>>,
 }
 
 /// The end of an intent.
@@ -57,7 +57,7 @@ pub struct Constraints {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct TimeWindow {
     /// The last second.
-    pub not_after: Time,
+    pub not_after: ArtifactTime,
 }
 
 /// The budget of an intent.
@@ -65,17 +65,17 @@ pub struct TimeWindow {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct RiskBudget {
     /// 0 (none) to 5 (any).
-    pub level: Count,
+    pub level: JsonCount,
     /// The writes of the whole plan.
-    pub max_writes: Count,
+    pub max_writes: JsonCount,
     /// The records of the whole plan.
-    pub max_records: Count,
+    pub max_records: JsonCount,
     /// The external calls of the whole plan; none if missing.
-    pub max_external_calls: Option<Count>,
+    pub max_external_calls: Option<JsonCount>,
 }
 
-impl Content for Uia {
-    const ARTIFACT: Artifact = Artifact::Uia;
+impl ArtifactContent for Uia {
+    const ARTIFACT: AisArtifact = AisArtifact::Uia;
 
     fn check(&self) -> Result<(), String> {
         let length = self.purpose.as_str().chars().count();

@@ -4,7 +4,7 @@
 
 /// Returns the normal form of an identifier. It is equal for two texts if and only if they identify
 /// the same object. A text without a scheme is unchanged.
-pub(super) fn spelling(text: &str) -> String {
+pub(super) fn normal_form(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once(':') else { return text.to_owned() };
     let scheme = scheme.to_ascii_lowercase();
     match scheme.as_str() {

@@ -8,7 +8,7 @@ const END: &[u8] = b"\n-----END SSH SIGNATURE-----";
 
 /// Returns the bytes inside the armour. Blanks and line ends inside it are ignored, and so is any
 /// text after it.
-pub(super) fn inside(armoured: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn decode(armoured: &[u8]) -> Option<Vec<u8>> {
     let rest = armoured.strip_prefix(BEGIN)?;
     let end = rest.windows(END.len()).position(|window| window == END)?;
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;

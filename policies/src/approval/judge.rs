@@ -3,35 +3,35 @@
 
 use validator::{Code, Request, RiskLevel};
 
+use super::approvers::Approvers;
 use super::model::Approval;
-use super::people::People;
-use super::votes::{Scrutiny, Votes};
-use super::{risk, standing, submitter};
-use crate::evidence::Evidence;
+use super::verified_signatures::{SignatureCheck, VerifiedSignatures};
+use super::{request_rules, risk, submitter};
+use crate::evidence::DecisionEvidence;
 use crate::findings::Findings;
-use crate::grounds::RuleName;
 use crate::policy::Policy;
+use crate::reasons::RuleName;
 
 /// Returns the approval if every rule about it passes.
 pub(crate) fn judge(
     request: &Request,
     policy: &Policy,
-    evidence: &Evidence<'_>,
+    evidence: &DecisionEvidence<'_>,
     findings: &mut Findings,
 ) -> Option<Approval> {
     let rules = &policy.rules.approval;
-    let (class, why, min) = asked(request, policy);
+    let (class, why, min) = requirements(request, policy);
     findings.pass(RuleName::ApprovalRisk, why);
-    standing::date_order(request, evidence.now, findings);
-    let expires = standing::age(request, rules, evidence.now, findings);
-    standing::audience(request, rules, evidence.origin, findings);
-    standing::single_use(&evidence.ledger, findings);
-    let votes = votes(request, policy, evidence);
-    standing::rejection(votes.as_ref(), evidence.unread_signatures, findings);
+    request_rules::date_order(request, evidence.now, findings);
+    let expires = request_rules::age(request, rules, evidence.now, findings);
+    request_rules::audience(request, rules, evidence.origin, findings);
+    request_rules::single_use(&evidence.ledger, findings);
+    let votes = verified_signatures(request, policy, evidence);
+    request_rules::rejection(votes.as_ref(), evidence.unread_signatures, findings);
     let known = votes.unwrap_or_default();
-    let people = People::among(request, rules, &known, evidence.signers, min);
+    let people = Approvers::new(request, rules, &known, evidence.signers, min);
     let text = if min == 0 {
-        people.not_asked(findings);
+        people.report_not_required(findings);
         submitter::judge(&people, rules, &evidence.submission, findings)
     } else {
         findings.not_applicable(RuleName::ApprovalSubmitter, "the policy requires signatures");
@@ -44,27 +44,31 @@ pub(crate) fn judge(
         people.self_approval(findings);
         people.count(class, findings);
         people.principal(findings);
-        Some(format!("signed by {} of {min}", people.count_of()))
+        Some(format!("signed by {} of {min}", people.approver_count()))
     };
     let (signed, touches) = (people.signed(), people.touches());
-    Some(Approval { text: text?, signed, people: people.count_of(), touches, expires })
+    Some(Approval { text: text?, signed, people: people.approver_count(), touches, expires })
 }
 
 /// Returns the risk class of a request, the reason for it, and the required number of approvers.
-pub(crate) fn asked(request: &Request, policy: &Policy) -> (RiskLevel, String, usize) {
+pub(crate) fn requirements(request: &Request, policy: &Policy) -> (RiskLevel, String, usize) {
     let (class, why) = risk::class(request, &policy.rules.risk);
     (class, why, policy.rules.approval.signatures_min.of(class))
 }
 
-fn votes<'s>(request: &Request, policy: &Policy, evidence: &Evidence<'s>) -> Option<Votes<'s>> {
+fn verified_signatures<'s>(
+    request: &Request,
+    policy: &Policy,
+    evidence: &DecisionEvidence<'s>,
+) -> Option<VerifiedSignatures<'s>> {
     let signers = evidence.signers?;
     let user_verification = policy.rules.approval.user_verification;
-    let scrutiny = Scrutiny { signers, user_verification, now: evidence.now };
-    Some(Votes::count(request, evidence.signatures, &scrutiny))
+    let scrutiny = SignatureCheck { signers, user_verification, now: evidence.now };
+    Some(VerifiedSignatures::count(request, evidence.signatures, &scrutiny))
 }
 
 fn no_signers(findings: &mut Findings) {
     let reason = "allowed_signers is not configured, so no signature can be verified";
     let hint = "set allowed_signers in the daemon's configuration";
-    findings.lack(RuleName::ApprovalSignature, Code::ApprovalSignature, reason, hint);
+    findings.refuse_pending(RuleName::ApprovalSignature, Code::ApprovalSignature, reason, hint);
 }

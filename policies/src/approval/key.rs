@@ -8,7 +8,7 @@ use base64ct::{Base64, Encoding};
 use ssh_key::public::KeyData;
 use ssh_key::{HashAlg, PublicKey};
 
-use super::wire::{Malformed, Wire};
+use super::wire::{WireFormatError, WireReader};
 
 /// A sound public key, with the exact bytes that fingerprints and revocations refer to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,24 +34,24 @@ model::closed_set! {
 
 /// The reason why a key may not sign.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum KeyError {
+pub enum SignerKeyError {
     /// A kind that is not accepted: RSA, DSA, other curves, certificates.
     Kind(String),
     /// Not the encoding of a key of its kind.
-    Damaged(KeyKind),
+    Malformed(KeyKind),
     /// A point of low order, or one that is not on the curve.
     Unsound(KeyKind),
     /// A security key that was not made for SSH. A web site may have requested its signature.
     Application(String),
 }
 
-impl fmt::Display for KeyError {
+impl fmt::Display for SignerKeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kind(kind) => {
                 write!(f, "key type `{}` is not accepted", model::escape_line(kind))
             }
-            Self::Damaged(kind) => write!(f, "the {} key is damaged", kind.as_str()),
+            Self::Malformed(kind) => write!(f, "the {} key is damaged", kind.as_str()),
             Self::Unsound(kind) => {
                 write!(f, "the {} key is not a valid point of its curve", kind.as_str())
             }
@@ -63,7 +63,7 @@ impl fmt::Display for KeyError {
     }
 }
 
-impl std::error::Error for KeyError {}
+impl std::error::Error for SignerKeyError {}
 
 impl KeyKind {
     /// Returns whether a security key signs and reports a touch.
@@ -78,37 +78,38 @@ impl SignerKey {
     ///
     /// # Errors
     ///
-    /// [`KeyError`] says what is wrong.
-    pub fn read(text: &str) -> Result<Self, KeyError> {
+    /// [`SignerKeyError`] says what is wrong.
+    pub fn read(text: &str) -> Result<Self, SignerKeyError> {
         let mut words = text.split([' ', '\t']).filter(|word| !word.is_empty());
         let name = words.next().unwrap_or_default();
-        let kind = KeyKind::named(name).ok_or_else(|| KeyError::Kind(name.to_owned()))?;
+        let kind = KeyKind::named(name).ok_or_else(|| SignerKeyError::Kind(name.to_owned()))?;
         let base64 = words.next().unwrap_or_default();
-        let blob = Base64::decode_vec(base64).map_err(|_| KeyError::Damaged(kind))?;
+        let blob = Base64::decode_vec(base64).map_err(|_| SignerKeyError::Malformed(kind))?;
         let key = Self::from_blob(&blob).map_err(|error| match error {
-            KeyError::Kind(_) => KeyError::Damaged(kind),
+            SignerKeyError::Kind(_) => SignerKeyError::Malformed(kind),
             other => other,
         })?;
-        if key.kind == kind { Ok(key) } else { Err(KeyError::Damaged(kind)) }
+        if key.kind == kind { Ok(key) } else { Err(SignerKeyError::Malformed(kind)) }
     }
 
     /// Reads the wire encoding.
     ///
     /// # Errors
     ///
-    /// [`KeyError`] says what is wrong.
-    pub fn from_blob(blob: &[u8]) -> Result<Self, KeyError> {
-        let mut wire = Wire::new(blob);
-        let name = wire.text().map_err(|_| KeyError::Kind("?".to_owned()))?;
-        let kind = KeyKind::named(name).ok_or_else(|| KeyError::Kind(name.to_owned()))?;
-        let fields = Fields::read(kind, wire).map_err(|_| KeyError::Damaged(kind))?;
+    /// [`SignerKeyError`] says what is wrong.
+    pub fn from_blob(blob: &[u8]) -> Result<Self, SignerKeyError> {
+        let mut wire = WireReader::new(blob);
+        let name = wire.text().map_err(|_| SignerKeyError::Kind("?".to_owned()))?;
+        let kind = KeyKind::named(name).ok_or_else(|| SignerKeyError::Kind(name.to_owned()))?;
+        let fields =
+            SignerKeyFields::read(kind, wire).map_err(|_| SignerKeyError::Malformed(kind))?;
         if !fields.is_sound(kind) {
-            return Err(KeyError::Unsound(kind));
+            return Err(SignerKeyError::Unsound(kind));
         }
         if let Some(name) = fields.application.filter(|name| !name.starts_with("ssh:")) {
-            return Err(KeyError::Application(name.to_owned()));
+            return Err(SignerKeyError::Application(name.to_owned()));
         }
-        let data = PublicKey::from_bytes(blob).map_err(|_| KeyError::Damaged(kind))?;
+        let data = PublicKey::from_bytes(blob).map_err(|_| SignerKeyError::Malformed(kind))?;
         Ok(Self { kind, blob: blob.to_vec(), data: data.key_data().clone() })
     }
 
@@ -135,16 +136,16 @@ impl SignerKey {
     }
 }
 
-struct Fields<'a> {
+struct SignerKeyFields<'a> {
     point: &'a [u8],
     application: Option<&'a str>,
 }
 
-impl<'a> Fields<'a> {
-    fn read(kind: KeyKind, mut wire: Wire<'a>) -> Result<Self, Malformed> {
+impl<'a> SignerKeyFields<'a> {
+    fn read(kind: KeyKind, mut wire: WireReader<'a>) -> Result<Self, WireFormatError> {
         let on_p256 = matches!(kind, KeyKind::P256 | KeyKind::SkP256);
         if on_p256 && wire.text()? != "nistp256" {
-            return Err(Malformed);
+            return Err(WireFormatError);
         }
         let point = wire.string()?;
         let application = if kind.is_security_key() { Some(wire.text()?) } else { None };

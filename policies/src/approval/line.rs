@@ -2,19 +2,23 @@
 //! interpret a word differently from OpenSSH. A line that it cannot read is refused.
 
 use super::key::SignerKey;
-use super::model::{Signer, SignersError};
-use super::pattern::Patterns;
-use super::validity::{StandardTime, Validity, read_time};
+use super::model::{AllowedSigner, AllowedSignersError};
+use super::pattern::PatternList;
+use super::validity::{StandardTime, ValidityWindow, read_time};
 
-pub(super) fn read(line: &str, number: usize, zone: StandardTime) -> Result<Signer, SignersError> {
-    let wrong = |what: String, advice| SignersError::new(number, what, advice);
+pub(super) fn read(
+    line: &str,
+    number: usize,
+    zone: StandardTime,
+) -> Result<AllowedSigner, AllowedSignersError> {
+    let wrong = |what: String, advice| AllowedSignersError::new(number, what, advice);
     let short = || wrong("has no key".to_owned(), "write `principal [options] key-type key`");
     let (names, rest) = names(line).ok_or_else(short)?;
     if is_key_type(names) {
         // A `.pub` file, copied unchanged.
         return Err(wrong("has no principal before its key".to_owned(), "write the name first"));
     }
-    let principals = Patterns::read(names)
+    let principals = PatternList::read(names)
         .map_err(|what| wrong(what, "write names or patterns, separated by commas"))?;
     let (options, key) = if is_key_type(rest) {
         (Options::default(), rest)
@@ -28,7 +32,14 @@ pub(super) fn read(line: &str, number: usize, zone: StandardTime) -> Result<Sign
         wrong(error.to_string(), "use an ssh-ed25519 or ecdsa-sha2-nistp256 key, or its sk- form")
     })?;
     let Options { namespaces, validity } = options;
-    Ok(Signer { principals, written: names.to_owned(), namespaces, validity, key, person: 0 })
+    Ok(AllowedSigner {
+        principals,
+        principals_text: names.to_owned(),
+        namespaces,
+        validity,
+        key,
+        person: 0,
+    })
 }
 
 /// Splits off the names, which may be quoted as a whole.
@@ -66,8 +77,8 @@ fn is_key_type(text: &str) -> bool {
 
 #[derive(Default)]
 struct Options {
-    namespaces: Option<Patterns>,
-    validity: Validity,
+    namespaces: Option<PatternList>,
+    validity: ValidityWindow,
 }
 
 impl Options {
@@ -110,7 +121,7 @@ impl Options {
             "namespaces" if value.contains('\\') => {
                 return Err("`namespaces` contains a backslash".to_owned());
             }
-            "namespaces" => self.namespaces.replace(Patterns::read(value)?).is_some(),
+            "namespaces" => self.namespaces.replace(PatternList::read(value)?).is_some(),
             "valid-after" => self.validity.after.replace(time()?).is_some(),
             _ => self.validity.before.replace(time()?).is_some(),
         };

@@ -6,6 +6,7 @@
 //! function for each rule; `sshsig`, `signers` and `revoked` read OpenSSH's formats with the
 //! meaning that `ssh-keygen -Y verify` gives them.
 
+mod approvers;
 mod armour;
 mod judge;
 mod key;
@@ -13,26 +14,25 @@ mod krl;
 mod line;
 mod model;
 mod pattern;
-mod people;
+mod request_rules;
 mod revoked;
 mod risk;
 mod signers;
 mod sshsig;
-mod standing;
 mod submitter;
 mod validity;
-mod votes;
+mod verified_signatures;
 mod wire;
 
 pub use self::model::{
-    APPROVE_NAMESPACE, REJECT_NAMESPACE, REQUEST_NAMESPACE, Revoked, RevokedError,
-    SIGNATURE_FILES_MAX, SignatureFile, SignersError,
+    APPROVE_NAMESPACE, AllowedSignersError, REJECT_NAMESPACE, REQUEST_NAMESPACE, RevokedKeys,
+    RevokedKeysError, SIGNATURE_FILES_MAX, SignatureFile,
 };
-pub use key::{KeyError, KeyKind, SignerKey};
+pub use key::{KeyKind, SignerKey, SignerKeyError};
 pub use revoked::REVOKED_BYTES_MAX;
-pub use signers::{NotEntitled, SIGNERS_BYTES_MAX, Signers};
-pub use sshsig::{SIGNATURE_BYTES_MAX, SignatureError, SshSignature, Touch, Verified};
+pub use signers::{AllowedSigners, EntitlementError, SIGNERS_BYTES_MAX};
+pub use sshsig::{SIGNATURE_BYTES_MAX, SignatureError, SshSignature, Touch, VerifiedSshSignature};
 pub use validity::StandardTime;
 
 pub(crate) use self::model::Approval;
-pub(crate) use judge::{asked, judge};
+pub(crate) use judge::{judge, requirements};

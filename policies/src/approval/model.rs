@@ -7,9 +7,9 @@ use std::fmt;
 use model::UtcTime;
 
 use super::key::SignerKey;
-use super::pattern::Patterns;
+use super::pattern::PatternList;
 use super::sshsig::Touch;
-use super::validity::Validity;
+use super::validity::ValidityWindow;
 
 /// The namespace of a signature that approves.
 pub const APPROVE_NAMESPACE: &str = "approve.tool-exec@threegate";
@@ -31,12 +31,12 @@ pub struct SignatureFile {
 
 /// One line of `allowed_signers`: a key, its names, and the uses and times for which it may sign.
 #[derive(Clone, Debug)]
-pub(crate) struct Signer {
-    pub(crate) principals: Patterns,
+pub(crate) struct AllowedSigner {
+    pub(crate) principals: PatternList,
     /// The names as written in the file.
-    pub(crate) written: String,
-    pub(crate) namespaces: Option<Patterns>,
-    pub(crate) validity: Validity,
+    pub(crate) principals_text: String,
+    pub(crate) namespaces: Option<PatternList>,
+    pub(crate) validity: ValidityWindow,
     pub(crate) key: SignerKey,
     /// The number of the person. Lines have the same number if they share a key, or if a name could
     /// match both, directly or through further lines. Two keys or two names must not make a person
@@ -44,7 +44,7 @@ pub(crate) struct Signer {
     pub(crate) person: usize,
 }
 
-impl Signer {
+impl AllowedSigner {
     pub(crate) fn is_for(&self, namespace: &str) -> bool {
         self.namespaces.as_ref().is_none_or(|names| names.matches(namespace))
     }
@@ -52,13 +52,13 @@ impl Signer {
 
 /// A line of `allowed_signers` cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SignersError {
+pub struct AllowedSignersError {
     line: usize,
     what: String,
     advice: &'static str,
 }
 
-impl SignersError {
+impl AllowedSignersError {
     pub(super) fn new(line: usize, what: impl Into<String>, advice: &'static str) -> Self {
         Self { line, what: what.into(), advice }
     }
@@ -70,7 +70,7 @@ impl SignersError {
     }
 }
 
-impl fmt::Display for SignersError {
+impl fmt::Display for AllowedSignersError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line > 0 {
             write!(f, "line {}: ", self.line)?;
@@ -79,11 +79,11 @@ impl fmt::Display for SignersError {
     }
 }
 
-impl std::error::Error for SignersError {}
+impl std::error::Error for AllowedSignersError {}
 
 /// The keys that are revoked.
 #[derive(Clone, Debug, Default)]
-pub struct Revoked {
+pub struct RevokedKeys {
     pub(super) blobs: BTreeSet<Vec<u8>>,
     pub(super) sha1: BTreeSet<[u8; 20]>,
     pub(super) sha256: BTreeSet<[u8; 32]>,
@@ -91,12 +91,12 @@ pub struct Revoked {
 
 /// The revocation list cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RevokedError {
+pub struct RevokedKeysError {
     pub(super) line: Option<usize>,
     pub(super) what: String,
 }
 
-impl RevokedError {
+impl RevokedKeysError {
     pub(super) fn whole(what: impl Into<String>) -> Self {
         Self { line: None, what: what.into() }
     }
@@ -108,7 +108,7 @@ impl RevokedError {
     }
 }
 
-impl fmt::Display for RevokedError {
+impl fmt::Display for RevokedKeysError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(line) = self.line {
             write!(f, "line {line}: ")?;
@@ -121,7 +121,7 @@ impl fmt::Display for RevokedError {
     }
 }
 
-impl std::error::Error for RevokedError {}
+impl std::error::Error for RevokedKeysError {}
 
 /// The approval of a request.
 #[derive(Debug)]
@@ -139,7 +139,7 @@ pub(crate) struct Approval {
 
 impl Approval {
     /// Makes the approval of an unapproved request, for its preview only.
-    pub(crate) fn nobodys() -> Self {
+    pub(crate) fn unapproved() -> Self {
         let text = "not approved".to_owned();
         Self { text, signed: Vec::new(), people: 0, touches: Vec::new(), expires: None }
     }

@@ -4,7 +4,7 @@
 
 /// A list such as `*@example.org,!guest@*`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Patterns {
+pub(crate) struct PatternList {
     wanted: Vec<String>,
     unwanted: Vec<String>,
 }
@@ -12,7 +12,7 @@ pub(crate) struct Patterns {
 /// OpenSSH stops matching at 1023 bytes; this is more than any name needs.
 const PATTERN_BYTES_MAX: usize = 255;
 
-impl Patterns {
+impl PatternList {
     /// Reads a comma-separated list. A pattern that could match nothing, or that a person could not
     /// read, is an error.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
@@ -32,7 +32,7 @@ impl Patterns {
             if pattern.contains(|c: char| c.is_control() || c == '"') {
                 return Err(format!("`{shown}` contains a control character or a quote"));
             }
-            if let Some(why) = validator::misleading(pattern) {
+            if let Some(why) = validator::misleading_reason(pattern) {
                 return Err(format!("`{shown}` has {why}"));
             }
             list.push(pattern.to_owned());
@@ -62,7 +62,7 @@ impl Patterns {
 
     /// Returns whether a reader could mistake the name for one of these. It must never authorize a
     /// person: only `matches` does.
-    pub(crate) fn mean(&self, name: &str) -> bool {
+    pub(crate) fn resembles(&self, name: &str) -> bool {
         let unwanted = self.unwanted.iter().any(|it| matches(name.as_bytes(), it.as_bytes()));
         !unwanted && self.wanted().any(|it| look_alike(it, name))
     }
@@ -70,7 +70,7 @@ impl Patterns {
 
 fn look_alike(a: &str, b: &str) -> bool {
     let meet = |a: &str, b: &str| overlap(a.as_bytes(), b.as_bytes());
-    validator::looks(a, b).iter().any(|(a, b)| meet(a, b))
+    validator::comparable_spellings(a, b).iter().any(|(a, b)| meet(a, b))
 }
 
 fn matches(text: &[u8], pattern: &[u8]) -> bool {
@@ -143,10 +143,10 @@ fn both_wild(a: &[u8], b: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Patterns;
+    use super::PatternList;
 
-    fn list(text: &str) -> Patterns {
-        Patterns::read(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    fn list(text: &str) -> PatternList {
+        PatternList::read(text).unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn lists_that_could_mean_nobody_are_slips() {
         for text in ["", "a,", ",a", "!", "!bob", "a\u{7}", "a\"b", &"a".repeat(256)] {
-            assert!(Patterns::read(text).is_err(), "{text}");
+            assert!(PatternList::read(text).is_err(), "{text}");
         }
     }
 

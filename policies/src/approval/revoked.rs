@@ -8,8 +8,8 @@ use sha1::{Digest, Sha1};
 
 use super::key::SignerKey;
 use super::krl;
-use super::model::{Revoked, RevokedError};
-use super::wire::Wire;
+use super::model::{RevokedKeys, RevokedKeysError};
+use super::wire::WireReader;
 
 /// The maximum size of a revocation list in bytes.
 pub const REVOKED_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -26,30 +26,32 @@ const LISTABLE: [&str; 8] = [
     "ssh-dss",
 ];
 
-impl Revoked {
+impl RevokedKeys {
     /// Reads a list of either form.
     ///
     /// # Errors
     ///
-    /// [`RevokedError`] says what is wrong with the first thing that cannot be read.
-    pub fn parse(bytes: &[u8]) -> Result<Self, RevokedError> {
+    /// [`RevokedKeysError`] says what is wrong with the first thing that cannot be read.
+    pub fn parse(bytes: &[u8]) -> Result<Self, RevokedKeysError> {
         if bytes.len() > REVOKED_BYTES_MAX {
             let what = format!("{} bytes, larger than 16 MiB", bytes.len());
-            return Err(RevokedError::whole(what));
+            return Err(RevokedKeysError::whole(what));
         }
         if bytes.starts_with(krl::MAGIC) {
             return krl::read(bytes);
         }
         let text = std::str::from_utf8(bytes)
-            .map_err(|_| RevokedError::whole("neither a key revocation list nor text"))?;
+            .map_err(|_| RevokedKeysError::whole("neither a key revocation list nor text"))?;
         let mut revoked = Self::default();
         for (index, line) in text.split('\n').enumerate() {
             let line = line.trim_start_matches([' ', '\t']);
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let blob = blob(line)
-                .map_err(|what| RevokedError { line: Some(index + 1), what: what.to_owned() })?;
+            let blob = blob(line).map_err(|what| RevokedKeysError {
+                line: Some(index + 1),
+                what: what.to_owned(),
+            })?;
             revoked.blobs.insert(blob);
         }
         Ok(revoked)
@@ -57,7 +59,7 @@ impl Revoked {
 
     /// Returns whether this key is revoked.
     #[must_use]
-    pub fn has(&self, key: &SignerKey) -> bool {
+    pub fn contains(&self, key: &SignerKey) -> bool {
         let blob = key.blob();
         self.blobs.contains(blob)
             || self.sha256.contains(Sha256::of(blob).as_bytes())
@@ -74,6 +76,6 @@ fn blob(line: &str) -> Result<Vec<u8>, &'static str> {
     }
     let base64 = words.next().ok_or("has no key after its type")?;
     let blob = Base64::decode_vec(base64).map_err(|_| "the key is damaged")?;
-    let named = Wire::new(&blob).text().map_err(|_| "the key is damaged")?;
+    let named = WireReader::new(&blob).text().map_err(|_| "the key is damaged")?;
     if named == kind { Ok(blob) } else { Err("the key does not match its type") }
 }

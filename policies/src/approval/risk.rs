@@ -17,7 +17,7 @@ pub(crate) fn class(request: &Request, floors: &RiskFloors) -> (RiskLevel, Strin
         Sensitivity::Internal => found.push((floors.internal, "internal data")),
         Sensitivity::Confidential => found.push((floors.confidential, "confidential data")),
     }
-    let guessed = request.argv().iter().skip(1).any(|word| brings_code(word));
+    let guessed = request.argv().iter().skip(1).any(|word| carries_code(word));
     if guessed || request.has_inline_code() {
         found.push((floors.inline_code, "code on the command line"));
     }
@@ -30,7 +30,7 @@ pub(crate) fn class(request: &Request, floors: &RiskFloors) -> (RiskLevel, Strin
 /// Returns whether a word carries code: `-c`, `-e`, `-p` in any spelling or bundle, a `data:` URL,
 /// or the module `timeit`. A script's own option of that name counts too, which only makes the
 /// class stricter.
-fn brings_code(word: &str) -> bool {
+fn carries_code(word: &str) -> bool {
     if word.contains("timeit") || has_data_url(word) {
         return true;
     }
@@ -52,7 +52,7 @@ fn has_data_url(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::brings_code;
+    use super::carries_code;
 
     #[test]
     fn code_is_seen_in_every_spelling() {
@@ -74,11 +74,11 @@ mod tests {
             "-mtimeit",
             "-Bmtimeit",
         ] {
-            assert!(brings_code(word), "{word}");
+            assert!(carries_code(word), "{word}");
         }
         for word in ["c", "script.py", "-", "--", "-X", "--evaluate", "-O", "data.csv", "/in/data"]
         {
-            assert!(!brings_code(word), "{word}");
+            assert!(!carries_code(word), "{word}");
         }
     }
 }

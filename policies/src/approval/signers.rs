@@ -7,8 +7,8 @@ use model::UtcTime;
 
 use super::key::SignerKey;
 use super::line;
-use super::model::{APPROVE_NAMESPACE, Revoked, Signer, SignersError};
-use super::sshsig::Verified;
+use super::model::{APPROVE_NAMESPACE, AllowedSigner, AllowedSignersError, RevokedKeys};
+use super::sshsig::VerifiedSshSignature;
 use super::validity::StandardTime;
 
 /// The maximum size of an `allowed_signers` file in bytes.
@@ -17,14 +17,14 @@ const SIGNERS_MAX: usize = 1024;
 
 /// The keys whose signatures can approve or reject.
 #[derive(Clone, Debug)]
-pub struct Signers {
-    entries: Vec<Signer>,
-    revoked: Revoked,
+pub struct AllowedSigners {
+    entries: Vec<AllowedSigner>,
+    revoked: RevokedKeys,
 }
 
 /// The reason why a verified signature does not count for a principal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NotEntitled {
+pub enum EntitlementError {
     /// The key is on the revocation list.
     Revoked,
     /// No line has this key for this principal.
@@ -35,13 +35,13 @@ pub enum NotEntitled {
     Time,
 }
 
-impl Signers {
+impl AllowedSigners {
     /// Reads the text of an `allowed_signers` file; times in it without `Z` are UTC.
     ///
     /// # Errors
     ///
-    /// [`SignersError`] names the first line that cannot be used.
-    pub fn parse(text: &str) -> Result<Self, SignersError> {
+    /// [`AllowedSignersError`] names the first line that cannot be used.
+    pub fn parse(text: &str) -> Result<Self, AllowedSignersError> {
         Self::parse_in(text, StandardTime::UTC)
     }
 
@@ -50,17 +50,17 @@ impl Signers {
     ///
     /// # Errors
     ///
-    /// [`SignersError`] names the first line that cannot be used.
-    pub fn parse_in(text: &str, zone: StandardTime) -> Result<Self, SignersError> {
+    /// [`AllowedSignersError`] names the first line that cannot be used.
+    pub fn parse_in(text: &str, zone: StandardTime) -> Result<Self, AllowedSignersError> {
         if text.len() > SIGNERS_BYTES_MAX {
             let what = format!("{} bytes, larger than 1 MiB", text.len());
-            return Err(SignersError::new(0, what, "shorten the file"));
+            return Err(AllowedSignersError::new(0, what, "shorten the file"));
         }
         if text.starts_with('\u{feff}') {
             let advice = "save the file as UTF-8 without a BOM";
-            return Err(SignersError::new(1, "begins with a byte order mark", advice));
+            return Err(AllowedSignersError::new(1, "begins with a byte order mark", advice));
         }
-        let mut signers = Self { entries: Vec::new(), revoked: Revoked::default() };
+        let mut signers = Self { entries: Vec::new(), revoked: RevokedKeys::default() };
         for (index, line) in text.lines().enumerate() {
             let line = line.trim_matches([' ', '\t', '\r']);
             if line.is_empty() || line.starts_with('#') {
@@ -68,7 +68,11 @@ impl Signers {
             }
             if signers.entries.len() == SIGNERS_MAX {
                 let what = "more than 1024 lines with keys";
-                return Err(SignersError::new(index + 1, what, "remove keys that are not in use"));
+                return Err(AllowedSignersError::new(
+                    index + 1,
+                    what,
+                    "remove keys that are not in use",
+                ));
             }
             signers.add(line::read(line, index + 1, zone)?);
         }
@@ -77,7 +81,7 @@ impl Signers {
 
     /// Returns the same keys with a revocation list. A revoked key counts for nothing.
     #[must_use]
-    pub fn without(self, revoked: Revoked) -> Self {
+    pub fn with_revoked(self, revoked: RevokedKeys) -> Self {
         Self { revoked, ..self }
     }
 
@@ -90,7 +94,7 @@ impl Signers {
     /// Returns whether this key is on the revocation list.
     #[must_use]
     pub fn is_revoked(&self, key: &SignerKey) -> bool {
-        self.revoked.has(key)
+        self.revoked.contains(key)
     }
 
     /// Returns the names, as written, of the first line that has this key and is valid then.
@@ -98,7 +102,7 @@ impl Signers {
     #[must_use]
     pub fn principals_of(&self, key: &SignerKey, at: UtcTime) -> Option<&str> {
         let line = self.of_key(key).find(|line| line.validity.holds(at))?;
-        Some(&line.written)
+        Some(&line.principals_text)
     }
 
     /// Checks that a verified signature counts for this principal at that time. `ssh-keygen -Y
@@ -106,22 +110,22 @@ impl Signers {
     ///
     /// # Errors
     ///
-    /// [`NotEntitled`] states the reason.
+    /// [`EntitlementError`] states the reason.
     pub fn entitles(
         &self,
-        verified: &Verified,
+        verified: &VerifiedSshSignature,
         principal: &str,
         at: UtcTime,
-    ) -> Result<(), NotEntitled> {
+    ) -> Result<(), EntitlementError> {
         if self.is_revoked(verified.key()) {
-            return Err(NotEntitled::Revoked);
+            return Err(EntitlementError::Revoked);
         }
-        let mut why = NotEntitled::Unknown;
+        let mut why = EntitlementError::Unknown;
         for line in self.of_key(verified.key()).filter(|it| it.principals.matches(principal)) {
             if !line.is_for(verified.namespace()) {
-                why = NotEntitled::Namespace;
+                why = EntitlementError::Namespace;
             } else if !line.validity.holds(at) {
-                why = NotEntitled::Time;
+                why = EntitlementError::Time;
             } else {
                 return Ok(());
             }
@@ -134,29 +138,33 @@ impl Signers {
     ///
     /// # Errors
     ///
-    /// [`NotEntitled`] states why no line does.
-    pub(crate) fn names_for(&self, verified: &Verified, at: UtcTime) -> Result<&str, NotEntitled> {
+    /// [`EntitlementError`] states why no line does.
+    pub(crate) fn names_for(
+        &self,
+        verified: &VerifiedSshSignature,
+        at: UtcTime,
+    ) -> Result<&str, EntitlementError> {
         if self.is_revoked(verified.key()) {
-            return Err(NotEntitled::Revoked);
+            return Err(EntitlementError::Revoked);
         }
-        let mut why = NotEntitled::Unknown;
+        let mut why = EntitlementError::Unknown;
         for line in self.of_key(verified.key()) {
             match (line.is_for(verified.namespace()), line.validity.holds(at)) {
-                (true, true) => return Ok(&line.written),
-                (true, false) => why = NotEntitled::Time,
-                (false, _) if why == NotEntitled::Unknown => why = NotEntitled::Namespace,
+                (true, true) => return Ok(&line.principals_text),
+                (true, false) => why = EntitlementError::Time,
+                (false, _) if why == EntitlementError::Unknown => why = EntitlementError::Namespace,
                 (false, _) => {}
             }
         }
         Err(why)
     }
 
-    pub(crate) fn of_key<'s>(&'s self, key: &SignerKey) -> impl Iterator<Item = &'s Signer> {
+    pub(crate) fn of_key<'s>(&'s self, key: &SignerKey) -> impl Iterator<Item = &'s AllowedSigner> {
         self.entries.iter().filter(move |entry| entry.key == *key)
     }
 
     /// Returns the keys that may approve at that time: valid then, for that use, and not revoked.
-    pub(crate) fn approvers_at(&self, approved: UtcTime) -> impl Iterator<Item = &Signer> {
+    pub(crate) fn approvers_at(&self, approved: UtcTime) -> impl Iterator<Item = &AllowedSigner> {
         self.entries.iter().filter(move |entry| {
             entry.is_for(APPROVE_NAMESPACE)
                 && entry.validity.holds(approved)
@@ -166,18 +174,18 @@ impl Signers {
 
     /// Returns whether any line could give this person the name, including names that only look
     /// alike.
-    pub(crate) fn may_be(&self, person: usize, name: &str) -> bool {
-        self.entries.iter().any(|entry| entry.person == person && entry.principals.mean(name))
+    pub(crate) fn person_may_be(&self, person: usize, name: &str) -> bool {
+        self.entries.iter().any(|entry| entry.person == person && entry.principals.resembles(name))
     }
 
     /// Returns whether both names may belong to one person.
-    pub(crate) fn may_be_one(&self, name: &str, other: &str) -> bool {
-        let called = self.entries.iter().filter(|entry| entry.principals.mean(name));
-        called.into_iter().any(|entry| self.may_be(entry.person, other))
+    pub(crate) fn may_be_same_person(&self, name: &str, other: &str) -> bool {
+        let called = self.entries.iter().filter(|entry| entry.principals.resembles(name));
+        called.into_iter().any(|entry| self.person_may_be(entry.person, other))
     }
 
-    fn add(&mut self, mut signer: Signer) {
-        let same = |entry: &Signer| {
+    fn add(&mut self, mut signer: AllowedSigner) {
+        let same = |entry: &AllowedSigner| {
             entry.key == signer.key || entry.principals.overlaps(&signer.principals)
         };
         let people: Vec<usize> =

@@ -1,5 +1,5 @@
 //! SSH signatures of files (OpenSSH's PROTOCOL.sshsig), read and verified over exact bytes. A
-//! signature is a claim until it is verified. Only verification may make a [`Verified`]. For a
+//! signature is a claim until it is verified. Only verification may make a [`VerifiedSshSignature`]. For a
 //! security key the proof includes a touch, which `ssh-keygen -Y verify` does not check.
 
 use std::fmt;
@@ -8,8 +8,8 @@ use ed25519_dalek::Verifier;
 use ssh_key::{Algorithm, EcdsaCurve, HashAlg, Signature, SshSig};
 
 use super::armour;
-use super::key::{KeyError, KeyKind, SignerKey};
-use super::wire::{Malformed, Wire};
+use super::key::{KeyKind, SignerKey, SignerKeyError};
+use super::wire::{WireFormatError, WireReader};
 
 /// The maximum size of a signature file in bytes.
 pub const SIGNATURE_BYTES_MAX: usize = 16 * 1024;
@@ -57,13 +57,13 @@ impl Touch {
 /// The proof that the owner of this key signed these bytes for this use.
 #[must_use]
 #[derive(Debug)]
-pub struct Verified {
+pub struct VerifiedSshSignature {
     key: SignerKey,
     namespace: String,
     touch: Option<Touch>,
 }
 
-impl Verified {
+impl VerifiedSshSignature {
     /// Returns the key.
     #[must_use]
     pub fn key(&self) -> &SignerKey {
@@ -95,11 +95,11 @@ pub enum SignatureError {
     /// A hash other than sha256 and sha512.
     Hash(String),
     /// A key that may not sign.
-    Key(KeyError),
+    Key(SignerKeyError),
     /// A signature of another kind than its key.
     Mismatch(KeyKind),
     /// A signature of other bytes or by another key.
-    Wrong {
+    Unverified {
         /// The fingerprint of the key in the signature.
         fingerprint: String,
     },
@@ -124,7 +124,7 @@ impl fmt::Display for SignatureError {
             Self::Mismatch(kind) => {
                 write!(f, "the signature type does not match its key, {}", kind.as_str())
             }
-            Self::Wrong { fingerprint } => {
+            Self::Unverified { fingerprint } => {
                 write!(f, "does not verify over these bytes with key {fingerprint}")
             }
             Self::NoTouch { fingerprint } => {
@@ -136,8 +136,8 @@ impl fmt::Display for SignatureError {
 
 impl std::error::Error for SignatureError {}
 
-impl From<Malformed> for SignatureError {
-    fn from(_: Malformed) -> Self {
+impl From<WireFormatError> for SignatureError {
+    fn from(_: WireFormatError) -> Self {
         Self::NotASignature
     }
 }
@@ -152,12 +152,12 @@ impl SshSignature {
         if armoured.len() > SIGNATURE_BYTES_MAX {
             return Err(SignatureError::TooLarge);
         }
-        let blob = armour::inside(armoured).ok_or(SignatureError::NotASignature)?;
+        let blob = armour::decode(armoured).ok_or(SignatureError::NotASignature)?;
         Self::from_blob(&blob)
     }
 
     fn from_blob(blob: &[u8]) -> Result<Self, SignatureError> {
-        let mut wire = Wire::new(blob);
+        let mut wire = WireReader::new(blob);
         if wire.take(MAGIC.len())? != MAGIC {
             return Err(SignatureError::NotASignature);
         }
@@ -177,7 +177,7 @@ impl SshSignature {
             "sha512" => HashAlg::Sha512,
             other => return Err(SignatureError::Hash(other.to_owned())),
         };
-        let (signature, trailer) = seal(key.kind(), wire.string()?)?;
+        let (signature, trailer) = read_signature(key.kind(), wire.string()?)?;
         wire.finish()?;
         let touch = trailer
             .map(|(flags, counter)| Touch { user_verified: flags & FLAG_VERIFIED != 0, counter });
@@ -202,25 +202,25 @@ impl SshSignature {
     ///
     /// # Errors
     ///
-    /// [`SignatureError::Wrong`] or [`SignatureError::NoTouch`].
-    pub fn verify(self, message: &[u8]) -> Result<Verified, SignatureError> {
+    /// [`SignatureError::Unverified`] or [`SignatureError::NoTouch`].
+    pub fn verify(self, message: &[u8]) -> Result<VerifiedSshSignature, SignatureError> {
         let fingerprint = || self.key.fingerprint();
         let signed = SshSig::signed_data(&self.namespace, self.hash, message).ok();
         let holds = signed.is_some_and(|it| self.key.data().verify(&it, &self.signature).is_ok());
         if !holds {
-            return Err(SignatureError::Wrong { fingerprint: fingerprint() });
+            return Err(SignatureError::Unverified { fingerprint: fingerprint() });
         }
         if !self.present {
             return Err(SignatureError::NoTouch { fingerprint: fingerprint() });
         }
-        Ok(Verified { key: self.key, namespace: self.namespace, touch: self.touch })
+        Ok(VerifiedSshSignature { key: self.key, namespace: self.namespace, touch: self.touch })
     }
 }
 
 type Trailer = Option<(u8, u32)>;
 
-fn seal(kind: KeyKind, blob: &[u8]) -> Result<(Signature, Trailer), SignatureError> {
-    let mut wire = Wire::new(blob);
+fn read_signature(kind: KeyKind, blob: &[u8]) -> Result<(Signature, Trailer), SignatureError> {
+    let mut wire = WireReader::new(blob);
     if wire.text()? != kind.as_str() {
         return Err(SignatureError::Mismatch(kind));
     }

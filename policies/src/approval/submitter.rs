@@ -3,31 +3,33 @@
 
 use validator::Code;
 
-use super::people::People;
-use crate::evidence::Submission;
+use super::approvers::Approvers;
+use crate::evidence::SubmissionOrigin;
 use crate::findings::Findings;
-use crate::grounds::RuleName;
 use crate::model::ApprovalRules;
+use crate::reasons::RuleName;
 
 const RULE: RuleName = RuleName::ApprovalSubmitter;
 
 /// Returns the description of the approval for the record.
 pub(super) fn judge(
-    people: &People<'_, '_>,
+    people: &Approvers<'_, '_>,
     rules: &ApprovalRules,
-    submission: &Submission,
+    submission: &SubmissionOrigin,
     findings: &mut Findings,
 ) -> Option<String> {
     let (uid, name, invoked) = match submission {
-        Submission::Invoked { uid, name } => (*uid, name.as_deref(), true),
-        Submission::Dropped { owner, owner_name } => (owner.get(), owner_name.as_deref(), false),
+        SubmissionOrigin::Invoked { uid, name } => (*uid, name.as_deref(), true),
+        SubmissionOrigin::Submitted { owner, owner_name } => {
+            (owner.get(), owner_name.as_deref(), false)
+        }
     };
     let who = name.map_or_else(|| uid.to_string(), model::escape_line);
-    let listed = rules.knows(submission);
-    if !rules.self_approval && people.ask_as(name.unwrap_or(&who)) {
+    let listed = rules.is_approver(submission);
+    if !rules.self_approval && people.requester_may_be(name.unwrap_or(&who)) {
         let reason = format!("{who} is the requester and cannot approve this run");
         let hint = "have another person submit the request";
-        findings.lack(RULE, Code::ApprovalSelf, reason, hint);
+        findings.refuse_pending(RULE, Code::ApprovalSelf, reason, hint);
         return None;
     }
     if invoked && (rules.invoker || listed) {
@@ -41,6 +43,6 @@ pub(super) fn judge(
     let role = if invoked { "invoker" } else { "owner" };
     let reason = format!("{role} {who} is not an approver of policy approval.owners");
     let hint = "have an approver submit the request, or name this user in approval.owners";
-    findings.lack(RULE, Code::ApprovalPrincipal, reason, hint);
+    findings.refuse_pending(RULE, Code::ApprovalPrincipal, reason, hint);
     None
 }

@@ -5,12 +5,12 @@ use model::UtcTime;
 
 /// The time window of a key. Both ends are included, as with `ssh-keygen`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Validity {
+pub(crate) struct ValidityWindow {
     pub(crate) after: Option<UtcTime>,
     pub(crate) before: Option<UtcTime>,
 }
 
-impl Validity {
+impl ValidityWindow {
     pub(crate) fn holds(&self, at: UtcTime) -> bool {
         self.after.is_none_or(|after| after <= at) && self.before.is_none_or(|before| at <= before)
     }
@@ -62,7 +62,7 @@ pub(crate) fn read_time(text: &str, zone: StandardTime) -> Option<UtcTime> {
 mod tests {
     use model::UtcTime;
 
-    use super::{StandardTime, Validity};
+    use super::{StandardTime, ValidityWindow};
 
     fn read_time(text: &str) -> Option<UtcTime> {
         super::read_time(text, StandardTime::UTC)
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn both_ends_belong_to_the_window() {
-        let window = Validity { after: read_time("20260101"), before: read_time("20260201") };
+        let window = ValidityWindow { after: read_time("20260101"), before: read_time("20260201") };
         for (at, inside) in [
             ("20251231235959", false),
             ("20260101", true),
@@ -127,6 +127,6 @@ mod tests {
             assert_eq!(read_time(at).map(|at| window.holds(at)), Some(inside), "{at}");
         }
         assert!(!window.is_empty());
-        assert!(Validity { after: window.before, before: window.after }.is_empty());
+        assert!(ValidityWindow { after: window.before, before: window.after }.is_empty());
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use model::{UtcTime, escape_line};
 
-use super::answer::{Answer, NotAccepted};
+use super::answer::{PermissionAnswer, PermissionAnswerError};
 use super::model::Author;
-use crate::approval::{NotEntitled, SignatureFile, Signers, SshSignature};
+use crate::approval::{AllowedSigners, EntitlementError, SignatureFile, SshSignature};
 
 /// The namespace of a signature over the bytes of an answer.
 pub const PERMISSION_NAMESPACE: &str = "permission.tool-exec@threegate";
@@ -16,7 +16,7 @@ pub const PERMISSION_NAMESPACE: &str = "permission.tool-exec@threegate";
 #[derive(Clone, Debug, Default)]
 pub struct AnswerRules {
     /// The keys whose signatures count.
-    pub signers: Option<Signers>,
+    pub signers: Option<AllowedSigners>,
     /// The users of the host whose own files count without a signature.
     pub uids: BTreeSet<u32>,
 }
@@ -43,22 +43,22 @@ pub struct FileOwner {
 
 /// An answer whose author the rules accept.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Accepted {
-    pub(crate) answer: Answer,
+pub struct AcceptedAnswer {
+    pub(crate) answer: PermissionAnswer,
     pub(crate) by: Author,
 }
 
-impl Accepted {
+impl AcceptedAnswer {
     /// Makes an answer that the embedding program vouches for. The program must have asked the
     /// deciding person, and must know that only this person can have written the answer.
     #[must_use]
-    pub fn vouched(answer: Answer, program: &str) -> Self {
+    pub fn vouched_for(answer: PermissionAnswer, program: &str) -> Self {
         Self { answer, by: Author::Program(program.to_owned()) }
     }
 
     /// Returns the answer.
     #[must_use]
-    pub fn answer(&self) -> &Answer {
+    pub fn answer(&self) -> &PermissionAnswer {
         &self.answer
     }
 
@@ -73,29 +73,29 @@ impl AnswerRules {
     /// Reads the answer and checks that its author's answers count.
     ///
     /// # Errors
-    /// [`NotAccepted`] states the problem, and for each signature the reason why it does not count.
+    /// [`PermissionAnswerError`] states the problem, and for each signature the reason why it does not count.
     pub fn accept(
         &self,
         bytes: &[u8],
         evidence: &AnswerEvidence<'_>,
-    ) -> Result<Accepted, NotAccepted> {
-        let answer = Answer::read(bytes)?;
+    ) -> Result<AcceptedAnswer, PermissionAnswerError> {
+        let answer = PermissionAnswer::read(bytes)?;
         let mut why_not = Vec::new();
         for file in evidence.signatures {
             match self.signer(bytes, file, evidence.now) {
-                Ok(by) => return Ok(Accepted { answer, by }),
+                Ok(by) => return Ok(AcceptedAnswer { answer, by }),
                 Err(why) => why_not.push(format!("{}: {why}", escape_line(&file.name))),
             }
         }
         match evidence.owner.map(|owner| self.owner(owner)) {
-            Some(Ok(by)) => return Ok(Accepted { answer, by }),
+            Some(Ok(by)) => return Ok(AcceptedAnswer { answer, by }),
             Some(Err(why)) => why_not.push(why),
             None => {}
         }
         if evidence.signatures.is_empty() && self.signers.is_some() {
             why_not.push(format!("no signature in namespace {PERMISSION_NAMESPACE}"));
         }
-        Err(NotAccepted(why_not.join("; ")))
+        Err(PermissionAnswerError(why_not.join("; ")))
     }
 
     fn signer(&self, bytes: &[u8], file: &SignatureFile, now: UtcTime) -> Result<Author, String> {
@@ -128,11 +128,11 @@ impl AnswerRules {
     }
 }
 
-fn reason(why: NotEntitled) -> &'static str {
+fn reason(why: EntitlementError) -> &'static str {
     match why {
-        NotEntitled::Revoked => "is revoked",
-        NotEntitled::Unknown => "is not in allowed_signers",
-        NotEntitled::Namespace => "may not answer for permissions",
-        NotEntitled::Time => "is not valid now",
+        EntitlementError::Revoked => "is revoked",
+        EntitlementError::Unknown => "is not in allowed_signers",
+        EntitlementError::Namespace => "may not answer for permissions",
+        EntitlementError::Time => "is not valid now",
     }
 }

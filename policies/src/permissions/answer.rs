@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use validator::read_json;
 
 use super::as_text;
-use super::ask::AskId;
 use super::contract::{ANSWER_TYPE, CONTRACT_VERSION};
-use super::name::{Source, ToolName};
+use super::name::{PermissionSource, ToolName};
+use super::request::PermissionRequestId;
 
 /// The maximum size of an answer in bytes.
 pub const ANSWER_BYTES_MAX: usize = 128 * 1024;
@@ -23,11 +23,11 @@ const USES_MAX: u32 = 1_000_000;
 /// An answer file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
+pub struct PermissionAnswer {
     r#type: String,
     version: String,
     /// The permission request that it answers.
-    pub answers: Answered,
+    pub answers: AnsweredRequest,
     /// The answer: the contract's success emission.
     pub data: AnswerData,
     /// The restrictions of a grant, by tool.
@@ -38,14 +38,14 @@ pub struct Answer {
 /// The permission request that an answer belongs to.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Answered {
+pub struct AnsweredRequest {
     /// The id of the request.
-    pub id: AskId,
+    pub id: PermissionRequestId,
     /// The digest of its file.
     #[serde(with = "as_text")]
     pub sha256: Sha256,
     /// The source of the request.
-    pub source: Source,
+    pub source: PermissionSource,
 }
 
 /// The contract's success emission.
@@ -73,13 +73,13 @@ pub struct GrantLimits {
     pub expires_utc: Option<UtcTime>,
     /// The inputs that the grant covers.
     #[serde(default)]
-    pub arguments: Arguments,
+    pub arguments: CoveredInputs,
 }
 
 /// The inputs that a grant covers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Arguments {
+pub enum CoveredInputs {
     /// Any input, as with a grant in the seed.
     #[default]
     Any,
@@ -89,21 +89,21 @@ pub enum Arguments {
 
 /// The reason why an answer does not count.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NotAccepted(pub(super) String);
+pub struct PermissionAnswerError(pub(super) String);
 
-impl fmt::Display for NotAccepted {
+impl fmt::Display for PermissionAnswerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for NotAccepted {}
+impl std::error::Error for PermissionAnswerError {}
 
-impl Answer {
+impl PermissionAnswer {
     /// Makes an answer to one permission request.
     #[must_use]
-    pub fn to(
-        answers: Answered,
+    pub fn new(
+        answers: AnsweredRequest,
         data: AnswerData,
         limits: BTreeMap<ToolName, GrantLimits>,
     ) -> Self {
@@ -114,9 +114,9 @@ impl Answer {
     /// Reads an answer file, strictly, because a person reads it too.
     ///
     /// # Errors
-    /// [`NotAccepted`] states the problem.
-    pub fn read(bytes: &[u8]) -> Result<Self, NotAccepted> {
-        let wrong = |what: String| NotAccepted(escape_line(&what));
+    /// [`PermissionAnswerError`] states the problem.
+    pub fn read(bytes: &[u8]) -> Result<Self, PermissionAnswerError> {
+        let wrong = |what: String| PermissionAnswerError(escape_line(&what));
         let value = read_json(bytes, ANSWER_BYTES_MAX).map_err(|it| wrong(it.to_string()))?;
         if has_null(&value) {
             // A limit that is null looks like a missing limit.
@@ -124,7 +124,7 @@ impl Answer {
         }
         let answer: Self =
             serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
-        match answer.fault() {
+        match answer.problem() {
             None => Ok(answer),
             Some(what) => Err(wrong(what)),
         }
@@ -139,7 +139,7 @@ impl Answer {
         bytes
     }
 
-    fn fault(&self) -> Option<String> {
+    fn problem(&self) -> Option<String> {
         if self.r#type != ANSWER_TYPE || self.version != CONTRACT_VERSION {
             return Some(format!("not `{ANSWER_TYPE}` of version {CONTRACT_VERSION}"));
         }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use validator::{JsonError, Request, Work, read_json};
 
-use super::name::{NotAName, Source, ToolName};
+use super::name::{NameError, PermissionSource, ToolName};
 
 /// The maximum number of tools in one permission request.
 pub const TOOLS_MAX: usize = 64;
@@ -20,7 +20,7 @@ pub const CALLS_BYTES_MAX: usize = 128 * 1024;
 
 /// One tool of a permission request (seed 003, the values of `tools`).
 #[derive(Clone, PartialEq, Debug)]
-pub struct AskedTool {
+pub struct ToolCalls {
     /// The tool's own name, if agents know it by another.
     pub original_name: String,
     /// The kind of tool: `arvo`, `mcp`, `internal`, or `toolexec` for runs of this program.
@@ -31,11 +31,11 @@ pub struct AskedTool {
 
 /// The tools of one permission request, by the name that agents use.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Calls(BTreeMap<ToolName, AskedTool>);
+pub struct PermissionCalls(BTreeMap<ToolName, ToolCalls>);
 
 /// The reason why the calls cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum NotCalls {
+pub enum CallsError {
     /// Not JSON that every reader understands in the same way.
     Json(JsonError),
     /// A wrong form or an invalid name.
@@ -43,10 +43,10 @@ pub enum NotCalls {
     /// Too many: the limit is 64 tools with 64 calls each.
     TooMany,
     /// A definition or call that names another tool than its key.
-    OtherName(ToolName),
+    NameMismatch(ToolName),
 }
 
-impl fmt::Display for NotCalls {
+impl fmt::Display for CallsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Json(error) => write!(f, "permission request: {error}"),
@@ -54,48 +54,48 @@ impl fmt::Display for NotCalls {
             Self::TooMany => {
                 write!(f, "permission request: more than {TOOLS_MAX} tools, or {CALLS_MAX} of one")
             }
-            Self::OtherName(tool) => {
+            Self::NameMismatch(tool) => {
                 write!(f, "permission request: tools.{tool}: names another tool")
             }
         }
     }
 }
 
-impl std::error::Error for NotCalls {}
+impl std::error::Error for CallsError {}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
-    source: Source,
-    tools: BTreeMap<ToolName, ToolForm>,
+struct RawCalls {
+    source: PermissionSource,
+    tools: BTreeMap<ToolName, RawTool>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ToolForm {
-    definition: Option<Definition>,
+struct RawTool {
+    definition: Option<RawToolDefinition>,
     #[serde(default)]
-    requests: Vec<CallForm>,
+    requests: Vec<RawCall>,
 }
 
 /// Only these members of a server's entry matter. `description`, `inputSchema` and others are
 /// ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Definition {
+struct RawToolDefinition {
     name: String,
-    server_config: Option<Server>,
+    server_config: Option<RawToolServer>,
 }
 
 #[derive(Deserialize)]
-struct Server {
+struct RawToolServer {
     kind: String,
     name: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct CallForm {
+struct RawCall {
     /// The id of the call in the model's turn; ignored.
     #[serde(rename = "toolUseId")]
     _tool_use_id: Option<String>,
@@ -103,7 +103,7 @@ struct CallForm {
     input: Map<String, Value>,
 }
 
-impl Calls {
+impl PermissionCalls {
     /// Makes an empty list.
     #[must_use]
     pub fn new() -> Self {
@@ -121,42 +121,46 @@ impl Calls {
         let tool = ToolName::of_run(request.language());
         let inputs = input.as_object().cloned().into_iter().collect();
         let name = tool.as_str().to_owned();
-        let asked = AskedTool { original_name: name, kind: "toolexec".into(), inputs };
+        let asked = ToolCalls { original_name: name, kind: "toolexec".into(), inputs };
         Self(BTreeMap::from([(tool, asked)]))
     }
 
     /// Adds a tool. Further calls of the same tool are added to its inputs.
     ///
     /// # Errors
-    /// [`NotCalls::TooMany`].
-    pub fn ask(&mut self, tool: ToolName, inputs: Vec<Map<String, Value>>) -> Result<(), NotCalls> {
+    /// [`CallsError::TooMany`].
+    pub fn add(
+        &mut self,
+        tool: ToolName,
+        inputs: Vec<Map<String, Value>>,
+    ) -> Result<(), CallsError> {
         let name = tool.as_str().to_owned();
-        let asked = self.0.entry(tool).or_insert_with(|| AskedTool {
+        let asked = self.0.entry(tool).or_insert_with(|| ToolCalls {
             original_name: name,
             kind: "internal".into(),
             inputs: Vec::new(),
         });
         asked.inputs.extend(inputs);
-        let crowded = self.0.len() > TOOLS_MAX || asked_too_much(&self.0);
-        if crowded { Err(NotCalls::TooMany) } else { Ok(()) }
+        let crowded = self.0.len() > TOOLS_MAX || has_too_many_calls(&self.0);
+        if crowded { Err(CallsError::TooMany) } else { Ok(()) }
     }
 
     /// Reads `{"source": …, "tools": {<name>: {"definition": …, "requests": [{"input": …}]}}}`, the
     /// parameters of the seed's `get` and `requestBuilder`.
     ///
     /// # Errors
-    /// [`NotCalls`] states the problem.
-    pub fn read(bytes: &[u8]) -> Result<(Source, Self), NotCalls> {
-        let value = read_json(bytes, CALLS_BYTES_MAX).map_err(NotCalls::Json)?;
-        let form: Form =
-            serde_json::from_value(value).map_err(|error| NotCalls::Form(error.to_string()))?;
+    /// [`CallsError`] states the problem.
+    pub fn read(bytes: &[u8]) -> Result<(PermissionSource, Self), CallsError> {
+        let value = read_json(bytes, CALLS_BYTES_MAX).map_err(CallsError::Json)?;
+        let form: RawCalls =
+            serde_json::from_value(value).map_err(|error| CallsError::Form(error.to_string()))?;
         let mut tools = BTreeMap::new();
         for (tool, form) in form.tools {
-            let asked = form.asked(&tool)?;
+            let asked = form.into_calls(&tool)?;
             tools.insert(tool, asked);
         }
-        if tools.len() > TOOLS_MAX || asked_too_much(&tools) {
-            return Err(NotCalls::TooMany);
+        if tools.len() > TOOLS_MAX || has_too_many_calls(&tools) {
+            return Err(CallsError::TooMany);
         }
         Ok((form.source, Self(tools)))
     }
@@ -168,7 +172,7 @@ impl Calls {
     }
 
     /// Returns the tools with their calls, ordered by name.
-    pub fn iter(&self) -> impl Iterator<Item = (&ToolName, &AskedTool)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&ToolName, &ToolCalls)> {
         self.0.iter()
     }
 
@@ -181,7 +185,7 @@ impl Calls {
 
     /// Returns the digest of the calls. It is the same for the same source, tools and inputs in any
     /// member order.
-    pub(crate) fn sha256(&self, source: &Source) -> Sha256 {
+    pub(crate) fn sha256(&self, source: &PermissionSource) -> Sha256 {
         let tools: BTreeMap<_, Vec<String>> = self
             .iter()
             .map(|(tool, asked)| (tool, asked.digests().map(|it| it.to_string()).collect()))
@@ -193,13 +197,13 @@ impl Calls {
     }
 }
 
-impl ToolForm {
-    fn asked(self, tool: &ToolName) -> Result<AskedTool, NotCalls> {
+impl RawTool {
+    fn into_calls(self, tool: &ToolName) -> Result<ToolCalls, CallsError> {
         let other = |name: &str| name != tool.as_str();
         let names = self.requests.iter().filter_map(|call| call.name.as_deref());
         let definition = self.definition.as_ref().map(|it| it.name.as_str());
         if names.chain(definition).any(other) {
-            return Err(NotCalls::OtherName(tool.clone()));
+            return Err(CallsError::NameMismatch(tool.clone()));
         }
         let server = self.definition.and_then(|it| it.server_config);
         let (kind, original) = match server {
@@ -208,22 +212,22 @@ impl ToolForm {
         };
         // Both are shown to a person and must be readable, like names.
         let shows = |text: &str| text.parse::<ToolName>();
-        let form = |error: NotAName| NotCalls::Form(format!("tools.{tool}: {error}"));
+        let form = |error: NameError| CallsError::Form(format!("tools.{tool}: {error}"));
         let original_name = original.unwrap_or_else(|| tool.as_str().to_owned());
         shows(&kind).and(shows(&original_name)).map_err(form)?;
         let inputs = self.requests.into_iter().map(|call| call.input).collect();
-        Ok(AskedTool { original_name, kind, inputs })
+        Ok(ToolCalls { original_name, kind, inputs })
     }
 }
 
-impl AskedTool {
+impl ToolCalls {
     /// Returns the digest of each input.
     pub(crate) fn digests(&self) -> impl Iterator<Item = Sha256> {
         self.inputs.iter().map(digest)
     }
 }
 
-fn asked_too_much(tools: &BTreeMap<ToolName, AskedTool>) -> bool {
+fn has_too_many_calls(tools: &BTreeMap<ToolName, ToolCalls>) -> bool {
     tools.values().any(|asked| asked.inputs.len() > CALLS_MAX)
 }
 

@@ -6,16 +6,16 @@ use model::UtcTime;
 use serde::{Deserialize, Serialize};
 
 use super::as_text;
-use super::ask::{AskId, OpenAsk};
-use super::grant::{Denial, Grant, GrantId, Standing};
+use super::grant::{GrantId, PermissionDenial, PermissionGrant, ToolGrants};
 use super::model::Author;
-use super::name::{Source, ToolName};
+use super::name::{PermissionSource, ToolName};
+use super::request::{OpenPermissionRequest, PermissionRequestId};
 use super::trace::Traceparent;
 
 /// One entry of the trail.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct TrailEntry {
     /// The number, one more than that of the previous entry.
     pub number: u64,
     /// The time.
@@ -26,30 +26,30 @@ pub struct Entry {
     /// The author.
     pub by: Author,
     /// The change.
-    pub change: Change,
+    pub change: PermissionChange,
 }
 
 /// A change of permissions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub enum Change {
+pub enum PermissionChange {
     /// A permission request was filed.
-    Lodged(OpenAsk),
+    Lodged(OpenPermissionRequest),
     /// A permission request was withdrawn and can no longer be answered.
     Withdrawn {
         /// The permission request.
-        request: AskId,
+        request: PermissionRequestId,
     },
     /// A person answered.
     Answered {
         /// The permission request.
-        request: AskId,
+        request: PermissionRequestId,
         /// The source.
-        source: Source,
+        source: PermissionSource,
         /// The tools granted.
-        granted: Vec<Granted>,
+        granted: Vec<GrantedTool>,
         /// The tools denied.
-        denied: Vec<Denied>,
+        denied: Vec<DeniedTool>,
         /// The person's comment.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commentary: Option<String>,
@@ -57,14 +57,14 @@ pub enum Change {
     /// Calls were started.
     Spent {
         /// The source.
-        source: Source,
+        source: PermissionSource,
         /// One use for each call whose grant has a limited number of uses.
-        uses: Vec<Use>,
+        uses: Vec<GrantUse>,
     },
     /// Grants were revoked. Open permission requests about the tool can no longer be answered.
     Revoked {
         /// The source.
-        source: Source,
+        source: PermissionSource,
         /// The tool.
         tool: ToolName,
         /// The grants.
@@ -73,14 +73,14 @@ pub enum Change {
     /// A denial was removed. The tool may be requested again.
     Lifted {
         /// The source.
-        source: Source,
+        source: PermissionSource,
         /// The tool.
         tool: ToolName,
     },
     /// The workflow ended, and all its permissions were deleted.
     CleanedUp {
         /// The source.
-        source: Source,
+        source: PermissionSource,
         /// The idle time in seconds after which it was taken to have ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         idle_sec: Option<u64>,
@@ -88,16 +88,16 @@ pub enum Change {
     /// The permissions at the start of a rewritten trail.
     Kept {
         /// The source.
-        source: Source,
+        source: PermissionSource,
         /// The permissions of some of its tools.
-        standings: Vec<Standing>,
+        standings: Vec<ToolGrants>,
     },
 }
 
-impl Change {
+impl PermissionChange {
     /// Returns the workflow of the change. A withdrawal names only its permission request.
     #[must_use]
-    pub fn source(&self) -> Option<&Source> {
+    pub fn source(&self) -> Option<&PermissionSource> {
         match self {
             Self::Lodged(ask) => Some(&ask.source),
             Self::Withdrawn { .. } => None,
@@ -114,27 +114,27 @@ impl Change {
 /// A tool with its new grant.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Granted {
+pub struct GrantedTool {
     /// The tool.
     pub tool: ToolName,
     /// The grant.
-    pub grant: Grant,
+    pub grant: PermissionGrant,
 }
 
 /// A tool with its denial.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Denied {
+pub struct DeniedTool {
     /// The tool.
     pub tool: ToolName,
     /// The kind of denial.
-    pub denial: Denial,
+    pub denial: PermissionDenial,
 }
 
 /// The use of a limited grant for one call.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Use {
+pub struct GrantUse {
     /// The tool.
     pub tool: ToolName,
     /// The grant, which has one use less now.

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::call::Calls;
-use super::name::{Source, ToolName};
+use super::call::PermissionCalls;
+use super::name::{PermissionSource, ToolName};
 
 /// The contract's version.
 pub const CONTRACT_VERSION: &str = "1.0.0";
@@ -92,11 +92,11 @@ pub struct ShownCall {
 impl RequestData {
     /// Makes the data for all of these tools.
     #[must_use]
-    pub fn of(source: &Source, calls: &Calls, shown: ShownInputs) -> Self {
+    pub fn of(source: &PermissionSource, calls: &PermissionCalls, shown: ShownInputs) -> Self {
         let tools: Vec<ToolName> = calls.iter().map(|(tool, _)| tool.clone()).collect();
         let names: Vec<&str> = tools.iter().map(ToolName::as_str).collect();
         let reason = format!("{} asks to call {}", source.name, names.join(", "));
-        let about = |(tool, asked): (&ToolName, &super::call::AskedTool)| {
+        let about = |(tool, asked): (&ToolName, &super::call::ToolCalls)| {
             let show = |input: &Map<String, Value>| ShownCall { input: input.clone() };
             let requests = match shown {
                 ShownInputs::Whole => Some(asked.inputs.iter().map(show).collect()),

@@ -22,15 +22,15 @@ pub struct GrantId {
 
 /// The text is not the id of a grant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NotAGrantId;
+pub struct GrantIdError;
 
-impl fmt::Display for NotAGrantId {
+impl fmt::Display for GrantIdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("not a grant such as G12.0; help: list them with `toolexec permission list`")
     }
 }
 
-impl std::error::Error for NotAGrantId {}
+impl std::error::Error for GrantIdError {}
 
 impl fmt::Display for GrantId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -39,24 +39,24 @@ impl fmt::Display for GrantId {
 }
 
 impl FromStr for GrantId {
-    type Err = NotAGrantId;
+    type Err = GrantIdError;
 
-    fn from_str(text: &str) -> Result<Self, NotAGrantId> {
+    fn from_str(text: &str) -> Result<Self, GrantIdError> {
         let parts = text.strip_prefix('G').and_then(|rest| rest.split_once('.'));
-        let (entry, place) = parts.ok_or(NotAGrantId)?;
+        let (entry, place) = parts.ok_or(GrantIdError)?;
         let id = Self {
-            entry: entry.parse().map_err(|_| NotAGrantId)?,
-            place: place.parse().map_err(|_| NotAGrantId)?,
+            entry: entry.parse().map_err(|_| GrantIdError)?,
+            place: place.parse().map_err(|_| GrantIdError)?,
         };
         // A grant has one id: signs and leading zeros are refused.
-        if id.to_string() == text { Ok(id) } else { Err(NotAGrantId) }
+        if id.to_string() == text { Ok(id) } else { Err(GrantIdError) }
     }
 }
 
 impl TryFrom<String> for GrantId {
-    type Error = NotAGrantId;
+    type Error = GrantIdError;
 
-    fn try_from(text: String) -> Result<Self, NotAGrantId> {
+    fn try_from(text: String) -> Result<Self, GrantIdError> {
         text.parse()
     }
 }
@@ -70,7 +70,7 @@ impl From<GrantId> for String {
 /// One permission of one tool.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Grant {
+pub struct PermissionGrant {
     /// The id.
     pub id: GrantId,
     /// The number of calls that remain. `None` means any number.
@@ -84,7 +84,7 @@ pub struct Grant {
     pub inputs: Option<Box<[Sha256]>>,
 }
 
-impl Grant {
+impl PermissionGrant {
     /// Returns whether it has not expired.
     #[must_use]
     pub fn is_live(&self, now: UtcTime) -> bool {
@@ -99,7 +99,7 @@ impl Grant {
 /// A denial of a tool. It takes precedence over every grant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Denial {
+pub enum PermissionDenial {
     /// The answer named it.
     Said,
     /// The answer granted others and left it out.
@@ -109,18 +109,18 @@ pub enum Denial {
 /// The permissions of one tool.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Standing {
+pub struct ToolGrants {
     /// The tool.
     pub tool: ToolName,
     /// The denial, if the tool is denied. It has no grants then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub denied: Option<Denial>,
+    pub denied: Option<PermissionDenial>,
     /// The grants that are neither used up nor revoked; some may have expired.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub grants: Vec<Grant>,
+    pub grants: Vec<PermissionGrant>,
 }
 
-impl Standing {
+impl ToolGrants {
     /// Returns the state of the tool alone. The state for particular inputs, or for several calls,
     /// may differ.
     #[must_use]

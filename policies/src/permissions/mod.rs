@@ -3,52 +3,58 @@
 //! must never count as an approval.
 //!
 //! Start with [`PermissionManager`]: `get` before a call, `request_builder` for blocked tools,
-//! `set` for an answer, `cleanup` at the end of the workflow. [`Scoped`] stores permissions in
+//! `set` for an answer, `cleanup` at the end of the workflow. [`InMemoryStore`] stores permissions in
 //! memory; the crate `spool` stores them on disk. Both consist of a trail of [`Entry`]s and a
-//! [`Register`] made from it. `plan` turns an operation into one [`Change`], and only `register`
+//! [`PermissionIndex`] made from it. `plan` turns an operation into one [`Change`], and only `register`
 //! applies changes.
 
 mod acceptance;
-mod allot;
 mod answer;
 mod as_text;
-mod ask;
 mod call;
 mod change;
 mod contract;
+mod error;
 mod finding;
 mod grant;
+mod grant_choice;
+mod in_memory;
+mod index;
 mod model;
 mod name;
 mod operations;
 mod plan;
-mod refused;
-mod register;
-mod scoped;
+mod request;
 mod trace;
 
-pub use self::model::{Author, Moment, ToolAuthorizationState};
-pub use acceptance::{Accepted, AnswerEvidence, AnswerRules, FileOwner, PERMISSION_NAMESPACE};
+pub use self::model::{Author, OperationContext, ToolAuthorizationState};
+pub use acceptance::{
+    AcceptedAnswer, AnswerEvidence, AnswerRules, FileOwner, PERMISSION_NAMESPACE,
+};
 pub use answer::{
-    ANSWER_BYTES_MAX, Answer, AnswerData, Answered, Arguments, GrantLimits, NotAccepted,
+    ANSWER_BYTES_MAX, AnswerData, AnsweredRequest, CoveredInputs, GrantLimits, PermissionAnswer,
+    PermissionAnswerError,
 };
-pub use ask::{
-    ASK_BYTES_MAX, ASK_OPEN_SEC, AskFile, AskId, AskedAbout, NotAnAskId, OpenAsk, Terms,
-};
-pub use call::{AskedTool, CALLS_BYTES_MAX, CALLS_MAX, Calls, NotCalls, TOOLS_MAX};
-pub use change::{Change, Denied, Entry, Granted, Use};
+pub use call::{CALLS_BYTES_MAX, CALLS_MAX, CallsError, PermissionCalls, TOOLS_MAX, ToolCalls};
+pub use change::{DeniedTool, GrantUse, GrantedTool, PermissionChange, TrailEntry};
 pub use contract::{
     ANSWER_TYPE, CONTRACT, CONTRACT_SCHEMA, CONTRACT_VERSION, Contract, REQUEST_TYPE, RequestData,
     ShownCall, ShownInputs, ToolMetaData,
 };
-pub use finding::Finding;
-pub use grant::{Denial, Grant, GrantId, NotAGrantId, Standing};
+pub use error::PermissionError;
+pub use finding::ToolFinding;
+pub use grant::{GrantId, GrantIdError, PermissionDenial, PermissionGrant, ToolGrants};
+pub use in_memory::InMemoryStore;
+pub use index::PermissionIndex;
 pub use name::{
-    AccessControl, AgentName, Domains, NAME_BYTES_MAX, NotAName, Source, Subject, ToolName,
+    AccessControl, AgentName, Domains, NAME_BYTES_MAX, NameError, PermissionSource, Subject,
+    ToolName,
 };
-pub use operations::{Lodged, PermissionManager};
-pub use plan::Lodging;
-pub use refused::Refused;
-pub use register::Register;
-pub use scoped::Scoped;
-pub use trace::{NotATraceparent, Traceparent};
+pub use operations::{FiledRequest, PermissionManager};
+pub use plan::RequestPlan;
+pub use request::{
+    OpenPermissionRequest, PERMISSION_REQUEST_BYTES_MAX, PERMISSION_REQUEST_OPEN_SEC,
+    PermissionRequestFile, PermissionRequestId, PermissionRequestIdError, PermissionTerms,
+    RequestedTool,
+};
+pub use trace::{Traceparent, TraceparentError};

@@ -53,7 +53,7 @@ impl fmt::Display for Author {
 
 /// The time, the trace and the author of an operation (seed 003, `config.otelInfo`).
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Moment {
+pub struct OperationContext {
     /// The present time.
     pub now: UtcTime,
     /// The caller's trace.

@@ -19,21 +19,21 @@ const DOMAINS_MAX: usize = 16;
 
 /// The text is not a valid name.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NotAName {
+pub struct NameError {
     what: &'static str,
     why: &'static str,
 }
 
-impl fmt::Display for NotAName {
+impl fmt::Display for NameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.what, self.why)
     }
 }
 
-impl std::error::Error for NotAName {}
+impl std::error::Error for NameError {}
 
 /// Returns the reason why the text is not a name, if it is not.
-fn fault(text: &str) -> Option<&'static str> {
+fn name_problem(text: &str) -> Option<&'static str> {
     if text.trim().is_empty() {
         return Some("is empty");
     }
@@ -55,19 +55,19 @@ fn fault(text: &str) -> Option<&'static str> {
 #[derive(Default, Debug)]
 pub(crate) struct SharedNames {
     known: HashSet<Arc<str>>,
-    look_again_at: usize,
+    next_cleanup_at: usize,
 }
 
 impl SharedNames {
-    const LOOK_AT_LEAST: usize = 1024;
+    const CLEANUP_AT_LEAST: usize = 1024;
 
     fn share(&mut self, name: Arc<str>) -> Arc<str> {
         if let Some(known) = self.known.get(&name) {
             return Arc::clone(known);
         }
-        if self.known.len() >= self.look_again_at.max(Self::LOOK_AT_LEAST) {
+        if self.known.len() >= self.next_cleanup_at.max(Self::CLEANUP_AT_LEAST) {
             self.known.retain(|name| Arc::strong_count(name) > 1);
-            self.look_again_at = 2 * self.known.len();
+            self.next_cleanup_at = 2 * self.known.len();
         }
         self.known.insert(Arc::clone(&name));
         name
@@ -90,20 +90,20 @@ macro_rules! names {
         }
 
         impl FromStr for $name {
-            type Err = NotAName;
+            type Err = NameError;
 
-            fn from_str(text: &str) -> Result<Self, NotAName> {
-                match fault(text) {
+            fn from_str(text: &str) -> Result<Self, NameError> {
+                match name_problem(text) {
                     None => Ok(Self(text.into())),
-                    Some(why) => Err(NotAName { what: $what, why }),
+                    Some(why) => Err(NameError { what: $what, why }),
                 }
             }
         }
 
         impl TryFrom<String> for $name {
-            type Error = NotAName;
+            type Error = NameError;
 
-            fn try_from(text: String) -> Result<Self, NotAName> {
+            fn try_from(text: String) -> Result<Self, NameError> {
                 text.parse()
             }
         }
@@ -150,7 +150,7 @@ impl ToolName {
 /// tenant is another source.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Source {
+pub struct PermissionSource {
     /// The agent.
     pub name: AgentName,
     /// The workflow execution.
@@ -160,14 +160,14 @@ pub struct Source {
     pub accesscontrol: Option<AccessControl>,
 }
 
-impl Source {
+impl PermissionSource {
     /// Returns the source whose permission a request needs: its `x-agent`, else the agent `unknown`
     /// in a workflow of the request's own. Omitting the key therefore never finds another agent's
     /// grant.
     ///
     /// # Errors
     /// A part of `x-agent` is not a valid name. Nothing is permitted then.
-    pub fn of_request(request: &Request) -> Result<Self, NotAName> {
+    pub fn of_request(request: &Request) -> Result<Self, NameError> {
         let Some(agent) = request.agent() else {
             let subject = request.id().as_str().parse()?;
             return Ok(Self { name: "unknown".parse()?, subject, accesscontrol: None });
@@ -186,7 +186,7 @@ impl Source {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for PermissionSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "agent {} in {}", self.name, self.subject)?;
         match &self.accesscontrol {
@@ -209,10 +209,10 @@ impl Domains {
 }
 
 impl TryFrom<Vec<String>> for Domains {
-    type Error = NotAName;
+    type Error = NameError;
 
-    fn try_from(names: Vec<String>) -> Result<Self, NotAName> {
-        let wrong = |why| Err(NotAName { what: "domains", why });
+    fn try_from(names: Vec<String>) -> Result<Self, NameError> {
+        let wrong = |why| Err(NameError { what: "domains", why });
         if names.is_empty() || names.len() > DOMAINS_MAX {
             return wrong("is not a list of 1 to 16 names");
         }

@@ -3,21 +3,21 @@
 
 use std::collections::BTreeMap;
 
-use super::acceptance::Accepted;
-use super::ask::{OpenAsk, Terms};
-use super::call::Calls;
-use super::change::Change;
+use super::acceptance::AcceptedAnswer;
+use super::call::PermissionCalls;
+use super::change::PermissionChange;
 use super::contract::{Contract, RequestData};
-use super::finding::Finding;
+use super::finding::ToolFinding;
 use super::grant::GrantId;
-use super::model::{Moment, ToolAuthorizationState};
-use super::name::{Domains, Source, ToolName};
+use super::model::{OperationContext, ToolAuthorizationState};
+use super::name::{Domains, PermissionSource, ToolName};
+use super::request::{OpenPermissionRequest, PermissionTerms};
 
 /// A permission request that waits for its answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Lodged {
+pub struct FiledRequest {
     /// The stored facts.
-    pub ask: OpenAsk,
+    pub ask: OpenPermissionRequest,
     /// The bytes of the file for a person. `None` if the same request was filed before and is still
     /// open.
     pub file: Option<Vec<u8>>,
@@ -36,7 +36,7 @@ pub trait PermissionManager {
     fn domains(&self) -> Option<&Domains>;
 
     /// Returns the terms of permission requests.
-    fn terms(&self) -> &Terms;
+    fn terms(&self) -> &PermissionTerms;
 
     /// Returns the state of each tool at one point in time. It only reads. A run that starts
     /// because of the result must [`spend`](Self::spend).
@@ -45,9 +45,9 @@ pub trait PermissionManager {
     /// The stored permissions cannot be read.
     fn get<'c>(
         &mut self,
-        source: &Source,
-        calls: &'c Calls,
-        moment: &Moment,
+        source: &PermissionSource,
+        calls: &'c PermissionCalls,
+        moment: &OperationContext,
     ) -> Result<BTreeMap<&'c ToolName, ToolAuthorizationState>, Self::Error> {
         let found = self.explain(source, calls, moment)?;
         Ok(found.into_iter().map(|(tool, found)| (tool, found.state())).collect())
@@ -59,10 +59,10 @@ pub trait PermissionManager {
     /// The stored permissions cannot be read.
     fn explain<'c>(
         &mut self,
-        source: &Source,
-        calls: &'c Calls,
-        moment: &Moment,
-    ) -> Result<BTreeMap<&'c ToolName, Finding>, Self::Error>;
+        source: &PermissionSource,
+        calls: &'c PermissionCalls,
+        moment: &OperationContext,
+    ) -> Result<BTreeMap<&'c ToolName, ToolFinding>, Self::Error>;
 
     /// Applies a whole answer and returns the change. A denial takes precedence. A requested tool
     /// that the answer does not grant is denied. A permission request is answered once.
@@ -71,13 +71,18 @@ pub trait PermissionManager {
     /// The answer matches no open permission request, or the change could not be stored.
     fn set(
         &mut self,
-        source: &Source,
-        answer: &Accepted,
-        moment: &Moment,
-    ) -> Result<Change, Self::Error>;
+        source: &PermissionSource,
+        answer: &AcceptedAnswer,
+        moment: &OperationContext,
+    ) -> Result<PermissionChange, Self::Error>;
 
     /// Makes the contract's request data for tools that `get` did not approve.
-    fn request_builder(&self, source: &Source, blocked: &Calls, _moment: &Moment) -> RequestData {
+    fn request_builder(
+        &self,
+        source: &PermissionSource,
+        blocked: &PermissionCalls,
+        _moment: &OperationContext,
+    ) -> RequestData {
         RequestData::of(source, blocked, self.terms().shown)
     }
 
@@ -86,20 +91,24 @@ pub trait PermissionManager {
     ///
     /// # Errors
     /// The change could not be stored.
-    fn cleanup(&mut self, source: &Source, moment: &Moment) -> Result<Option<Change>, Self::Error>;
+    fn cleanup(
+        &mut self,
+        source: &PermissionSource,
+        moment: &OperationContext,
+    ) -> Result<Option<PermissionChange>, Self::Error>;
 
     /// Files a permission request for the tools that can be requested. An equal request that is
     /// open is not filed again.
     ///
     /// # Errors
     /// No tool can be requested, or the request could not be stored.
-    fn lodge(
+    fn add_request(
         &mut self,
-        source: &Source,
-        calls: &Calls,
-        moment: &Moment,
+        source: &PermissionSource,
+        calls: &PermissionCalls,
+        moment: &OperationContext,
         nonce: u64,
-    ) -> Result<Lodged, Self::Error>;
+    ) -> Result<FiledRequest, Self::Error>;
 
     /// Starts these calls, all or none. Each call uses up one use of exactly one grant with a
     /// limited number. Returns `None` if no such grant is needed. Concurrent callers must not use
@@ -109,10 +118,10 @@ pub trait PermissionManager {
     /// A call is not permitted, or the change could not be stored. No call may start then.
     fn spend(
         &mut self,
-        source: &Source,
-        calls: &Calls,
-        moment: &Moment,
-    ) -> Result<Option<Change>, Self::Error>;
+        source: &PermissionSource,
+        calls: &PermissionCalls,
+        moment: &OperationContext,
+    ) -> Result<Option<PermissionChange>, Self::Error>;
 
     /// Revokes one grant of a tool, or all, and closes every open permission request about the
     /// tool, so that no earlier answer can restore them. A denial remains.
@@ -122,20 +131,20 @@ pub trait PermissionManager {
     /// could not be stored.
     fn revoke(
         &mut self,
-        source: &Source,
+        source: &PermissionSource,
         tool: &ToolName,
         one: Option<GrantId>,
-        moment: &Moment,
-    ) -> Result<Change, Self::Error>;
+        moment: &OperationContext,
+    ) -> Result<PermissionChange, Self::Error>;
 
     /// Removes a denial, so that the tool may be requested again. Older grants are not restored.
     ///
     /// # Errors
     /// The tool is not denied, or the change could not be stored.
-    fn lift(
+    fn remove_denial(
         &mut self,
-        source: &Source,
+        source: &PermissionSource,
         tool: &ToolName,
-        moment: &Moment,
-    ) -> Result<Change, Self::Error>;
+        moment: &OperationContext,
+    ) -> Result<PermissionChange, Self::Error>;
 }

@@ -18,15 +18,15 @@ pub struct Traceparent {
 
 /// The text is not a valid `traceparent`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NotATraceparent(&'static str);
+pub struct TraceparentError(&'static str);
 
-impl fmt::Display for NotATraceparent {
+impl fmt::Display for TraceparentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "traceparent: {}; help: write 00-<32 hex>-<16 hex>-<2 hex> in lower case", self.0)
     }
 }
 
-impl std::error::Error for NotATraceparent {}
+impl std::error::Error for TraceparentError {}
 
 impl Traceparent {
     /// Makes a new trace from 24 random bytes.
@@ -42,39 +42,39 @@ impl Traceparent {
 }
 
 impl FromStr for Traceparent {
-    type Err = NotATraceparent;
+    type Err = TraceparentError;
 
-    fn from_str(text: &str) -> Result<Self, NotATraceparent> {
+    fn from_str(text: &str) -> Result<Self, TraceparentError> {
         let mut parts = text.split('-');
         let mut part = |digits: usize, what| {
             let part = parts.next().filter(|part| part.len() == digits);
             let hex = |part: &&str| part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-            let part = part.filter(hex).ok_or(NotATraceparent(what))?;
-            u128::from_str_radix(part, 16).map_err(|_| NotATraceparent(what))
+            let part = part.filter(hex).ok_or(TraceparentError(what))?;
+            u128::from_str_radix(part, 16).map_err(|_| TraceparentError(what))
         };
         let version = part(2, "the version is not two hexadecimal digits")?;
         let trace = part(32, "the trace is not 32 hexadecimal digits")?;
         let parent = part(16, "the parent is not 16 hexadecimal digits")?;
         let flags = part(2, "the flags are not two hexadecimal digits")?;
         if version != 0 {
-            return Err(NotATraceparent("the version is not 00"));
+            return Err(TraceparentError("the version is not 00"));
         }
         if trace == 0 || parent == 0 {
-            return Err(NotATraceparent("the trace or the parent is zero"));
+            return Err(TraceparentError("the trace or the parent is zero"));
         }
         if parts.next().is_some() {
-            return Err(NotATraceparent("text follows the flags"));
+            return Err(TraceparentError("text follows the flags"));
         }
-        let narrow = NotATraceparent("a part is too long");
+        let narrow = TraceparentError("a part is too long");
         let (parent, flags) = (u64::try_from(parent), u8::try_from(flags));
         Ok(Self { trace, parent: parent.map_err(|_| narrow)?, flags: flags.map_err(|_| narrow)? })
     }
 }
 
 impl TryFrom<String> for Traceparent {
-    type Error = NotATraceparent;
+    type Error = TraceparentError;
 
-    fn try_from(text: String) -> Result<Self, NotATraceparent> {
+    fn try_from(text: String) -> Result<Self, TraceparentError> {
         text.parse()
     }
 }

@@ -5,22 +5,23 @@
 use validator::{Code, Request};
 
 use crate::ais::{
-    Bundle, Case, Check, Judgement, RequestFacts, Supply, TrustStore, Verdict as Said, judge,
+    AisBundle, AisTrustStore, EnvironmentDigests, GuardCheck, GuardInput, GuardVerdict as Said,
+    Judgement, RequestFacts, judge,
 };
 use crate::evidence::{AisEvidence, AisFile};
 use crate::findings::Findings;
-use crate::grounds::{AisFinding, RuleName, Verdict};
 use crate::policy::Policy;
-use crate::runtime::Runtime;
+use crate::reasons::{AisFinding, RuleName, Verdict};
+use crate::runtime::RuntimeRule;
 use model::UtcTime;
 
 const RULE: RuleName = RuleName::Ais;
 const LEDGER_RULE: RuleName = RuleName::AisLedger;
 
-pub(crate) fn ask(
+pub(crate) fn judge_bundle(
     request: &Request,
     policy: &Policy,
-    runtime: Option<&Runtime>,
+    runtime: Option<&RuntimeRule>,
     (evidence, now): (&AisEvidence<'_>, UtcTime),
     findings: &mut Findings,
 ) {
@@ -32,20 +33,20 @@ pub(crate) fn ask(
     let Some((name, bundle, trust)) = read(evidence, findings) else { return };
     let facts = RequestFacts::of(request);
     let supply = used_by(evidence.supply, runtime);
-    let judgement = judge(&Case {
+    let judgement = judge(&GuardInput {
         bundle: &bundle,
         trust,
         rules: &policy.rules.ais.rules,
         request: Some(&facts),
         supply: &supply,
         now,
-        nonce_seen: &|nonce| evidence.nonces_used.is_some_and(|used| used.contains(nonce)),
+        nonce_used: &|nonce| evidence.nonces_used.is_some_and(|used| used.contains(nonce)),
     });
-    tell(name, judgement, findings);
+    report(name, judgement, findings);
     if evidence.nonces_used.is_none() {
         let reason = "the nonce is not yet checked; the run checks it in the host's ledger";
         let hint = "submit the request; the run checks it";
-        findings.lack(LEDGER_RULE, Code::Ais("ibe-replay"), reason, hint);
+        findings.refuse_pending(LEDGER_RULE, Code::Ais("ibe-replay"), reason, hint);
     } else {
         findings.pass(LEDGER_RULE, "the ledger was searched for the nonce");
     }
@@ -55,7 +56,7 @@ pub(crate) fn ask(
 fn read<'a>(
     evidence: &AisEvidence<'a>,
     findings: &mut Findings,
-) -> Option<(&'a str, Bundle, &'a TrustStore)> {
+) -> Option<(&'a str, AisBundle, &'a AisTrustStore)> {
     let hint = "make a bundle with `toolexec ais envelope` (docs/ais.md)";
     let (name, bytes) = match evidence.file {
         AisFile::Read { name, bytes } => (name, bytes),
@@ -64,7 +65,7 @@ fn read<'a>(
             let reason = "no AIS bundle next to the request, but ais.covers requires one";
             match evidence.trust {
                 Some(_) => findings.hold(RULE, Code::Ais("bundle-missing"), reason, hint),
-                None => findings.lack(RULE, Code::Ais("bundle-missing"), reason, hint),
+                None => findings.refuse_pending(RULE, Code::Ais("bundle-missing"), reason, hint),
             }
             return None;
         }
@@ -79,7 +80,7 @@ fn read<'a>(
         findings.refuse(RULE, Code::Ais("authz-policy-deny"), reason, hint);
         return None;
     };
-    match Bundle::read(bytes) {
+    match AisBundle::read(bytes) {
         Ok(bundle) => Some((name, bundle, trust)),
         Err(error) => {
             let refusal = error.refusal();
@@ -90,9 +91,13 @@ fn read<'a>(
     }
 }
 
-fn tell(name: &str, judgement: Judgement, findings: &mut Findings) {
+fn report(name: &str, judgement: Judgement, findings: &mut Findings) {
     for check in judgement.checks() {
-        findings.say(&format!("{RULE}.{}", check.rule), verdict(check), check.saw.clone());
+        findings.add_check(
+            &format!("{RULE}.{}", check.rule),
+            verdict(check),
+            check.observation.clone(),
+        );
     }
     let answer = judgement.to_json();
     match judgement.accepted() {
@@ -103,7 +108,9 @@ fn tell(name: &str, judgement: Judgement, findings: &mut Findings) {
         Err(refusal) => {
             let reason = format!("{name}: {refusal}");
             let hint = match refusal.code {
-                crate::ais::Code::IbeExpired => "make a new envelope with `toolexec ais envelope`",
+                crate::ais::AisCode::IbeExpired => {
+                    "make a new envelope with `toolexec ais envelope`"
+                }
                 _ => "see docs/ais.md for the meaning of the code",
             };
             findings.refuse(RULE, Code::Ais(refusal.code.as_str()), reason, hint);
@@ -112,16 +119,16 @@ fn tell(name: &str, judgement: Judgement, findings: &mut Findings) {
     }
 }
 
-fn verdict(check: &Check) -> Verdict {
+fn verdict(check: &GuardCheck) -> Verdict {
     match check.verdict {
         Said::Passed => Verdict::Pass,
-        Said::NotAsked => Verdict::NotApplicable,
+        Said::NotApplicable => Verdict::NotApplicable,
         Said::Refused(_) => Verdict::Refuse,
     }
 }
 
 /// Returns the digests that the run would use: of the host's runtimes only its own.
-fn used_by(host: &Supply, runtime: Option<&Runtime>) -> Supply {
+fn used_by(host: &EnvironmentDigests, runtime: Option<&RuntimeRule>) -> EnvironmentDigests {
     let mut used = host.clone();
     used.runtimes.retain(|name, _| runtime.is_some_and(|runtime| runtime.name() == name));
     used

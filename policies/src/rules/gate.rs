@@ -6,11 +6,11 @@ use validator::{Code, Request};
 
 use crate::aana::{AuthorizationState, Event, Fact, GateResult, ProposedRun, Route};
 use crate::approval::Approval;
-use crate::evidence::{Evidence, Submission};
+use crate::evidence::{DecisionEvidence, SubmissionOrigin};
 use crate::findings::Findings;
-use crate::grounds::{GateFinding, GateMode, RuleName};
 use crate::policy::Policy;
-use crate::runtime::Runtime;
+use crate::reasons::{GateFinding, GateMode, RuleName};
+use crate::runtime::RuntimeRule;
 
 const RULE: RuleName = RuleName::Gate;
 /// The maximum number of inputs with a reference of their own, because an event has at most 1 MiB.
@@ -41,7 +41,7 @@ const BLOCKERS: [&str; 19] = [
 ];
 
 /// The result of the approval rules, for the event.
-pub(crate) struct Standing<'a> {
+pub(crate) struct ApprovalFacts<'a> {
     pub(crate) approval: Option<&'a Approval>,
     /// True if none of them refused.
     pub(crate) holds: bool,
@@ -51,9 +51,9 @@ pub(crate) struct Standing<'a> {
 pub(crate) fn judge(
     request: &Request,
     policy: &Policy,
-    runtime: Option<&Runtime>,
-    standing: &Standing<'_>,
-    evidence: &Evidence<'_>,
+    runtime: Option<&RuntimeRule>,
+    standing: &ApprovalFacts<'_>,
+    evidence: &DecisionEvidence<'_>,
     findings: &mut Findings,
 ) {
     let Some(runtime) = runtime else {
@@ -62,13 +62,13 @@ pub(crate) fn judge(
     };
     let mode = policy.rules.gate;
     let state = state(request, policy, standing, evidence);
-    let case = Case { request, policy, runtime, standing, evidence };
+    let case = GateInput { request, policy, runtime, standing, evidence };
     let result = case.event(state).gate();
-    say(&result, mode, || case.event(AuthorizationState::Confirmed).gate().passes(), findings);
+    report(&result, mode, || case.event(AuthorizationState::Confirmed).gate().passes(), findings);
     findings.gate = Some(GateFinding { mode, result });
 }
 
-fn say(
+fn report(
     result: &GateResult,
     mode: GateMode,
     would_pass: impl FnOnce() -> bool,
@@ -88,7 +88,7 @@ fn say(
     }
     let code = Code::Gate(code_of(result));
     if would_pass() {
-        findings.follow(RULE, format!("{said}; the missing approvals would satisfy it"));
+        findings.follow_refusal(RULE, format!("{said}; the missing approvals would satisfy it"));
         return;
     }
     match route {
@@ -111,14 +111,14 @@ fn code_of(result: &GateResult) -> &'static str {
 fn state(
     request: &Request,
     policy: &Policy,
-    standing: &Standing<'_>,
-    evidence: &Evidence<'_>,
+    standing: &ApprovalFacts<'_>,
+    evidence: &DecisionEvidence<'_>,
 ) -> AuthorizationState {
     if standing.holds && standing.approval.is_some() {
         AuthorizationState::Confirmed
     } else if standing.approval.is_some_and(|approval| approval.people > 0) {
         AuthorizationState::Validated
-    } else if policy.rules.approval.knows(&evidence.submission) {
+    } else if policy.rules.approval.is_approver(&evidence.submission) {
         AuthorizationState::Authenticated
     } else if request.approved_by().is_empty() {
         AuthorizationState::None
@@ -127,15 +127,15 @@ fn state(
     }
 }
 
-struct Case<'a> {
+struct GateInput<'a> {
     request: &'a Request,
     policy: &'a Policy,
-    runtime: &'a Runtime,
-    standing: &'a Standing<'a>,
-    evidence: &'a Evidence<'a>,
+    runtime: &'a RuntimeRule,
+    standing: &'a ApprovalFacts<'a>,
+    evidence: &'a DecisionEvidence<'a>,
 }
 
-impl Case<'_> {
+impl GateInput<'_> {
     fn event(&self, state: AuthorizationState) -> Event {
         let request = self.request;
         let inputs: Vec<(&str, Sha256)> =
@@ -164,8 +164,8 @@ impl Case<'_> {
             });
         }
         let submitter = match &self.evidence.submission {
-            Submission::Invoked { name, .. } => name.as_deref(),
-            Submission::Dropped { owner_name, .. } => owner_name.as_deref(),
+            SubmissionOrigin::Invoked { name, .. } => name.as_deref(),
+            SubmissionOrigin::Submitted { owner_name, .. } => owner_name.as_deref(),
         };
         let submitter = submitter.unwrap_or("submitter");
         match state {

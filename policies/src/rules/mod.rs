@@ -3,36 +3,36 @@
 //! rule must report its verdict even if another one refused.
 
 mod ais;
-mod bounds;
 mod gate;
 mod permission;
+mod resources;
 
 use validator::{Code, Request, Violation};
 
 use crate::approval::{self, Approval};
-use crate::evidence::{Evidence, Installed};
+use crate::evidence::{DecisionEvidence, InstalledRuntime};
 use crate::findings::Findings;
 use crate::hosts;
 use crate::policy::Policy;
-use crate::runtime::Runtime;
-use gate::Standing;
+use crate::runtime::RuntimeRule;
+use gate::ApprovalFacts;
 
 /// Returns the violations of the limits that the policy sets to every request, which no approval
 /// can remove. It is for authors of drafts: it reads nothing of this host and decides nothing.
 #[must_use]
-pub fn beyond(request: &Request, policy: &Policy) -> Vec<Violation> {
+pub fn bound_violations(request: &Request, policy: &Policy) -> Vec<Violation> {
     let mut findings = Findings::new(request);
-    bounds::backend(request, &mut findings);
-    bounds::spoken(request, policy, &mut findings);
-    bounds::limits(request, policy, &mut findings);
+    resources::backend(request, &mut findings);
+    resources::offered_language(request, policy, &mut findings);
+    resources::limits(request, policy, &mut findings);
     hosts::judge(request, &policy.rules.network, &mut findings);
-    bounds::constraints(request, policy, &mut findings);
+    resources::constraints(request, policy, &mut findings);
     findings.violations
 }
 
 /// The verdict of every rule, and the facts that they found.
-pub(crate) struct Judged<'a> {
-    pub(crate) chosen: Option<(&'a Runtime, &'a Installed)>,
+pub(crate) struct RuleResults<'a> {
+    pub(crate) chosen: Option<(&'a RuntimeRule, &'a InstalledRuntime)>,
     /// True if every rule but those about approval passes.
     pub(crate) bounds_hold: bool,
     pub(crate) approval: Option<Approval>,
@@ -43,24 +43,24 @@ pub(crate) struct Judged<'a> {
 pub(crate) fn judge<'a>(
     request: &Request,
     policy: &'a Policy,
-    evidence: &Evidence<'a>,
-) -> Judged<'a> {
+    evidence: &DecisionEvidence<'a>,
+) -> RuleResults<'a> {
     let mut findings = Findings::new(request);
-    bounds::backend(request, &mut findings);
-    let chosen = bounds::runtime(request, policy, evidence.binaries, &mut findings);
-    bounds::limits(request, policy, &mut findings);
+    resources::backend(request, &mut findings);
+    let chosen = resources::runtime(request, policy, evidence.binaries, &mut findings);
+    resources::limits(request, policy, &mut findings);
     hosts::judge(request, &policy.rules.network, &mut findings);
-    bounds::constraints(request, policy, &mut findings);
-    bounds::layers(policy, &mut findings);
+    resources::constraints(request, policy, &mut findings);
+    resources::layers(policy, &mut findings);
     let bounds_hold = findings.is_clean();
     let before = findings.violations.len();
     let approval = approval::judge(request, policy, evidence, &mut findings);
     // A ledger that was not queried says nothing about the approval.
     let holds = findings.violations[before..].iter().all(|it| it.code == Code::SpoolReplayed);
-    let standing = Standing { approval: approval.as_ref(), holds };
+    let standing = ApprovalFacts { approval: approval.as_ref(), holds };
     let runtime = chosen.map(|(runtime, _)| runtime);
     gate::judge(request, policy, runtime, &standing, evidence, &mut findings);
     permission::judge(request, policy, &evidence.permission, &mut findings);
-    ais::ask(request, policy, runtime, (&evidence.ais, evidence.now), &mut findings);
-    Judged { chosen, bounds_hold, approval, findings }
+    ais::judge_bundle(request, policy, runtime, (&evidence.ais, evidence.now), &mut findings);
+    RuleResults { chosen, bounds_hold, approval, findings }
 }

@@ -3,27 +3,27 @@
 
 use validator::{Code, Request, RequestedBy};
 
-use crate::evidence::Permission;
+use crate::evidence::PermissionEvidence;
 use crate::findings::Findings;
-use crate::grounds::{PermissionFinding, RuleName};
-use crate::model::Covered;
-use crate::permissions::{Source, ToolAuthorizationState, ToolName};
+use crate::model::CoveredRequests;
+use crate::permissions::{PermissionSource, ToolAuthorizationState, ToolName};
 use crate::policy::Policy;
+use crate::reasons::{PermissionFinding, RuleName};
 
 const RULE: RuleName = RuleName::Permission;
 /// The name of the agent in requests that name none.
 const UNNAMED: &str = "unknown";
 
-impl Covered {
+impl CoveredRequests {
     /// Returns whether the check covers the request. A request that names an agent is covered as
     /// well, so that naming oneself is not a way around the check.
     pub(crate) fn covers(self, request: &Request) -> bool {
         match self {
-            Self::Nobody => false,
+            Self::None => false,
             Self::CoreDraft => {
                 request.requested_by() == RequestedBy::CoreDraft || request.agent().is_some()
             }
-            Self::Everybody => true,
+            Self::All => true,
         }
     }
 }
@@ -31,7 +31,7 @@ impl Covered {
 pub(crate) fn judge(
     request: &Request,
     policy: &Policy,
-    evidence: &Permission,
+    evidence: &PermissionEvidence,
     findings: &mut Findings,
 ) {
     let covered = policy.rules.permissions.covered;
@@ -39,7 +39,7 @@ pub(crate) fn judge(
         findings.not_applicable(RULE, format!("permissions.covers is {}", covered.as_str()));
         return;
     }
-    let source = match Source::of_request(request) {
+    let source = match PermissionSource::of_request(request) {
         Ok(source) => source,
         Err(error) => {
             let hint = "write the agent's name in plain ASCII";
@@ -56,13 +56,13 @@ pub(crate) fn judge(
     let tool = ToolName::of_run(request.language());
     let whose = format!("{source}, {tool}");
     match evidence {
-        Permission::NotAsked => {
+        PermissionEvidence::NotQueried => {
             let reason =
                 format!("{whose}: not yet checked; the run checks the host's permission store");
             let hint = "submit the request; the run checks it";
-            findings.lack(RULE, Code::PermissionRequestable, reason, hint);
+            findings.refuse_pending(RULE, Code::PermissionRequestable, reason, hint);
         }
-        Permission::Found(finding) => {
+        PermissionEvidence::Queried(finding) => {
             let said = format!("{whose}: {}, {finding}", finding.state());
             match finding.state() {
                 ToolAuthorizationState::Approved => findings.pass(RULE, said),

@@ -1,15 +1,15 @@
 //! The runtimes of a policy: the programs that may be executed. The first word of a command chooses
 //! one of them. It must never become a path, and only the policy may name a binary.
 
-mod entry;
-mod shown;
-mod spelling;
+mod check;
+mod host_paths;
+mod syntax;
 
 use std::path::{Path, PathBuf};
 
 use model::Language;
 
-pub(crate) use spelling::is_slug;
+pub(crate) use syntax::is_slug;
 
 use crate::aana::{RiskDomain, ToolCategory};
 
@@ -27,7 +27,7 @@ pub enum BinaryRule {
 
 /// The part of `/proc` that a run sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ProcView {
+pub enum ProcRule {
     /// Nothing.
     None,
     /// Its own processes.
@@ -38,7 +38,7 @@ pub enum ProcView {
 
 /// The permitted use of `/tmp`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TmpUse {
+pub enum TmpRule {
     /// Files that are read and written.
     Data,
     /// Also programs that the run makes and executes.
@@ -80,7 +80,7 @@ pub struct CacheRule {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HeapRule {
     /// The runtime determines the size itself, or needs none.
-    Untold,
+    Unset,
     /// This option, followed by `=` and a number of MiB.
     Flag(String),
     /// This variable, set to a number and `MiB`.
@@ -89,7 +89,7 @@ pub enum HeapRule {
 
 /// One runtime that a policy offers.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Runtime {
+pub struct RuntimeRule {
     name: String,
     language: Language,
     words: Vec<String>,
@@ -98,8 +98,8 @@ pub struct Runtime {
     mounts: Vec<PathBuf>,
     caches: Vec<CacheRule>,
     arguments: Vec<String>,
-    tmp: TmpUse,
-    proc: ProcView,
+    tmp: TmpRule,
+    proc: ProcRule,
     env: Vec<(String, String)>,
     pids_min: u64,
     heap: HeapRule,
@@ -107,7 +107,7 @@ pub struct Runtime {
     risk_domain: RiskDomain,
 }
 
-impl Runtime {
+impl RuntimeRule {
     /// Returns the name of the entry, unique in its policy.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -158,13 +158,13 @@ impl Runtime {
 
     /// Returns the permitted use of `/tmp`.
     #[must_use]
-    pub fn tmp(&self) -> TmpUse {
+    pub fn tmp(&self) -> TmpRule {
         self.tmp
     }
 
     /// Returns the part of `/proc` that the sandbox sees.
     #[must_use]
-    pub fn proc(&self) -> ProcView {
+    pub fn proc(&self) -> ProcRule {
         self.proc
     }
 

@@ -30,12 +30,12 @@ static PERSONAL: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The model's result: the final route (0 to 3), and whether the gate passes.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct PublishedGateResult {
     pub(crate) route: usize,
     pub(crate) passes: bool,
 }
 
-const REFUSED: Answer = Answer { route: 3, passes: false };
+const REFUSED: PublishedGateResult = PublishedGateResult { route: 3, passes: false };
 
 fn rank(state: &str) -> usize {
     ["none", "user_claimed", "authenticated", "validated", "confirmed"]
@@ -106,7 +106,7 @@ fn completed(reference: &Value) -> Value {
 }
 
 /// Returns upstream's result, or `None` if upstream would raise an exception.
-pub(crate) fn answer(event: &Value) -> Option<Answer> {
+pub(crate) fn published_gate(event: &Value) -> Option<PublishedGateResult> {
     let mut event = event.clone();
     if !event.is_object() {
         return None;
@@ -138,7 +138,7 @@ pub(crate) fn answer(event: &Value) -> Option<Answer> {
         .unwrap();
     let (own, blocked) = own_route(&event);
     let route = own.max(runtime);
-    Some(Answer { route, passes: route == 0 && !blocked })
+    Some(PublishedGateResult { route, passes: route == 0 && !blocked })
 }
 
 /// Returns the gate's own route, and whether a blocker exists.

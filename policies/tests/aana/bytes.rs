@@ -29,7 +29,7 @@ fn changed(from: &str, to: &str) -> GateResult {
 }
 
 #[test]
-fn what_readers_of_json_understand_differently_is_refused() {
+fn ambiguous_json_is_refused() {
     assert!(gate_bytes(GOOD.as_bytes(), now()).passes());
     let arguments = |inner: &str| changed("{}", inner);
     refused(&changed("\"research\"", "\"research\",\"risk_domain\":\"research\""));
@@ -46,11 +46,11 @@ fn what_readers_of_json_understand_differently_is_refused() {
     assert!(arguments(r#"{"a":9007199254740991}"#).passes());
 }
 
-trait Replace {
+trait JsonReplacement {
     fn replace(&self, from: &[u8], to: &[u8]) -> Vec<u8>;
 }
 
-impl Replace for [u8] {
+impl JsonReplacement for [u8] {
     fn replace(&self, from: &[u8], to: &[u8]) -> Vec<u8> {
         let at = self.windows(from.len()).position(|it| it == from).unwrap();
         [&self[..at], to, &self[at + from.len()..]].concat()
@@ -68,7 +68,7 @@ fn an_event_has_at_most_a_mebibyte() {
 }
 
 #[test]
-fn what_is_wrong_is_told_in_few_words() {
+fn error_messages_are_short() {
     let long = "\u{1b}[31m".repeat(50_000);
     let event = json!({ "tool_name": [&long], "tool_category": long, long.clone(): 1, "x": 2 });
     refused(&gate_pre_tool_call(&event, now()));
@@ -79,7 +79,7 @@ fn what_is_wrong_is_told_in_few_words() {
 }
 
 #[test]
-fn no_event_still_has_every_field_of_an_answer() {
+fn invalid_event_gets_a_complete_result() {
     let said = as_json(&gate_bytes(b"[]", now()));
     for name in [
         "gate_decision",

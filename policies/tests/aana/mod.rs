@@ -14,7 +14,7 @@ mod stricter;
 mod unproved;
 
 use model::UtcTime;
-use policies::aana::{Gate, GateResult, Route, gate_pre_tool_call};
+use policies::aana::{GateDecision, GateResult, Route, gate_pre_tool_call};
 use serde_json::Value;
 
 /// Returns the time of the measurement of upstream.
@@ -24,7 +24,7 @@ fn now() -> UtcTime {
 
 fn gate(event: &Value) -> GateResult {
     let result = gate_pre_tool_call(event, now());
-    let passes = result.gate_decision == Gate::Pass;
+    let passes = result.gate_decision == GateDecision::Pass;
     assert_eq!(result.passes(), passes, "{event}");
     if passes {
         assert_eq!(result.recommended_action, Route::Accept, "{event}");

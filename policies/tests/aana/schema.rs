@@ -78,7 +78,7 @@ fn paths_and_messages_are_those_of_upstreams_validator() {
 }
 
 #[test]
-fn a_route_that_the_state_forbids_is_told_as_upstream_tells_it() {
+fn forbidden_route_is_reported_as_upstream_does() {
     let event = json!({
         "tool_name": "send_email", "tool_category": "write", "authorization_state": "user_claimed",
         "evidence_refs": ["draft_id:123"], "risk_domain": "customer_support",

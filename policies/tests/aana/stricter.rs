@@ -16,7 +16,7 @@ fn cases() -> Vec<Value> {
 }
 
 #[test]
-fn every_case_is_answered_as_the_table_says() {
+fn every_case_matches_the_table() {
     let cases = cases();
     assert!(cases.len() >= 20);
     for case in &cases {
@@ -50,7 +50,7 @@ fn the_page_has_every_case() {
 }
 
 #[test]
-fn more_evidence_than_anybody_reads_is_refused() {
+fn too_many_references_are_refused() {
     let event = |count: usize| {
         json!({
             "tool_name": "search_docs", "tool_category": "public_read",

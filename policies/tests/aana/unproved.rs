@@ -175,7 +175,7 @@ fn no_denied_or_unproved_write_is_accepted() {
         if result.passes() || result.recommended_action.as_str() == "accept" {
             accepted.push(what.as_str());
         }
-        as_upstream += u32::from(algorithm::answer(event).is_some_and(|it| it.passes));
+        as_upstream += u32::from(algorithm::published_gate(event).is_some_and(|it| it.passes));
     }
     let count = writes.len();
     assert!(count >= 94 && as_upstream >= 94, "{count} writes, upstream accepts {as_upstream}");
@@ -204,14 +204,14 @@ fn a_complete_verified_reference_lifts_to_what_its_kind_proves() {
 }
 
 #[test]
-fn a_declared_state_needs_evidence_that_somebody_verified_or_the_runtime_states() {
+fn declared_state_needs_verified_or_runtime_evidence() {
     for (tier, passes) in
         [("verified", true), ("runtime", true), ("user_claimed", false), ("unverified", false)]
     {
         let event = event("confirmed", with(proof(), "trust_tier", tier.into()));
         let result = gate(&event);
         assert_eq!(result.passes(), passes, "{tier}: {result:#?}");
-        assert!(algorithm::answer(&event).unwrap().passes, "{tier}");
+        assert!(algorithm::published_gate(&event).unwrap().passes, "{tier}");
         let told = "authorization_state_not_lifted_from_unverified_evidence";
         assert_eq!(result.reasons.iter().any(|it| it == told), !passes, "{tier}");
     }

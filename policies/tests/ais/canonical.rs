@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use policies::ais::{
-    Apa, Apr, EVIDENCE_TOLERANCE, Sealed, SigningKey, Uia, canonical, entail, read_document, sign,
+    Apa, Apr, EVIDENCE_TOLERANCE, SigningKey, Uia, UnverifiedArtifact, canonical, entail,
+    read_document, sign,
 };
 use serde_json::{Value, json};
 
@@ -62,10 +63,13 @@ fn the_demos_plan_and_proof_sign_as_computed_for_it() {
 fn completed(name: &str) -> Value {
     let mut document = document(name);
     if name.starts_with("uia") {
-        assert!(Sealed::<Uia>::read(&document).is_err(), "without jurisdictions");
+        assert!(UnverifiedArtifact::<Uia>::read(&document).is_err(), "without jurisdictions");
         document["constraints"]["jurisdictions"] = json!(["EU"]);
     } else {
-        assert!(Sealed::<Apa>::read(&document).is_err(), "without vendor, version and why");
+        assert!(
+            UnverifiedArtifact::<Apa>::read(&document).is_err(),
+            "without vendor, version and why"
+        );
         document["model"]["vendor"] = "ollama".into();
         document["model"]["version"] = "1".into();
         document["steps"][0]["alignment"]["why"] = "it summarizes".into();
@@ -75,11 +79,14 @@ fn completed(name: &str) -> Value {
 
 #[test]
 fn the_demos_conformance_checks_pass() {
-    let uia: Sealed<Uia> = Sealed::read(&completed("uia_minimal.json")).expect("a UIA");
-    let apa: Sealed<Apa> = Sealed::read(&completed("apa_generate_step.json")).expect("an APA");
+    let uia: UnverifiedArtifact<Uia> =
+        UnverifiedArtifact::read(&completed("uia_minimal.json")).expect("a UIA");
+    let apa: UnverifiedArtifact<Apa> =
+        UnverifiedArtifact::read(&completed("apa_generate_step.json")).expect("an APA");
     let found = entail(uia.content(), apa.content());
     let agrees = |name: &str| {
-        let apr: Sealed<Apr> = Sealed::read(&document(name)).expect("an APr");
+        let apr: UnverifiedArtifact<Apr> =
+            UnverifiedArtifact::read(&document(name)).expect("an APr");
         let said = &apr.content().evidence;
         (said.coverage.get() - found.coverage).abs() <= EVIDENCE_TOLERANCE
             && (said.risk.get() - found.risk).abs() <= EVIDENCE_TOLERANCE
@@ -137,7 +144,7 @@ fn numbers_have_one_form() {
 }
 
 #[test]
-fn what_readers_read_differently_is_refused() {
+fn ambiguous_documents_are_refused() {
     let rows = [
         r#"{"a":1,"a":2}"#,
         r#"{"a":1,"\u0061":2}"#,

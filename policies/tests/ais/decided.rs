@@ -3,13 +3,13 @@
 
 use std::collections::HashSet;
 
-use policies::ais::{self, Supply};
+use policies::ais::{self, EnvironmentDigests};
 use policies::{AisEvidence, AisFile, Decision, Policy, Verdict};
 use serde_json::json;
 use validator::Request;
 
 use super::decision::{self, codes, held, policy, reason, refused, request, verdict};
-use super::scene::{Scene, trust};
+use super::scene::{AisScene, trust};
 
 const PURPOSE: (&str, &str) = ("\"A sum.\"", "\"Summarize the weather.\"");
 
@@ -24,8 +24,8 @@ fn covering() -> Policy {
 }
 
 /// Makes the good scene for the request and the time of the decision's tests.
-fn bundle_of(request: &Request) -> Scene {
-    let mut scene = Scene::good();
+fn bundle_of(request: &Request) -> AisScene {
+    let mut scene = AisScene::good();
     scene.set("apa", "/steps/0/args", json!(ais::step_args(request)));
     scene.set("ibe", "/exp", json!("2026-02-09T17:10:00Z"));
     scene.set("crl", "/issued", json!("2026-02-09T16:55:00Z"));
@@ -34,7 +34,7 @@ fn bundle_of(request: &Request) -> Scene {
     scene
 }
 
-fn file(scene: &Scene) -> AisFile {
+fn file(scene: &AisScene) -> AisFile {
     AisFile::Read {
         name: "TR-1.ais.json".to_owned(),
         bytes: scene.signed().to_string().into_bytes(),
@@ -42,12 +42,12 @@ fn file(scene: &Scene) -> AisFile {
 }
 
 fn decide(request: Request, file: &AisFile, used: &[&str]) -> Decision {
-    let scene = Scene::good();
-    let (trust, supply) = (trust(&scene.trust), Supply::default());
+    let scene = AisScene::good();
+    let (trust, supply) = (trust(&scene.trust), EnvironmentDigests::default());
     let nonces_used: HashSet<String> = used.iter().map(|it| (*it).to_owned()).collect();
     let ais =
         AisEvidence { file, trust: Some(&trust), supply: &supply, nonces_used: Some(&nonces_used) };
-    decision::Scene::default().decide_with(ais, request, &covering())
+    decision::DecisionScene::default().decide_with(ais, request, &covering())
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_request_with_its_bundle_runs_and_uses_the_nonce_up() {
 }
 
 #[test]
-fn what_is_not_bound_is_refused_by_its_code() {
+fn unbound_request_is_refused_by_its_code() {
     let good = || request(&[PURPOSE]);
     let other = || request(&[PURPOSE, ("print(1 + 1)", "print(2 + 2)")]);
     let of_good = bundle_of(&good());
@@ -97,7 +97,7 @@ fn what_is_not_bound_is_refused_by_its_code() {
 
 /// The bundle is made after the approval and may still arrive.
 #[test]
-fn a_bundle_that_is_not_there_yet_is_waited_for() {
+fn missing_bundle_holds_the_request() {
     let (violations, rules) = held(decide(request(&[PURPOSE]), &AisFile::Missing, &[]));
     assert_eq!(codes(&violations), ["ais.bundle-missing"]);
     assert_eq!(verdict(&rules, "ais"), Verdict::Refuse);
@@ -107,9 +107,9 @@ fn a_bundle_that_is_not_there_yet_is_waited_for() {
 fn without_a_trust_store_nothing_is_bound() {
     let request = request(&[PURPOSE]);
     let file = file(&bundle_of(&request));
-    let (supply, nonces_used) = (Supply::default(), HashSet::new());
+    let (supply, nonces_used) = (EnvironmentDigests::default(), HashSet::new());
     let ais =
         AisEvidence { file: &file, trust: None, supply: &supply, nonces_used: Some(&nonces_used) };
-    let decision = decision::Scene::default().decide_with(ais, request, &covering());
+    let decision = decision::DecisionScene::default().decide_with(ais, request, &covering());
     assert_eq!(codes(&refused(decision).0), ["ais.authz-policy-deny"]);
 }

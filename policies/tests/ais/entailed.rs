@@ -2,14 +2,15 @@
 //! of the rules of a host.
 
 use policies::ais::{
-    AisRules, Apa, Bundle, Case, Code, Sealed, Supply, Uia, Verdict, entail, judge,
+    AisBundle, AisCode, AisRules, Apa, EnvironmentDigests, GuardInput, GuardVerdict, Uia,
+    UnverifiedArtifact, entail, judge,
 };
 use serde_json::{Value, json};
 
-use super::scene::{Scene, now, trust};
+use super::scene::{AisScene, now, trust};
 
 fn found(purpose: &str, steps: &[(&str, Value)], writes: u64) -> (f64, f64) {
-    let mut scene = Scene::good();
+    let mut scene = AisScene::good();
     scene.set("uia", "/purpose", json!(purpose));
     let steps: Vec<Value> = steps
         .iter()
@@ -24,8 +25,8 @@ fn found(purpose: &str, steps: &[(&str, Value)], writes: u64) -> (f64, f64) {
     scene.set("apa", "/steps", json!(steps));
     scene.set("apa", "/totals/predictedWrites", json!(writes));
     let signed = scene.signed();
-    let uia: Sealed<Uia> = Sealed::read(&signed["uia"]).expect("a UIA");
-    let apa: Sealed<Apa> = Sealed::read(&signed["apa"]).expect("an APA");
+    let uia: UnverifiedArtifact<Uia> = UnverifiedArtifact::read(&signed["uia"]).expect("a UIA");
+    let apa: UnverifiedArtifact<Apa> = UnverifiedArtifact::read(&signed["apa"]).expect("an APA");
     let found = entail(uia.content(), apa.content());
     (found.coverage, found.risk)
 }
@@ -73,25 +74,26 @@ fn risk_is_of_writes_and_of_words_that_go_outward() {
 }
 
 /// Returns the verdict of the rules `operation` and `destinations` about a call of `http.get`.
-fn said_of(url: &str) -> Option<Code> {
-    let mut scene = Scene::good();
+fn verdict_of_url(url: &str) -> Option<AisCode> {
+    let mut scene = AisScene::good();
     scene.set("apa", "/steps/0/tool", json!("http.get"));
     scene.set("apa", "/steps/0/args", json!({ "url": url }));
     scene.set("tca", "/operations/0/name", json!("http.get"));
     scene.set("tca", "/operations/0/argsSchema", json!({ "required": ["url"] }));
-    let bundle = Bundle::read(scene.signed().to_string().as_bytes()).expect("a bundle");
-    let judgement = judge(&Case {
+    let bundle = AisBundle::read(scene.signed().to_string().as_bytes()).expect("a bundle");
+    let judgement = judge(&GuardInput {
         bundle: &bundle,
         trust: &trust(&scene.trust),
         rules: &scene.rules,
         request: None,
-        supply: &Supply::default(),
+        supply: &EnvironmentDigests::default(),
         now: now(),
-        nonce_seen: &|_| false,
+        nonce_used: &|_| false,
     });
-    let asked = |rule: &&policies::ais::Check| ["operation", "destinations"].contains(&rule.rule);
+    let asked =
+        |rule: &&policies::ais::GuardCheck| ["operation", "destinations"].contains(&rule.rule);
     judgement.checks().iter().filter(asked).find_map(|check| match &check.verdict {
-        Verdict::Refused(refusal) => Some(refusal.code),
+        GuardVerdict::Refused(refusal) => Some(refusal.code),
         _ => None,
     })
 }
@@ -99,7 +101,7 @@ fn said_of(url: &str) -> Option<Code> {
 #[test]
 fn a_url_is_compared_by_its_whole_host() {
     for good in ["https://data.example/a?b#c", "HTTPS://DATA.example:443", "https://data.example"] {
-        assert_eq!(said_of(good), None, "{good}");
+        assert_eq!(verdict_of_url(good), None, "{good}");
     }
     let not_allowed = [
         "https://data.example.org/",
@@ -111,7 +113,7 @@ fn a_url_is_compared_by_its_whole_host() {
         "https://data.example:8443/",
     ];
     for bad in not_allowed {
-        assert_eq!(said_of(bad), Some(Code::DestinationNotAllowed), "{bad}");
+        assert_eq!(verdict_of_url(bad), Some(AisCode::DestinationNotAllowed), "{bad}");
     }
     let no_url = [
         "https://data.example@evil.example/",
@@ -124,7 +126,7 @@ fn a_url_is_compared_by_its_whole_host() {
         "",
     ];
     for bad in no_url {
-        assert_eq!(said_of(bad), Some(Code::InputSchemaInvalid), "{bad}");
+        assert_eq!(verdict_of_url(bad), Some(AisCode::InputSchemaInvalid), "{bad}");
     }
 }
 

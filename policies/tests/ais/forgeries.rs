@@ -5,14 +5,14 @@ use base64ct::{Base64UrlUnpadded, Encoding};
 use ed25519_dalek::Signer as _;
 use model::Sha256;
 use p256::elliptic_curve::PrimeField;
-use policies::ais::{Code, SigningKey, canonical, sign};
+use policies::ais::{AisCode, SigningKey, canonical, sign};
 use serde_json::{Value, json};
 
-use super::scene::{Scene, key};
+use super::scene::{AisScene, key};
 
 /// Returns the verdict about this signature of the plan, whose key is on P-256, or of the intent.
-fn said_of(part: &str, jws: &str) -> Result<(), (Code, String)> {
-    let scene = Scene::good();
+fn verdict_of(part: &str, jws: &str) -> Result<(), (AisCode, String)> {
+    let scene = AisScene::good();
     let mut bundle = scene.signed();
     bundle[part]["proof"] = json!({ "jws": jws });
     let outcome = scene.outcome_of(bundle.to_string().as_bytes());
@@ -21,20 +21,20 @@ fn said_of(part: &str, jws: &str) -> Result<(), (Code, String)> {
 
 #[track_caller]
 fn assert_forged(part: &str, jws: &str, word: &str) {
-    let expected = if part == "uia" { Code::UiaSigInvalid } else { Code::ApaSigInvalid };
-    let (code, message) = said_of(part, jws).expect_err(word);
+    let expected = if part == "uia" { AisCode::UiaSigInvalid } else { AisCode::ApaSigInvalid };
+    let (code, message) = verdict_of(part, jws).expect_err(word);
     assert_eq!(code, expected, "{message}");
     assert!(message.contains(word), "{word}: {message}");
 }
 
 fn payload(part: &str) -> Vec<u8> {
-    let mut object = Scene::good().parts[part].clone();
+    let mut object = AisScene::good().parts[part].clone();
     object["proof"] = json!({});
     canonical(&object)
 }
 
 fn good(part: &str) -> String {
-    let signer = Scene::good().signers[part];
+    let signer = AisScene::good().signers[part];
     sign(&payload(part), &key(signer), Some(signer))
 }
 
@@ -60,11 +60,11 @@ fn by_user(input: &[u8]) -> Vec<u8> {
 #[test]
 fn a_good_signature_counts_with_and_without_the_name_of_its_key() {
     for part in ["uia", "apa"] {
-        assert_eq!(said_of(part, &good(part)), Ok(()));
-        let signer = Scene::good().signers[part];
-        assert_eq!(said_of(part, &sign(&payload(part), &key(signer), None)), Ok(()));
+        assert_eq!(verdict_of(part, &good(part)), Ok(()));
+        let signer = AisScene::good().signers[part];
+        assert_eq!(verdict_of(part, &sign(&payload(part), &key(signer), None)), Ok(()));
     }
-    assert_eq!(said_of("uia", &under(r#"{"typ":"JWT","alg":"EdDSA"}"#, &by_user)), Ok(()));
+    assert_eq!(verdict_of("uia", &under(r#"{"typ":"JWT","alg":"EdDSA"}"#, &by_user)), Ok(()));
 }
 
 #[test]
@@ -99,19 +99,19 @@ fn the_header_chooses_nothing() {
 }
 
 #[test]
-fn a_public_key_is_no_secret() {
+fn public_key_is_not_a_secret() {
     let seed = Sha256::of(b"user");
     let public = ed25519_dalek::SigningKey::from_bytes(seed.as_bytes()).verifying_key().to_bytes();
     let pem = super::scene::public_pem("user");
     for secret in [&public[..], pem.as_bytes()] {
         let shared = SigningKey::from_secret(secret).expect("a secret");
         assert_forged("uia", &sign(&payload("uia"), &shared, Some("user")), "HS256");
-        let mut scene = Scene::good();
+        let mut scene = AisScene::good();
         scene.rules.hs256 = policies::ais::SecretKeys::Demo;
         let mut bundle = scene.signed();
         bundle["uia"]["proof"]["jws"] = json!(sign(&payload("uia"), &shared, Some("user")));
         let refusal = scene.outcome_of(bundle.to_string().as_bytes()).expect_err("confused");
-        assert_eq!(refusal.code, Code::UiaSigInvalid);
+        assert_eq!(refusal.code, AisCode::UiaSigInvalid);
     }
 }
 
@@ -140,13 +140,13 @@ fn a_signature_has_one_encoding() {
         format!("{jws}.{signature}"),
     ];
     for jws in rows {
-        let (code, message) = said_of("uia", &jws).expect_err(&jws);
-        assert_eq!(code, Code::UiaSigInvalid, "{jws}: {message}");
+        let (code, message) = verdict_of("uia", &jws).expect_err(&jws);
+        assert_eq!(code, AisCode::UiaSigInvalid, "{jws}: {message}");
     }
 }
 
 #[test]
-fn what_is_signed_is_what_stands_there() {
+fn signature_covers_the_present_content() {
     let user = key("user");
     let text = String::from_utf8(payload("uia")).expect("UTF-8");
     let rows = [
@@ -179,18 +179,18 @@ fn proofs_of_other_kinds_are_refused() {
         json!({ "jws": format!("{jws}~") }),
     ];
     for proof in rows {
-        let scene = Scene::good();
+        let scene = AisScene::good();
         let mut bundle = scene.signed();
         bundle["uia"]["proof"] = proof.clone();
         let refusal = scene.outcome_of(bundle.to_string().as_bytes()).expect_err("a proof");
-        assert_eq!(refusal.code, Code::UiaSigInvalid, "{proof}: {refusal}");
+        assert_eq!(refusal.code, AisCode::UiaSigInvalid, "{proof}: {refusal}");
     }
     for proof in [json!(jws), Value::Null, json!([])] {
-        let scene = Scene::good();
+        let scene = AisScene::good();
         let mut bundle = scene.signed();
         bundle["uia"]["proof"] = proof;
         let refusal = scene.outcome_of(bundle.to_string().as_bytes()).expect_err("a proof");
-        assert_eq!(refusal.code, Code::InputSchemaInvalid, "{refusal}");
+        assert_eq!(refusal.code, AisCode::InputSchemaInvalid, "{refusal}");
     }
 }
 
@@ -254,7 +254,7 @@ fn p256_has_one_signature_of_64_bytes() {
     for (index, forged) in rows.into_iter().enumerate() {
         assert_ne!(forged, bytes, "{index}");
         let (code, _) =
-            said_of("apa", &format!("{input}.{}", encode(&forged))).expect_err("forged");
-        assert_eq!(code, Code::ApaSigInvalid, "{index}");
+            verdict_of("apa", &format!("{input}.{}", encode(&forged))).expect_err("forged");
+        assert_eq!(code, AisCode::ApaSigInvalid, "{index}");
     }
 }

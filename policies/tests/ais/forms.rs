@@ -3,34 +3,35 @@
 
 use jsonschema::Validator;
 use policies::ais::{
-    Apa, Apr, Artifact, BUNDLE_BYTES_MAX, Bundle, Code, Crl, Ibe, Sca, Sealed, Tca, Uia,
+    AisArtifact, AisBundle, AisCode, Apa, Apr, BUNDLE_BYTES_MAX, Crl, Ibe, Sca, Tca, Uia,
+    UnverifiedArtifact,
 };
 use serde_json::{Value, json};
 
-use super::scene::{PARTS, Scene};
+use super::scene::{AisScene, PARTS};
 
-fn schema(artifact: Artifact) -> Validator {
+fn schema(artifact: AisArtifact) -> Validator {
     let schema: Value = serde_json::from_str(artifact.schema()).expect("JSON");
     assert!(jsonschema::draft202012::meta::is_valid(&schema), "{}", artifact.as_str());
     jsonschema::options().should_validate_formats(true).build(&schema).expect("a schema")
 }
 
-fn reads(artifact: Artifact, value: &Value) -> Result<(), String> {
+fn reads(artifact: AisArtifact, value: &Value) -> Result<(), String> {
     match artifact {
-        Artifact::Uia => Sealed::<Uia>::read(value).map(drop),
-        Artifact::Apa => Sealed::<Apa>::read(value).map(drop),
-        Artifact::Apr => Sealed::<Apr>::read(value).map(drop),
-        Artifact::Tca => Sealed::<Tca>::read(value).map(drop),
-        Artifact::Ibe => Sealed::<Ibe>::read(value).map(drop),
-        Artifact::Sca => Sealed::<Sca>::read(value).map(drop),
-        Artifact::Crl => Sealed::<Crl>::read(value).map(drop),
+        AisArtifact::Uia => UnverifiedArtifact::<Uia>::read(value).map(drop),
+        AisArtifact::Apa => UnverifiedArtifact::<Apa>::read(value).map(drop),
+        AisArtifact::Apr => UnverifiedArtifact::<Apr>::read(value).map(drop),
+        AisArtifact::Tca => UnverifiedArtifact::<Tca>::read(value).map(drop),
+        AisArtifact::Ibe => UnverifiedArtifact::<Ibe>::read(value).map(drop),
+        AisArtifact::Sca => UnverifiedArtifact::<Sca>::read(value).map(drop),
+        AisArtifact::Crl => UnverifiedArtifact::<Crl>::read(value).map(drop),
     }
     .map_err(|error| error.to_string())
 }
 
 #[test]
 fn schemas_and_readers_accept_the_same_good_artifacts() {
-    let signed = Scene::good().signed();
+    let signed = AisScene::good().signed();
     for (name, artifact, _) in PARTS {
         reads(artifact, &signed[name]).unwrap_or_else(|error| panic!("{error}"));
         let schema = schema(artifact);
@@ -62,7 +63,7 @@ fn spoiled(value: &Value, path: &str, found: &mut Vec<(String, String)>) {
 
 #[test]
 fn schemas_and_readers_refuse_the_same_bad_artifacts() {
-    let signed = Scene::good().signed();
+    let signed = AisScene::good().signed();
     let others =
         [json!(null), json!(-1), json!(1.5), json!(""), json!("x"), json!({}), json!([]), json!(7)];
     let mut compared = 0;
@@ -95,45 +96,45 @@ fn schemas_and_readers_refuse_the_same_bad_artifacts() {
 }
 
 #[track_caller]
-fn assert_code(bytes: &[u8], code: Code) {
-    match Bundle::read(bytes) {
+fn assert_code(bytes: &[u8], code: AisCode) {
+    match AisBundle::read(bytes) {
         Ok(_) => panic!("read: {}", String::from_utf8_lossy(bytes)),
         Err(error) => assert_eq!(error.code(), code, "{error}"),
     }
 }
 
 #[test]
-fn what_is_no_bundle_is_refused_by_its_code() {
-    let good = Scene::good().signed();
-    assert!(Bundle::read(good.to_string().as_bytes()).is_ok());
+fn invalid_bundle_is_refused_by_its_code() {
+    let good = AisScene::good().signed();
+    assert!(AisBundle::read(good.to_string().as_bytes()).is_ok());
     for bytes in [&b""[..], b"{", b"\xff\xfe", b"{\"uia\":1,\"uia\":1}", b"nul"] {
-        assert_code(bytes, Code::InputBadJson);
+        assert_code(bytes, AisCode::InputBadJson);
     }
     let deep = format!("{{\"uia\":{}1{}}}", "[".repeat(300), "]".repeat(300));
-    assert_code(deep.as_bytes(), Code::InputBadJson);
-    assert_code(&vec![b' '; BUNDLE_BYTES_MAX + 1], Code::InputBadJson);
+    assert_code(deep.as_bytes(), AisCode::InputBadJson);
+    assert_code(&vec![b' '; BUNDLE_BYTES_MAX + 1], AisCode::InputBadJson);
     let big = good.to_string().replacen("\"maxRecords\":100", "\"maxRecords\":9007199254740993", 1);
-    assert_code(big.as_bytes(), Code::InputBadJson);
+    assert_code(big.as_bytes(), AisCode::InputBadJson);
     for value in [json!([]), json!({}), json!({ "uia": {} }), json!(null)] {
-        assert_code(value.to_string().as_bytes(), Code::InputSchemaInvalid);
+        assert_code(value.to_string().as_bytes(), AisCode::InputSchemaInvalid);
     }
     for name in ["uia", "apa", "apr", "tca", "ibe"] {
         let mut less = good.clone();
         less.as_object_mut().expect("an object").remove(name);
-        assert_code(less.to_string().as_bytes(), Code::InputSchemaInvalid);
+        assert_code(less.to_string().as_bytes(), AisCode::InputSchemaInvalid);
         let mut other = good.clone();
         other[name] = good["crl"].clone();
-        assert_code(other.to_string().as_bytes(), Code::InputSchemaInvalid);
+        assert_code(other.to_string().as_bytes(), AisCode::InputSchemaInvalid);
     }
     let mut more = good;
     more["vc"] = json!({});
-    assert_code(more.to_string().as_bytes(), Code::InputSchemaInvalid);
+    assert_code(more.to_string().as_bytes(), AisCode::InputSchemaInvalid);
 }
 
 #[test]
-fn what_no_schema_can_say_is_refused_too() {
-    type Change = (&'static str, &'static str, Value);
-    let rows: [Change; 9] = [
+fn errors_beyond_the_schema_are_refused() {
+    type FormChange = (&'static str, &'static str, Value);
+    let rows: [FormChange; 9] = [
         ("apa", "/steps/0/id", json!("a#b")),
         ("tca", "/operations/0/effects/writes", json!([3, 1])),
         ("tca", "/operations/0/effects/writes", json!({ "min": 3, "max": 1 })),
@@ -145,13 +146,13 @@ fn what_no_schema_can_say_is_refused_too() {
         ("uia", "/id", json!("no uri")),
     ];
     for (part, pointer, value) in rows {
-        let mut scene = Scene::good();
+        let mut scene = AisScene::good();
         scene.set(part, pointer, value);
         let refusal = scene.outcome().expect_err(pointer);
-        assert_eq!(refusal.code, Code::InputSchemaInvalid, "{refusal}");
+        assert_eq!(refusal.code, AisCode::InputSchemaInvalid, "{refusal}");
     }
-    let mut scene = Scene::good();
+    let mut scene = AisScene::good();
     let step = scene.parts["apa"]["steps"][0].clone();
     scene.set("apa", "/steps", json!([step, step]));
-    assert_eq!(scene.outcome().expect_err("two steps").code, Code::InputSchemaInvalid);
+    assert_eq!(scene.outcome().expect_err("two steps").code, AisCode::InputSchemaInvalid);
 }

@@ -1,274 +1,280 @@
 //! Tests of the guard. A good call is accepted, and each single change is refused by its code.
 
-use policies::ais::{Bundle, Case, Code, Presence, SecretKeys, Verdict, guard, judge};
+use policies::ais::{
+    AisBundle, AisCode, GuardInput, GuardVerdict, Presence, SecretKeys, guard, judge,
+};
 use serde_json::{Value, json};
 
-use super::scene::{Scene, key, time, trust};
+use super::scene::{AisScene, key, time, trust};
 
-type Change = fn(&mut Scene);
+type SceneChange = fn(&mut AisScene);
 
 #[test]
 fn a_good_call_is_accepted() {
-    let accepted = Scene::good().outcome().unwrap_or_else(|refusal| panic!("{refusal}"));
+    let accepted = AisScene::good().outcome().unwrap_or_else(|refusal| panic!("{refusal}"));
     assert_eq!(accepted["nonce"], "3f9c1d2e");
     assert_eq!(accepted["signers"]["apa"], "agent");
     assert_eq!(accepted["crl"]["issued"], "2026-06-01T11:55:00Z");
 }
 
 /// The code, a description of the change, the change.
-const REFUSED: &[(Code, &str, Change)] = &[
-    (Code::InputSchemaInvalid, "unknown field", |s| {
+const REFUSED: &[(AisCode, &str, SceneChange)] = &[
+    (AisCode::InputSchemaInvalid, "unknown field", |s| {
         s.set("uia", "/more", json!(1));
     }),
-    (Code::InputSchemaInvalid, "args by schema", |s| {
+    (AisCode::InputSchemaInvalid, "args by schema", |s| {
         s.set("tca", "/operations/0/argsSchema", json!({ "required": ["more"] }));
     }),
-    (Code::InputSchemaInvalid, "schema of the network", |s| {
+    (AisCode::InputSchemaInvalid, "schema of the network", |s| {
         s.set("tca", "/operations/0/argsSchema", json!({ "$ref": "https://example.org/s.json" }));
     }),
-    (Code::InputSchemaInvalid, "schema of a file", |s| {
+    (AisCode::InputSchemaInvalid, "schema of a file", |s| {
         s.set("tca", "/operations/0/argsSchema", json!({ "$ref": "file:///etc/passwd" }));
     }),
-    (Code::UiaSigInvalid, "another role", |s| {
+    (AisCode::UiaSigInvalid, "another role", |s| {
         s.signers.insert("uia", "operator");
     }),
-    (Code::ApaSigInvalid, "another role", |s| {
+    (AisCode::ApaSigInvalid, "another role", |s| {
         s.signers.insert("apa", "user");
     }),
-    (Code::AprSigInvalid, "the planner", |s| {
+    (AisCode::AprSigInvalid, "the planner", |s| {
         s.signers.insert("apr", "agent");
     }),
-    (Code::AprSigInvalid, "the planner's other key", |s| {
+    (AisCode::AprSigInvalid, "the planner's other key", |s| {
         s.trust["keys"][2]["principal"] = json!("agent");
     }),
-    (Code::TcaSigInvalid, "another role", |s| {
+    (AisCode::TcaSigInvalid, "another role", |s| {
         s.signers.insert("tca", "host");
     }),
-    (Code::IbeSigInvalid, "another role", |s| {
+    (AisCode::IbeSigInvalid, "another role", |s| {
         s.signers.insert("ibe", "user");
     }),
-    (Code::ScaSigInvalid, "another role", |s| {
+    (AisCode::ScaSigInvalid, "another role", |s| {
         s.signers.insert("sca", "operator");
     }),
-    (Code::CrlSigInvalid, "another role", |s| {
+    (AisCode::CrlSigInvalid, "another role", |s| {
         s.signers.insert("crl", "host");
     }),
-    (Code::UiaSigInvalid, "unknown key", |s| {
+    (AisCode::UiaSigInvalid, "unknown key", |s| {
         s.signers.insert("uia", "stranger");
     }),
-    (Code::UiaSigInvalid, "another subject", |s| {
+    (AisCode::UiaSigInvalid, "another subject", |s| {
         s.set("uia", "/subject/id", json!("did:example:operator"));
     }),
-    (Code::TcaSigInvalid, "another operator", |s| {
+    (AisCode::TcaSigInvalid, "another operator", |s| {
         s.set("tca", "/operator", json!("did:example:user"));
     }),
-    (Code::UiaSigInvalid, "key not valid yet", |s| {
+    (AisCode::UiaSigInvalid, "key not valid yet", |s| {
         s.trust["keys"][0]["valid_from"] = json!("2026-06-01T12:02:01Z");
     }),
-    (Code::UiaSigInvalid, "key not valid any more", |s| {
+    (AisCode::UiaSigInvalid, "key not valid any more", |s| {
         s.trust["keys"][0]["valid_until"] = json!("2026-06-01T11:57:59Z");
     }),
-    (Code::IbeExpired, "past", |s| {
+    (AisCode::IbeExpired, "past", |s| {
         s.set("ibe", "/exp", json!("2026-06-01T11:57:59Z"));
     }),
-    (Code::IbeLifetimeExceeded, "too long", |s| {
+    (AisCode::IbeLifetimeExceeded, "too long", |s| {
         s.set("ibe", "/exp", json!("2026-06-01T13:00:01Z"));
     }),
-    (Code::UiaExpired, "past", |s| {
+    (AisCode::UiaExpired, "past", |s| {
         s.set("uia", "/constraints/timeWindow/notAfter", json!("2026-06-01T11:57:59Z"));
     }),
-    (Code::IbeReplay, "used before", |s| s.seen.push("3f9c1d2e".to_owned())),
-    (Code::CrlStale, "missing", |s| {
+    (AisCode::IbeReplay, "used before", |s| s.seen.push("3f9c1d2e".to_owned())),
+    (AisCode::CrlStale, "missing", |s| {
         s.parts.remove("crl");
     }),
-    (Code::CrlStale, "ended", |s| {
+    (AisCode::CrlStale, "ended", |s| {
         s.set("crl", "/expires", json!("2026-06-01T11:57:59Z"));
     }),
-    (Code::CrlStale, "to come", |s| {
+    (AisCode::CrlStale, "to come", |s| {
         s.set("crl", "/issued", json!("2026-06-01T12:02:01Z"));
     }),
-    (Code::CrlStale, "holds too long", |s| {
+    (AisCode::CrlStale, "holds too long", |s| {
         s.set("crl", "/expires", json!("2026-06-03T12:00:00Z"));
     }),
-    (Code::UiaRevoked, "on the list", |s| {
+    (AisCode::UiaRevoked, "on the list", |s| {
         let id = s.parts["uia"]["id"].clone();
         s.set("crl", "/revoked/0", json!({ "type": "UIA", "id": id }));
     }),
-    (Code::ApaRevoked, "on the list", |s| {
+    (AisCode::ApaRevoked, "on the list", |s| {
         let id = s.parts["apa"]["id"].clone();
         s.set("crl", "/revoked/0", json!({ "type": "APA", "id": id, "reason": "superseded" }));
     }),
-    (Code::LinkMismatch, "ibe.uiaRef", |s| {
+    (AisCode::LinkMismatch, "ibe.uiaRef", |s| {
         s.set("ibe", "/uiaRef", json!("urn:uia:other"));
     }),
-    (Code::LinkMismatch, "ibe.aprRef", |s| {
+    (AisCode::LinkMismatch, "ibe.aprRef", |s| {
         s.set("ibe", "/aprRef", json!("urn:apr:other"));
     }),
-    (Code::LinkMismatch, "ibe.tcaRef", |s| {
+    (AisCode::LinkMismatch, "ibe.tcaRef", |s| {
         s.set("ibe", "/tcaRef", json!("urn:tca:o@1"));
     }),
-    (Code::LinkMismatch, "apa.uia", |s| {
+    (AisCode::LinkMismatch, "apa.uia", |s| {
         s.set("apa", "/uia", json!("urn:uia:other"));
     }),
-    (Code::LinkMismatch, "apr.uia", |s| {
+    (AisCode::LinkMismatch, "apr.uia", |s| {
         s.set("apr", "/uia", json!("urn:uia:other"));
     }),
-    (Code::LinkMismatch, "apr.apa", |s| {
+    (AisCode::LinkMismatch, "apr.apa", |s| {
         s.set("apr", "/apa", json!("urn:apa:other"));
     }),
-    (Code::IbeStepNotFound, "no such step", |s| {
+    (AisCode::IbeStepNotFound, "no such step", |s| {
         s.set("ibe", "/apaStepRef", json!("s2"));
     }),
-    (Code::IbeStepNotFound, "of another plan", |s| {
+    (AisCode::IbeStepNotFound, "of another plan", |s| {
         s.set("ibe", "/apaStepRef", json!("urn:apa:other#s1"));
     }),
-    (Code::IbeBindingMismatch, "another purpose", |s| {
+    (AisCode::IbeBindingMismatch, "another purpose", |s| {
         s.request.args["prompt"] = json!("Summarize another table of the weather");
     }),
-    (Code::IbeBindingMismatch, "another intent", |s| {
+    (AisCode::IbeBindingMismatch, "another intent", |s| {
         s.request.args["intent_sha256"] = json!("44".repeat(32));
     }),
-    (Code::IbeBindingMismatch, "another word", |s| s.request.args["argv"][1] = json!("other.py")),
-    (Code::IbeBindingMismatch, "another input", |s| {
+    (AisCode::IbeBindingMismatch, "another word", |s| {
+        s.request.args["argv"][1] = json!("other.py")
+    }),
+    (AisCode::IbeBindingMismatch, "another input", |s| {
         s.request.args["inputs"]["table.csv"] = json!("55".repeat(32));
     }),
-    (Code::IbeBindingMismatch, "one argument more", |s| {
+    (AisCode::IbeBindingMismatch, "one argument more", |s| {
         s.set("apa", "/steps/0/args/more", json!(1));
     }),
-    (Code::IbeBindingMismatch, "one argument less", |s| {
+    (AisCode::IbeBindingMismatch, "one argument less", |s| {
         s.request.args.insert("more".to_owned(), json!(1));
     }),
-    (Code::IbeBindingMismatch, "another tool", |s| s.request.tool = "toolexec.run.r".to_owned()),
-    (Code::PlanNotExplicit, "template", |s| {
+    (AisCode::IbeBindingMismatch, "another tool", |s| s.request.tool = "toolexec.run.r".to_owned()),
+    (AisCode::PlanNotExplicit, "template", |s| {
         s.set("apa", "/steps/0/args/inputs/table.csv", json!("{{digest}}"));
     }),
-    (Code::PlanNotExplicit, "placeholder", |s| {
+    (AisCode::PlanNotExplicit, "placeholder", |s| {
         s.set("apa", "/steps/0/args/intent_sha256", json!("<digest>"));
     }),
-    (Code::PlanNotExplicit, "missing", |s| {
+    (AisCode::PlanNotExplicit, "missing", |s| {
         s.set("apa", "/steps/0/args/intent_sha256", Value::Null);
     }),
-    (Code::PlanGuardUnmet, "alternative without a guard", |s| {
+    (AisCode::PlanGuardUnmet, "alternative without a guard", |s| {
         s.set("apa", "/steps/0/alternative", json!("how"));
     }),
-    (Code::PlanGuardUnmet, "guard that does not hold", |s| {
+    (AisCode::PlanGuardUnmet, "guard that does not hold", |s| {
         s.set("apa", "/steps/0/guard", json!({ "pointer": "/uia/riskBudget/level", "equals": 4 }));
     }),
-    (Code::PlanGuardUnmet, "guard that nothing decides", |s| {
+    (AisCode::PlanGuardUnmet, "guard that nothing decides", |s| {
         s.set("apa", "/steps/0/guard", json!({ "pointer": "/uia/riskBudget/no", "equals": 3 }));
     }),
-    (Code::PlanGuardUnmet, "guard of the plan's own", |s| {
+    (AisCode::PlanGuardUnmet, "guard of the plan's own", |s| {
         s.set("apa", "/steps/0/guard", json!({ "pointer": "/apa/model/version", "equals": "1" }));
     }),
-    (Code::PlanTotalsLow, "writes", |s| {
+    (AisCode::PlanTotalsLow, "writes", |s| {
         s.set("apa", "/steps/0/expected/writes", json!(2));
     }),
-    (Code::PlanTotalsLow, "calls", |s| {
+    (AisCode::PlanTotalsLow, "calls", |s| {
         s.take("apa", "/totals/predictedExternalCalls");
     }),
-    (Code::AlignMismatch, "coverage", |s| {
+    (AisCode::AlignMismatch, "coverage", |s| {
         s.set("apr", "/evidence/coverage", json!(0.999_999_99));
     }),
-    (Code::AlignMismatch, "risk", |s| {
+    (AisCode::AlignMismatch, "risk", |s| {
         s.set("apr", "/evidence/risk", json!(0.4));
     }),
-    (Code::AlignMismatch, "score of a step", |s| {
+    (AisCode::AlignMismatch, "score of a step", |s| {
         s.set("apa", "/steps/0/alignment/score", json!(0.9));
     }),
-    (Code::AlignBelowThreshold, "policy asks for more", |s| s.rules.coverage_min = 1.1),
-    (Code::AlignBelowThreshold, "the profile asks for more", |s| {
+    (AisCode::AlignBelowThreshold, "policy asks for more", |s| s.rules.coverage_min = 1.1),
+    (AisCode::AlignBelowThreshold, "the profile asks for more", |s| {
         s.rules.profiles.values_mut().for_each(|profile| profile.coverage_min = Some(1.1));
     }),
-    (Code::AlignBelowThreshold, "policy asks for no number", |s| s.rules.coverage_min = f64::NAN),
-    (Code::RiskBudgetExceeded, "a lower level", |s| {
+    (AisCode::AlignBelowThreshold, "policy asks for no number", |s| {
+        s.rules.coverage_min = f64::NAN
+    }),
+    (AisCode::RiskBudgetExceeded, "a lower level", |s| {
         s.set("uia", "/riskBudget/level", json!(2));
     }),
-    (Code::RiskBudgetExceeded, "the profile allows less", |s| {
+    (AisCode::RiskBudgetExceeded, "the profile allows less", |s| {
         s.rules.profiles.values_mut().for_each(|profile| profile.risk_max = Some(0.4));
     }),
-    (Code::RiskWritesExceeded, "the user allows less", |s| {
+    (AisCode::RiskWritesExceeded, "the user allows less", |s| {
         s.set("uia", "/riskBudget/maxWrites", json!(0));
     }),
-    (Code::RiskWritesExceeded, "the profile allows less", |s| {
+    (AisCode::RiskWritesExceeded, "the profile allows less", |s| {
         s.rules.profiles.values_mut().for_each(|profile| profile.writes_max = Some(0));
     }),
-    (Code::RiskWritesExceeded, "the request writes more", |s| s.request.writes = 2),
-    (Code::RiskRecordsExceeded, "the user allows less", |s| {
+    (AisCode::RiskWritesExceeded, "the request writes more", |s| s.request.writes = 2),
+    (AisCode::RiskRecordsExceeded, "the user allows less", |s| {
         s.set("uia", "/riskBudget/maxRecords", json!(9));
     }),
-    (Code::RiskCallsExceeded, "the user allows none", |s| {
+    (AisCode::RiskCallsExceeded, "the user allows none", |s| {
         s.take("uia", "/riskBudget/maxExternalCalls");
     }),
-    (Code::RiskCallsExceeded, "the request names more hosts", |s| {
+    (AisCode::RiskCallsExceeded, "the request names more hosts", |s| {
         let host = s.request.hosts[0].clone();
         s.request.hosts.push(host);
     }),
-    (Code::DataClassNotPermitted, "of the step", |s| {
+    (AisCode::DataClassNotPermitted, "of the step", |s| {
         s.set("uia", "/constraints/dataClasses", json!(["internal"]));
     }),
-    (Code::DataClassNotPermitted, "of the request", |s| {
+    (AisCode::DataClassNotPermitted, "of the request", |s| {
         s.request.data_classes.push("confidential".to_owned());
     }),
-    (Code::TcaOpNotAllowed, "no such operation", |s| {
+    (AisCode::TcaOpNotAllowed, "no such operation", |s| {
         s.set("tca", "/operations/0/name", json!("toolexec.run.r"));
     }),
-    (Code::TcaEffectsExceeded, "writes", |s| {
+    (AisCode::TcaEffectsExceeded, "writes", |s| {
         s.set("tca", "/operations/0/effects/writes", json!(0));
     }),
-    (Code::TcaEffectsExceeded, "below the range", |s| {
+    (AisCode::TcaEffectsExceeded, "below the range", |s| {
         s.set("tca", "/operations/0/effects/writes", json!({ "min": 2, "max": 3 }));
     }),
-    (Code::TcaEffectsExceeded, "data classes", |s| {
+    (AisCode::TcaEffectsExceeded, "data classes", |s| {
         s.set("tca", "/operations/0/effects/dataClasses", json!([]));
     }),
-    (Code::DestinationNotAllowed, "the operation names none", |s| {
+    (AisCode::DestinationNotAllowed, "the operation names none", |s| {
         s.take("tca", "/operations/0/effects/destinations");
     }),
-    (Code::DestinationNotAllowed, "a part of the name", |s| {
+    (AisCode::DestinationNotAllowed, "a part of the name", |s| {
         s.set("tca", "/operations/0/effects/destinations", json!(["example", "a.data.example"]));
     }),
-    (Code::DestinationNotAllowed, "another port", |s| {
+    (AisCode::DestinationNotAllowed, "another port", |s| {
         s.set("tca", "/operations/0/effects/destinations", json!(["data.example:80"]));
     }),
-    (Code::DestinationNotAllowed, "the user names another", |s| {
+    (AisCode::DestinationNotAllowed, "the user names another", |s| {
         s.set("uia", "/constraints/destinations", json!(["other.example"]));
     }),
-    (Code::ScaMismatch, "another policy", |s| s.set_digest("policies")),
-    (Code::ScaMismatch, "another program", |s| s.set_digest("guards")),
-    (Code::ScaMismatch, "another runtime", |s| s.set_digest("runtimes")),
-    (Code::ScaMismatch, "nothing said of it", |s| {
+    (AisCode::ScaMismatch, "another policy", |s| s.set_digest("policies")),
+    (AisCode::ScaMismatch, "another program", |s| s.set_digest("guards")),
+    (AisCode::ScaMismatch, "another runtime", |s| s.set_digest("runtimes")),
+    (AisCode::ScaMismatch, "nothing said of it", |s| {
         s.set("sca", "/x-runtimes", json!([]));
     }),
-    (Code::ScaMismatch, "another model", |s| {
+    (AisCode::ScaMismatch, "another model", |s| {
         s.set("sca", "/components/0/hash", json!("model-2"));
     }),
-    (Code::ScaMismatch, "policy asks for one", |s| {
+    (AisCode::ScaMismatch, "policy asks for one", |s| {
         s.parts.remove("sca");
         s.rules.sca = Presence::Required;
     }),
-    (Code::AuthzPolicyDeny, "unknown profile", |s| {
+    (AisCode::AuthzPolicyDeny, "unknown profile", |s| {
         s.set("uia", "/policyProfile", json!("anything"));
     }),
-    (Code::AuthzPolicyDeny, "tool of the profile", |s| {
+    (AisCode::AuthzPolicyDeny, "tool of the profile", |s| {
         s.rules.profiles.values_mut().for_each(|profile| profile.tools = Some(Vec::new()));
     }),
-    (Code::AuthzPolicyDeny, "unknown method", |s| {
+    (AisCode::AuthzPolicyDeny, "unknown method", |s| {
         s.set("apr", "/method", json!("classifier-v1"));
     }),
-    (Code::AuthzPolicyDeny, "method that nobody computes", |s| {
+    (AisCode::AuthzPolicyDeny, "method that nobody computes", |s| {
         s.rules.methods.push("external-policy-v1".to_owned());
         s.set("apr", "/method", json!("external-policy-v1"));
     }),
-    (Code::AuthzPolicyDeny, "unknown obligation", |s| {
+    (AisCode::AuthzPolicyDeny, "unknown obligation", |s| {
         s.set("apr", "/evidence/obligations", json!(["log", "co-sign"]));
     }),
-    (Code::AuthzPolicyDeny, "another jurisdiction", |s| {
+    (AisCode::AuthzPolicyDeny, "another jurisdiction", |s| {
         s.rules.jurisdiction = Some("US".to_owned());
     }),
-    (Code::AuthzPolicyDeny, "policy does not say where it is", |s| s.rules.jurisdiction = None),
+    (AisCode::AuthzPolicyDeny, "policy does not say where it is", |s| s.rules.jurisdiction = None),
 ];
 
-impl Scene {
+impl AisScene {
     fn set_digest(&mut self, kind: &str) {
         let other = model::Sha256::of(b"other");
         let supply = &mut self.supply;
@@ -284,7 +290,7 @@ impl Scene {
 #[test]
 fn one_change_is_refused_by_the_code_that_names_it() {
     for (code, what, change) in REFUSED {
-        let mut scene = Scene::good();
+        let mut scene = AisScene::good();
         change(&mut scene);
         let refusal = scene.outcome().expect_err(&format!("{code}: {what}"));
         assert_eq!(refusal.code, *code, "{what}: {refusal}");
@@ -293,14 +299,14 @@ fn one_change_is_refused_by_the_code_that_names_it() {
 
 #[test]
 fn every_code_has_a_case() {
-    for code in Code::ALL {
+    for code in AisCode::ALL {
         let told = REFUSED.iter().any(|(known, _, _)| known == code);
         // A bundle that is not JSON has no scene.
-        assert!(told || *code == Code::InputBadJson, "{code}");
+        assert!(told || *code == AisCode::InputBadJson, "{code}");
     }
 }
 
-const ACCEPTED: &[(&str, Change)] = &[
+const ACCEPTED: &[(&str, SceneChange)] = &[
     ("step with the plan's name", |s| {
         let reference = format!("{}#s1", s.parts["apa"]["id"].as_str().unwrap_or_default());
         s.set("ibe", "/apaStepRef", json!(reference));
@@ -338,9 +344,9 @@ const ACCEPTED: &[(&str, Change)] = &[
 ];
 
 #[test]
-fn what_is_allowed_is_accepted() {
+fn allowed_variants_are_accepted() {
     for (what, change) in ACCEPTED {
-        let mut scene = Scene::good();
+        let mut scene = AisScene::good();
         change(&mut scene);
         scene.outcome().unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
     }
@@ -348,7 +354,7 @@ fn what_is_allowed_is_accepted() {
 
 #[test]
 fn of_alternatives_the_one_that_its_guard_chooses() {
-    let mut scene = Scene::good();
+    let mut scene = AisScene::good();
     let mut other = scene.parts["apa"]["steps"][0].clone();
     let guard = |level: u64| json!({ "pointer": "/uia/riskBudget/level", "equals": level });
     other["id"] = json!("s2");
@@ -369,28 +375,28 @@ fn of_alternatives_the_one_that_its_guard_chooses() {
         }
         scene.set("ibe", "/apaStepRef", json!(reference));
         let refusal = scene.outcome().expect_err(reference);
-        assert_eq!(refusal.code, Code::PlanGuardUnmet, "{refusal}");
+        assert_eq!(refusal.code, AisCode::PlanGuardUnmet, "{refusal}");
     }
 }
 
 #[test]
-fn nobody_is_asked_of_a_nonce_before_all_signatures_are_good() {
-    let mut scene = Scene::good();
+fn nonce_is_queried_only_if_all_signatures_are_good() {
+    let mut scene = AisScene::good();
     scene.signers.insert("uia", "operator");
-    let bundle = Bundle::read(scene.signed().to_string().as_bytes()).expect("a bundle");
-    let judgement = judge(&Case {
+    let bundle = AisBundle::read(scene.signed().to_string().as_bytes()).expect("a bundle");
+    let judgement = judge(&GuardInput {
         bundle: &bundle,
         trust: &trust(&scene.trust),
         rules: &scene.rules,
         request: Some(&scene.request),
         supply: &scene.supply,
         now: scene.now,
-        nonce_seen: &|_| panic!("asked"),
+        nonce_used: &|_| panic!("asked"),
     });
     let asked: Vec<&str> = judgement
         .checks()
         .iter()
-        .filter(|check| check.verdict != Verdict::NotAsked)
+        .filter(|check| check.verdict != GuardVerdict::NotApplicable)
         .map(|check| check.rule)
         .collect();
     assert!(asked.iter().all(|rule| rule.ends_with("-signature")), "{asked:?}");
@@ -399,64 +405,64 @@ fn nobody_is_asked_of_a_nonce_before_all_signatures_are_good() {
 
 #[test]
 fn without_a_request_nothing_is_accepted() {
-    let scene = Scene::good();
-    let bundle = Bundle::read(scene.signed().to_string().as_bytes()).expect("a bundle");
+    let scene = AisScene::good();
+    let bundle = AisBundle::read(scene.signed().to_string().as_bytes()).expect("a bundle");
     let trust = trust(&scene.trust);
-    let case = Case {
+    let case = GuardInput {
         bundle: &bundle,
         trust: &trust,
         rules: &scene.rules,
         request: None,
         supply: &scene.supply,
         now: scene.now,
-        nonce_seen: &|_| false,
+        nonce_used: &|_| false,
     };
     assert_eq!(judge(&case).to_json()["verdict"], "unbound");
     let refusal = guard(&case).expect_err("no request");
-    assert_eq!(refusal.code, Code::IbeBindingMismatch);
+    assert_eq!(refusal.code, AisCode::IbeBindingMismatch);
 }
 
 #[test]
 fn secrets_count_only_where_policy_says_that_it_demonstrates() {
     use base64ct::{Base64UrlUnpadded, Encoding};
-    use policies::ais::{Artifact, SigningKey, embed};
+    use policies::ais::{AisArtifact, SigningKey, embed};
 
     let secret = concat!("dev-", "secret");
-    let mut scene = Scene::good();
+    let mut scene = AisScene::good();
     scene.trust["keys"][0]["algorithm"] = json!("HS256");
     let k = Base64UrlUnpadded::encode_string(secret.as_bytes());
     scene.trust["keys"][0]["key"] = json!({ "kty": "oct", "k": k });
     let mut bundle = scene.signed();
     let uia = scene.parts["uia"].as_object().cloned().unwrap_or_default();
     let shared = SigningKey::from_secret(secret.as_bytes()).expect("a secret");
-    bundle["uia"] = embed(Artifact::Uia, uia, &shared, None);
+    bundle["uia"] = embed(AisArtifact::Uia, uia, &shared, None);
     let refusal = scene.outcome_of(bundle.to_string().as_bytes()).expect_err("refused");
-    assert_eq!(refusal.code, Code::UiaSigInvalid);
+    assert_eq!(refusal.code, AisCode::UiaSigInvalid);
     scene.rules.hs256 = SecretKeys::Demo;
     scene.outcome_of(bundle.to_string().as_bytes()).unwrap_or_else(|refusal| panic!("{refusal}"));
 }
 
 #[test]
 fn an_envelope_long_past_is_refused_as_the_demo_does() {
-    let mut scene = Scene::good();
+    let mut scene = AisScene::good();
     scene.set("ibe", "/exp", json!("2000-01-01T00:00:00Z"));
-    assert_eq!(scene.outcome().expect_err("past").code, Code::IbeExpired);
-    scene = Scene::good();
+    assert_eq!(scene.outcome().expect_err("past").code, AisCode::IbeExpired);
+    scene = AisScene::good();
     scene.now = time("2026-06-02T12:00:00Z");
-    assert_eq!(scene.outcome().expect_err("past").code, Code::IbeExpired);
+    assert_eq!(scene.outcome().expect_err("past").code, AisCode::IbeExpired);
     // An invalid signature, as in the demonstration's vector.
-    let mut bundle = Scene::good().signed();
+    let mut bundle = AisScene::good().signed();
     bundle["ibe"]["sig"] = json!("not-a-real-signature");
     assert_eq!(
-        Scene::good().outcome_of(bundle.to_string().as_bytes()).expect_err("forged").code,
-        Code::IbeSigInvalid
+        AisScene::good().outcome_of(bundle.to_string().as_bytes()).expect_err("forged").code,
+        AisCode::IbeSigInvalid
     );
 }
 
 #[test]
 fn an_envelope_signed_without_its_sig_is_accepted_too() {
     use policies::ais::{canonical, sign};
-    let scene = Scene::good();
+    let scene = AisScene::good();
     let mut bundle = scene.signed();
     let payload = canonical(&scene.parts["ibe"]);
     bundle["ibe"]["sig"] = json!(sign(&payload, &key("envelope"), Some("envelope")));
@@ -464,18 +470,18 @@ fn an_envelope_signed_without_its_sig_is_accepted_too() {
 }
 
 #[test]
-fn what_others_wrote_long_is_repeated_short() {
-    let mut scene = Scene::good();
+fn long_foreign_text_is_quoted_shortened() {
+    let mut scene = AisScene::good();
     scene.set("apa", "/steps/0/args/argv", json!(["\u{7f}".repeat(60_000)]));
     let refusal = scene.outcome().unwrap_err();
-    assert_eq!(refusal.code, Code::IbeBindingMismatch);
+    assert_eq!(refusal.code, AisCode::IbeBindingMismatch);
     assert!(refusal.details["omitted_bytes"].as_u64().is_some_and(|bytes| bytes > 60_000));
     assert!(refusal.to_json().to_string().len() < 10_000);
 }
 
 #[test]
 fn a_schema_that_refers_is_refused_before_it_is_followed() {
-    let mut scene = Scene::good();
+    let mut scene = AisScene::good();
     let mut defs = serde_json::Map::new();
     for level in 0..60 {
         let next = json!({ "$ref": format!("#/$defs/a{}", level + 1) });
@@ -484,14 +490,14 @@ fn a_schema_that_refers_is_refused_before_it_is_followed() {
     defs.insert("a60".to_owned(), json!({}));
     let schema = json!({ "$ref": "#/$defs/a0", "$defs": defs });
     scene.set("tca", "/operations/0/argsSchema", schema);
-    assert_eq!(scene.outcome().unwrap_err().code, Code::InputSchemaInvalid);
+    assert_eq!(scene.outcome().unwrap_err().code, AisCode::InputSchemaInvalid);
 }
 
 #[test]
 fn purposes_and_step_names_have_an_end() {
     for (part, pointer) in [("uia", "/purpose"), ("ibe", "/apaStepRef")] {
-        let mut scene = Scene::good();
+        let mut scene = AisScene::good();
         scene.set(part, pointer, json!("a".repeat(4097)));
-        assert_eq!(scene.outcome().unwrap_err().code, Code::InputSchemaInvalid, "{part}");
+        assert_eq!(scene.outcome().unwrap_err().code, AisCode::InputSchemaInvalid, "{part}");
     }
 }

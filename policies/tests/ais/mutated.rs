@@ -3,20 +3,20 @@
 
 use std::sync::OnceLock;
 
-use policies::ais::{Bundle, TrustStore, canonical, read_document};
+use policies::ais::{AisBundle, AisTrustStore, canonical, read_document};
 use proptest::prelude::*;
 
-use super::scene::Scene;
+use super::scene::AisScene;
 
 /// Signed once, because signing takes longer than everything else here.
 fn good() -> &'static [u8] {
     static GOOD: OnceLock<Vec<u8>> = OnceLock::new();
-    GOOD.get_or_init(|| canonical(&Scene::good().signed()))
+    GOOD.get_or_init(|| canonical(&AisScene::good().signed()))
 }
 
 #[test]
 fn no_byte_of_a_signed_bundle_can_be_changed() {
-    let scene = Scene::good();
+    let scene = AisScene::good();
     let good = good();
     scene.outcome_of(good).unwrap_or_else(|refusal| panic!("{refusal}"));
     // Each position once, with a change that depends on the position.
@@ -33,7 +33,7 @@ proptest! {
 
     #[test]
     fn any_change_of_one_byte_is_refused(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
-        let scene = Scene::good();
+        let scene = AisScene::good();
         let good = good();
         let mut changed = good.to_vec();
         changed[at.index(good.len())] = byte;
@@ -43,14 +43,14 @@ proptest! {
 
     #[test]
     fn no_bytes_are_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..512), cut in any::<prop::sample::Index>()) {
-        prop_assert!(Bundle::read(&bytes).is_err());
-        prop_assert!(TrustStore::read(&bytes).is_err());
+        prop_assert!(AisBundle::read(&bytes).is_err());
+        prop_assert!(AisTrustStore::read(&bytes).is_err());
         if let Ok(value) = read_document(&bytes) {
             let once = canonical(&value);
             prop_assert!(!once.is_empty());
         }
         let good = good();
-        prop_assert!(Bundle::read(&good[..cut.index(good.len())]).is_err());
+        prop_assert!(AisBundle::read(&good[..cut.index(good.len())]).is_err());
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Tests of required fields, and of identifiers with two spellings, which are equal.
 
-use policies::ais::{Code, Uri};
+use policies::ais::{AisCode, Uri};
 use serde_json::json;
 
-use super::scene::Scene;
+use super::scene::AisScene;
 
 /// Every field that the seed lists without a `?`, by its path.
 const REQUIRED: [(&str, &[&str]); 7] = [
@@ -97,7 +97,7 @@ const REQUIRED: [(&str, &[&str]); 7] = [
 
 #[test]
 fn a_bundle_that_lacks_a_field_of_the_seed_is_refused() {
-    let whole = Scene::good().signed();
+    let whole = AisScene::good().signed();
     let mut accepted = Vec::new();
     for (part, places) in REQUIRED {
         for place in places {
@@ -106,7 +106,7 @@ fn a_bundle_that_lacks_a_field_of_the_seed_is_refused() {
             let members = bundle.pointer_mut(&format!("/{part}{above}")).expect("a place");
             members.as_object_mut().expect("an object").remove(name).expect("a member");
             // Signing an artifact without the field does not help.
-            let mut signed = Scene::good();
+            let mut signed = AisScene::good();
             if !["proof", "sig"].contains(&name) {
                 signed.take(part, place);
                 bundle = signed.signed();
@@ -120,24 +120,24 @@ fn a_bundle_that_lacks_a_field_of_the_seed_is_refused() {
 }
 
 #[test]
-fn an_empty_text_is_no_field() {
+fn empty_text_counts_as_a_missing_field() {
     for (part, place) in [
         ("apa", "/model/vendor"),
         ("apa", "/model/version"),
         ("apa", "/steps/0/alignment/why"),
         ("uia", "/constraints/jurisdictions/0"),
     ] {
-        let mut scene = Scene::good();
+        let mut scene = AisScene::good();
         scene.set(part, place, json!(""));
         let refusal = scene.outcome().expect_err(place);
-        assert_eq!(refusal.code, Code::InputSchemaInvalid, "{place}: {refusal}");
+        assert_eq!(refusal.code, AisCode::InputSchemaInvalid, "{place}: {refusal}");
     }
 }
 
 const INTENT: &str = "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000001";
 
 #[test]
-fn a_revocation_counts_however_its_identifier_is_written() {
+fn revocation_counts_for_every_spelling_of_its_identifier() {
     for id in [
         "URN:UUID:0B6E1A52-4E0F-4C36-9D6A-000000000001",
         "Urn:Uuid:0b6e1a52-4E0F-4c36-9d6a-000000000001",
@@ -146,23 +146,23 @@ fn a_revocation_counts_however_its_identifier_is_written() {
         "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000001?+a",
         INTENT,
     ] {
-        let mut scene = Scene::good();
+        let mut scene = AisScene::good();
         scene.set("crl", "/revoked/0", json!({ "type": "UIA", "id": id }));
         let refusal = scene.outcome().expect_err(id);
-        assert_eq!(refusal.code, Code::UiaRevoked, "{id}: {refusal}");
+        assert_eq!(refusal.code, AisCode::UiaRevoked, "{id}: {refusal}");
     }
 }
 
 #[test]
-fn a_plan_is_revoked_and_its_step_found_however_its_identifier_is_written() {
-    let mut scene = Scene::good();
+fn plan_is_found_by_every_spelling_of_its_identifier() {
+    let mut scene = AisScene::good();
     let capitals = "URN:UUID:0B6E1A52-4E0F-4C36-9D6A-000000000002";
     scene.set("ibe", "/apaStepRef", json!(format!("{capitals}#s1")));
     assert!(scene.outcome().is_ok(), "the step of the same plan");
     scene.set("apr", "/apa", json!(capitals));
     assert!(scene.outcome().is_ok(), "a reference to the same plan");
     scene.set("crl", "/revoked/0", json!({ "type": "APA", "id": capitals }));
-    assert_eq!(scene.outcome().expect_err("revoked").code, Code::ApaRevoked);
+    assert_eq!(scene.outcome().expect_err("revoked").code, AisCode::ApaRevoked);
 }
 
 #[test]
@@ -199,8 +199,8 @@ fn identifiers_are_equal_as_their_standards_say() {
 
 #[test]
 fn two_principals_cannot_share_an_identifier_by_writing_it_differently() {
-    let mut scene = Scene::good();
+    let mut scene = AisScene::good();
     scene.trust["principals"]["host"] = json!(["DID:example:user"]);
-    let error = policies::ais::TrustStore::read(scene.trust.to_string().as_bytes());
+    let error = policies::ais::AisTrustStore::read(scene.trust.to_string().as_bytes());
     assert!(error.is_err_and(|error| error.to_string().contains("two principals")));
 }

@@ -7,8 +7,8 @@ use ed25519_dalek::pkcs8::{EncodePrivateKey as _, EncodePublicKey as _};
 use model::{Sha256, UtcTime};
 use p256::pkcs8::LineEnding;
 use policies::ais::{
-    AisRules, Artifact, Bundle, Case, ProfileRules, Refusal, RequestFacts, SigningKey, Supply,
-    TrustStore, embed, guard,
+    AisArtifact, AisBundle, AisRefusal, AisRules, AisTrustStore, EnvironmentDigests, GuardInput,
+    ProfileRules, RequestFacts, SigningKey, embed, guard,
 };
 use serde_json::{Map, Value, json};
 use validator::HostPort;
@@ -84,11 +84,11 @@ pub(crate) fn trust_value() -> Value {
     json!({ "version": 1, "principals": principals, "keys": keys })
 }
 
-pub(crate) fn trust(value: &Value) -> TrustStore {
-    TrustStore::read(value.to_string().as_bytes()).unwrap_or_else(|error| panic!("{error}"))
+pub(crate) fn trust(value: &Value) -> AisTrustStore {
+    AisTrustStore::read(value.to_string().as_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-pub(crate) struct Scene {
+pub(crate) struct AisScene {
     /// The unsigned artifacts, by their names in a bundle.
     pub(crate) parts: BTreeMap<&'static str, Value>,
     /// The signer of each.
@@ -96,22 +96,22 @@ pub(crate) struct Scene {
     pub(crate) trust: Value,
     pub(crate) rules: AisRules,
     pub(crate) request: RequestFacts,
-    pub(crate) supply: Supply,
+    pub(crate) supply: EnvironmentDigests,
     pub(crate) now: UtcTime,
     pub(crate) seen: Vec<String>,
 }
 
-pub(crate) const PARTS: [(&str, Artifact, &str); 7] = [
-    ("uia", Artifact::Uia, "user"),
-    ("apa", Artifact::Apa, "agent"),
-    ("apr", Artifact::Apr, "verifier"),
-    ("tca", Artifact::Tca, "operator"),
-    ("ibe", Artifact::Ibe, "envelope"),
-    ("crl", Artifact::Crl, "revocation"),
-    ("sca", Artifact::Sca, "host"),
+pub(crate) const PARTS: [(&str, AisArtifact, &str); 7] = [
+    ("uia", AisArtifact::Uia, "user"),
+    ("apa", AisArtifact::Apa, "agent"),
+    ("apr", AisArtifact::Apr, "verifier"),
+    ("tca", AisArtifact::Tca, "operator"),
+    ("ibe", AisArtifact::Ibe, "envelope"),
+    ("crl", AisArtifact::Crl, "revocation"),
+    ("sca", AisArtifact::Sca, "host"),
 ];
 
-impl Scene {
+impl AisScene {
     pub(crate) fn good() -> Self {
         let args = args();
         let profile = ProfileRules::default();
@@ -129,7 +129,7 @@ impl Scene {
             data_classes: vec!["internal".to_owned()],
         };
         let digest = |name: &str| (name.to_owned(), Sha256::of(name.as_bytes()));
-        let supply = Supply {
+        let supply = EnvironmentDigests {
             policies: BTreeMap::from([digest("policy")]),
             guards: BTreeMap::from([digest("toolexecd")]),
             runtimes: BTreeMap::from([digest("python")]),
@@ -179,21 +179,21 @@ impl Scene {
         Value::Object(bundle)
     }
 
-    pub(crate) fn outcome(&self) -> Result<Value, Refusal> {
+    pub(crate) fn outcome(&self) -> Result<Value, AisRefusal> {
         self.outcome_of(self.signed().to_string().as_bytes())
     }
 
-    pub(crate) fn outcome_of(&self, bytes: &[u8]) -> Result<Value, Refusal> {
-        let bundle = Bundle::read(bytes).map_err(|error| error.refusal())?;
+    pub(crate) fn outcome_of(&self, bytes: &[u8]) -> Result<Value, AisRefusal> {
+        let bundle = AisBundle::read(bytes).map_err(|error| error.refusal())?;
         let trust = trust(&self.trust);
-        let accepted = guard(&Case {
+        let accepted = guard(&GuardInput {
             bundle: &bundle,
             trust: &trust,
             rules: &self.rules,
             request: Some(&self.request),
             supply: &self.supply,
             now: self.now,
-            nonce_seen: &|nonce| self.seen.iter().any(|seen| seen == nonce),
+            nonce_used: &|nonce| self.seen.iter().any(|seen| seen == nonce),
         })?;
         Ok(accepted.to_json())
     }

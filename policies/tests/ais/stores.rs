@@ -1,13 +1,13 @@
 //! Tests of trust stores and private keys: the accepted forms, and entries that would trust too
 //! much.
 
-use policies::ais::{Algorithm, SigningKey, TrustStore, sign};
+use policies::ais::{AisTrustStore, Algorithm, SigningKey, sign};
 use serde_json::{Value, json};
 
-use super::scene::{Scene, private_pem, public_pem, trust_value};
+use super::scene::{AisScene, private_pem, public_pem, trust_value};
 
 fn refused(value: &Value) -> String {
-    match TrustStore::read(value.to_string().as_bytes()) {
+    match AisTrustStore::read(value.to_string().as_bytes()) {
         Ok(_) => panic!("read: {value}"),
         Err(error) => error.to_string(),
     }
@@ -22,7 +22,7 @@ fn assert_refused(change: impl Fn(&mut Value), word: &str) {
 }
 
 #[test]
-fn what_would_trust_too_much_is_no_store() {
+fn stores_that_trust_too_much_are_refused() {
     assert_refused(|s| s["version"] = json!(2), "version 2");
     assert_refused(|s| s["more"] = json!(2), "more");
     assert_refused(|s| s["keys"][0]["more"] = json!(2), "more");
@@ -44,10 +44,10 @@ fn what_would_trust_too_much_is_no_store() {
     assert_refused(|s| s["keys"][0]["key"] = json!(private_pem("user")), "no key");
     let twice =
         trust_value().to_string().replacen("\"version\":1", "\"version\":1,\"version\":1", 1);
-    assert!(TrustStore::read(twice.as_bytes()).is_err());
+    assert!(AisTrustStore::read(twice.as_bytes()).is_err());
     for bytes in [&b""[..], b"[]", b"{", b"\xff", b"version: 1\nversion: 1\n", b"a: &x 1\nb: *x\n"]
     {
-        assert!(TrustStore::read(bytes).is_err(), "{bytes:?}");
+        assert!(AisTrustStore::read(bytes).is_err(), "{bytes:?}");
     }
 }
 
@@ -90,7 +90,7 @@ fn one_key_is_read_in_every_form() {
     for (role, at) in [("user", 0), ("agent", 1)] {
         let (line, file) = openssh(role);
         for key in [json!(line), json!(public_pem(role)), json!(format!("{line} a comment\n"))] {
-            let mut scene = Scene::good();
+            let mut scene = AisScene::good();
             scene.trust["keys"][at]["key"] = key;
             scene.outcome().unwrap_or_else(|refusal| panic!("{role}: {refusal}"));
         }
@@ -103,7 +103,7 @@ fn one_key_is_read_in_every_form() {
          principal: user\n    algorithm: EdDSA\n    roles: [user]\n    key: {}\n",
         openssh("user").0
     );
-    assert!(TrustStore::read(yaml.as_bytes()).is_ok());
+    assert!(AisTrustStore::read(yaml.as_bytes()).is_ok());
 }
 
 fn p256_secret(role: &str) -> p256::SecretKey {
@@ -113,7 +113,7 @@ fn p256_secret(role: &str) -> p256::SecretKey {
 
 #[test]
 fn a_key_takes_the_place_of_another_while_both_count() {
-    let mut scene = Scene::good();
+    let mut scene = AisScene::good();
     let mut successor = scene.trust["keys"][0].clone();
     successor["kid"] = json!("user-2");
     successor["key"] = json!(public_pem("user-2"));
@@ -126,7 +126,7 @@ fn a_key_takes_the_place_of_another_while_both_count() {
 }
 
 #[test]
-fn what_is_no_private_key_signs_nothing() {
+fn invalid_private_keys_are_refused() {
     for text in ["", "-----BEGIN PUBLIC KEY-----", &public_pem("user"), "word"] {
         assert!(SigningKey::from_private(text).is_err(), "{text}");
     }

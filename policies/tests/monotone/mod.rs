@@ -7,7 +7,7 @@
 
 #![allow(dead_code, reason = "scenes of other tests have more than is used here")]
 
-mod asked;
+mod choices;
 mod steps;
 mod world;
 
@@ -15,14 +15,14 @@ use std::collections::BTreeSet;
 
 use crate::ais::scene as bundle;
 use crate::{scene, soft};
-use asked::{Asked, Rules};
-use policies::{Decision, Ledger};
+use choices::{PolicyChoices, RequestChoices};
+use policies::{Decision, LedgerEvidence};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
-use steps::{DENIALS, REMOVALS, STRICTER, Step};
-use world::{Act, Bound, Said, World};
+use steps::{DENIALS, REMOVALS, STRICTER, WorldStep};
+use world::{BundleChoice, StoredPermission, VotePurpose, World};
 
-fn asked() -> impl Strategy<Value = Asked> {
+fn request_choices() -> impl Strategy<Value = RequestChoices> {
     (
         any::<bool>(),
         any::<bool>(),
@@ -31,18 +31,13 @@ fn asked() -> impl Strategy<Value = Asked> {
         any::<bool>(),
         prop::bool::weighted(0.05),
     )
-        .prop_map(|(drafted, agent, too_large, confidential, by_alice, constrained)| Asked {
-            drafted,
-            agent,
-            too_large,
-            confidential,
-            by_alice,
-            constrained,
+        .prop_map(|(drafted, agent, too_large, confidential, by_alice, constrained)| {
+            RequestChoices { drafted, agent, too_large, confidential, by_alice, constrained }
         })
 }
 
 /// Generates mostly worlds that permit something, because a refusal of everything proves nothing.
-fn rules() -> impl Strategy<Value = Rules> {
+fn policy_choices() -> impl Strategy<Value = PolicyChoices> {
     let rare = || prop::bool::weighted(0.05);
     let often = || prop::bool::weighted(0.9);
     let signatures = || prop_oneof![2 => Just(0_usize), 4 => Just(1), 1 => Just(2)];
@@ -50,7 +45,7 @@ fn rules() -> impl Strategy<Value = Rules> {
     let people = (often(), often(), signatures(), signatures(), often());
     let more = (rare(), rare(), rare(), any::<bool>(), rare());
     let authorities = (covers(), covers(), often(), rare(), rare());
-    (people, more, authorities).prop_map(|(people, more, authorities)| Rules {
+    (people, more, authorities).prop_map(|(people, more, authorities)| PolicyChoices {
         invoker: people.0,
         owners: people.1,
         low: people.2,
@@ -69,8 +64,8 @@ fn rules() -> impl Strategy<Value = Rules> {
     })
 }
 
-fn act() -> impl Strategy<Value = Act> {
-    prop_oneof![24 => Just(Act::Approve), 1 => Just(Act::Reject), 1 => Just(Act::Ask)]
+fn vote_purpose() -> impl Strategy<Value = VotePurpose> {
+    prop_oneof![24 => Just(VotePurpose::Approve), 1 => Just(VotePurpose::Reject), 1 => Just(VotePurpose::Request)]
 }
 
 fn world() -> impl Strategy<Value = World> {
@@ -82,47 +77,48 @@ fn world() -> impl Strategy<Value = World> {
     ];
     let revoked = prop_oneof![8 => Just(BTreeSet::new()), 1 => people()];
     let person = prop_oneof![6 => Just(0_usize), 4 => Just(1), 2 => Just(2), 1 => Just(3)];
-    let votes = prop::collection::vec((person, act()), 0..5);
+    let votes = prop::collection::vec((person, vote_purpose()), 0..5);
     let permission = prop_oneof![
-        1 => Just(Said::Nothing),
-        2 => Just(Said::Missing),
-        6 => Just(Said::Granted),
-        1 => Just(Said::Denied),
-        1 => Just(Said::LeftOut),
+        1 => Just(StoredPermission::Nothing),
+        2 => Just(StoredPermission::Missing),
+        6 => Just(StoredPermission::Granted),
+        1 => Just(StoredPermission::Denied),
+        1 => Just(StoredPermission::LeftOut),
     ];
     let bound = prop_oneof![
-        2 => Just(Bound::Missing),
-        1 => Just(Bound::Broken),
-        1 => Just(Bound::Expired),
-        1 => Just(Bound::IntentRevoked),
-        8 => Just(Bound::Good),
+        2 => Just(BundleChoice::Missing),
+        1 => Just(BundleChoice::Broken),
+        1 => Just(BundleChoice::Expired),
+        1 => Just(BundleChoice::IntentRevoked),
+        8 => Just(BundleChoice::Good),
     ];
-    let used = Ledger::Used { record: "TS-1".to_owned() };
-    let ledger =
-        prop_oneof![10 => Just(Ledger::Unused), 1 => Just(Ledger::NotAsked), 1 => Just(used)];
+    let used = LedgerEvidence::Used { record: "TS-1".to_owned() };
+    let ledger = prop_oneof![10 => Just(LedgerEvidence::Unused), 1 => Just(LedgerEvidence::NotQueried), 1 => Just(used)];
     let rare = || prop::bool::weighted(0.05);
     let often = || prop::bool::weighted(0.95);
     let beside = (votes, rare(), signers, revoked, permission, bound);
     let host = (often(), rare(), ledger, often(), any::<bool>(), often());
-    (asked(), rules(), beside, host).prop_map(|(request, rules, beside, host)| World {
-        request,
-        rules,
-        votes: beside.0,
-        unread: beside.1,
-        signers: beside.2,
-        revoked: beside.3,
-        permission: beside.4,
-        bound: beside.5,
-        trusted: host.0,
-        nonce_used: host.1,
-        ledger: host.2,
-        runtime_found: host.3,
-        invoked: host.4,
-        named: host.5,
-    })
+    (request_choices(), policy_choices(), beside, host).prop_map(
+        |(request, rules, beside, host)| World {
+            request,
+            rules,
+            votes: beside.0,
+            unread: beside.1,
+            signers: beside.2,
+            revoked: beside.3,
+            permission: beside.4,
+            bound: beside.5,
+            trusted: host.0,
+            nonce_used: host.1,
+            ledger: host.2,
+            runtime_found: host.3,
+            invoked: host.4,
+            named: host.5,
+        },
+    )
 }
 
-fn word(decision: &Decision) -> &'static str {
+fn decision_name(decision: &Decision) -> &'static str {
     match decision {
         Decision::Approve(_) => "approve",
         Decision::Hold { .. } => "hold",
@@ -132,19 +128,19 @@ fn word(decision: &Decision) -> &'static str {
 
 /// Checks every step that changes this world. A refused run stays refused. It is never held if no
 /// person's answer could help. A step that must end the run does.
-fn never_permits(world: &World, steps: &[Step]) -> Result<(), TestCaseError> {
+fn never_permits(world: &World, steps: &[WorldStep]) -> Result<(), TestCaseError> {
     let before = world.decide();
     for step in steps {
         let mut stricter = world.clone();
-        if !(step.take)(&mut stricter) {
+        if !(step.apply)(&mut stricter) {
             continue;
         }
         let after = stricter.decide();
-        let permitted = word(&after) == "approve" && word(&before) != "approve";
+        let permitted = decision_name(&after) == "approve" && decision_name(&before) != "approve";
         prop_assert!(!permitted, "{} permits\n{world:#?}\n{before:#?}", step.name);
-        let ended = word(&after) == "approve" && (step.ends)(&stricter);
+        let ended = decision_name(&after) == "approve" && (step.ends)(&stricter);
         prop_assert!(!ended, "{} is passed over\n{world:#?}\n{after:#?}", step.name);
-        let revived = word(&after) == "hold" && word(&before) == "refuse";
+        let revived = decision_name(&after) == "hold" && decision_name(&before) == "refuse";
         prop_assert!(!revived, "{} lets it wait\n{world:#?}\n{before:#?}", step.name);
     }
     Ok(())
@@ -159,7 +155,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_missing_never_permits(world in world()) {
+    fn missing_evidence_never_permits(world in world()) {
         never_permits(&world, REMOVALS)?;
     }
 
@@ -170,7 +166,7 @@ proptest! {
 
     /// Compares the returned request, the grant, and the text of every rule.
     #[test]
-    fn the_same_is_decided_the_same_in_any_order_of_the_files(
+    fn decision_does_not_depend_on_the_order_of_files(
         (world, order) in world().prop_flat_map(|world| {
             let order: Vec<usize> = (0..world.votes.len()).collect();
             (Just(world), Just(order).prop_shuffle())
@@ -185,13 +181,13 @@ proptest! {
 
     /// An approval has no refusing rule, an approver, and the answers that policy requires.
     #[test]
-    fn what_is_approved_has_everything(world in world()) {
+    fn approval_has_everything_that_policy_requires(world in world()) {
         let Decision::Approve(approved) = world.decide() else { return Ok(()) };
         let grounds = approved.grounds();
         prop_assert!(grounds.rules.iter().all(|it| it.verdict != policies::Verdict::Refuse));
         prop_assert_eq!(grounds.permission.is_some(), world.needs_permission());
         prop_assert_eq!(approved.ais_nonce().is_some(), world.needs_bundle());
-        prop_assert!(!world.votes.contains(&(0, Act::Reject)) || !world.counts(0));
+        prop_assert!(!world.votes.contains(&(0, VotePurpose::Reject)) || !world.counts(0));
     }
 }
 
@@ -202,7 +198,7 @@ fn worlds_are_of_every_kind() {
     let mut seen = std::collections::BTreeMap::new();
     for _ in 0..300 {
         let world = world().new_tree(&mut runner).expect("a world").current();
-        *seen.entry(word(&world.decide())).or_insert(0) += 1;
+        *seen.entry(decision_name(&world.decide())).or_insert(0) += 1;
     }
     for kind in ["approve", "hold", "refuse"] {
         assert!(seen.get(kind).is_some_and(|count| *count >= 5), "{seen:?}");

@@ -4,33 +4,34 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{LazyLock, Mutex};
 
-use policies::ais::{self, Supply};
-use policies::permissions::{Denial, Finding};
+use policies::ais::{self, EnvironmentDigests};
+use policies::permissions::{PermissionDenial, ToolFinding};
 use policies::{
-    APPROVE_NAMESPACE, AisEvidence, AisFile, Binaries, Decision, Ledger, Permission, Policy,
-    REJECT_NAMESPACE, REQUEST_NAMESPACE, Revoked, SignatureFile, Signers, Submission,
+    APPROVE_NAMESPACE, AisEvidence, AisFile, AllowedSigners, Decision, InstalledRuntimes,
+    LedgerEvidence, PermissionEvidence, Policy, REJECT_NAMESPACE, REQUEST_NAMESPACE, RevokedKeys,
+    SignatureFile, SubmissionOrigin,
 };
 use serde_json::json;
 use validator::{OwnerUid, Request};
 
-use super::asked::{Asked, Rules};
 use super::bundle;
-use super::scene::{self, Scene};
+use super::choices::{PolicyChoices, RequestChoices};
+use super::scene::{self, DecisionScene};
 use super::soft::SoftKey;
 
 /// The people, by number. The last is unknown to the host.
 pub(crate) const PEOPLE: [&str; 4] = ["alice", "bob", "carol", "eve"];
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Act {
+pub(crate) enum VotePurpose {
     Approve,
     Reject,
-    Ask,
+    Request,
 }
 
 /// The bundle of the request.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Bound {
+pub(crate) enum BundleChoice {
     Missing,
     Broken,
     Expired,
@@ -40,7 +41,7 @@ pub(crate) enum Bound {
 
 /// The state in the permission store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Said {
+pub(crate) enum StoredPermission {
     Nothing,
     Missing,
     Granted,
@@ -50,21 +51,21 @@ pub(crate) enum Said {
 
 #[derive(Clone, Debug)]
 pub(crate) struct World {
-    pub(crate) request: Asked,
-    pub(crate) rules: Rules,
+    pub(crate) request: RequestChoices,
+    pub(crate) rules: PolicyChoices,
     pub(crate) invoked: bool,
     /// True if the host knows the submitter's name.
     pub(crate) named: bool,
-    pub(crate) votes: Vec<(usize, Act)>,
+    pub(crate) votes: Vec<(usize, VotePurpose)>,
     pub(crate) unread: bool,
     /// The people whose keys are in the trust store, if one exists.
     pub(crate) signers: Option<BTreeSet<usize>>,
     pub(crate) revoked: BTreeSet<usize>,
-    pub(crate) permission: Said,
-    pub(crate) bound: Bound,
+    pub(crate) permission: StoredPermission,
+    pub(crate) bound: BundleChoice,
     pub(crate) trusted: bool,
     pub(crate) nonce_used: bool,
-    pub(crate) ledger: Ledger,
+    pub(crate) ledger: LedgerEvidence,
     pub(crate) runtime_found: bool,
 }
 
@@ -76,11 +77,11 @@ fn key(person: usize) -> SoftKey {
 impl World {
     pub(crate) fn signatures(&self) -> Vec<SignatureFile> {
         let text = self.request.text();
-        let file = |(index, (person, act)): (usize, &(usize, Act))| {
+        let file = |(index, (person, act)): (usize, &(usize, VotePurpose))| {
             let namespace = match act {
-                Act::Approve => APPROVE_NAMESPACE,
-                Act::Reject => REJECT_NAMESPACE,
-                Act::Ask => REQUEST_NAMESPACE,
+                VotePurpose::Approve => APPROVE_NAMESPACE,
+                VotePurpose::Reject => REJECT_NAMESPACE,
+                VotePurpose::Request => REQUEST_NAMESPACE,
             };
             let mut file = key(*person).sign(namespace, text.as_bytes());
             file.name = format!("r.md.{index}.sig");
@@ -113,7 +114,7 @@ impl World {
 
     /// Decides the same world with these signature files.
     pub(crate) fn decide_with(&self, signatures: Vec<SignatureFile>) -> Decision {
-        static TRUST: LazyLock<ais::TrustStore> =
+        static TRUST: LazyLock<ais::AisTrustStore> =
             LazyLock::new(|| bundle::trust(&bundle::trust_value()));
         let policy = policy_of(self.rules);
         let request = scene::request_of(self.request.text().as_bytes());
@@ -123,20 +124,20 @@ impl World {
         let ais = AisEvidence {
             file: &file,
             trust: self.trusted.then_some(&*TRUST),
-            supply: &Supply::default(),
+            supply: &EnvironmentDigests::default(),
             nonces_used: Some(&nonces_used),
         };
         self.scene(signatures).decide_with(ais, request, &policy)
     }
 
-    fn scene(&self, signatures: Vec<SignatureFile>) -> Scene {
+    fn scene(&self, signatures: Vec<SignatureFile>) -> DecisionScene {
         let name = self.named.then(|| "alice".to_owned());
         let owner = OwnerUid::new(1000);
         let submission = match self.invoked {
-            true => Submission::Invoked { uid: 1000, name },
-            false => Submission::Dropped { owner, owner_name: name },
+            true => SubmissionOrigin::Invoked { uid: 1000, name },
+            false => SubmissionOrigin::Submitted { owner, owner_name: name },
         };
-        Scene {
+        DecisionScene {
             submission,
             signatures,
             unread_signatures: self
@@ -148,46 +149,52 @@ impl World {
             origin: Some("host1.example".to_owned()),
             ledger: self.ledger.clone(),
             permission: self.permission(),
-            binaries: if self.runtime_found { scene::found() } else { Binaries::new() },
-            ..Scene::default()
+            binaries: if self.runtime_found { scene::found() } else { InstalledRuntimes::new() },
+            ..DecisionScene::default()
         }
     }
 
-    fn signers(&self) -> Option<Signers> {
+    fn signers(&self) -> Option<AllowedSigners> {
         let line = |person: &usize| format!("{} {}\n", PEOPLE[*person], key(*person).public());
         let lines: String = self.signers.as_ref()?.iter().map(line).collect();
-        let signers = Signers::parse(&lines).unwrap_or_else(|error| panic!("{error}"));
+        let signers = AllowedSigners::parse(&lines).unwrap_or_else(|error| panic!("{error}"));
         let keys: String =
             self.revoked.iter().map(|it| format!("{}\n", key(*it).public())).collect();
-        let revoked = Revoked::parse(keys.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
-        Some(signers.without(revoked))
+        let revoked = RevokedKeys::parse(keys.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        Some(signers.with_revoked(revoked))
     }
 
-    fn permission(&self) -> Permission {
+    fn permission(&self) -> PermissionEvidence {
         match self.permission {
-            Said::Nothing => Permission::NotAsked,
-            Said::Missing => Permission::Found(Finding::Missing),
-            Said::Granted => {
-                Permission::Found(Finding::Granted("G7.0".parse().expect("a grant's name")))
+            StoredPermission::Nothing => PermissionEvidence::NotQueried,
+            StoredPermission::Missing => PermissionEvidence::Queried(ToolFinding::Missing),
+            StoredPermission::Granted => PermissionEvidence::Queried(ToolFinding::Granted(
+                "G7.0".parse().expect("a grant's name"),
+            )),
+            StoredPermission::Denied => {
+                PermissionEvidence::Queried(ToolFinding::Denied(PermissionDenial::Said))
             }
-            Said::Denied => Permission::Found(Finding::Denied(Denial::Said)),
-            Said::LeftOut => Permission::Found(Finding::Denied(Denial::LeftOut)),
+            StoredPermission::LeftOut => {
+                PermissionEvidence::Queried(ToolFinding::Denied(PermissionDenial::LeftOut))
+            }
         }
     }
 
     fn bundle(&self, request: &Request) -> AisFile {
         let name = "r.ais.json".to_owned();
         match self.bound {
-            Bound::Missing => AisFile::Missing,
-            Bound::Broken => AisFile::Read { name, bytes: b"{\"uia\":1,\"uia\":2}".to_vec() },
+            BundleChoice::Missing => AisFile::Missing,
+            BundleChoice::Broken => {
+                AisFile::Read { name, bytes: b"{\"uia\":1,\"uia\":2}".to_vec() }
+            }
             bound => AisFile::Read { name, bytes: bundle_of(self.request, bound, request) },
         }
     }
 }
 
 /// Parses a policy once, because most steps do not change it.
-fn policy_of(rules: Rules) -> Policy {
-    static READ: Mutex<BTreeMap<Rules, Policy>> = Mutex::new(BTreeMap::new());
+fn policy_of(rules: PolicyChoices) -> Policy {
+    static READ: Mutex<BTreeMap<PolicyChoices, Policy>> = Mutex::new(BTreeMap::new());
     let known = READ.lock().expect("no test panics here").get(&rules).cloned();
     if let Some(policy) = known {
         return policy;
@@ -199,18 +206,22 @@ fn policy_of(rules: Rules) -> Policy {
 }
 
 /// Makes a bundle once for each request, because seven signatures take time.
-fn bundle_of(asked: Asked, bound: Bound, request: &Request) -> Vec<u8> {
-    static MADE: Mutex<BTreeMap<(Asked, Bound), Vec<u8>>> = Mutex::new(BTreeMap::new());
+fn bundle_of(asked: RequestChoices, bound: BundleChoice, request: &Request) -> Vec<u8> {
+    static MADE: Mutex<BTreeMap<(RequestChoices, BundleChoice), Vec<u8>>> =
+        Mutex::new(BTreeMap::new());
     let mut made = MADE.lock().expect("no test panics here");
     let make = || {
-        let mut scene = bundle::Scene::good();
+        let mut scene = bundle::AisScene::good();
         scene.set("apa", "/steps/0/args", json!(ais::step_args(request)));
-        let ends =
-            if bound == Bound::Expired { "2026-02-09T16:00:00Z" } else { "2026-02-09T17:10:00Z" };
+        let ends = if bound == BundleChoice::Expired {
+            "2026-02-09T16:00:00Z"
+        } else {
+            "2026-02-09T17:10:00Z"
+        };
         scene.set("ibe", "/exp", json!(ends));
         scene.set("crl", "/issued", json!("2026-02-09T16:55:00Z"));
         scene.set("crl", "/expires", json!("2026-02-09T17:55:00Z"));
-        if bound == Bound::IntentRevoked {
+        if bound == BundleChoice::IntentRevoked {
             let id = scene.parts["uia"]["id"].clone();
             let row = json!([{ "type": "UIA", "id": id, "reason": "user-revoked" }]);
             scene.set("crl", "/revoked", row);

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use model::UtcTime;
-use policies::{Signers, SshSignature};
+use policies::{AllowedSigners, SshSignature};
 
 /// The directory of one test, and `ssh-keygen`.
-pub(crate) struct Oracle(PathBuf);
+pub(crate) struct KeygenOracle(PathBuf);
 
 /// One question to the oracle.
-pub(crate) struct Question<'a> {
+pub(crate) struct OracleQuestion<'a> {
     pub(crate) signers: &'a str,
     pub(crate) signature: &'a [u8],
     pub(crate) message: &'a [u8],
@@ -27,7 +27,7 @@ pub(crate) struct Question<'a> {
     pub(crate) revoked: Option<&'a [u8]>,
 }
 
-impl Oracle {
+impl KeygenOracle {
     /// Returns `None` with a message if `ssh-keygen` cannot run.
     pub(crate) fn open(test: &str) -> Option<Self> {
         let dir = std::env::temp_dir().join(format!("policies-{test}-{}", std::process::id()));
@@ -88,8 +88,8 @@ impl Oracle {
         fs::read(&list).expect("the list")
     }
 
-    pub(crate) fn verifies(&self, question: &Question<'_>) -> bool {
-        let mut command = self.ask("verify", question);
+    pub(crate) fn verifies(&self, question: &OracleQuestion<'_>) -> bool {
+        let mut command = self.command("verify", question);
         command.args(["-n", question.namespace, "-I", question.principal]);
         if let Some(revoked) = question.revoked {
             command.arg("-r").arg(self.file("revoked", revoked));
@@ -98,13 +98,13 @@ impl Oracle {
     }
 
     /// Returns the principals that it found.
-    pub(crate) fn finds(&self, question: &Question<'_>) -> Vec<String> {
-        let output = run(self.ask("find-principals", question), b"");
+    pub(crate) fn finds(&self, question: &OracleQuestion<'_>) -> Vec<String> {
+        let output = run(self.command("find-principals", question), b"");
         let found = String::from_utf8(output.stdout).expect("names");
         if output.status.success() { found.lines().map(str::to_owned).collect() } else { vec![] }
     }
 
-    fn ask(&self, act: &str, question: &Question<'_>) -> Command {
+    fn command(&self, act: &str, question: &OracleQuestion<'_>) -> Command {
         let mut command = Command::new("ssh-keygen");
         command.args(["-Y", act, "-O", &format!("verify-time={}", question.time), "-f"]);
         command.arg(self.file("allowed_signers", question.signers.as_bytes())).arg("-s");
@@ -129,7 +129,7 @@ fn run(mut command: Command, input: &[u8]) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
-impl Drop for Oracle {
+impl Drop for KeygenOracle {
     fn drop(&mut self) {
         // Test keys; leftover files do no harm.
         drop(fs::remove_dir_all(&self.0));
@@ -146,9 +146,9 @@ pub(crate) fn skip(test: &str, why: &str) {
 }
 
 /// SplitMix64 with a fixed seed, or with the number in `TOOLEXEC_DICE`.
-pub(crate) struct Dice(u64);
+pub(crate) struct SeededRng(u64);
 
-impl Dice {
+impl SeededRng {
     pub(crate) fn new(test: u64) -> Self {
         let more: u64 =
             std::env::var("TOOLEXEC_DICE").map_or(0, |it| it.parse().expect("a number"));
@@ -174,7 +174,11 @@ pub(crate) fn time(text: &str) -> UtcTime {
 }
 
 /// Returns our answer to the same question.
-pub(crate) fn ours(question: &Question<'_>, signers: &Signers, at: UtcTime) -> bool {
+pub(crate) fn our_answer(
+    question: &OracleQuestion<'_>,
+    signers: &AllowedSigners,
+    at: UtcTime,
+) -> bool {
     SshSignature::parse(question.signature)
         .and_then(|signature| signature.verify(question.message))
         .is_ok_and(|verified| {

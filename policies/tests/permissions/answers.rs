@@ -4,20 +4,20 @@ use std::collections::BTreeSet;
 
 use model::UtcTime;
 use policies::permissions::{AnswerEvidence, AnswerRules, Author, FileOwner, PERMISSION_NAMESPACE};
-use policies::{APPROVE_NAMESPACE, Revoked, SignatureFile, Signers};
+use policies::{APPROVE_NAMESPACE, AllowedSigners, RevokedKeys, SignatureFile};
 
-use super::scene::{Desk, NOON, answer, calls, source};
+use super::scene::{NOON, PermissionScene, answer_to, calls, source};
 use soft::SoftKey;
 
 use crate::soft;
 
 fn bytes() -> Vec<u8> {
-    let lodged = Desk::new().lodge(&source("wf-1"), &calls(&["a"])).unwrap();
-    answer(&lodged, &["a"], &[]).bytes()
+    let lodged = PermissionScene::new().add_request(&source("wf-1"), &calls(&["a"])).unwrap();
+    answer_to(&lodged, &["a"], &[]).bytes()
 }
 
-fn signers(line: &str) -> Signers {
-    Signers::parse(line).unwrap()
+fn signers(line: &str) -> AllowedSigners {
+    AllowedSigners::parse(line).unwrap()
 }
 
 fn count(
@@ -32,7 +32,7 @@ fn count(
 }
 
 #[test]
-fn a_signature_counts_as_an_approvals_does_and_for_nothing_else() {
+fn answer_signature_follows_the_rules_of_approval_signatures() {
     let key = SoftKey::ed25519(1);
     let bytes = bytes();
     let good = key.sign(PERMISSION_NAMESPACE, &bytes);
@@ -54,7 +54,7 @@ fn a_signature_counts_as_an_approvals_does_and_for_nothing_else() {
         (line(&format!("namespaces=\"{APPROVE_NAMESPACE}\" ")), good.clone(), "may not answer"),
         (line("valid-before=\"20260101Z\" "), good.clone(), "not valid now"),
         (
-            line("").without(Revoked::parse(key.public().as_bytes()).unwrap()),
+            line("").with_revoked(RevokedKeys::parse(key.public().as_bytes()).unwrap()),
             good.clone(),
             "revoked",
         ),

@@ -10,25 +10,28 @@ use std::num::NonZeroU32;
 
 use jsonschema::Validator;
 use policies::permissions::{
-    Accepted, Answer, Arguments, CONTRACT, CONTRACT_SCHEMA, Calls, Change, Domains, GrantLimits,
-    PermissionManager, Refused, Source, ToolAuthorizationState as State, Traceparent,
+    AcceptedAnswer, CONTRACT, CONTRACT_SCHEMA, CoveredInputs, Domains, GrantLimits,
+    PermissionAnswer, PermissionCalls, PermissionChange, PermissionError, PermissionManager,
+    PermissionSource, ToolAuthorizationState as State, Traceparent,
 };
 use proptest::prelude::*;
-use scene::{Desk, answer, at, calls, later, limited, noon, source, tool, with_inputs};
+use scene::{
+    PermissionScene, answer_to, at, calls, later, limited, noon, source, tool, with_inputs,
+};
 use serde_json::{Value, json};
 
 #[test]
-fn what_is_missing_is_requestable_and_the_key_has_four_parts() {
-    let mut desk = Desk::new();
+fn missing_permission_is_requestable_for_exactly_its_key() {
+    let mut desk = PermissionScene::new();
     let mine = source("wf-1");
     assert_eq!(desk.state(&mine, "a"), State::Requestable);
-    desk.settle(&mine, &["a"], &[]);
+    desk.request_and_answer(&mine, &["a"], &[]);
     assert_eq!(desk.state(&mine, "a"), State::Approved);
     let scope = Some("tenant:x".parse().unwrap());
     let others = [
         source("wf-2"),
-        Source { accesscontrol: scope, ..mine.clone() },
-        Source { name: "other".parse().unwrap(), ..mine.clone() },
+        PermissionSource { accesscontrol: scope, ..mine.clone() },
+        PermissionSource { name: "other".parse().unwrap(), ..mine.clone() },
     ];
     for other in others {
         assert_eq!(desk.state(&other, "a"), State::Requestable, "{other}");
@@ -37,29 +40,32 @@ fn what_is_missing_is_requestable_and_the_key_has_four_parts() {
 }
 
 #[test]
-fn denied_wins_and_what_is_left_out_is_denied() {
-    let mut desk = Desk::new();
+fn denial_wins_and_omitted_tools_are_denied() {
+    let mut desk = PermissionScene::new();
     let mine = source("wf-1");
-    let lodged = desk.lodge(&mine, &calls(&["both", "left", "yes"])).unwrap();
-    desk.set(answer(&lodged, &["both", "yes"], &["both"])).unwrap();
+    let lodged = desk.add_request(&mine, &calls(&["both", "left", "yes"])).unwrap();
+    desk.set(answer_to(&lodged, &["both", "yes"], &["both"])).unwrap();
     let asked = calls(&["both", "left", "never", "yes"]);
     let found = desk.store.get(&mine, &asked, &noon()).unwrap();
     let states: Vec<State> = found.values().copied().collect();
     assert_eq!(states, [State::Denied, State::Denied, State::Requestable, State::Approved]);
     // Denied tools are never requested, alone or among others.
-    assert!(matches!(desk.lodge(&mine, &calls(&["both"])), Err(Refused::Blocked(..))));
-    let lodged = desk.lodge(&mine, &calls(&["both", "never", "yes"])).unwrap();
+    assert!(matches!(
+        desk.add_request(&mine, &calls(&["both"])),
+        Err(PermissionError::Blocked(..))
+    ));
+    let lodged = desk.add_request(&mine, &calls(&["both", "never", "yes"])).unwrap();
     let tools: Vec<_> = lodged.ask.tools.iter().map(|it| it.tool.as_str()).collect();
     assert_eq!(tools, ["never"]);
 }
 
 #[test]
 fn a_single_use_is_used_up_by_its_own_call_only() {
-    let mut desk = Desk::new();
+    let mut desk = PermissionScene::new();
     let mine = source("wf-1");
-    let lodged = desk.lodge(&mine, &calls(&["a", "b"])).unwrap();
+    let lodged = desk.add_request(&mine, &calls(&["a", "b"])).unwrap();
     let once = GrantLimits { uses: NonZeroU32::new(1), ..GrantLimits::default() };
-    let both = limited(limited(answer(&lodged, &["a", "b"], &[]), "a", once), "b", once);
+    let both = limited(limited(answer_to(&lodged, &["a", "b"], &[]), "a", once), "b", once);
     desk.set(both).unwrap();
     // Reading uses nothing up.
     for _ in 0..3 {
@@ -69,7 +75,7 @@ fn a_single_use_is_used_up_by_its_own_call_only() {
     assert_eq!(desk.state_of(&mine, &two, "a"), State::Requestable, "two calls, one use");
     assert!(desk.store.spend(&mine, &two, &noon()).is_err());
     let spent = desk.store.spend(&mine, &calls(&["a"]), &noon()).unwrap();
-    assert!(matches!(spent, Some(Change::Spent { uses, .. }) if uses.len() == 1));
+    assert!(matches!(spent, Some(PermissionChange::Spent { uses, .. }) if uses.len() == 1));
     assert_eq!(desk.state(&mine, "a"), State::Requestable);
     assert_eq!(desk.state(&mine, "b"), State::Approved, "the other grant is untouched");
     assert!(desk.store.spend(&mine, &calls(&["a", "b"]), &noon()).is_err(), "all or none");
@@ -78,16 +84,16 @@ fn a_single_use_is_used_up_by_its_own_call_only() {
 
 #[test]
 fn grants_are_bound_to_inputs_and_time() {
-    let mut desk = Desk::new();
+    let mut desk = PermissionScene::new();
     let mine = source("wf-1");
     let shown = with_inputs("a", &[json!({"x": 1, "y": [2]})]);
-    let lodged = desk.lodge(&mine, &shown).unwrap();
+    let lodged = desk.add_request(&mine, &shown).unwrap();
     let limits = GrantLimits {
-        arguments: Arguments::AsRequested,
+        arguments: CoveredInputs::AsRequested,
         expires_utc: Some(later(60).now),
         uses: None,
     };
-    desk.set(limited(answer(&lodged, &["a"], &[]), "a", limits)).unwrap();
+    desk.set(limited(answer_to(&lodged, &["a"], &[]), "a", limits)).unwrap();
     let mut state = |inputs: &[Value]| desk.state_of(&mine, &with_inputs("a", inputs), "a");
     assert_eq!(
         state(&[json!({"y": [2], "x": 1})]),
@@ -101,104 +107,113 @@ fn grants_are_bound_to_inputs_and_time() {
         let found = desk.store.get(&mine, &shown, &later(seconds)).unwrap();
         assert_eq!(found[&tool("a")], expected, "{seconds}");
     }
-    let lodged = desk.lodge(&mine, &calls(&["b"])).unwrap();
-    let none = limited(answer(&lodged, &["b"], &[]), "b", limits);
-    assert!(matches!(desk.set(none), Err(Refused::NoInputs(_))));
+    let lodged = desk.add_request(&mine, &calls(&["b"])).unwrap();
+    let none = limited(answer_to(&lodged, &["b"], &[]), "b", limits);
+    assert!(matches!(desk.set(none), Err(PermissionError::NoInputs(_))));
     let over = GrantLimits { expires_utc: Some(noon().now), ..GrantLimits::default() };
-    let over = limited(answer(&lodged, &["b"], &[]), "b", over);
-    assert!(matches!(desk.set(over), Err(Refused::OverAlready(..))));
+    let over = limited(answer_to(&lodged, &["b"], &[]), "b", over);
+    assert!(matches!(desk.set(over), Err(PermissionError::ExpiredGrant(..))));
 }
 
 #[test]
-fn an_answer_counts_once_and_for_its_own_question() {
-    let mut desk = Desk::new();
+fn answer_counts_once_and_only_for_its_request() {
+    let mut desk = PermissionScene::new();
     let (mine, other) = (source("wf-1"), source("wf-2"));
-    let lodged = desk.lodge(&mine, &calls(&["a"])).unwrap();
-    assert_eq!(desk.lodge(&mine, &calls(&["a"])).unwrap().file, None, "it is not asked twice");
-    let yes = answer(&lodged, &["a"], &[]);
-    type Expected = fn(&Refused) -> bool;
-    let refusals: [(Answer, Expected); 4] = [
-        (answer(&lodged, &["a", "b"], &[]), |it| matches!(it, Refused::NeverAsked(..))),
-        (answer(&lodged, &[], &["b"]), |it| matches!(it, Refused::NeverAsked(..))),
+    let lodged = desk.add_request(&mine, &calls(&["a"])).unwrap();
+    assert_eq!(
+        desk.add_request(&mine, &calls(&["a"])).unwrap().file,
+        None,
+        "it is not asked twice"
+    );
+    let yes = answer_to(&lodged, &["a"], &[]);
+    type ExpectedError = fn(&PermissionError) -> bool;
+    let refusals: [(PermissionAnswer, ExpectedError); 4] = [
+        (answer_to(&lodged, &["a", "b"], &[]), |it| {
+            matches!(it, PermissionError::NotRequested(..))
+        }),
+        (answer_to(&lodged, &[], &["b"]), |it| matches!(it, PermissionError::NotRequested(..))),
         (edited(&yes, |it| it.answers.source = other.clone()), |it| {
-            matches!(it, Refused::OtherSource(_))
+            matches!(it, PermissionError::SourceMismatch(_))
         }),
         (edited(&yes, |it| it.answers.sha256 = model::Sha256::of(b"")), |it| {
-            matches!(it, Refused::OtherBytes(_))
+            matches!(it, PermissionError::DigestMismatch(_))
         }),
     ];
     for (wrong, expected) in refusals {
         let error = desk.set(wrong).unwrap_err();
         assert!(expected(&error), "{error:?}");
     }
-    let vouched = Accepted::vouched(yes.clone(), "test");
+    let vouched = AcceptedAnswer::vouched_for(yes.clone(), "test");
     let late = desk.store.set(&mine, &vouched, &at("2026-02-16T12:00:00Z"));
-    assert!(matches!(late, Err(Refused::Expired(_))));
-    assert!(matches!(desk.store.set(&other, &vouched, &noon()), Err(Refused::OtherSource(_))));
+    assert!(matches!(late, Err(PermissionError::Expired(_))));
+    assert!(matches!(
+        desk.store.set(&other, &vouched, &noon()),
+        Err(PermissionError::SourceMismatch(_))
+    ));
     assert_eq!(desk.state(&mine, "a"), State::Requestable, "none of these changed anything");
     desk.set(yes.clone()).unwrap();
     desk.store.revoke(&mine, &tool("a"), None, &noon()).unwrap();
-    assert!(matches!(desk.set(yes), Err(Refused::NotOpen(_))), "a replay");
+    assert!(matches!(desk.set(yes), Err(PermissionError::NotOpen(_))), "a replay");
     assert_eq!(desk.state(&mine, "a"), State::Requestable);
 }
 
-fn edited(answer: &Answer, edit: impl FnOnce(&mut Answer)) -> Answer {
+fn edited(answer: &PermissionAnswer, edit: impl FnOnce(&mut PermissionAnswer)) -> PermissionAnswer {
     let mut answer = answer.clone();
     edit(&mut answer);
     answer
 }
 
 #[test]
-fn revoking_takes_grants_and_open_questions_and_leaves_denials() {
-    let mut desk = Desk::new();
+fn revocation_removes_grants_and_open_requests_but_not_denials() {
+    let mut desk = PermissionScene::new();
     let mine = source("wf-1");
-    desk.settle(&mine, &["a"], &["b"]);
-    let open = desk.lodge(&mine, &calls(&["c"])).unwrap();
+    desk.request_and_answer(&mine, &["a"], &["b"]);
+    let open = desk.add_request(&mine, &calls(&["c"])).unwrap();
     for name in ["a", "c"] {
         desk.store.revoke(&mine, &tool(name), None, &noon()).unwrap();
         assert_eq!(desk.state(&mine, name), State::Requestable);
     }
-    let answered_before = answer(&open, &["c"], &[]);
-    assert!(matches!(desk.set(answered_before), Err(Refused::NotOpen(_))));
+    let answered_before = answer_to(&open, &["c"], &[]);
+    assert!(matches!(desk.set(answered_before), Err(PermissionError::NotOpen(_))));
     let again = desk.store.revoke(&mine, &tool("a"), None, &noon());
-    assert!(matches!(again, Err(Refused::NothingThere(_))));
+    assert!(matches!(again, Err(PermissionError::NothingToRevoke(_))));
     assert!(desk.store.revoke(&mine, &tool("b"), None, &noon()).is_err());
     assert_eq!(desk.state(&mine, "b"), State::Denied);
-    desk.store.lift(&mine, &tool("b"), &noon()).unwrap();
+    desk.store.remove_denial(&mine, &tool("b"), &noon()).unwrap();
     assert_eq!(desk.state(&mine, "b"), State::Requestable);
-    assert!(desk.store.lift(&mine, &tool("a"), &noon()).is_err());
+    assert!(desk.store.remove_denial(&mine, &tool("a"), &noon()).is_err());
 }
 
 #[test]
 fn a_denial_ends_older_grants_for_good_whatever_came_first() {
     for denial_first in [true, false] {
-        let mut desk = Desk::new();
+        let mut desk = PermissionScene::new();
         let mine = source("wf-1");
-        let one = desk.lodge(&mine, &calls(&["a"])).unwrap();
-        let two = desk.lodge(&mine, &calls(&["a", "b"])).unwrap();
-        let (yes, no) = (answer(&one, &["a"], &[]), answer(&two, &["b"], &["a"]));
+        let one = desk.add_request(&mine, &calls(&["a"])).unwrap();
+        let two = desk.add_request(&mine, &calls(&["a", "b"])).unwrap();
+        let (yes, no) = (answer_to(&one, &["a"], &[]), answer_to(&two, &["b"], &["a"]));
         for next in if denial_first { [no, yes] } else { [yes, no] } {
             desk.set(next).unwrap();
         }
         assert_eq!(desk.state(&mine, "a"), State::Denied, "{denial_first}");
-        desk.store.lift(&mine, &tool("a"), &noon()).unwrap();
+        desk.store.remove_denial(&mine, &tool("a"), &noon()).unwrap();
         assert_eq!(desk.state(&mine, "a"), State::Requestable, "{denial_first}");
     }
 }
 
 #[test]
 fn a_cleanup_forgets_exactly_one_workflow() {
-    let mut desk = Desk::new();
+    let mut desk = PermissionScene::new();
     let (mine, other) = (source("wf-1"), source("wf-2"));
-    let scoped = Source { accesscontrol: Some("t".parse().unwrap()), ..mine.clone() };
+    let scoped = PermissionSource { accesscontrol: Some("t".parse().unwrap()), ..mine.clone() };
     for source in [&mine, &other, &scoped] {
-        desk.settle(source, &["a"], &["b"]);
+        desk.request_and_answer(source, &["a"], &["b"]);
     }
-    let open = desk.lodge(&mine, &calls(&["c"])).unwrap();
+    let open = desk.add_request(&mine, &calls(&["c"])).unwrap();
     assert!(desk.store.cleanup(&mine, &noon()).unwrap().is_some());
     assert_eq!(desk.state(&mine, "a"), State::Requestable);
     assert_eq!(desk.state(&mine, "b"), State::Requestable);
-    assert!(desk.set(answer(&open, &["c"], &[])).is_err());
+    assert!(desk.set(answer_to(&open, &["c"], &[])).is_err());
     for kept in [&other, &scoped] {
         assert_eq!(desk.state(kept, "a"), State::Approved);
     }
@@ -209,15 +224,15 @@ fn a_cleanup_forgets_exactly_one_workflow() {
 
 #[test]
 fn a_workflow_is_idle_from_its_last_entry() {
-    let mut desk = Desk::new();
+    let mut desk = PermissionScene::new();
     let (old, asked, gone) = (source("wf-1"), source("wf-2"), source("wf-3"));
-    desk.settle(&old, &["a"], &[]);
-    desk.lodge(&asked, &calls(&["a"])).unwrap();
-    desk.settle(&gone, &["a"], &[]);
+    desk.request_and_answer(&old, &["a"], &[]);
+    desk.add_request(&asked, &calls(&["a"])).unwrap();
+    desk.request_and_answer(&gone, &["a"], &[]);
     desk.store.cleanup(&gone, &noon()).unwrap();
-    let idle = |desk: &Desk, seconds| {
+    let idle = |desk: &PermissionScene, seconds| {
         let changes = desk.store.register().plan_idle_cleanup(60, later(seconds).now);
-        let mut sources: Vec<Source> =
+        let mut sources: Vec<PermissionSource> =
             changes.iter().map(|change| change.source().unwrap().clone()).collect();
         sources.sort();
         sources
@@ -230,7 +245,7 @@ fn a_workflow_is_idle_from_its_last_entry() {
 }
 
 #[test]
-fn questions_and_answers_are_of_the_contracts_schema() {
+fn requests_and_answers_match_the_contracts_schema() {
     let root: Value = serde_json::from_str(CONTRACT_SCHEMA).unwrap();
     let schema = jsonschema::draft202012::new(&root).unwrap();
     let part = |name: &str| -> Validator {
@@ -240,7 +255,7 @@ fn questions_and_answers_are_of_the_contracts_schema() {
         parts.insert("$ref".into(), json!(format!("#/$defs/{name}")));
         jsonschema::draft202012::new(&root).unwrap()
     };
-    let mut desk = Desk::new();
+    let mut desk = PermissionScene::new();
     let mine = source("wf-1");
     assert_eq!((desk.store.contract(), CONTRACT.version), (&CONTRACT, "1.0.0"));
     assert_eq!(desk.store.domains(), None);
@@ -251,22 +266,22 @@ fn questions_and_answers_are_of_the_contracts_schema() {
     assert_eq!(data["agentId"], "core");
     assert_eq!(data["requestedTools"], json!(["a"]));
     assert_eq!(data["toolMetaData"]["a"]["requests"], json!([{"input": {"argv": ["x"]}}]));
-    let lodged = desk.lodge(&mine, &asked).unwrap();
+    let lodged = desk.add_request(&mine, &asked).unwrap();
     let file: Value = serde_json::from_slice(lodged.file.as_ref().unwrap()).unwrap();
     assert!(schema.is_valid(&file), "{file}");
     let once = GrantLimits { uses: NonZeroU32::new(1), ..GrantLimits::default() };
-    let yes = limited(answer(&lodged, &["a"], &[]), "a", once);
+    let yes = limited(answer_to(&lodged, &["a"], &[]), "a", once);
     let file: Value = serde_json::from_slice(&yes.bytes()).unwrap();
     assert!(schema.is_valid(&file) && part("success").is_valid(&file["data"]), "{file}");
-    assert_eq!(Answer::read(&yes.bytes()).unwrap(), yes);
+    assert_eq!(PermissionAnswer::read(&yes.bytes()).unwrap(), yes);
 }
 
 #[test]
-fn a_question_is_read_strictly() {
+fn permission_calls_are_read_strictly() {
     let good = r#"{"source": {"name": "n", "subject": "s", "accesscontrol": null}, "tools": {"t":
         {"definition": {"name": "t", "description": "d", "serverConfig": {"kind": "mcp", "name": "o"}},
          "requests": [{"toolUseId": "1", "name": "t", "input": {"a": 1}}]}}}"#;
-    let (source, calls) = Calls::read(good.as_bytes()).unwrap();
+    let (source, calls) = PermissionCalls::read(good.as_bytes()).unwrap();
     assert_eq!(source.subject.as_str(), "s");
     let (_, asked) = calls.iter().next().unwrap();
     assert_eq!((asked.kind.as_str(), asked.original_name.as_str()), ("mcp", "o"));
@@ -283,9 +298,9 @@ fn a_question_is_read_strictly() {
         (r#""name": "n""#, r#""name": " n""#),
     ] {
         assert!(good.contains(from), "{from}");
-        assert!(Calls::read(good.replace(from, to).as_bytes()).is_err(), "{from} → {to}");
+        assert!(PermissionCalls::read(good.replace(from, to).as_bytes()).is_err(), "{from} → {to}");
     }
-    assert!(Calls::read("[".repeat(100_000).as_bytes()).is_err());
+    assert!(PermissionCalls::read("[".repeat(100_000).as_bytes()).is_err());
 }
 
 #[test]
@@ -320,11 +335,11 @@ fn domains_are_plain_names_and_never_none() {
 }
 
 /// One person's answer for four tools: not requested, granted, denied, both, or omitted.
-fn says() -> impl Strategy<Value = [u8; 4]> {
+fn person_answers() -> impl Strategy<Value = [u8; 4]> {
     prop::array::uniform4(0_u8..5)
 }
 
-fn tell(desk: &mut Desk, source: &Source, said: [u8; 4]) {
+fn apply_answer(desk: &mut PermissionScene, source: &PermissionSource, said: [u8; 4]) {
     let names = ["a", "b", "c", "d"];
     let named = |wanted: &[u8]| -> Vec<&str> {
         names
@@ -334,7 +349,7 @@ fn tell(desk: &mut Desk, source: &Source, said: [u8; 4]) {
             .map(|(name, _)| *name)
             .collect()
     };
-    let Ok(lodged) = desk.lodge(source, &calls(&named(&[1, 2, 3, 4]))) else { return };
+    let Ok(lodged) = desk.add_request(source, &calls(&named(&[1, 2, 3, 4]))) else { return };
     let asked = |list: Vec<&'static str>| -> Vec<&'static str> {
         list.into_iter()
             .filter(|it| lodged.ask.tools.iter().any(|one| one.tool == tool(it)))
@@ -350,21 +365,21 @@ fn tell(desk: &mut Desk, source: &Source, said: [u8; 4]) {
                 .collect(),
         )
     };
-    desk.set(answer(&lodged, &names_of(&[1, 3]), &names_of(&[2, 3]))).unwrap();
+    desk.set(answer_to(&lodged, &names_of(&[1, 3]), &names_of(&[2, 3]))).unwrap();
 }
 
 proptest! {
     #[test]
-    fn a_further_denial_never_permits(said in prop::collection::vec(says(), 1..5), at in 0_usize..5, tool_at in 0_usize..4) {
+    fn a_further_denial_never_permits(said in prop::collection::vec(person_answers(), 1..5), at in 0_usize..5, tool_at in 0_usize..4) {
         let mine = source("wf-1");
-        let (mut less, mut more) = (Desk::new(), Desk::new());
+        let (mut less, mut more) = (PermissionScene::new(), PermissionScene::new());
         for (index, says) in said.iter().enumerate() {
-            tell(&mut less, &mine, *says);
+            apply_answer(&mut less, &mine, *says);
             let mut stricter = *says;
             if index == at {
                 stricter[tool_at] = match says[tool_at] { 1 => 3, 0 => 2, other => other };
             }
-            tell(&mut more, &mine, stricter);
+            apply_answer(&mut more, &mine, stricter);
         }
         for name in ["a", "b", "c", "d"] {
             if more.state(&mine, name) == State::Approved {
@@ -374,9 +389,9 @@ proptest! {
     }
 
     #[test]
-    fn a_tool_is_approved_only_if_some_answer_granted_it(said in prop::collection::vec(says(), 1..5)) {
-        let (mut desk, mine) = (Desk::new(), source("wf-1"));
-        said.iter().for_each(|says| tell(&mut desk, &mine, *says));
+    fn a_tool_is_approved_only_if_some_answer_granted_it(said in prop::collection::vec(person_answers(), 1..5)) {
+        let (mut desk, mine) = (PermissionScene::new(), source("wf-1"));
+        said.iter().for_each(|says| apply_answer(&mut desk, &mine, *says));
         for (index, name) in ["a", "b", "c", "d"].into_iter().enumerate() {
             let first = said.iter().map(|says| says[index]).find(|it| *it != 0);
             let expected = match first {

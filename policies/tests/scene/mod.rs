@@ -7,10 +7,10 @@ use std::collections::HashSet;
 
 use model::UtcTime;
 use policies::{
-    AisEvidence, AisFile, Binaries, Decision, Evidence, Ledger, Policy, RuleVerdict, SignatureFile,
-    Signers, Submission, Verdict,
+    AisEvidence, AisFile, AllowedSigners, Decision, DecisionEvidence, InstalledRuntimes,
+    LedgerEvidence, Policy, RuleVerdict, SignatureFile, SubmissionOrigin, Verdict,
 };
-use validator::{Draft, OwnerUid, Place, Request, Violation};
+use validator::{Draft, FileLocation, OwnerUid, Request, Violation};
 
 pub(crate) const NOW: &str = "2026-02-09T17:00:00Z";
 pub(crate) const ID: &str = "TR-20260209-160501Z-stats";
@@ -74,7 +74,7 @@ pub(crate) fn text(changes: &[(&str, &str)]) -> String {
 pub(crate) fn request_of(bytes: &[u8]) -> Request {
     let name = format!("{ID}.md");
     let draft = Draft::new(bytes.to_vec(), &name, OwnerUid::new(1000)).expect("small enough");
-    let checked = draft.check(Place::Elsewhere, time(NOW));
+    let checked = draft.check(FileLocation::Elsewhere, time(NOW));
     match checked.verdict {
         Ok(request) => request,
         Err(_) => panic!("not a request: {:#?}", checked.violations),
@@ -85,15 +85,15 @@ pub(crate) fn request(changes: &[(&str, &str)]) -> Request {
     request_of(text(changes).as_bytes())
 }
 
-pub(crate) fn invoked() -> Submission {
-    Submission::Invoked { uid: 1000, name: Some("alice".to_owned()) }
+pub(crate) fn invoked() -> SubmissionOrigin {
+    SubmissionOrigin::Invoked { uid: 1000, name: Some("alice".to_owned()) }
 }
 
-pub(crate) fn dropped() -> Submission {
-    Submission::Dropped { owner: OwnerUid::new(1000), owner_name: Some("alice".to_owned()) }
+pub(crate) fn dropped() -> SubmissionOrigin {
+    SubmissionOrigin::Submitted { owner: OwnerUid::new(1000), owner_name: Some("alice".to_owned()) }
 }
 
-pub(crate) fn found() -> Binaries {
+pub(crate) fn found() -> InstalledRuntimes {
     [("python", "/usr/bin/python3.11"), ("node", "/usr/bin/node")].into_iter().collect()
 }
 
@@ -116,19 +116,19 @@ pub(crate) fn policy(name: &str, changes: &[(&str, &str)]) -> Policy {
 }
 
 /// The evidence of a decision, sufficient unless a test changes it.
-pub(crate) struct Scene {
-    pub(crate) submission: Submission,
+pub(crate) struct DecisionScene {
+    pub(crate) submission: SubmissionOrigin,
     pub(crate) signatures: Vec<SignatureFile>,
     pub(crate) unread_signatures: Vec<String>,
-    pub(crate) signers: Option<Signers>,
+    pub(crate) signers: Option<AllowedSigners>,
     pub(crate) origin: Option<String>,
-    pub(crate) ledger: Ledger,
-    pub(crate) permission: policies::Permission,
-    pub(crate) binaries: Binaries,
+    pub(crate) ledger: LedgerEvidence,
+    pub(crate) permission: policies::PermissionEvidence,
+    pub(crate) binaries: InstalledRuntimes,
     pub(crate) now: UtcTime,
 }
 
-impl Default for Scene {
+impl Default for DecisionScene {
     fn default() -> Self {
         Self {
             submission: invoked(),
@@ -136,17 +136,17 @@ impl Default for Scene {
             unread_signatures: Vec::new(),
             signers: None,
             origin: None,
-            ledger: Ledger::Unused,
-            permission: policies::Permission::NotAsked,
+            ledger: LedgerEvidence::Unused,
+            permission: policies::PermissionEvidence::NotQueried,
             binaries: found(),
             now: time(NOW),
         }
     }
 }
 
-impl Scene {
+impl DecisionScene {
     pub(crate) fn decide(&self, request: Request, policy: &Policy) -> Decision {
-        let (supply, nonces_used) = (policies::ais::Supply::default(), HashSet::new());
+        let (supply, nonces_used) = (policies::ais::EnvironmentDigests::default(), HashSet::new());
         let ais = AisEvidence {
             file: &AisFile::Missing,
             trust: None,
@@ -162,7 +162,7 @@ impl Scene {
         request: Request,
         policy: &Policy,
     ) -> Decision {
-        let evidence = Evidence {
+        let evidence = DecisionEvidence {
             submission: self.submission.clone(),
             signatures: &self.signatures,
             unread_signatures: &self.unread_signatures,

@@ -14,13 +14,13 @@ pub(crate) const PRESENT: u8 = 1;
 /// The flag of a PIN or a finger.
 pub(crate) const VERIFIED: u8 = 4;
 
-enum Secret {
+enum SoftSecret {
     Ed25519(Box<ed25519_dalek::SigningKey>),
     P256(p256::ecdsa::SigningKey),
 }
 
 pub(crate) struct SoftKey {
-    secret: Secret,
+    secret: SoftSecret,
     /// The application of a security key.
     application: Option<String>,
     pub(crate) flags: u8,
@@ -43,12 +43,12 @@ fn mpint(bytes: &[u8]) -> Vec<u8> {
 impl SoftKey {
     pub(crate) fn ed25519(seed: u8) -> Self {
         let key = ed25519_dalek::SigningKey::from_bytes(&[seed; 32]);
-        Self { secret: Secret::Ed25519(Box::new(key)), application: None, flags: 0, counter: 0 }
+        Self { secret: SoftSecret::Ed25519(Box::new(key)), application: None, flags: 0, counter: 0 }
     }
 
     pub(crate) fn p256(seed: u8) -> Self {
         let key = p256::ecdsa::SigningKey::from_slice(&[seed; 32]).expect("a scalar");
-        Self { secret: Secret::P256(key), application: None, flags: 0, counter: 0 }
+        Self { secret: SoftSecret::P256(key), application: None, flags: 0, counter: 0 }
     }
 
     /// Returns the same key inside a security key.
@@ -58,18 +58,18 @@ impl SoftKey {
 
     pub(crate) fn kind(&self) -> &'static str {
         match (&self.secret, &self.application) {
-            (Secret::Ed25519(_), None) => "ssh-ed25519",
-            (Secret::P256(_), None) => "ecdsa-sha2-nistp256",
-            (Secret::Ed25519(_), Some(_)) => "sk-ssh-ed25519@openssh.com",
-            (Secret::P256(_), Some(_)) => "sk-ecdsa-sha2-nistp256@openssh.com",
+            (SoftSecret::Ed25519(_), None) => "ssh-ed25519",
+            (SoftSecret::P256(_), None) => "ecdsa-sha2-nistp256",
+            (SoftSecret::Ed25519(_), Some(_)) => "sk-ssh-ed25519@openssh.com",
+            (SoftSecret::P256(_), Some(_)) => "sk-ecdsa-sha2-nistp256@openssh.com",
         }
     }
 
     pub(crate) fn blob(&self) -> Vec<u8> {
         let mut blob = string(self.kind().as_bytes());
         match &self.secret {
-            Secret::Ed25519(key) => blob.extend(string(key.verifying_key().as_bytes())),
-            Secret::P256(key) => {
+            SoftSecret::Ed25519(key) => blob.extend(string(key.verifying_key().as_bytes())),
+            SoftSecret::P256(key) => {
                 blob.extend(string(b"nistp256"));
                 blob.extend(string(key.verifying_key().to_encoded_point(false).as_bytes()));
             }
@@ -82,7 +82,7 @@ impl SoftKey {
 
     /// Returns a P-256 key with a compressed point, which OpenSSH does not read.
     pub(crate) fn public_compressed(&self) -> String {
-        let Secret::P256(key) = &self.secret else { panic!("not a P-256 key") };
+        let SoftSecret::P256(key) = &self.secret else { panic!("not a P-256 key") };
         let point = key.verifying_key().to_encoded_point(true);
         let parts = [self.kind().as_bytes(), b"nistp256", point.as_bytes()];
         let blob: Vec<u8> = parts.iter().flat_map(|part| string(part)).collect();
@@ -99,11 +99,11 @@ impl SoftKey {
         let common = [string(namespace.as_bytes()), string(b""), string(b"sha256")].concat();
         let digest = Sha256::of(message);
         let signed = [b"SSHSIG", &common[..], &string(digest.as_bytes())].concat();
-        let seal = self.seal(&signed);
+        let seal = self.signature_blob(&signed);
         [b"SSHSIG\0\0\0\x01", &string(&self.blob())[..], &common, &string(&seal)].concat()
     }
 
-    fn seal(&self, signed: &[u8]) -> Vec<u8> {
+    fn signature_blob(&self, signed: &[u8]) -> Vec<u8> {
         let trailer = [&[self.flags][..], &self.counter.to_be_bytes()].concat();
         let (message, trailer) = match &self.application {
             None => (signed.to_vec(), Vec::new()),
@@ -115,8 +115,8 @@ impl SoftKey {
             }
         };
         let raw = match &self.secret {
-            Secret::Ed25519(key) => key.sign(&message).to_bytes().to_vec(),
-            Secret::P256(key) => {
+            SoftSecret::Ed25519(key) => key.sign(&message).to_bytes().to_vec(),
+            SoftSecret::P256(key) => {
                 let signature: p256::ecdsa::Signature = key.sign(&message);
                 let (r, s) = signature.split_bytes();
                 [mpint(&r), mpint(&s)].concat()

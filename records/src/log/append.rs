@@ -7,26 +7,26 @@ use std::path::Path;
 use model::Sha256;
 
 use crate::log::checkpoint::Checkpoint;
-use crate::log::edge::Growth;
-use crate::log::format::{BATCH_MAX, CHECKPOINT, REMEMBERED};
-use crate::log::forward::DRAFTS;
+use crate::log::format::{BATCH_MAX, CHECKPOINT, REMEMBERED_MIN};
+use crate::log::frontier::FrontierGrowth;
 use crate::log::merkle::leaf_hash;
-use crate::log::open::State;
+use crate::log::open::LogState;
 use crate::log::proof::Inclusion;
+use crate::log::roll_forward::DRAFTS;
 use crate::log::tile::ENTRY_BYTES_MAX;
-use crate::log::view::Hashes;
+use crate::log::view::TreeHashes;
 use crate::log::{Log, LogError, LogKey};
 
 /// A batch that is written and not yet acknowledged. All of it must be durable before
 /// [`Log::adopt`]. A log whose batch is not adopted refuses entries until it is opened again.
 /// Opening then rolls forward to the batch if it is complete.
 #[must_use = "the log refuses entries until the batch is adopted"]
-pub struct Prepared {
+pub struct PreparedBatch {
     inclusions: Vec<Inclusion>,
-    next: Option<Next>,
+    next: Option<NextLogState>,
 }
 
-impl Prepared {
+impl PreparedBatch {
     /// Returns the proof of each entry, in the given order, all against the checkpoint of the whole
     /// batch. Must not be published before the batch is durable.
     #[must_use]
@@ -36,16 +36,16 @@ impl Prepared {
 }
 
 /// The next state of the log.
-struct Next {
+struct NextLogState {
     head: Checkpoint,
-    growth: Growth,
+    growth: FrontierGrowth,
     added: HashMap<Sha256, u64>,
 }
 
 /// The index and leaf hash of each entry, and the next state if any entry is new.
-struct Batch {
-    places: Vec<(u64, Sha256)>,
-    next: Option<Next>,
+struct LogBatch {
+    positions: Vec<(u64, Sha256)>,
+    next: Option<NextLogState>,
 }
 
 impl Log {
@@ -67,7 +67,7 @@ impl Log {
     /// [`LogError`]: more than [`BATCH_MAX`] entries or a too large one (nothing is written then),
     /// a batch that is not adopted yet, or a failed write, after which every further append is
     /// refused.
-    pub fn prepare(&mut self, entries: &[impl AsRef<[u8]>]) -> Result<Prepared, LogError> {
+    pub fn prepare(&mut self, entries: &[impl AsRef<[u8]>]) -> Result<PreparedBatch, LogError> {
         self.prepare_proved(entries, |_| Ok(()))
     }
 
@@ -81,23 +81,23 @@ impl Log {
         &mut self,
         entries: &[impl AsRef<[u8]>],
         prove: impl FnOnce(&[Inclusion]) -> Result<(), E>,
-    ) -> Result<Prepared, E> {
-        let Batch { places, next } = self.batch(entries, None)?;
+    ) -> Result<PreparedBatch, E> {
+        let LogBatch { positions: places, next } = self.batch(entries, None)?;
         if let Some(next) = &next {
             // Write an empty draft first: opening syncs the file system if it finds a draft.
-            self.disk.place_later(self.draft(), b"")?;
+            self.disk.write_without_sync(self.draft(), b"")?;
             for (tile, bytes) in next.growth.files() {
-                self.disk.place_later(&tile.path(), bytes)?;
+                self.disk.write_without_sync(&tile.path(), bytes)?;
             }
         }
         let inclusions = self.prove(&places, next.as_ref())?;
         prove(&inclusions)?;
         if let Some(next) = &next {
             // Write the checkpoint last: opening rolls forward to it.
-            self.disk.place_later(self.draft(), next.head.note().as_bytes())?;
-            self.state = State::Prepared(next.head.root());
+            self.disk.write_without_sync(self.draft(), next.head.note().as_bytes())?;
+            self.state = LogState::Prepared(next.head.root());
         }
-        Ok(Prepared { inclusions, next })
+        Ok(PreparedBatch { inclusions, next })
     }
 
     /// Renames the draft of a batch to the checkpoint. Must only be called after everything on the
@@ -107,15 +107,15 @@ impl Log {
     /// # Errors
     /// [`LogError`]: another batch than the one that this log has prepared, or a failed rename.
     /// Every further append is refused then, and the batch is in the log when it is opened again.
-    pub fn adopt(&mut self, prepared: Prepared) -> Result<(), LogError> {
+    pub fn adopt(&mut self, prepared: PreparedBatch) -> Result<(), LogError> {
         let Some(next) = prepared.next else { return Ok(()) };
-        if !matches!(self.state, State::Prepared(root) if root == next.head.root()) {
+        if !matches!(self.state, LogState::Prepared(root) if root == next.head.root()) {
             return Err(LogError::Stopped);
         }
-        self.state = State::Stopped;
+        self.state = LogState::Stopped;
         self.disk.rename(self.draft(), CHECKPOINT)?;
-        self.draft += 1;
-        self.become_next(next)
+        self.drafts_written += 1;
+        self.advance(next)
     }
 
     /// Returns the log's directory.
@@ -126,7 +126,7 @@ impl Log {
 
     /// Appends the entry of a rotation to another log key. That key signs the checkpoint as well,
     /// so that readers who know either key can continue. Later checkpoints are signed by it alone.
-    pub(crate) fn append_handing_over(
+    pub(crate) fn append_rotation(
         &mut self,
         entry: &[u8],
         successor: &LogKey,
@@ -136,12 +136,12 @@ impl Log {
         // this key.
         let signed = Checkpoint::verify(self.head.note(), successor.public());
         if signed.is_err() {
-            self.state = State::Stopped;
+            self.state = LogState::Stopped;
             let (size, root) = (self.head.size(), self.head.root());
             let head = Checkpoint::sign(size, root, &self.key, Some(successor))?;
-            self.disk.place(CHECKPOINT, head.note().as_bytes())?;
+            self.disk.write_synced(CHECKPOINT, head.note().as_bytes())?;
             self.head = head;
-            self.state = State::Whole;
+            self.state = LogState::Ready;
         }
         Ok(inclusion)
     }
@@ -151,19 +151,19 @@ impl Log {
         entry: &[u8],
         successor: Option<&LogKey>,
     ) -> Result<Inclusion, LogError> {
-        let Batch { places, next } = self.batch(&[entry], successor)?;
+        let LogBatch { positions: places, next } = self.batch(&[entry], successor)?;
         if let Some(next) = &next {
             for (tile, bytes) in &next.growth.whole {
-                self.disk.place(&tile.path(), bytes)?;
+                self.disk.write_synced(&tile.path(), bytes)?;
             }
             for (tile, bytes) in &next.growth.partial {
-                self.disk.place_unsynced(&tile.path(), bytes)?;
+                self.disk.write_unsynced(&tile.path(), bytes)?;
             }
         }
         let mut inclusions = self.prove(&places, next.as_ref())?;
         if let Some(next) = next {
-            self.disk.place(CHECKPOINT, next.head.note().as_bytes())?;
-            self.become_next(next)?;
+            self.disk.write_synced(CHECKPOINT, next.head.note().as_bytes())?;
+            self.advance(next)?;
         }
         let none = LogError::NoSuchEntry { index: self.head.size(), size: self.head.size() };
         inclusions.pop().ok_or(none)
@@ -175,8 +175,8 @@ impl Log {
         &mut self,
         entries: &[impl AsRef<[u8]>],
         successor: Option<&LogKey>,
-    ) -> Result<Batch, LogError> {
-        if !matches!(self.state, State::Whole) {
+    ) -> Result<LogBatch, LogError> {
+        if !matches!(self.state, LogState::Ready) {
             return Err(LogError::Stopped);
         }
         if entries.len() > BATCH_MAX {
@@ -199,7 +199,7 @@ impl Log {
             }
         }
         let next = if new.is_empty() { None } else { Some(self.next(new, added, successor)?) };
-        Ok(Batch { places, next })
+        Ok(LogBatch { positions: places, next })
     }
 
     fn next(
@@ -207,13 +207,13 @@ impl Log {
         new: Vec<(&[u8], Sha256)>,
         added: HashMap<Sha256, u64>,
         successor: Option<&LogKey>,
-    ) -> Result<Next, LogError> {
-        self.state = State::Stopped;
-        let grown = std::mem::take(&mut self.edge).grown(new);
+    ) -> Result<NextLogState, LogError> {
+        self.state = LogState::Stopped;
+        let grown = std::mem::take(&mut self.frontier).append(new);
         let growth = grown.ok_or(LogError::TooLarge { bytes: ENTRY_BYTES_MAX + 1 })?;
-        let (size, root) = (growth.edge.size(), growth.edge.peaks.root());
+        let (size, root) = (growth.frontier.size(), growth.frontier.peaks.root());
         let head = Checkpoint::sign(size, root, &self.key, successor)?;
-        Ok(Next { head, growth, added })
+        Ok(NextLogState { head, growth, added })
     }
 
     /// Returns the proofs of written entries, against the next checkpoint or, without one, the
@@ -221,30 +221,30 @@ impl Log {
     fn prove(
         &self,
         places: &[(u64, Sha256)],
-        next: Option<&Next>,
+        next: Option<&NextLogState>,
     ) -> Result<Vec<Inclusion>, LogError> {
         let head = next.map_or(&self.head, |next| &next.head);
-        let edge = next.map_or(&self.edge, |next| &next.growth.edge);
-        let mut hashes = Hashes::beside(&self.disk, edge.size(), &edge.tiles);
+        let edge = next.map_or(&self.frontier, |next| &next.growth.frontier);
+        let mut hashes = TreeHashes::with_frontier(&self.disk, edge.size(), &edge.tiles);
         places.iter().map(|(index, leaf)| hashes.prove(head, *index, *leaf)).collect()
     }
 
-    fn become_next(&mut self, next: Next) -> Result<(), LogError> {
-        let Next { head, growth, added } = next;
+    fn advance(&mut self, next: NextLogState) -> Result<(), LogError> {
+        let NextLogState { head, growth, added } = next;
         self.latest.extend(added);
-        let (size, whole) = (head.size(), growth.superseding().collect::<Vec<_>>());
+        let (size, whole) = (head.size(), growth.whole_tiles().collect::<Vec<_>>());
         if !whole.is_empty() {
-            self.latest.retain(|_, index| *index + REMEMBERED >= size);
+            self.latest.retain(|_, index| *index + REMEMBERED_MIN >= size);
         }
-        (self.head, self.edge) = (head, growth.edge);
-        self.kept.as_ref().map_or(Ok(()), |kept| kept.store(&self.head))?;
+        (self.head, self.frontier) = (head, growth.frontier);
+        self.persisted_state.as_ref().map_or(Ok(()), |kept| kept.store(&self.head))?;
         whole.iter().try_for_each(|tile| self.disk.remove_partials(&tile.partials()))?;
-        self.state = State::Whole;
+        self.state = LogState::Ready;
         Ok(())
     }
 
     /// Returns the name of the next draft.
     fn draft(&self) -> &'static str {
-        DRAFTS[self.draft % DRAFTS.len()]
+        DRAFTS[self.drafts_written % DRAFTS.len()]
     }
 }

@@ -24,7 +24,7 @@ pub struct Checkpoint {
 
 /// The reason why a text is not a checkpoint of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckpointFault {
+pub enum CheckpointError {
     /// Not the form of a checkpoint.
     Form,
     /// Names another log.
@@ -35,7 +35,7 @@ pub enum CheckpointFault {
     Signature,
 }
 
-impl fmt::Display for CheckpointFault {
+impl fmt::Display for CheckpointError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Form => "not a checkpoint",
@@ -46,7 +46,7 @@ impl fmt::Display for CheckpointFault {
     }
 }
 
-impl std::error::Error for CheckpointFault {}
+impl std::error::Error for CheckpointError {}
 
 impl Checkpoint {
     /// Signs a checkpoint with the log's key, and during a rotation with its successor too.
@@ -69,21 +69,21 @@ impl Checkpoint {
     /// Parses a note and verifies the log's signature on it. Ignores other signatures.
     ///
     /// # Errors
-    /// The first [`CheckpointFault`].
-    pub fn verify(note: &str, log: &PublicLogKey) -> Result<Self, CheckpointFault> {
-        let (text, signatures) = halves(note).ok_or(CheckpointFault::Form)?;
-        let (origin, size, root) = parse(text).ok_or(CheckpointFault::Form)?;
+    /// The first [`CheckpointError`].
+    pub fn verify(note: &str, log: &PublicLogKey) -> Result<Self, CheckpointError> {
+        let (text, signatures) = split_note(note).ok_or(CheckpointError::Form)?;
+        let (origin, size, root) = parse(text).ok_or(CheckpointError::Form)?;
         if origin != log.origin().as_str() {
-            return Err(CheckpointFault::Origin);
+            return Err(CheckpointError::Origin);
         }
         let signatures: Option<Vec<_>> = signatures.into_iter().map(signature_line).collect();
-        let mut fault = CheckpointFault::Unsigned;
-        for (name, blob) in signatures.ok_or(CheckpointFault::Form)? {
+        let mut fault = CheckpointError::Unsigned;
+        for (name, blob) in signatures.ok_or(CheckpointError::Form)? {
             let Some(signature) = blob.strip_prefix(&log.short_id()) else { continue };
             if name != log.origin().as_str() {
                 continue;
             }
-            fault = CheckpointFault::Signature;
+            fault = CheckpointError::Signature;
             if signature.try_into().is_ok_and(|signature| log.accepts(text, signature)) {
                 let (note, log_id) = (note.to_owned(), log.id());
                 return Ok(Self { size, root, note, log_id });
@@ -116,13 +116,13 @@ impl Checkpoint {
     }
 
     /// Returns the number of signatures that were not verified.
-    pub(crate) fn signatures_of_others(&self) -> usize {
-        halves(&self.note).map_or(0, |(_, signatures)| signatures.len().saturating_sub(1))
+    pub(crate) fn unverified_signatures(&self) -> usize {
+        split_note(&self.note).map_or(0, |(_, signatures)| signatures.len().saturating_sub(1))
     }
 
     /// Returns the signed text: the note up to its signatures.
     pub(crate) fn text(&self) -> &str {
-        halves(&self.note).map_or("", |(text, _)| text)
+        split_note(&self.note).map_or("", |(text, _)| text)
     }
 
     /// Returns whether the proof shows that this log grew into `later` without a change.
@@ -134,13 +134,13 @@ impl Checkpoint {
 }
 
 /// Returns size and root of a note without checking a signature.
-pub(crate) fn head_in(note: &str) -> Option<(u64, Sha256)> {
-    let (text, _) = halves(note)?;
+pub(crate) fn parse_head(note: &str) -> Option<(u64, Sha256)> {
+    let (text, _) = split_note(note)?;
     parse(text).map(|(_, size, root)| (size, root))
 }
 
 /// Splits a note into the signed text, which ends in a line feed, and the signature lines.
-fn halves(note: &str) -> Option<(&str, Vec<&str>)> {
+fn split_note(note: &str) -> Option<(&str, Vec<&str>)> {
     let control = |c: char| c.is_control() && c != '\n';
     if note.len() > NOTE_BYTES_MAX || note.contains(control) {
         return None;

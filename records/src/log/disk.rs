@@ -14,14 +14,14 @@ use crate::log::LogError;
 /// The name under which every file is written first. Only the holder of the lock writes.
 const DRAFT: &str = ".draft";
 
-pub(crate) struct Disk {
+pub(crate) struct LogDisk {
     path: PathBuf,
     pub(super) root: OwnedFd,
 }
 
 /// The parts that are durable once a file has its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Durable {
+pub(crate) enum LogDurability {
     /// The file, its name, and its parent directories.
     All,
     /// The parent directories. The file may be lost or have any bytes.
@@ -30,7 +30,7 @@ pub(crate) enum Durable {
     Nothing,
 }
 
-impl Disk {
+impl LogDisk {
     pub(crate) fn open(path: &Path) -> Result<Self, LogError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         match rustix::fs::open(path, flags, Mode::empty()) {
@@ -85,61 +85,71 @@ impl Disk {
     }
 
     /// Creates or replaces a file. It is durable on return.
-    pub(crate) fn place(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
-        self.place_by(DRAFT, name, bytes, Durable::All)
+    pub(crate) fn write_synced(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
+        self.write_through(DRAFT, name, bytes, LogDurability::All)
     }
 
     /// Creates or replaces a file without a sync: after a crash it may be the older one, or any
     /// bytes.
-    pub(crate) fn place_unsynced(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
-        self.place_by(DRAFT, name, bytes, Durable::Directories)
+    pub(crate) fn write_unsynced(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
+        self.write_through(DRAFT, name, bytes, LogDurability::Directories)
     }
 
     /// Creates or replaces a file without syncing it or its parent directories; the caller syncs
     /// everything.
-    pub(crate) fn place_later(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
-        self.place_by(DRAFT, name, bytes, Durable::Nothing)
+    pub(crate) fn write_without_sync(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
+        self.write_through(DRAFT, name, bytes, LogDurability::Nothing)
     }
 
     /// Writes a file, unsynced, unless it already has these bytes.
-    pub(crate) fn place_if_other(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
+    pub(crate) fn write_if_changed(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
         let bytes_max = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         match self.read(name, bytes_max) {
             Ok(Some(there)) if there == bytes => Ok(()),
             // A larger file has other bytes.
-            Ok(_) | Err(LogError::Damaged { .. }) => self.place_unsynced(name, bytes),
+            Ok(_) | Err(LogError::Damaged { .. }) => self.write_unsynced(name, bytes),
             Err(error) => Err(error),
         }
     }
 
     /// Creates or replaces a file through a draft of this name, which no other thread may use
     /// meanwhile.
-    pub(crate) fn place_by(
+    pub(crate) fn write_through(
         &self,
         draft: &str,
         name: &str,
         bytes: &[u8],
-        durable: Durable,
+        durable: LogDurability,
     ) -> Result<(), LogError> {
-        self.draft(draft, bytes, durable)?;
-        self.name(draft, name, durable)?;
-        if durable == Durable::All { self.sync_directory(parent(name)) } else { Ok(()) }
+        self.write_draft(draft, bytes, durable)?;
+        self.rename_draft(draft, name, durable)?;
+        if durable == LogDurability::All { self.sync_directory(parent(name)) } else { Ok(()) }
     }
 
-    fn draft(&self, draft: &str, bytes: &[u8], durable: Durable) -> Result<(), LogError> {
+    fn write_draft(
+        &self,
+        draft: &str,
+        bytes: &[u8],
+        durable: LogDurability,
+    ) -> Result<(), LogError> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.root, draft, flags, Mode::from_raw_mode(0o644))
             .map_err(|error| self.io(draft, "create", error))?;
         let mut file = File::from(fd);
         file.write_all(bytes).map_err(|error| self.io(draft, "write", error))?;
-        if durable == Durable::All {
+        if durable == LogDurability::All {
             file.sync_data().map_err(|error| self.io(draft, "sync", error))?;
         }
         Ok(())
     }
 
-    fn name(&self, draft: &str, name: &str, durable: Durable) -> Result<(), LogError> {
+    fn rename_draft(
+        &self,
+        draft: &str,
+        name: &str,
+        durable: LogDurability,
+    ) -> Result<(), LogError> {
         let rename = || rustix::fs::renameat(&self.root, draft, &self.root, name);
         match rename() {
             Ok(()) => return Ok(()),
@@ -162,11 +172,11 @@ impl Disk {
     }
 
     /// Creates the missing directories of a path.
-    fn make_directories(&self, path: &str, durable: Durable) -> Result<(), LogError> {
+    fn make_directories(&self, path: &str, durable: LogDurability) -> Result<(), LogError> {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         for directory in ends.filter_map(|end| path.get(..end)) {
             match rustix::fs::mkdirat(&self.root, directory, Mode::from_raw_mode(0o755)) {
-                Ok(()) if durable == Durable::Nothing => {}
+                Ok(()) if durable == LogDurability::Nothing => {}
                 Ok(()) => self.sync_directory(parent(directory))?,
                 Err(Errno::EXIST) => {}
                 Err(error) => return Err(self.io(directory, "create", error)),

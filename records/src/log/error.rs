@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::{fmt, io};
 
 use crate::key_model::SigningError;
-use crate::log::checkpoint::CheckpointFault;
+use crate::log::checkpoint::CheckpointError;
 use crate::log::format::BATCH_MAX;
 use crate::log::tile::ENTRY_BYTES_MAX;
 
@@ -21,14 +21,14 @@ pub enum LogError {
     /// A file of the log contradicts the checkpoint or has an impossible form.
     Damaged { path: PathBuf, what: &'static str },
     /// The checkpoint does not verify.
-    Checkpoint { path: PathBuf, fault: CheckpointFault },
+    Checkpoint { path: PathBuf, fault: CheckpointError },
     /// The log did not grow out of its saved head.
     Lost {
         log: PathBuf,
         head: PathBuf,
         /// The number of entries in the saved head.
         entries: u64,
-        found: Lost,
+        found: LogLoss,
     },
     /// The log has no entry of this index.
     NoSuchEntry { index: u64, size: u64 },
@@ -44,21 +44,21 @@ pub enum LogError {
 
 /// The state of a log that contradicts its saved head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lost {
+pub enum LogLoss {
     /// No log exists.
-    Nothing,
+    Missing,
     /// The log has fewer entries.
     Shorter { entries: u64 },
     /// The log has other entries.
-    Another,
+    Replaced,
 }
 
-impl fmt::Display for Lost {
+impl fmt::Display for LogLoss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nothing => f.write_str("is missing"),
+            Self::Missing => f.write_str("is missing"),
             Self::Shorter { entries } => write!(f, "now has {entries}"),
-            Self::Another => f.write_str("does not begin with them"),
+            Self::Replaced => f.write_str("does not begin with them"),
         }
     }
 }
@@ -66,7 +66,7 @@ impl fmt::Display for Lost {
 impl LogError {
     /// Returns the kernel's error if a call failed.
     #[must_use]
-    pub fn failed_call(&self) -> Option<&io::Error> {
+    pub fn io_error(&self) -> Option<&io::Error> {
         match self {
             Self::Io { source, .. } => Some(source),
             _ => None,

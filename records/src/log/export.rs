@@ -12,18 +12,18 @@ use std::path::Path;
 
 use model::Sha256;
 
-use crate::log::checkpoint::{Checkpoint, CheckpointFault};
-use crate::log::disk::Disk;
-use crate::log::edge::Edge;
+use crate::log::checkpoint::{Checkpoint, CheckpointError};
+use crate::log::disk::LogDisk;
 use crate::log::format::CHECKPOINT;
+use crate::log::frontier::MerkleFrontier;
 use crate::log::merkle::leaf_hash;
-use crate::log::tile::{HEIGHT, Kind, Tile, WIDTH, entries};
+use crate::log::tile::{HEIGHT, Tile, TileKind, WIDTH, entries};
 use crate::log::view::{LogView, read_bundle, read_checkpoint};
 use crate::log::{LogError, PublicLogKey};
 
 /// The result of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exported {
+pub struct ExportSummary {
     /// The number of entries before.
     /// The number of entries after.
     pub from: u64,
@@ -85,14 +85,18 @@ impl LogView {
     ///
     /// # Errors
     /// [`ExportError`]. The copy then keeps its checkpoint.
-    pub fn export(&self, target: &Path, keys: &[PublicLogKey]) -> Result<Exported, ExportError> {
+    pub fn export(
+        &self,
+        target: &Path,
+        keys: &[PublicLogKey],
+    ) -> Result<ExportSummary, ExportError> {
         let made = DirBuilder::new().recursive(true).mode(0o755).create(target);
         let failed = |source| LogError::Io { path: target.to_owned(), act: "create", source };
         made.map_err(failed)?;
-        let there = Disk::open(target)?;
+        let there = LogDisk::open(target)?;
         let _lock = there.lock()?;
         let head = self.head();
-        let mut edge = Edge::default();
+        let mut edge = MerkleFrontier::default();
         if let Some(old) = checkpoint_of(&there, keys)? {
             let (size, root) = (old.size(), old.root());
             if size > head.size() {
@@ -102,31 +106,31 @@ impl LogView {
                 return Err(ExportError::Fork { size, there: root, here: self.root(size)? });
             }
             if size == head.size() {
-                return Ok(Exported { from: size, to: size, files: 0, bytes: 0 });
+                return Ok(ExportSummary { from: size, to: size, files: 0, bytes: 0 });
             }
-            edge = Edge::read(&there, &old)?;
+            edge = MerkleFrontier::read(&there, &old)?;
         }
         let from = edge.size();
-        let mut copy = Copy { there: &there, edge, files: 0, bytes: 0 };
+        let mut copy = LogCopy { there: &there, frontier: edge, files: 0, bytes: 0 };
         copy.grow(self, from)?;
-        if copy.edge.peaks.root() != head.root() {
+        if copy.frontier.peaks.root() != head.root() {
             let what = "its entries do not match the checkpoint";
             return Err(self.disk.damaged("tile/entries", what).into());
         }
-        for (tile, bytes) in copy.edge.partials(from) {
+        for (tile, bytes) in copy.frontier.partials(from) {
             copy.place(tile, &bytes)?;
         }
         there.sync_all()?;
-        there.place(CHECKPOINT, head.note().as_bytes())?;
+        there.write_synced(CHECKPOINT, head.note().as_bytes())?;
         copy.count(head.note().len());
         copy.remove_partials(from, head.size())?;
-        Ok(Exported { from, to: head.size(), files: copy.files, bytes: copy.bytes })
+        Ok(ExportSummary { from, to: head.size(), files: copy.files, bytes: copy.bytes })
     }
 }
 
 /// Reads the checkpoint of the copy with the first key that verifies it.
-fn checkpoint_of(there: &Disk, keys: &[PublicLogKey]) -> Result<Option<Checkpoint>, LogError> {
-    let unsigned = CheckpointFault::Unsigned;
+fn checkpoint_of(there: &LogDisk, keys: &[PublicLogKey]) -> Result<Option<Checkpoint>, LogError> {
+    let unsigned = CheckpointError::Unsigned;
     let mut refused = LogError::Checkpoint { path: there.path(CHECKPOINT), fault: unsigned };
     for key in keys {
         match read_checkpoint(there, key) {
@@ -137,21 +141,21 @@ fn checkpoint_of(there: &Disk, keys: &[PublicLogKey]) -> Result<Option<Checkpoin
     Err(refused)
 }
 
-struct Copy<'a> {
-    there: &'a Disk,
-    edge: Edge,
+struct LogCopy<'a> {
+    there: &'a LogDisk,
+    frontier: MerkleFrontier,
     files: u64,
     bytes: u64,
 }
 
-impl Copy<'_> {
+impl LogCopy<'_> {
     /// Copies the bundles from this entry on, and adds their entries to the tree.
     fn grow(&mut self, view: &LogView, from: u64) -> Result<(), LogError> {
         let size = view.head().size();
         let mut skipped = usize::try_from(from % WIDTH).unwrap_or(usize::MAX);
         for number in from / WIDTH..size.div_ceil(WIDTH) {
             let beyond = || LogError::NoSuchEntry { index: number * WIDTH, size };
-            let tile = Tile::holding(Kind::Entries, number * WIDTH, size).ok_or_else(beyond)?;
+            let tile = Tile::holding(TileKind::Entries, number * WIDTH, size).ok_or_else(beyond)?;
             let bundle = read_bundle(&view.disk, tile)?;
             self.place(tile, &bundle)?;
             let all = entries(&bundle).unwrap_or_default();
@@ -165,7 +169,7 @@ impl Copy<'_> {
 
     fn place(&mut self, tile: Tile, bytes: &[u8]) -> Result<(), LogError> {
         self.count(bytes.len());
-        self.there.place_unsynced(&tile.path(), bytes)
+        self.there.write_unsynced(&tile.path(), bytes)
     }
 
     fn count(&mut self, bytes: usize) {
@@ -176,14 +180,15 @@ impl Copy<'_> {
     /// Adds a leaf and writes the tiles that it completes.
     fn push(&mut self, leaf: Sha256) -> Result<(), LogError> {
         let mut whole = Vec::new();
-        self.edge.push_leaf(leaf, &mut whole);
+        self.frontier.push_leaf(leaf, &mut whole);
         whole.into_iter().try_for_each(|(tile, bytes)| self.place(tile, &bytes))
     }
 
     /// Removes the partial files of tiles that were completed.
     fn remove_partials(&self, from: u64, to: u64) -> Result<(), LogError> {
-        let hashes = (0..self.edge.tiles.len()).zip(0..).map(|(_, level)| Kind::Hashes(level));
-        for (kind, level) in hashes.zip(0..).chain([(Kind::Entries, 0)]) {
+        let hashes =
+            (0..self.frontier.tiles.len()).zip(0..).map(|(_, level)| TileKind::Hashes(level));
+        for (kind, level) in hashes.zip(0..).chain([(TileKind::Entries, 0)]) {
             let tile = Tile::holding(kind, from >> (level * HEIGHT), to);
             if let Some(tile) = tile.filter(|tile| tile.is_whole()) {
                 self.there.remove_partials(&tile.partials())?;

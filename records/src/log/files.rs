@@ -7,13 +7,13 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::log::LogError;
-use crate::log::disk::Disk;
+use crate::log::disk::LogDisk;
 
 /// `tile`, its kind, the parts of the longest number, and the directory of partial tiles.
 const DEPTH_MAX: usize = 12;
 
 /// An entry that is not a directory.
-pub(super) struct Found {
+pub(super) struct LogDirectoryFile {
     /// The path below the log's directory.
     pub(super) path: String,
     /// The length of a regular file; 1 for anything else.
@@ -21,7 +21,7 @@ pub(super) struct Found {
 }
 
 /// Lists all entries, in no order. A directory that cannot be read is an error in the list.
-pub(super) fn files_below(disk: &Disk) -> Vec<Result<Found, LogError>> {
+pub(super) fn files_below(disk: &LogDisk) -> Vec<Result<LogDirectoryFile, LogError>> {
     let mut found = Vec::new();
     let mut directories = vec![(String::new(), 0)];
     while let Some((path, depth)) = directories.pop() {
@@ -33,10 +33,10 @@ pub(super) fn files_below(disk: &Disk) -> Vec<Result<Found, LogError>> {
 }
 
 fn list(
-    disk: &Disk,
+    disk: &LogDisk,
     path: &str,
     depth: usize,
-    found: &mut Vec<Result<Found, LogError>>,
+    found: &mut Vec<Result<LogDirectoryFile, LogError>>,
     directories: &mut Vec<(String, usize)>,
 ) -> Result<(), Errno> {
     let directory = match open(disk, path) {
@@ -60,15 +60,15 @@ fn list(
             FileType::Directory if depth < DEPTH_MAX => directories.push((below, depth + 1)),
             FileType::RegularFile => {
                 let bytes = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
-                found.push(Ok(Found { path: below, bytes }));
+                found.push(Ok(LogDirectoryFile { path: below, bytes }));
             }
-            _ => found.push(Ok(Found { path: below, bytes: 1 })),
+            _ => found.push(Ok(LogDirectoryFile { path: below, bytes: 1 })),
         }
     }
     Ok(())
 }
 
-fn open(disk: &Disk, path: &str) -> Result<OwnedFd, Errno> {
+fn open(disk: &LogDisk, path: &str) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let path = if path.is_empty() { "." } else { path };
     rustix::fs::openat(&disk.root, path, flags, Mode::empty())

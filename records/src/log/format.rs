@@ -3,7 +3,7 @@
 /// The maximum number of entries in a batch. A log that is opened again still remembers this many.
 pub const BATCH_MAX: usize = 512;
 /// The minimum number of remembered latest entries: two whole bundles.
-pub(crate) const REMEMBERED: u64 = 512;
+pub(crate) const REMEMBERED_MIN: u64 = 512;
 
 /// The file with the newest checkpoint.
 pub(crate) const CHECKPOINT: &str = "checkpoint";

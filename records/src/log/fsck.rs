@@ -7,16 +7,16 @@ use std::fmt;
 
 use model::Sha256;
 
-use crate::log::files::{Found, files_below};
+use crate::log::files::{LogDirectoryFile, files_below};
 use crate::log::format::CHECKPOINT;
 use crate::log::merkle::{Peaks, leaf_hash, perfect_root};
-use crate::log::tile::{HEIGHT, Kind, Tile, WIDTH, entries, hash_bytes};
+use crate::log::tile::{HEIGHT, Tile, TileKind, WIDTH, entries, hash_bytes};
 use crate::log::view::{LogView, read_bundle, read_hashes};
 use crate::log::{LogError, PublicLogKey};
 
 /// A problem of a log.
 #[derive(Debug)]
-pub enum FsckFault {
+pub enum LogFsckProblem {
     /// A file cannot be read or has an invalid form.
     File(LogError),
     /// A tile differs from the hashes of the level below, or a bundle from the log's entries.
@@ -27,7 +27,7 @@ pub enum FsckFault {
     Duplicate { first: u64, second: u64 },
 }
 
-impl fmt::Display for FsckFault {
+impl fmt::Display for LogFsckProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(error) => error.fmt(f),
@@ -44,14 +44,14 @@ impl fmt::Display for FsckFault {
 
 /// An entry of the log's directory that the checkpoint does not cover.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotChecked {
+pub struct UncheckedLogFile {
     /// The path below the directory.
     pub path: String,
     /// The reason.
     pub why: &'static str,
 }
 
-impl fmt::Display for NotChecked {
+impl fmt::Display for UncheckedLogFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.path, self.why)
     }
@@ -59,13 +59,13 @@ impl fmt::Display for NotChecked {
 
 /// The result of a full check.
 #[derive(Debug, Default)]
-pub struct Fsck {
+pub struct LogFsckReport {
     /// The problems; empty if the log is sound.
-    pub faults: Vec<FsckFault>,
+    pub faults: Vec<LogFsckProblem>,
     /// The number of files that were compared byte by byte.
     pub checked: u64,
     /// All other non-empty entries, sorted.
-    pub not_checked: Vec<NotChecked>,
+    pub not_checked: Vec<UncheckedLogFile>,
 }
 
 /// Checks every file that the checkpoint covers, including partial files that later ones replaced.
@@ -73,10 +73,10 @@ pub struct Fsck {
 ///
 /// # Errors
 /// [`LogError`] if the directory has no readable log.
-pub fn fsck(directory: &std::path::Path, log: &PublicLogKey) -> Result<Fsck, LogError> {
+pub fn fsck(directory: &std::path::Path, log: &PublicLogKey) -> Result<LogFsckReport, LogError> {
     let view = LogView::open(directory, log)?;
-    let mut found = Fsck { checked: 1, ..Fsck::default() };
-    found.not_checked.extend((0..view.head().signatures_of_others()).map(|_| NotChecked {
+    let mut found = LogFsckReport { checked: 1, ..LogFsckReport::default() };
+    found.not_checked.extend((0..view.head().unverified_signatures()).map(|_| UncheckedLogFile {
         path: CHECKPOINT.to_owned(),
         why: "a signature by another key than the log's",
     }));
@@ -90,38 +90,38 @@ pub fn fsck(directory: &std::path::Path, log: &PublicLogKey) -> Result<Fsck, Log
     leaves.iter().for_each(|leaf| peaks.push(0, *leaf));
     if peaks.root() != view.head().root() {
         let (computed, signed) = (peaks.root(), view.head().root());
-        found.faults.push(FsckFault::Root { computed, signed });
+        found.faults.push(LogFsckProblem::Root { computed, signed });
     }
     let mut rows = vec![leaves];
     while let Some(row) = rows.last().filter(|row| row.len() >= 256) {
         let above = row.chunks_exact(256).filter_map(perfect_root).collect();
         rows.push(above);
     }
-    let seen = every_file(&view, &rows, &mut found);
-    required(&view, &rows, &seen, &mut found.faults);
+    let seen = check_files(&view, &rows, &mut found);
+    check_required(&view, &rows, &seen, &mut found.faults);
     Ok(found)
 }
 
-fn leaves(view: &LogView, faults: &mut Vec<FsckFault>) -> Vec<Sha256> {
+fn leaves(view: &LogView, faults: &mut Vec<LogFsckProblem>) -> Vec<Sha256> {
     let size = view.head().size();
     let mut leaves = Vec::new();
     for first in (0..size).step_by(256) {
-        let Some(tile) = Tile::holding(Kind::Entries, first, size) else { break };
+        let Some(tile) = Tile::holding(TileKind::Entries, first, size) else { break };
         match read_bundle(&view.disk, tile) {
             Ok(bundle) => {
                 leaves.extend(entries(&bundle).unwrap_or_default().into_iter().map(leaf_hash));
             }
-            Err(error) => faults.push(FsckFault::File(error)),
+            Err(error) => faults.push(LogFsckProblem::File(error)),
         }
     }
     leaves
 }
 
-fn duplicates(leaves: &[Sha256], faults: &mut Vec<FsckFault>) {
+fn duplicates(leaves: &[Sha256], faults: &mut Vec<LogFsckProblem>) {
     let mut seen = HashMap::with_capacity(leaves.len());
     for (leaf, second) in leaves.iter().zip(0..) {
         match seen.get(leaf) {
-            Some(first) => faults.push(FsckFault::Duplicate { first: *first, second }),
+            Some(first) => faults.push(LogFsckProblem::Duplicate { first: *first, second }),
             None => {
                 seen.insert(leaf, second);
             }
@@ -131,13 +131,17 @@ fn duplicates(leaves: &[Sha256], faults: &mut Vec<FsckFault>) {
 
 /// Compares every tile and bundle of any width, and lists everything else. Returns the paths of the
 /// compared files.
-fn every_file(view: &LogView, rows: &[Vec<Sha256>], found: &mut Fsck) -> BTreeSet<String> {
+fn check_files(
+    view: &LogView,
+    rows: &[Vec<Sha256>],
+    found: &mut LogFsckReport,
+) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
     for file in files_below(&view.disk) {
-        let Found { path, bytes } = match file {
+        let LogDirectoryFile { path, bytes } = match file {
             Ok(file) => file,
             Err(error) => {
-                found.faults.push(FsckFault::File(error));
+                found.faults.push(LogFsckProblem::File(error));
                 continue;
             }
         };
@@ -146,11 +150,11 @@ fn every_file(view: &LogView, rows: &[Vec<Sha256>], found: &mut Fsck) -> BTreeSe
                 match view.disk.read(&path, tile.bytes_max()) {
                     // A concurrent writer removes partial files once the whole one exists.
                     Ok(None) => continue,
-                    Ok(Some(bytes)) if !holds(tile, &bytes, expected) => {
-                        found.faults.push(FsckFault::Tile { path: path.clone() });
+                    Ok(Some(bytes)) if !contents_match(tile, &bytes, expected) => {
+                        found.faults.push(LogFsckProblem::Tile { path: path.clone() });
                     }
                     Ok(Some(_)) => found.checked += 1,
-                    Err(error) => found.faults.push(FsckFault::File(error)),
+                    Err(error) => found.faults.push(LogFsckProblem::File(error)),
                 }
                 seen.insert(path);
                 continue;
@@ -160,7 +164,7 @@ fn every_file(view: &LogView, rows: &[Vec<Sha256>], found: &mut Fsck) -> BTreeSe
             None => "not covered by the checkpoint",
         };
         if bytes > 0 {
-            found.not_checked.push(NotChecked { path, why });
+            found.not_checked.push(UncheckedLogFile { path, why });
         }
     }
     found.not_checked.sort_by(|one, other| one.path.cmp(&other.path));
@@ -171,18 +175,18 @@ fn every_file(view: &LogView, rows: &[Vec<Sha256>], found: &mut Fsck) -> BTreeSe
 /// beyond the log's size.
 fn hashes_of(tile: Tile, rows: &[Vec<Sha256>]) -> Option<&[Sha256]> {
     let level = match tile.kind {
-        Kind::Hashes(level) => usize::try_from(level).ok()?,
-        Kind::Entries => 0,
+        TileKind::Hashes(level) => usize::try_from(level).ok()?,
+        TileKind::Entries => 0,
     };
     let first = usize::try_from(tile.number.checked_mul(WIDTH)?).ok()?;
     let end = first.checked_add(usize::try_from(tile.width).ok()?)?;
     rows.get(level)?.get(first..end)
 }
 
-fn holds(tile: Tile, bytes: &[u8], expected: &[Sha256]) -> bool {
+fn contents_match(tile: Tile, bytes: &[u8], expected: &[Sha256]) -> bool {
     match tile.kind {
-        Kind::Hashes(_) => hash_bytes(expected) == bytes,
-        Kind::Entries => entries(bytes).is_some_and(|all| {
+        TileKind::Hashes(_) => hash_bytes(expected) == bytes,
+        TileKind::Entries => entries(bytes).is_some_and(|all| {
             all.len() == expected.len()
                 && all.iter().zip(expected).all(|(entry, leaf)| leaf_hash(entry) == *leaf)
         }),
@@ -190,22 +194,22 @@ fn holds(tile: Tile, bytes: &[u8], expected: &[Sha256]) -> bool {
 }
 
 /// Reports tiles that a reader of this checkpoint needs and that are missing under their own names.
-fn required(
+fn check_required(
     view: &LogView,
     rows: &[Vec<Sha256>],
     seen: &BTreeSet<String>,
-    faults: &mut Vec<FsckFault>,
+    faults: &mut Vec<LogFsckProblem>,
 ) {
     let size = view.head().size();
     for (row, level) in rows.iter().zip(0..) {
         for (hashes, number) in row.chunks(256).zip(0..) {
-            let tile = Tile::holding(Kind::Hashes(level), number * WIDTH, size);
+            let tile = Tile::holding(TileKind::Hashes(level), number * WIDTH, size);
             let Some(tile) = tile.filter(|tile| !seen.contains(&tile.path())) else { continue };
             debug_assert!(level * HEIGHT < 64);
             match read_hashes(&view.disk, tile) {
                 Ok(found) if found == hashes => {}
-                Ok(_) => faults.push(FsckFault::Tile { path: tile.path() }),
-                Err(error) => faults.push(FsckFault::File(error)),
+                Ok(_) => faults.push(LogFsckProblem::Tile { path: tile.path() }),
+                Err(error) => faults.push(LogFsckProblem::File(error)),
             }
         }
     }

@@ -78,14 +78,14 @@ impl fmt::Display for LogOrigin {
 
 /// The key that signs a log's checkpoints. A local key is zeroed on drop.
 pub struct LogKey {
-    holder: Holder,
+    holder: LogKeyHolder,
     public: PublicLogKey,
 }
 
 /// The holder of the private half.
-enum Holder {
+enum LogKeyHolder {
     /// Boxed, because a move would leave copies behind.
-    Here(Box<SigningKey>),
+    Local(Box<SigningKey>),
     Agent(Box<AgentKey>),
 }
 
@@ -95,7 +95,7 @@ impl LogKey {
     pub fn from_seed(origin: LogOrigin, seed: &[u8; 32]) -> Self {
         let signing = Box::new(SigningKey::from_bytes(seed));
         let public = PublicLogKey { origin, key: signing.verifying_key() };
-        Self { holder: Holder::Here(signing), public }
+        Self { holder: LogKeyHolder::Local(signing), public }
     }
 
     /// Generates a new key.
@@ -115,7 +115,7 @@ impl LogKey {
     /// Accepts an Ed25519 key of an agent.
     pub(crate) fn from_agent(origin: LogOrigin, key: AgentKey) -> Option<Self> {
         let public = PublicLogKey::from_key(origin, key.public())?;
-        Some(Self { holder: Holder::Agent(Box::new(key)), public })
+        Some(Self { holder: LogKeyHolder::Agent(Box::new(key)), public })
     }
 
     /// Returns the public half.
@@ -126,8 +126,8 @@ impl LogKey {
 
     pub(crate) fn sign(&self, text: &str) -> Result<[u8; 64], SigningError> {
         match &self.holder {
-            Holder::Here(signing) => Ok(signing.sign(text.as_bytes()).to_bytes()),
-            Holder::Agent(key) => {
+            LogKeyHolder::Local(signing) => Ok(signing.sign(text.as_bytes()).to_bytes()),
+            LogKeyHolder::Agent(key) => {
                 let signature = Signature::try_from(&key.sign(text.as_bytes())?)?.to_bytes();
                 // Verify as strictly as every reader of the log.
                 let fits = self.public.accepts(text, &signature);
@@ -138,23 +138,23 @@ impl LogKey {
 
     pub(crate) fn sshsig(&self, namespace: &str, message: &[u8]) -> Result<SshSig, SigningError> {
         match &self.holder {
-            Holder::Here(signing) => {
+            LogKeyHolder::Local(signing) => {
                 let private = PrivateKey::from(Ed25519Keypair::from(&**signing));
                 Ok(private.sign(namespace, HashAlg::Sha512, message)?)
             }
-            Holder::Agent(key) => key.sshsig(namespace, message),
+            LogKeyHolder::Agent(key) => key.sshsig(namespace, message),
         }
     }
 
     pub(crate) fn is_in_agent(&self) -> bool {
-        matches!(self.holder, Holder::Agent(_))
+        matches!(self.holder, LogKeyHolder::Agent(_))
     }
 
     /// Returns the OpenSSH private key file, which is zeroed on drop; `None` for a key of an agent.
     pub(crate) fn openssh_file(
         &self,
     ) -> Result<Option<impl std::ops::Deref<Target = String> + use<>>, ssh_key::Error> {
-        let Holder::Here(signing) = &self.holder else { return Ok(None) };
+        let LogKeyHolder::Local(signing) = &self.holder else { return Ok(None) };
         PrivateKey::from(Ed25519Keypair::from(&**signing)).to_openssh(LineEnding::LF).map(Some)
     }
 }
@@ -212,7 +212,7 @@ impl PublicLogKey {
     }
 
     pub(crate) fn short_id(&self) -> [u8; 4] {
-        first4(self.id())
+        first_four_bytes(self.id())
     }
 
     /// Returns `name+hash+key`, the format of C2SP's tools.
@@ -253,7 +253,7 @@ fn note_id(name: &str, kind: u8, key: &VerifyingKey) -> Sha256 {
     Sha256::of(&bytes)
 }
 
-fn first4(id: Sha256) -> [u8; 4] {
+fn first_four_bytes(id: Sha256) -> [u8; 4] {
     let [a, b, c, d, ..] = *id.as_bytes();
     [a, b, c, d]
 }
@@ -266,7 +266,7 @@ pub(crate) fn note_key(line: &str, kind: u8) -> Option<(&str, [u8; 4], Verifying
     let key = base64::decode(key)?;
     let key: &[u8; 32] = key.strip_prefix(&[kind])?.try_into().ok()?;
     let key = VerifyingKey::from_bytes(key).ok().filter(|key| !key.is_weak())?;
-    let short_id = first4(note_id(name, kind, &key));
+    let short_id = first_four_bytes(note_id(name, kind, &key));
     (LogOrigin::is_note_name(name) && hex4(short_id) == id).then_some((name, short_id, key))
 }
 

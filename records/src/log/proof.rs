@@ -7,7 +7,7 @@ use std::fmt;
 use model::Sha256;
 
 use crate::base64;
-use crate::log::checkpoint::{Checkpoint, CheckpointFault, decimal};
+use crate::log::checkpoint::{Checkpoint, CheckpointError, decimal};
 use crate::log::key::PublicLogKey;
 use crate::log::merkle::{HASHES_MAX, leaf_hash, root_of_inclusion};
 
@@ -25,16 +25,16 @@ pub struct Inclusion {
 
 /// The reason why a proof is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProofFault {
+pub enum ProofError {
     /// Not the form of a `.tlog-proof`.
     Form,
     /// The checkpoint does not verify.
-    Checkpoint(CheckpointFault),
+    Checkpoint(CheckpointError),
     /// The entry does not have this index, or is not in the log.
     NotIncluded,
 }
 
-impl fmt::Display for ProofFault {
+impl fmt::Display for ProofError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Form => f.write_str("not a proof of inclusion"),
@@ -46,7 +46,7 @@ impl fmt::Display for ProofFault {
     }
 }
 
-impl std::error::Error for ProofFault {}
+impl std::error::Error for ProofError {}
 
 impl Inclusion {
     /// Makes a proof if the path leads to the root. The only constructor.
@@ -60,7 +60,7 @@ impl Inclusion {
         (root == Some(checkpoint.root())).then_some(Self { index, path, checkpoint })
     }
 
-    pub(crate) fn is_of(&self, leaf: Sha256) -> bool {
+    pub(crate) fn proves(&self, leaf: Sha256) -> bool {
         let root = root_of_inclusion(leaf, self.index, self.checkpoint.size(), &self.path);
         root == Some(self.checkpoint.root())
     }
@@ -97,15 +97,15 @@ impl Inclusion {
     /// Parses a `.tlog-proof` and verifies that it proves this entry in this log.
     ///
     /// # Errors
-    /// The first [`ProofFault`].
-    pub fn verify(text: &str, entry: &[u8], log: &PublicLogKey) -> Result<Self, ProofFault> {
+    /// The first [`ProofError`].
+    pub fn verify(text: &str, entry: &[u8], log: &PublicLogKey) -> Result<Self, ProofError> {
         if text.len() > PROOF_BYTES_MAX {
-            return Err(ProofFault::Form);
+            return Err(ProofError::Form);
         }
-        let (head, note) = text.split_once("\n\n").ok_or(ProofFault::Form)?;
-        let (index, path) = parse(head).ok_or(ProofFault::Form)?;
-        let checkpoint = Checkpoint::verify(note, log).map_err(ProofFault::Checkpoint)?;
-        Self::new(leaf_hash(entry), index, path, checkpoint).ok_or(ProofFault::NotIncluded)
+        let (head, note) = text.split_once("\n\n").ok_or(ProofError::Form)?;
+        let (index, path) = parse(head).ok_or(ProofError::Form)?;
+        let checkpoint = Checkpoint::verify(note, log).map_err(ProofError::Checkpoint)?;
+        Self::new(leaf_hash(entry), index, path, checkpoint).ok_or(ProofError::NotIncluded)
     }
 }
 

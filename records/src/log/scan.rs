@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use model::Sha256;
 use serde::Deserialize;
 
-use crate::attestation::{BUNDLE_BYTES_MAX, BundleFault};
+use crate::attestation::{BUNDLE_BYTES_MAX, RecordBundleError};
 use crate::base64;
-use crate::bundle::Bundle;
+use crate::bundle::SigstoreBundle;
 use crate::dsse::{PAYLOAD_TYPE, pae};
-use crate::log::entry::{Entry, Heartbeat};
+use crate::log::entry::{Heartbeat, LogEntry};
 use crate::log::format::{ENTRY_KIND, ENTRY_VERSION};
 use crate::log::merkle::leaf_hash;
-use crate::log::tile::{Kind, Tile, WIDTH, entries};
+use crate::log::tile::{Tile, TileKind, WIDTH, entries};
 use crate::log::view::{LogView, read_bundle};
 use crate::log::{LogError, decimal};
 
@@ -22,32 +22,32 @@ pub const RECORD_BYTES_MAX: usize = BUNDLE_BYTES_MAX;
 
 /// The index and entry that a bundle claims for its statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
+pub struct LogClaim {
     index: u64,
     entry: Vec<u8>,
 }
 
-impl Claim {
+impl LogClaim {
     /// Reads the claim of a bundle, whose entry must be of its statement. Verifies no signature;
     /// that is the task of [`crate::verify_bundle`].
     ///
     /// # Errors
-    /// The first [`BundleFault`].
-    pub fn of_bundle(bytes: &[u8]) -> Result<Self, BundleFault> {
+    /// The first [`RecordBundleError`].
+    pub fn of_bundle(bytes: &[u8]) -> Result<Self, RecordBundleError> {
         if bytes.len() > BUNDLE_BYTES_MAX {
-            return Err(BundleFault::TooLarge);
+            return Err(RecordBundleError::TooLarge);
         }
-        let bundle: Bundle =
-            serde_json::from_slice(bytes).map_err(|error| BundleFault::Form(error.to_string()))?;
+        let bundle: SigstoreBundle = serde_json::from_slice(bytes)
+            .map_err(|error| RecordBundleError::Form(error.to_string()))?;
         let [logged] = bundle.verification_material.tlog_entries.as_slice() else {
-            return Err(BundleFault::Field("tlogEntries"));
+            return Err(RecordBundleError::Field("tlogEntries"));
         };
-        let index = decimal(&logged.log_index).ok_or(BundleFault::Field("logIndex"))?;
-        let unfit = BundleFault::Field("canonicalizedBody");
+        let index = decimal(&logged.log_index).ok_or(RecordBundleError::Field("logIndex"))?;
+        let unfit = RecordBundleError::Field("canonicalizedBody");
         let entry = base64::decode(&logged.canonicalized_body).ok_or(unfit.clone())?;
-        let says: Hashed = serde_json::from_slice(&entry).map_err(|_| unfit.clone())?;
+        let says: HashedRekord = serde_json::from_slice(&entry).map_err(|_| unfit.clone())?;
         let dsse = &bundle.dsse_envelope;
-        let payload = base64::decode(&dsse.payload).ok_or(BundleFault::Field("payload"))?;
+        let payload = base64::decode(&dsse.payload).ok_or(RecordBundleError::Field("payload"))?;
         let digest = Sha256::of(&pae(PAYLOAD_TYPE, &payload));
         let says_so = says.kind == ENTRY_KIND
             && says.api_version == ENTRY_VERSION
@@ -72,37 +72,37 @@ impl Claim {
 /// The fields that tie an entry to a statement.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Hashed {
+struct HashedRekord {
     api_version: String,
     kind: String,
-    spec: Spec,
+    spec: HashedRekordSpec,
 }
 
 #[derive(Deserialize)]
-struct Spec {
+struct HashedRekordSpec {
     #[serde(rename = "hashedRekordV002")]
-    v002: Hash,
+    v002: HashedRekordBody,
 }
 
 #[derive(Deserialize)]
-struct Hash {
-    data: Data,
-    signature: Signature,
+struct HashedRekordBody {
+    data: HashedRekordData,
+    signature: HashedRekordSignature,
 }
 
 #[derive(Deserialize)]
-struct Data {
+struct HashedRekordData {
     digest: String,
 }
 
 #[derive(Deserialize)]
-struct Signature {
+struct HashedRekordSignature {
     content: String,
 }
 
 /// The entries of a log by kind, and those that do not match the claims.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Accounts {
+pub struct LogReconciliation {
     /// The number of records.
     pub records: u64,
     /// The number of heartbeats.
@@ -123,8 +123,11 @@ impl LogView {
     ///
     /// # Errors
     /// [`LogError`] if the files cannot be read.
-    pub fn account(&self, claims: &HashMap<u64, Claim>) -> Result<Accounts, LogError> {
-        let (size, mut found) = (self.head().size(), Accounts::default());
+    pub fn reconcile(
+        &self,
+        claims: &HashMap<u64, LogClaim>,
+    ) -> Result<LogReconciliation, LogError> {
+        let (size, mut found) = (self.head().size(), LogReconciliation::default());
         found.wrong.extend(claims.keys().filter(|index| **index >= size));
         for first in (0..size).step_by(256) {
             let bundle = self.bundle(first)?;
@@ -133,15 +136,15 @@ impl LogView {
                 if claim.is_some_and(|claim| leaf_hash(&claim.entry) != leaf_hash(bytes)) {
                     found.wrong.push(index);
                 }
-                match Entry::read(bytes) {
-                    Entry::Record if claim.is_none() => {
+                match LogEntry::read(bytes) {
+                    LogEntry::Record if claim.is_none() => {
                         found.records += 1;
                         found.unclaimed.push(index);
                     }
-                    Entry::Record => found.records += 1,
-                    Entry::Heartbeat(_) => found.heartbeats += 1,
-                    Entry::KeyChange(_) => found.key_changes += 1,
-                    Entry::Unknown => found.unknown.push(index),
+                    LogEntry::Record => found.records += 1,
+                    LogEntry::Heartbeat(_) => found.heartbeats += 1,
+                    LogEntry::KeyChange(_) => found.key_changes += 1,
+                    LogEntry::Unknown => found.unknown.push(index),
                 }
             }
         }
@@ -159,12 +162,13 @@ impl LogView {
             let bundle = self.bundle(first)?;
             let all = entries(&bundle).unwrap_or_default();
             let beats = |bytes: &&[u8]| {
-                Heartbeat::may_be(bytes) && matches!(Entry::read(bytes), Entry::Heartbeat(_))
+                Heartbeat::has_prefix(bytes)
+                    && matches!(LogEntry::read(bytes), LogEntry::Heartbeat(_))
             };
             let Some(at) = all.iter().rposition(beats) else { continue };
             let index = first + u64::try_from(at).unwrap_or(u64::MAX);
             let (bytes, _) = self.entry(index)?;
-            if let Entry::Heartbeat(heartbeat) = Entry::read(&bytes) {
+            if let LogEntry::Heartbeat(heartbeat) = LogEntry::read(&bytes) {
                 return Ok(Some((index, heartbeat)));
             }
         }
@@ -174,7 +178,7 @@ impl LogView {
     /// Reads the bundle that contains this entry.
     fn bundle(&self, index: u64) -> Result<Vec<u8>, LogError> {
         let beyond = LogError::NoSuchEntry { index, size: self.head().size() };
-        let tile = Tile::holding(Kind::Entries, index, self.head().size()).ok_or(beyond)?;
+        let tile = Tile::holding(TileKind::Entries, index, self.head().size()).ok_or(beyond)?;
         read_bundle(&self.disk, tile)
     }
 }

@@ -15,7 +15,7 @@ pub(crate) const TILE_BYTES: u64 = 256 * 32;
 
 /// The kind of a file of the log.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TileKind {
     /// Hashes of perfect trees of `256^level` leaves.
     Hashes(u32),
     Entries,
@@ -24,7 +24,7 @@ pub(crate) enum Kind {
 /// A tile or bundle: its number among those of its kind, and the number of its items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tile {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TileKind,
     pub(crate) number: u64,
     /// 1 to 256.
     pub(crate) width: u64,
@@ -33,10 +33,10 @@ pub(crate) struct Tile {
 impl Tile {
     /// Returns the tile that holds this item of its kind, in a log of this size; `None` if the item
     /// does not exist.
-    pub(crate) fn holding(kind: Kind, item: u64, log_size: u64) -> Option<Self> {
+    pub(crate) fn holding(kind: TileKind, item: u64, log_size: u64) -> Option<Self> {
         let items = match kind {
-            Kind::Hashes(level) => log_size.checked_shr(level * HEIGHT).unwrap_or(0),
-            Kind::Entries => log_size,
+            TileKind::Hashes(level) => log_size.checked_shr(level * HEIGHT).unwrap_or(0),
+            TileKind::Entries => log_size,
         };
         let number = item / WIDTH;
         let width = items.checked_sub(number * WIDTH)?.min(WIDTH);
@@ -60,8 +60,8 @@ impl Tile {
     pub(crate) fn of_path(path: &str) -> Option<Self> {
         let (kind, rest) = path.strip_prefix("tile/")?.split_once('/')?;
         let kind = match kind {
-            "entries" => Kind::Entries,
-            level => Kind::Hashes(level.parse().ok()?),
+            "entries" => TileKind::Entries,
+            level => TileKind::Hashes(level.parse().ok()?),
         };
         let (stem, width) = match rest.split_once(".p/") {
             Some((stem, width)) => (stem, width.parse().ok()?),
@@ -77,8 +77,8 @@ impl Tile {
     /// Returns the maximum length of a file of this kind.
     pub(crate) fn bytes_max(self) -> u64 {
         match self.kind {
-            Kind::Hashes(_) => TILE_BYTES,
-            Kind::Entries => BUNDLE_BYTES_MAX,
+            TileKind::Hashes(_) => TILE_BYTES,
+            TileKind::Entries => BUNDLE_BYTES_MAX,
         }
     }
 
@@ -95,8 +95,8 @@ impl Tile {
             rest /= 1000;
         }
         match self.kind {
-            Kind::Hashes(level) => format!("tile/{level}/{number}"),
-            Kind::Entries => format!("tile/entries/{number}"),
+            TileKind::Hashes(level) => format!("tile/{level}/{number}"),
+            TileKind::Entries => format!("tile/entries/{number}"),
         }
     }
 }
@@ -139,10 +139,10 @@ mod tests {
     fn names_are_those_of_the_specification() {
         let path = |kind, item, size| Tile::holding(kind, item, size).map(Tile::path);
         let expected = Some("tile/0/x001/x234/067".to_owned());
-        assert_eq!(path(Kind::Hashes(0), 1_234_067 * 256, u64::MAX), expected);
-        assert_eq!(path(Kind::Hashes(1), 0, 256).unwrap(), "tile/1/000.p/1");
-        assert_eq!(path(Kind::Entries, 255, 256).unwrap(), "tile/entries/000");
-        assert_eq!(path(Kind::Entries, 256, 300).unwrap(), "tile/entries/001.p/44");
+        assert_eq!(path(TileKind::Hashes(0), 1_234_067 * 256, u64::MAX), expected);
+        assert_eq!(path(TileKind::Hashes(1), 0, 256).unwrap(), "tile/1/000.p/1");
+        assert_eq!(path(TileKind::Entries, 255, 256).unwrap(), "tile/entries/000");
+        assert_eq!(path(TileKind::Entries, 256, 300).unwrap(), "tile/entries/001.p/44");
         for path in ["tile/0/x001/x234/067", "tile/1/000.p/1", "tile/entries/001.p/44"] {
             assert_eq!(Tile::of_path(path).unwrap().path(), path);
         }
@@ -151,9 +151,9 @@ mod tests {
         {
             assert!(Tile::of_path(path).is_none(), "{path}");
         }
-        assert_eq!(path(Kind::Hashes(1), 1, 256), None);
-        assert_eq!(path(Kind::Hashes(0), 256, 256), None);
-        assert_eq!(path(Kind::Hashes(9), 0, u64::MAX), None);
+        assert_eq!(path(TileKind::Hashes(1), 1, 256), None);
+        assert_eq!(path(TileKind::Hashes(0), 256, 256), None);
+        assert_eq!(path(TileKind::Hashes(9), 0, u64::MAX), None);
     }
 
     #[test]

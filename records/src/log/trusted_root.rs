@@ -4,7 +4,7 @@
 use model::UtcTime;
 
 use crate::base64;
-use crate::key_model::Dated;
+use crate::key_model::DatedKey;
 use crate::log::key::PublicLogKey;
 
 impl PublicLogKey {
@@ -13,12 +13,12 @@ impl PublicLogKey {
     #[must_use]
     pub fn trusted_root(&self, valid_from: UtcTime) -> String {
         let valid_after = Some(valid_from);
-        trusted_root(&[Dated { key: self.clone(), valid_after, valid_before: None }])
+        trusted_root(&[DatedKey { key: self.clone(), valid_after, valid_before: None }])
     }
 }
 
 /// Returns the file with these keys, each with its validity.
-pub(crate) fn trusted_root(logs: &[Dated<PublicLogKey>]) -> String {
+pub(crate) fn trusted_root(logs: &[DatedKey<PublicLogKey>]) -> String {
     let logs: Vec<String> = logs.iter().map(log).collect();
     let logs = logs.join(",\n");
     // Written by hand: the inserted values have no character that JSON escapes.
@@ -36,7 +36,7 @@ pub(crate) fn trusted_root(logs: &[Dated<PublicLogKey>]) -> String {
     )
 }
 
-fn log(dated: &Dated<PublicLogKey>) -> String {
+fn log(dated: &DatedKey<PublicLogKey>) -> String {
     let log = &dated.key;
     let (key, id) = (base64::encode(&log.spki()), base64::encode(log.id().as_bytes()));
     // The format requires a start.

@@ -8,7 +8,7 @@ use model::Sha256;
 
 use crate::log::LogError;
 use crate::log::checkpoint::{Checkpoint, NOTE_BYTES_MAX};
-use crate::log::disk::Disk;
+use crate::log::disk::LogDisk;
 use crate::log::format::CHECKPOINT;
 use crate::log::key::PublicLogKey;
 use crate::log::merkle::{
@@ -16,7 +16,7 @@ use crate::log::merkle::{
 };
 use crate::log::proof::Inclusion;
 use crate::log::tile::{
-    BUNDLE_BYTES_MAX, HASH_BYTES, HEIGHT, Kind, TILE_BYTES, Tile, WIDTH, entries, hashes,
+    BUNDLE_BYTES_MAX, HASH_BYTES, HEIGHT, TILE_BYTES, Tile, TileKind, WIDTH, entries, hashes,
 };
 
 const NOT_THE_TREE: &str = "does not match the checkpoint";
@@ -24,7 +24,7 @@ const NOT_THE_TREE: &str = "does not match the checkpoint";
 /// A log at one of its sizes. Reading needs no lock, because files that a checkpoint covers never
 /// change.
 pub struct LogView {
-    pub(crate) disk: Disk,
+    pub(crate) disk: LogDisk,
     head: Checkpoint,
 }
 
@@ -34,7 +34,7 @@ impl LogView {
     /// # Errors
     /// [`LogError`]: no directory, no checkpoint, or none signed by this key.
     pub fn open(directory: &Path, log: &PublicLogKey) -> Result<Self, LogError> {
-        let disk = Disk::open(directory)?;
+        let disk = LogDisk::open(directory)?;
         let head = read_checkpoint(&disk, log)?
             .ok_or_else(|| LogError::Missing { path: disk.path(CHECKPOINT) })?;
         Ok(Self { disk, head })
@@ -65,7 +65,7 @@ impl LogView {
         if old > new || new > self.head.size() {
             return Err(LogError::NoSuchEntry { index: old.max(new), size: self.head.size() });
         }
-        let mut hashes = Hashes::new(&self.disk, self.head.size());
+        let mut hashes = TreeHashes::new(&self.disk, self.head.size());
         consistency(old, new, &mut |level, index| hashes.node(level, index))
     }
 
@@ -75,7 +75,7 @@ impl LogView {
     /// [`LogError`]: the log never had that size, or the files differ from the signed ones.
     pub fn root(&self, size: u64) -> Result<Sha256, LogError> {
         let (head, proof) = (&self.head, self.consistency(size, self.head.size())?);
-        let mut hashes = Hashes::new(&self.disk, head.size());
+        let mut hashes = TreeHashes::new(&self.disk, head.size());
         let root = range_root(0, size, &mut |level, index| hashes.node(level, index))?;
         let proved = is_consistent((size, root), (head.size(), head.root()), &proof);
         if proved { Ok(root) } else { Err(self.disk.damaged("tile", NOT_THE_TREE)) }
@@ -83,7 +83,7 @@ impl LogView {
 
     fn unproved_entry(&self, index: u64) -> Result<Vec<u8>, LogError> {
         let beyond = LogError::NoSuchEntry { index, size: self.head.size() };
-        let tile = Tile::holding(Kind::Entries, index, self.head.size()).ok_or(beyond)?;
+        let tile = Tile::holding(TileKind::Entries, index, self.head.size()).ok_or(beyond)?;
         let bundle = read_bundle(&self.disk, tile)?;
         let all = entries(&bundle).unwrap_or_default();
         let at = usize::try_from(index % WIDTH).unwrap_or(usize::MAX);
@@ -94,16 +94,16 @@ impl LogView {
 
 /// Proves that this leaf has this index in the log.
 pub(crate) fn prove(
-    disk: &Disk,
+    disk: &LogDisk,
     head: &Checkpoint,
     index: u64,
     leaf: Sha256,
 ) -> Result<Inclusion, LogError> {
-    Hashes::new(disk, head.size()).prove(head, index, leaf)
+    TreeHashes::new(disk, head.size()).prove(head, index, leaf)
 }
 
 pub(crate) fn read_checkpoint(
-    disk: &Disk,
+    disk: &LogDisk,
     log: &PublicLogKey,
 ) -> Result<Option<Checkpoint>, LogError> {
     let Some(bytes) = read_note(disk, CHECKPOINT)? else { return Ok(None) };
@@ -114,13 +114,13 @@ pub(crate) fn read_checkpoint(
 }
 
 /// Reads the bytes of a possible note; `None` if the file does not exist.
-pub(crate) fn read_note(disk: &Disk, name: &str) -> Result<Option<Vec<u8>>, LogError> {
+pub(crate) fn read_note(disk: &LogDisk, name: &str) -> Result<Option<Vec<u8>>, LogError> {
     disk.read(name, u64::try_from(NOTE_BYTES_MAX).unwrap_or(u64::MAX))
 }
 
 /// Returns whether the log at this head grew out of this size and root.
 pub(crate) fn grew_into(
-    disk: &Disk,
+    disk: &LogDisk,
     from: (u64, Sha256),
     head: &Checkpoint,
 ) -> Result<bool, LogError> {
@@ -128,13 +128,13 @@ pub(crate) fn grew_into(
     if from.0 > size {
         return Ok(false);
     }
-    let mut hashes = Hashes::new(disk, size);
+    let mut hashes = TreeHashes::new(disk, size);
     let proof = consistency(from.0, size, &mut |level, index| hashes.node(level, index))?;
     Ok(is_consistent(from, (size, head.root()), &proof))
 }
 
 /// Reads a bundle of exactly this width.
-pub(crate) fn read_bundle(disk: &Disk, tile: Tile) -> Result<Vec<u8>, LogError> {
+pub(crate) fn read_bundle(disk: &LogDisk, tile: Tile) -> Result<Vec<u8>, LogError> {
     let bytes = read_tile(disk, tile, BUNDLE_BYTES_MAX)?;
     let all =
         entries(&bytes).ok_or_else(|| disk.damaged(&tile.path(), "not a bundle of entries"))?;
@@ -148,7 +148,7 @@ pub(crate) fn read_bundle(disk: &Disk, tile: Tile) -> Result<Vec<u8>, LogError> 
 }
 
 /// Reads a tile, or the whole one that replaced it.
-fn read_tile(disk: &Disk, tile: Tile, bytes_max: u64) -> Result<Vec<u8>, LogError> {
+fn read_tile(disk: &LogDisk, tile: Tile, bytes_max: u64) -> Result<Vec<u8>, LogError> {
     if let Some(bytes) = disk.read(&tile.path(), bytes_max)? {
         return Ok(bytes);
     }
@@ -156,7 +156,7 @@ fn read_tile(disk: &Disk, tile: Tile, bytes_max: u64) -> Result<Vec<u8>, LogErro
     whole.ok_or_else(|| LogError::Missing { path: disk.path(&tile.path()) })
 }
 
-pub(crate) fn read_hashes(disk: &Disk, tile: Tile) -> Result<Vec<Sha256>, LogError> {
+pub(crate) fn read_hashes(disk: &LogDisk, tile: Tile) -> Result<Vec<Sha256>, LogError> {
     let mut bytes = read_tile(disk, tile, TILE_BYTES)?;
     let length = usize::try_from(tile.width).unwrap_or(usize::MAX).saturating_mul(HASH_BYTES);
     if bytes.len() < length {
@@ -167,8 +167,8 @@ pub(crate) fn read_hashes(disk: &Disk, tile: Tile) -> Result<Vec<Sha256>, LogErr
 }
 
 /// The hashes of the tree by position. Unproved: callers compare the root.
-pub(crate) struct Hashes<'a> {
-    disk: &'a Disk,
+pub(crate) struct TreeHashes<'a> {
+    disk: &'a LogDisk,
     size: u64,
     /// The last tile of each level, because a path needs neighbours.
     last: Vec<Option<(u64, Vec<Sha256>)>>,
@@ -176,13 +176,13 @@ pub(crate) struct Hashes<'a> {
     known: HashMap<(u32, u64), Sha256>,
 }
 
-impl<'a> Hashes<'a> {
-    pub(crate) fn new(disk: &'a Disk, size: u64) -> Self {
+impl<'a> TreeHashes<'a> {
+    pub(crate) fn new(disk: &'a LogDisk, size: u64) -> Self {
         Self { disk, size, last: vec![None; 8], known: HashMap::new() }
     }
 
     /// Makes one for a tree whose right edge is in memory.
-    pub(crate) fn beside(disk: &'a Disk, size: u64, edge: &[Vec<Sha256>]) -> Self {
+    pub(crate) fn with_frontier(disk: &'a LogDisk, size: u64, edge: &[Vec<Sha256>]) -> Self {
         let mut hashes = Self::new(disk, size);
         for ((slot, tile), level) in hashes.last.iter_mut().zip(edge).zip(0..) {
             let number = (size >> (level * HEIGHT)) / WIDTH;
@@ -225,7 +225,8 @@ impl<'a> Hashes<'a> {
         let (tile_level, within) = (level / HEIGHT, level % HEIGHT);
         let first = index << within;
         let unknown = || LogError::NoSuchEntry { index, size: self.size };
-        let tile = Tile::holding(Kind::Hashes(tile_level), first, self.size).ok_or_else(unknown)?;
+        let tile =
+            Tile::holding(TileKind::Hashes(tile_level), first, self.size).ok_or_else(unknown)?;
         let slot = self.last.get_mut(usize::try_from(tile_level).unwrap_or(usize::MAX));
         let slot = slot.ok_or(LogError::NoSuchEntry { index, size: self.size })?;
         if slot.as_ref().is_none_or(|(number, _)| *number != tile.number) {

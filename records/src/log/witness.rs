@@ -16,8 +16,8 @@ use crate::log::view::LogView;
 /// The type of an Ed25519 cosigner's key in a signed note.
 const COSIGNATURE: u8 = 4;
 /// The maximum number of lines. A witness may have a few keys.
-const LINES_MAX: usize = 8;
-const ANSWER_BYTES_MAX: usize = 32 * 1024;
+const REPLY_LINES_MAX: usize = 8;
+const REPLY_BYTES_MAX: usize = 32 * 1024;
 
 /// The key that verifies one witness' cosignatures.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl WitnessKey {
 
 /// A checkpoint cosigned by a witness.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cosigned {
+pub struct CosignedCheckpoint {
     name: String,
     time: Option<UtcTime>,
     note: String,
@@ -64,14 +64,14 @@ pub struct Cosigned {
 
 /// The reason why a reply is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnswerFault {
+pub enum WitnessReplyError {
     /// Not lines of signatures.
     Form,
     /// No signature by the witness' key.
     Unsigned,
 }
 
-impl fmt::Display for AnswerFault {
+impl fmt::Display for WitnessReplyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Form => "not the signature lines of a witness",
@@ -80,27 +80,27 @@ impl fmt::Display for AnswerFault {
     }
 }
 
-impl std::error::Error for AnswerFault {}
+impl std::error::Error for WitnessReplyError {}
 
-impl Cosigned {
+impl CosignedCheckpoint {
     /// Extracts the cosignatures of a witness' reply. With a key, only those that it verifies;
     /// without one, all of them, unverified.
     ///
     /// # Errors
-    /// [`AnswerFault`].
-    pub fn of_answer(
+    /// [`WitnessReplyError`].
+    pub fn from_reply(
         checkpoint: &Checkpoint,
         answer: &str,
         witness: Option<&WitnessKey>,
-    ) -> Result<Self, AnswerFault> {
-        let lines = answer.strip_suffix('\n').filter(|_| answer.len() <= ANSWER_BYTES_MAX);
-        let lines: Vec<&str> = lines.ok_or(AnswerFault::Form)?.split('\n').collect();
-        if lines.len() > LINES_MAX || answer.contains(|c: char| c.is_control() && c != '\n') {
-            return Err(AnswerFault::Form);
+    ) -> Result<Self, WitnessReplyError> {
+        let lines = answer.strip_suffix('\n').filter(|_| answer.len() <= REPLY_BYTES_MAX);
+        let lines: Vec<&str> = lines.ok_or(WitnessReplyError::Form)?.split('\n').collect();
+        if lines.len() > REPLY_LINES_MAX || answer.contains(|c: char| c.is_control() && c != '\n') {
+            return Err(WitnessReplyError::Form);
         }
         let mut found: Option<Self> = None;
         for line in lines {
-            let (name, blob) = signature_line(line).ok_or(AnswerFault::Form)?;
+            let (name, blob) = signature_line(line).ok_or(WitnessReplyError::Form)?;
             let time = witness.and_then(|key| key.cosigned(checkpoint, name, &blob));
             if witness.is_some() && time.is_none() {
                 continue;
@@ -110,7 +110,7 @@ impl Cosigned {
             found.note.push_str(line);
             found.note.push('\n');
         }
-        found.ok_or(AnswerFault::Unsigned)
+        found.ok_or(WitnessReplyError::Unsigned)
     }
 
     /// Returns the witness' name.

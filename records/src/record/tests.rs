@@ -1,29 +1,30 @@
 //! Withholding of text when the lint refuses a document, tested with lints stricter than the real
 //! one.
 
-use model::Mode;
-use sandbox::outcome::{Facts, ToolEnd};
+use model::LauncherMode;
+use sandbox::outcome::{OutcomeFacts, ToolEnd};
 use sandbox::report::{
-    Accounting, Artifact, CapabilitySets, Collected, Confinement, Finished, Stream,
+    Accounting, CapabilitySets, CollectedArtifact, CollectedOutput, Confinement, FinishedRun,
+    Stream,
 };
 use validator::Code;
 
 use super::*;
 use crate::NetworkUse;
-use crate::statement::{Ran, Subject};
+use crate::statement::{RecordSubject, StartedRun};
 
 const NAMES: [&str; 3] = ["kept.txt", "evil.txt", "other.txt"];
 
-fn finished() -> Finished {
+fn finished() -> FinishedRun {
     let stream = Stream { kept_bytes: 9, produced_bytes: 9, sha256: [3; 32] };
-    let artifact = |path: &str| Artifact {
+    let artifact = |path: &str| CollectedArtifact {
         path: path.to_owned(),
         size_bytes: 1,
         mode: 0o644,
         sha256: [1; 32],
     };
-    Finished {
-        facts: Facts {
+    FinishedRun {
+        facts: OutcomeFacts {
             tool: Some(ToolEnd::Exited(0)),
             killed: None,
             oom_kills: 0,
@@ -38,7 +39,7 @@ fn finished() -> Finished {
         accounting: Accounting::default(),
         stdout: stream,
         stderr: stream,
-        collected: Collected {
+        collected: CollectedOutput {
             artifacts: NAMES.map(artifact).to_vec(),
             rejected: Vec::new(),
             complete: true,
@@ -49,7 +50,7 @@ fn finished() -> Finished {
 
 fn confinement() -> Confinement {
     Confinement {
-        mode: Mode::User,
+        mode: LauncherMode::User,
         uid: 1000,
         groups: Vec::new(),
         namespaces: Vec::new(),
@@ -66,15 +67,15 @@ fn confinement() -> Confinement {
 }
 
 /// Renders the document of one run with this lint instead of the real one.
-fn recorded(lint: Lint<'_>) -> Result<String, SignError> {
+fn recorded(lint: ResultLint<'_>) -> Result<String, SignError> {
     let result_id = "TS-20261121-121030Z-TR-20261121-120000Z-stats".parse().unwrap();
     let at = "2026-11-21T12:10:30Z".parse().unwrap();
     let (finished, confinement) = (finished(), confinement());
-    let ran = Ran { confinement: &confinement, finished: &finished, started: at, ended: at };
+    let ran = StartedRun { confinement: &confinement, finished: &finished, started: at, ended: at };
     let says = Statement {
         result_id: &result_id,
         created: at,
-        subject: Subject::Unusable { file_name: "request.md", bytes: b"x", request_id: None },
+        subject: RecordSubject::Unusable { file_name: "request.md", bytes: b"x", request_id: None },
         replay_of: None,
         outcome: Outcome::Ok,
         reason: None,
@@ -87,14 +88,14 @@ fn recorded(lint: Lint<'_>) -> Result<String, SignError> {
         touches: &[],
         backend: "confined",
         executor_version: "0",
-        ran: Some(ran),
+        run: Some(ran),
         network: &NetworkUse::Nothing,
         confinement_ready: None,
         stdout_head: b"one\nevil\n",
         stderr_head: b"two\nthree",
         request_files: &[],
     };
-    document_by(&says, &RequestFiles::of(&says), lint).map(|(md, _)| md)
+    document_with_lint(&says, &RequestFiles::of(&says), lint).map(|(md, _)| md)
 }
 
 /// Returns one error for each line that matches.

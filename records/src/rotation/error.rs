@@ -5,36 +5,36 @@ use std::path::PathBuf;
 
 use model::UtcTime;
 
-use crate::key_error::KeyError;
+use crate::key_error::HostKeyError;
 use crate::key_model::SigningError;
-use crate::log::{KeyChangeFault, KeyRole, LogError};
+use crate::log::{KeyChangeError, KeyRole, LogError};
 
 /// The reason why a key was not rotated. Unless the message says otherwise, the active key is
 /// unchanged.
 #[derive(Debug)]
 pub enum RotationError {
     /// A key cannot be used.
-    Key(KeyError),
+    Key(HostKeyError),
     /// The log failed.
     Log(LogError),
     /// The rotation was not signed.
     Signing(SigningError),
     /// `<key>.change` is not a valid rotation.
-    Change(PathBuf, KeyChangeFault),
+    Change(PathBuf, KeyChangeError),
     /// A file of another key than the one in use.
-    Strange(PathBuf),
+    OtherKey(PathBuf),
     /// The new key was retired before.
-    Returns(String),
+    RetiredKey(String),
     /// A rotation of the other role was interrupted.
-    Another(KeyRole),
+    OtherUnfinished(KeyRole),
     /// The clock is behind the last rotation.
     Clock(UtcTime),
     /// The source cannot hold such a new key.
     Source(&'static str),
     /// Two new keys: one in the place of the active key, one in this file next to it.
-    Two(PathBuf),
+    TwoNewKeys(PathBuf),
     /// systemd provides other credentials than at the start.
-    Lent,
+    CredentialsChanged,
 }
 
 impl fmt::Display for RotationError {
@@ -44,13 +44,13 @@ impl fmt::Display for RotationError {
             Self::Log(error) => error.fmt(f),
             Self::Signing(error) => write!(f, "key rotation: cannot sign: {error}"),
             Self::Change(path, fault) => write!(f, "{}: {fault}", path.display()),
-            Self::Strange(path) => {
+            Self::OtherKey(path) => {
                 write!(f, "{}: belongs to another key than the active one", path.display())
             }
-            Self::Returns(key) => {
+            Self::RetiredKey(key) => {
                 write!(f, "{key}: retired before; help: rotate to a key that was never active")
             }
-            Self::Another(role) => write!(
+            Self::OtherUnfinished(role) => write!(
                 f,
                 "{role} key: its rotation was interrupted; help: finish it first with `toolexec \
                  keys rotate --key {role}` and the --state or --config of these keys"
@@ -60,13 +60,13 @@ impl fmt::Display for RotationError {
                 "the clock is behind the last rotation of this key at {last}; help: set the clock"
             ),
             Self::Source(why) => f.write_str(why),
-            Self::Two(path) => write!(
+            Self::TwoNewKeys(path) => write!(
                 f,
                 "{}: a second new key, next to the one in the active key's place; help: remove one \
                  of them",
                 path.display()
             ),
-            Self::Lent => f.write_str(
+            Self::CredentialsChanged => f.write_str(
                 "systemd credentials: the keys changed since the start; help: rotate keys in their \
                  source (docs/keys.md), then restart the daemon",
             ),
@@ -86,8 +86,8 @@ impl std::error::Error for RotationError {
     }
 }
 
-impl From<KeyError> for RotationError {
-    fn from(error: KeyError) -> Self {
+impl From<HostKeyError> for RotationError {
+    fn from(error: HostKeyError) -> Self {
         Self::Key(error)
     }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::key_error::KeyError;
+use crate::key_error::HostKeyError;
 use crate::key_files::KeyDirectory;
-use crate::keys::ResultKey;
-use crate::log::{ChangingKey, KeyRole, LogKey};
-use crate::public_keys::PublicHalf;
+use crate::log::{KeyRole, LogKey, RotationKey};
+use crate::public_keys::PublicHostKey;
+use crate::result_key::ResultKey;
 
 /// A private key of either role. Clones share one key, which is zeroed when the last clone is
 /// dropped.
@@ -40,22 +40,22 @@ impl HostKey {
         }
     }
 
-    pub(super) fn changing(&self) -> ChangingKey<'_> {
+    pub(super) fn rotation_key(&self) -> RotationKey<'_> {
         match self {
-            Self::Result(key) => ChangingKey::Result(key),
-            Self::Log(key) => ChangingKey::Log(key),
+            Self::Result(key) => RotationKey::Result(key),
+            Self::Log(key) => RotationKey::Log(key),
         }
     }
 
-    pub(super) fn public(&self) -> PublicHalf {
+    pub(super) fn public(&self) -> PublicHostKey {
         match self {
-            Self::Result(key) => PublicHalf::Result(key.public()),
-            Self::Log(key) => PublicHalf::Log(key.public().clone()),
+            Self::Result(key) => PublicHostKey::Result(key.public()),
+            Self::Log(key) => PublicHostKey::Log(key.public().clone()),
         }
     }
 
     pub(super) fn is(&self, other: &Self) -> bool {
-        self.role() == other.role() && self.changing().spki() == other.changing().spki()
+        self.role() == other.role() && self.rotation_key().spki() == other.rotation_key().spki()
     }
 
     pub(super) fn is_in_agent(&self) -> bool {
@@ -66,8 +66,8 @@ impl HostKey {
     }
 
     /// Writes the private half of a local key to this file. Replaces an existing file.
-    pub(super) fn write_to(&self, keys: &KeyDirectory, name: &str) -> Result<(), KeyError> {
-        let failed = |source| KeyError::Generate { path: keys.path(name), source };
+    pub(super) fn write_to(&self, keys: &KeyDirectory, name: &str) -> Result<(), HostKeyError> {
+        let failed = |source| HostKeyError::Generate { path: keys.path(name), source };
         match self {
             Self::Result(key) => match key.openssh_file().map_err(failed)? {
                 Some(file) => keys.replace_private(name, file.as_bytes()),

@@ -13,41 +13,41 @@
 //! 6. The public files are replaced by those of the new key.
 //! 7. `<key>.change` is removed.
 
-mod at_work;
 mod error;
 mod host_key;
+mod takeover;
 
 use model::UtcTime;
 
-use crate::custody;
-use crate::key_error::KeyError;
-use crate::key_files::{Custody, KeyDirectory, PUBLIC_BYTES_MAX};
-use crate::key_model::Dated;
+use crate::key_error::HostKeyError;
+use crate::key_files::{KeyDirectory, KeyFileOwner, PUBLIC_BYTES_MAX};
+use crate::key_model::DatedKey;
 use crate::key_model::KeyFingerprint;
-use crate::key_source::{KeySource, log_of_agent, result_of_agent};
-use crate::keys::PublicResultKey;
+use crate::key_protection;
+use crate::key_source::{KeySource, agent_log_key, agent_result_key};
 use crate::log::{
-    ENTRY_BYTES_MAX, KeyChange, KeyRole, Log, LogKey, LogOrigin, LogPlace, PublicLogKey,
+    ENTRY_BYTES_MAX, KeyChange, KeyRole, Log, LogKey, LogLocation, LogOrigin, PublicLogKey,
 };
-use crate::public_keys::{PublicHalf, RETIRED, Retired, log_line, result_line};
+use crate::public_keys::{PublicHostKey, RETIRED, RetiredKeys, log_line, result_line};
+use crate::result_key::PublicResultKey;
 use crate::{log_key_files, result_key_files};
 
-pub use at_work::{KeysAtWork, Takeover, TakeoverError, finish_rotations, takeovers};
 pub use error::RotationError;
 pub use host_key::HostKey;
+pub use takeover::{ActiveKeys, Takeover, TakeoverError, finish_rotations, takeovers};
 
 /// The origin of the new key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Successor {
     /// It is generated in the directory of the old one.
-    Made,
+    Generated,
     /// It is in the agent that holds the old one.
     InAgent(KeyFingerprint),
 }
 
 /// A completed rotation.
 #[derive(Debug)]
-pub struct Rotated {
+pub struct CompletedRotation {
     /// The role of the key.
     pub role: KeyRole,
     /// The fingerprint of the old key.
@@ -64,7 +64,7 @@ struct Rotation<'a> {
     role: KeyRole,
     keys: KeyDirectory,
     origin: LogOrigin,
-    retired: Retired,
+    retired: RetiredKeys,
     change: &'static str,
 }
 
@@ -77,10 +77,10 @@ pub fn rotate(
     source: &KeySource,
     role: KeyRole,
     successor: Successor,
-    log: impl Into<LogPlace>,
+    log: impl Into<LogLocation>,
     now: UtcTime,
-) -> Result<Rotated, RotationError> {
-    custody::keep_memory_private().map_err(KeyError::Custody)?;
+) -> Result<CompletedRotation, RotationError> {
+    key_protection::keep_memory_private().map_err(HostKeyError::Protection)?;
     let rotation = Rotation::open(source, role)?;
     let log_key = rotation.log_key()?;
     let key = rotation.key(role)?;
@@ -89,10 +89,10 @@ pub fn rotate(
     let successor = rotation.successor(successor, &key)?;
     let change = rotation.change(&key, &successor, now)?;
     rotation.carry_out(&change, &key, &successor, &mut log)?;
-    Ok(Rotated::by(&change))
+    Ok(CompletedRotation::by(&change))
 }
 
-impl Rotated {
+impl CompletedRotation {
     fn by(change: &KeyChange) -> Self {
         let [old, new] = change.fingerprints();
         Self { role: change.role(), old, new, time: change.time() }
@@ -107,26 +107,28 @@ impl<'a> Rotation<'a> {
                  directory, then encrypt it again (docs/keys.md)",
             ));
         }
-        let keys = KeyDirectory::open(source.public(), Custody::Ours)?;
+        let keys = KeyDirectory::open(source.public(), KeyFileOwner::ThisUser)?;
         let another = match role {
             KeyRole::Result => KeyRole::Log,
             KeyRole::Log => KeyRole::Result,
         };
-        match keys.refuse_unfinished(change_of(another)) {
-            Err(KeyError::Unfinished { .. }) => return Err(RotationError::Another(another)),
+        match keys.refuse_unfinished(change_file(another)) {
+            Err(HostKeyError::Unfinished { .. }) => {
+                return Err(RotationError::OtherUnfinished(another));
+            }
             settled => settled?,
         }
         let public = PublicLogKey::open_in(&keys)?;
         let public = public.ok_or_else(|| keys.missing(log_key_files::PUBLIC))?;
-        let (origin, retired) = (public.origin().clone(), Retired::open(&keys)?);
-        Ok(Self { source, role, keys, origin, retired, change: change_of(role) })
+        let (origin, retired) = (public.origin().clone(), RetiredKeys::open(&keys)?);
+        Ok(Self { source, role, keys, origin, retired, change: change_file(role) })
     }
 
     /// Loads the key that is in its place now, even during a rotation.
-    fn key(&self, role: KeyRole) -> Result<HostKey, KeyError> {
+    fn key(&self, role: KeyRole) -> Result<HostKey, HostKeyError> {
         match (self.source, role) {
             (KeySource::Agent { socket, result, .. }, KeyRole::Result) => {
-                Ok(result_of_agent(socket, *result)?.into())
+                Ok(agent_result_key(socket, *result)?.into())
             }
             (KeySource::Agent { .. }, KeyRole::Log) => Ok(self.log_key()?.into()),
             (_, KeyRole::Result) => {
@@ -137,16 +139,16 @@ impl<'a> Rotation<'a> {
     }
 
     /// Loads the key of this role from this file, if it exists.
-    fn load(&self, name: &str) -> Result<Option<HostKey>, KeyError> {
+    fn load(&self, name: &str) -> Result<Option<HostKey>, HostKeyError> {
         Ok(match self.role {
             KeyRole::Result => result_key_files::load(&self.keys, name)?.map(HostKey::from),
             KeyRole::Log => log_key_files::load(&self.keys, name, &self.origin)?.map(HostKey::from),
         })
     }
 
-    fn log_key(&self) -> Result<LogKey, KeyError> {
+    fn log_key(&self) -> Result<LogKey, HostKeyError> {
         if let KeySource::Agent { socket, log, .. } = self.source {
-            return log_of_agent(socket, *log, &self.origin);
+            return agent_log_key(socket, *log, &self.origin);
         }
         let key = log_key_files::load(&self.keys, log_key_files::PRIVATE, &self.origin)?;
         key.ok_or_else(|| self.keys.missing(log_key_files::PRIVATE))
@@ -156,12 +158,12 @@ impl<'a> Rotation<'a> {
     fn successor(&self, successor: Successor, key: &HostKey) -> Result<HostKey, RotationError> {
         let found = match (self.source, successor, self.role) {
             (KeySource::Agent { socket, .. }, Successor::InAgent(new), KeyRole::Result) => {
-                result_of_agent(socket, new)?.into()
+                agent_result_key(socket, new)?.into()
             }
             (KeySource::Agent { socket, .. }, Successor::InAgent(new), KeyRole::Log) => {
-                log_of_agent(socket, new, &self.origin)?.into()
+                agent_log_key(socket, new, &self.origin)?.into()
             }
-            (KeySource::Agent { .. }, Successor::Made, _) => {
+            (KeySource::Agent { .. }, Successor::Generated, _) => {
                 return Err(RotationError::Source(
                     "an agent holds this key; help: add the new key with `ssh-add` and pass its \
                      fingerprint",
@@ -172,22 +174,22 @@ impl<'a> Rotation<'a> {
                     "no agent holds this key; help: omit the fingerprint to generate a new key",
                 ));
             }
-            (_, Successor::Made, role) => return self.made(role, key),
+            (_, Successor::Generated, role) => return self.generated(role, key),
         };
         Ok(found)
     }
 
-    fn made(&self, role: KeyRole, key: &HostKey) -> Result<HostKey, RotationError> {
-        let name = name_of_new(self.role);
+    fn generated(&self, role: KeyRole, key: &HostKey) -> Result<HostKey, RotationError> {
+        let name = new_key_file(self.role);
         if let Some(new) = self.load(&name)? {
             return Ok(new);
         }
         if let Some(change) = self.pending()? {
             // The new key has already been renamed.
-            if change.new_spki() == key.changing().spki() {
+            if change.new_spki() == key.rotation_key().spki() {
                 return Ok(self.key(role)?);
             }
-            return Err(RotationError::Strange(self.keys.path(self.change)));
+            return Err(RotationError::OtherKey(self.keys.path(self.change)));
         }
         Ok(match role {
             KeyRole::Result => result_key_files::create(&self.keys, &name)?.into(),
@@ -201,9 +203,9 @@ impl<'a> Rotation<'a> {
 
     /// Reads the unfinished rotation of this role, if any.
     fn pending_in(keys: &KeyDirectory, role: KeyRole) -> Result<Option<KeyChange>, RotationError> {
-        let name = change_of(role);
+        let name = change_file(role);
         let Some(entry) = keys.read(name, ENTRY_BYTES_MAX)? else { return Ok(None) };
-        let change = KeyChange::verified(&entry);
+        let change = KeyChange::verify(&entry);
         change.map(Some).map_err(|fault| RotationError::Change(keys.path(name), fault))
     }
 
@@ -214,7 +216,7 @@ impl<'a> Rotation<'a> {
         successor: &HostKey,
         now: UtcTime,
     ) -> Result<KeyChange, RotationError> {
-        let (old, new) = (key.changing(), successor.changing());
+        let (old, new) = (key.rotation_key(), successor.rotation_key());
         let change = match self.pending()? {
             Some(change) => change,
             None => self.begin(key, successor, now)?,
@@ -222,7 +224,7 @@ impl<'a> Rotation<'a> {
         let ours = change.role() == self.role
             && change.new_spki() == new.spki()
             && [change.old_spki(), change.new_spki()].contains(&old.spki().as_slice());
-        if ours { Ok(change) } else { Err(RotationError::Strange(self.keys.path(self.change))) }
+        if ours { Ok(change) } else { Err(RotationError::OtherKey(self.keys.path(self.change))) }
     }
 
     /// Step 2: both keys sign.
@@ -232,39 +234,39 @@ impl<'a> Rotation<'a> {
         successor: &HostKey,
         now: UtcTime,
     ) -> Result<KeyChange, RotationError> {
-        self.is_in_force(&key.public())?;
-        self.may_follow(successor, now)?;
-        let change = KeyChange::sign(key.changing(), successor.changing(), now)
+        self.check_active(&key.public())?;
+        self.check_successor(successor, now)?;
+        let change = KeyChange::sign(key.rotation_key(), successor.rotation_key(), now)
             .map_err(RotationError::Signing)?;
         // Verify the entry exactly as every reader will.
-        let change = KeyChange::verified(change.entry())
+        let change = KeyChange::verify(change.entry())
             .map_err(|fault| RotationError::Change(self.keys.path(self.change), fault))?;
-        self.keys.place(self.change, 0o644, change.entry())?;
+        self.keys.create_file(self.change, 0o644, change.entry())?;
         Ok(change)
     }
 
     /// Checks that this key may become active at this time.
-    fn may_follow(&self, successor: &HostKey, now: UtcTime) -> Result<(), RotationError> {
+    fn check_successor(&self, successor: &HostKey, now: UtcTime) -> Result<(), RotationError> {
         if self.retired.has(&successor.public()) {
-            return Err(RotationError::Returns(successor.public().fingerprint()));
+            return Err(RotationError::RetiredKey(successor.public().fingerprint()));
         }
-        if let Some(last) = self.last().filter(|last| now < *last) {
+        if let Some(last) = self.active_since().filter(|last| now < *last) {
             return Err(RotationError::Clock(last));
         }
         Ok(())
     }
 
     /// Checks that this key is active: a stale configuration may still name a retired one.
-    fn is_in_force(&self, key: &PublicHalf) -> Result<(), RotationError> {
+    fn check_active(&self, key: &PublicHostKey) -> Result<(), RotationError> {
         let (same, file) = match key {
-            PublicHalf::Result(key) => {
+            PublicHostKey::Result(key) => {
                 (PublicResultKey::open_in(&self.keys)? == *key, result_key_files::PUBLIC)
             }
-            PublicHalf::Log(key) => {
+            PublicHostKey::Log(key) => {
                 (PublicLogKey::open_in(&self.keys)?.as_ref() == Some(key), log_key_files::PUBLIC)
             }
         };
-        if same { Ok(()) } else { Err(RotationError::Strange(self.keys.path(file))) }
+        if same { Ok(()) } else { Err(RotationError::OtherKey(self.keys.path(file))) }
     }
 
     /// Performs those of steps 3 to 7 that are not done yet.
@@ -275,47 +277,49 @@ impl<'a> Rotation<'a> {
         successor: &HostKey,
         log: &mut Log,
     ) -> Result<(), RotationError> {
-        if change.old_spki() == key.changing().spki() {
+        if change.old_spki() == key.rotation_key().spki() {
             match successor {
-                HostKey::Log(successor) => log.append_handing_over(change.entry(), successor)?,
+                HostKey::Log(successor) => log.append_rotation(change.entry(), successor)?,
                 HostKey::Result(_) => log.append(change.entry())?,
             };
             self.retire(change.time(), key.public())?;
         }
-        self.put_in_force(successor.public())
+        self.activate(successor.public())
     }
 
     /// Performs steps 4 and 5.
-    fn retire(&self, time: UtcTime, key: PublicHalf) -> Result<(), RotationError> {
+    fn retire(&self, time: UtcTime, key: PublicHostKey) -> Result<(), RotationError> {
         if !self.retired.has(&key) {
-            let (last, valid_before) = (self.last(), Some(time));
+            let (last, valid_before) = (self.active_since(), Some(time));
             let line = match key {
-                PublicHalf::Result(key) => {
-                    result_line(&Dated { key, valid_after: last, valid_before })
+                PublicHostKey::Result(key) => {
+                    result_line(&DatedKey { key, valid_after: last, valid_before })
                 }
-                PublicHalf::Log(key) => log_line(&Dated { key, valid_after: last, valid_before }),
+                PublicHostKey::Log(key) => {
+                    log_line(&DatedKey { key, valid_after: last, valid_before })
+                }
             };
             let before = self.keys.read(RETIRED, PUBLIC_BYTES_MAX)?.unwrap_or_default();
             let lines = [line.as_bytes(), b"\n", &before].concat();
             self.keys.replace(RETIRED, &lines)?;
         }
         if !matches!(self.source, KeySource::Agent { .. }) {
-            self.keys.rename(&name_of_new(self.role), self.role.as_str())?;
+            self.keys.rename(&new_key_file(self.role), self.role.as_str())?;
         }
         Ok(())
     }
 
     /// Performs steps 6 and 7.
-    fn put_in_force(&self, key: PublicHalf) -> Result<(), RotationError> {
-        let retired = Retired::open(&self.keys)?;
+    fn activate(&self, key: PublicHostKey) -> Result<(), RotationError> {
+        let retired = RetiredKeys::open(&self.keys)?;
         match key {
-            PublicHalf::Result(key) => {
+            PublicHostKey::Result(key) => {
                 let public = format!("{}\n", key.openssh_line());
                 self.keys.replace(result_key_files::PUBLIC, public.as_bytes())?;
                 let signers = retired.with_result(key).allowed_signers();
                 self.keys.replace(result_key_files::ALLOWED_SIGNERS, signers.as_bytes())?;
             }
-            PublicHalf::Log(key) => {
+            PublicHostKey::Log(key) => {
                 let lines = retired.with_log(key).verifier_lines();
                 self.keys.replace(log_key_files::PUBLIC, lines.as_bytes())?;
             }
@@ -324,18 +328,18 @@ impl<'a> Rotation<'a> {
     }
 
     /// Returns the start of the active key's validity, if it has a predecessor.
-    fn last(&self) -> Option<UtcTime> {
-        self.retired.last(self.role)
+    fn active_since(&self) -> Option<UtcTime> {
+        self.retired.last_end(self.role)
     }
 }
 
 /// Returns the name of the file with the new key.
-fn name_of_new(role: KeyRole) -> String {
+fn new_key_file(role: KeyRole) -> String {
     format!("{role}.new")
 }
 
 /// Returns the name of the file with the rotation of this key.
-fn change_of(role: KeyRole) -> &'static str {
+fn change_file(role: KeyRole) -> &'static str {
     match role {
         KeyRole::Result => result_key_files::CHANGE,
         KeyRole::Log => log_key_files::CHANGE,

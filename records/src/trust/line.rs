@@ -8,14 +8,14 @@ use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use ssh_key::public::KeyData;
 use ssh_key::{Algorithm, EcdsaCurve, PublicKey, SshSig};
 
-use crate::keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL};
+use crate::result_key::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL};
 
 const NO_KEY: &str = "no key; help: write PRINCIPALS [OPTIONS] KEY-TYPE KEY";
 const OPTIONS_HELP: &str = "help: use namespaces, valid-after or valid-before";
 
 /// A key with its principals, its namespaces and its validity.
 #[derive(Debug)]
-pub(super) struct Signer {
+pub(super) struct ResultSigner {
     principals: String,
     namespaces: Option<String>,
     valid_after: Option<UtcTime>,
@@ -30,7 +30,7 @@ pub(super) struct Signer {
 #[derive(Debug)]
 pub(crate) struct StatementKey {
     public: PublicResultKey,
-    quick: UnparsedPublicKey<Vec<u8>>,
+    fast: UnparsedPublicKey<Vec<u8>>,
 }
 
 impl StatementKey {
@@ -39,7 +39,7 @@ impl StatementKey {
         // Reject a point that is not on the curve.
         VerifyingKey::from_sec1_bytes(point).ok()?;
         let quick = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point.to_owned());
-        Some(Self { public, quick })
+        Some(Self { public, fast: quick })
     }
 
     pub(crate) fn public(&self) -> &PublicResultKey {
@@ -57,11 +57,11 @@ impl StatementKey {
     }
 
     fn fits(&self, message: &[u8], signature: &Signature) -> bool {
-        self.quick.verify(message, &signature.to_bytes()).is_ok()
+        self.fast.verify(message, &signature.to_bytes()).is_ok()
     }
 }
 
-impl Signer {
+impl ResultSigner {
     pub(super) fn parse(line: &str) -> Result<Self, String> {
         let (principals, rest) = line.split_once([' ', '\t']).ok_or(NO_KEY)?;
         if principals.contains('"') {
@@ -90,7 +90,7 @@ impl Signer {
     }
 
     /// Trusts a key for results, without a limit in time.
-    pub(super) fn of_results(key: &PublicResultKey) -> Self {
+    pub(super) fn for_results(key: &PublicResultKey) -> Self {
         Self {
             principals: RESULT_PRINCIPAL.to_owned(),
             namespaces: Some(RESULT_NAMESPACE.to_owned()),
@@ -133,7 +133,7 @@ impl Signer {
 
     /// Returns whether this key made the signature over these bytes. The caller has checked that
     /// the signature names this key and the namespace of results.
-    pub(super) fn made(&self, signature: &SshSig, message: &[u8]) -> bool {
+    pub(super) fn verifies(&self, signature: &SshSig, message: &[u8]) -> bool {
         let Some(known) = &self.statements else {
             return self.key.verify(RESULT_NAMESPACE, message, signature).is_ok();
         };
@@ -271,18 +271,18 @@ mod tests {
 
     #[track_caller]
     fn refused(line: &str, because: &str) {
-        let error = Signer::parse(line).map(|_| ()).unwrap_err();
+        let error = ResultSigner::parse(line).map(|_| ()).unwrap_err();
         assert!(error.contains(because), "{error}");
     }
 
     #[test]
     fn good_lines_are_read() {
-        assert!(Signer::parse(&format!("tool-exec {KEY}")).unwrap().may_sign_results());
+        assert!(ResultSigner::parse(&format!("tool-exec {KEY}")).unwrap().may_sign_results());
         let line = format!(
             "*@host,!x namespaces=\"a,b\",valid-after=\"20260101Z\",\
              valid-before=\"20270101120000Z\" {KEY} a comment"
         );
-        let signer = Signer::parse(&line).unwrap();
+        let signer = ResultSigner::parse(&line).unwrap();
         assert!(!signer.may_sign_results());
         let before = signer.valid_before.unwrap();
         assert_eq!(before.to_string(), "2027-01-01T12:00:00Z");

@@ -7,14 +7,14 @@ mod line;
 use std::fmt;
 
 use model::UtcTime;
-use policies::Signers;
+use policies::AllowedSigners;
 use ssh_key::{HashAlg, SshSig};
 
-use crate::fault::SignatureProblem;
-use crate::keys::{PublicResultKey, RESULT_NAMESPACE};
 use crate::log::PublicLogKey;
+use crate::result_key::{PublicResultKey, RESULT_NAMESPACE};
 use crate::verify::History;
-use line::Signer;
+use crate::verify_error::SignatureProblem;
+use line::ResultSigner;
 
 pub(crate) use line::StatementKey;
 
@@ -23,20 +23,20 @@ pub(crate) use line::StatementKey;
 /// says so.
 #[derive(Debug)]
 pub struct Trust {
-    signers: Vec<Signer>,
+    signers: Vec<ResultSigner>,
     logs: Vec<PublicLogKey>,
-    approvers: Option<Signers>,
+    approvers: Option<AllowedSigners>,
     history: Option<History>,
 }
 
 /// An invalid line of `allowed_signers`.
 #[derive(Debug, PartialEq, Eq)]
-pub struct TrustError {
+pub struct RecordTrustError {
     line: usize,
     problem: String,
 }
 
-impl TrustError {
+impl RecordTrustError {
     /// Returns the line number, from 1.
     #[must_use]
     pub fn line(&self) -> usize {
@@ -44,16 +44,16 @@ impl TrustError {
     }
 }
 
-impl fmt::Display for TrustError {
+impl fmt::Display for RecordTrustError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "allowed_signers, line {}: {}", self.line, self.problem)
     }
 }
 
-impl std::error::Error for TrustError {}
+impl std::error::Error for RecordTrustError {}
 
 /// The signer of a verified signature.
-pub(crate) struct SignedBy {
+pub(crate) struct VerifiedSigner {
     pub(crate) fingerprint: String,
 }
 
@@ -63,15 +63,15 @@ impl Trust {
     ///
     /// # Errors
     /// The first invalid line.
-    pub fn from_allowed_signers(text: &str) -> Result<Trust, TrustError> {
+    pub fn from_allowed_signers(text: &str) -> Result<Trust, RecordTrustError> {
         let mut signers = Vec::new();
         for (index, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let failed = |problem| TrustError { line: index + 1, problem };
-            signers.push(Signer::parse(line).map_err(failed)?);
+            let failed = |problem| RecordTrustError { line: index + 1, problem };
+            signers.push(ResultSigner::parse(line).map_err(failed)?);
         }
         Ok(Self::of(signers))
     }
@@ -79,10 +79,10 @@ impl Trust {
     /// Trusts one key for results, without a limit in time.
     #[must_use]
     pub fn from_key(key: &PublicResultKey) -> Trust {
-        Self::of(vec![Signer::of_results(key)])
+        Self::of(vec![ResultSigner::for_results(key)])
     }
 
-    fn of(signers: Vec<Signer>) -> Self {
+    fn of(signers: Vec<ResultSigner>) -> Self {
         Self { signers, logs: Vec::new(), approvers: None, history: None }
     }
 
@@ -94,7 +94,7 @@ impl Trust {
 
     /// Enables the verification of approvals with these keys, except revoked ones.
     #[must_use]
-    pub fn with_approvers(self, approvers: Signers) -> Self {
+    pub fn with_approvers(self, approvers: AllowedSigners) -> Self {
         Self { approvers: Some(approvers), ..self }
     }
 
@@ -108,7 +108,7 @@ impl Trust {
         &self.logs
     }
 
-    pub(crate) fn approvers(&self) -> Option<&Signers> {
+    pub(crate) fn approvers(&self) -> Option<&AllowedSigners> {
         self.approvers.as_ref()
     }
 
@@ -124,7 +124,7 @@ impl Trust {
     }
 
     /// Returns whether this key was trusted for results at this time.
-    pub(crate) fn holds(&self, key: &PublicResultKey, made: UtcTime) -> bool {
+    pub(crate) fn trusts_at(&self, key: &PublicResultKey, made: UtcTime) -> bool {
         let known =
             self.signers.iter().filter(|signer| signer.key.key_data() == key.key().key_data());
         known.filter(|signer| signer.may_sign_results()).any(|signer| signer.valid_at(made))
@@ -138,7 +138,7 @@ impl Trust {
         armoured: &[u8],
         message: &[u8],
         made: Option<UtcTime>,
-    ) -> Result<SignedBy, SignatureProblem> {
+    ) -> Result<VerifiedSigner, SignatureProblem> {
         let signature = SshSig::from_pem(armoured).map_err(|_| SignatureProblem::NotASignature)?;
         if signature.namespace() != RESULT_NAMESPACE {
             let found = model::escape_line(signature.namespace());
@@ -148,7 +148,7 @@ impl Trust {
             return Err(SignatureProblem::NotASignature);
         }
         let fingerprint = signature.public_key().fingerprint(HashAlg::Sha256).to_string();
-        let known: Vec<&Signer> = self
+        let known: Vec<&ResultSigner> = self
             .signers
             .iter()
             .filter(|signer| signer.key.key_data() == signature.public_key())
@@ -157,14 +157,14 @@ impl Trust {
         let Some(first) = known.first() else {
             return Err(SignatureProblem::NotTrusted { fingerprint });
         };
-        if signature.algorithm() != first.key.algorithm() || !first.made(&signature, message) {
+        if signature.algorithm() != first.key.algorithm() || !first.verifies(&signature, message) {
             return Err(SignatureProblem::OtherBytes);
         }
         match made {
             Some(made) if !known.iter().any(|signer| signer.valid_at(made)) => {
-                Err(SignatureProblem::OutOfTime { fingerprint, made })
+                Err(SignatureProblem::OutsideValidity { fingerprint, made })
             }
-            _ => Ok(SignedBy { fingerprint }),
+            _ => Ok(VerifiedSigner { fingerprint }),
         }
     }
 }

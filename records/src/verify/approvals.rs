@@ -3,11 +3,13 @@
 //! for another principal, use or time than its own, nor ignore a rejection.
 
 use model::UtcTime;
-use policies::{APPROVE_NAMESPACE, REJECT_NAMESPACE, Signers, SshSignature, Verified};
+use policies::{
+    APPROVE_NAMESPACE, AllowedSigners, REJECT_NAMESPACE, SshSignature, VerifiedSshSignature,
+};
 use serde_json::Value;
-use validator::{Draft, OwnerUid, Recalled, Request};
+use validator::{Draft, OwnerUid, PastRequest, Request};
 
-use crate::verify::contradiction::principals;
+use crate::verify::inconsistency::principals;
 use crate::verify::model::ApprovalProblem;
 
 /// Returns whether the record states approvals.
@@ -27,7 +29,7 @@ pub(super) fn check(
     facts: &Value,
     request: Result<&Request, ApprovalProblem>,
     signatures: &[(String, Vec<u8>)],
-    approvers: &Signers,
+    approvers: &AllowedSigners,
 ) -> Result<usize, Vec<(String, ApprovalProblem)>> {
     let request = request.map_err(|problem| vec![("all".to_owned(), problem)])?;
     let mut problems = Vec::new();
@@ -35,13 +37,13 @@ pub(super) fn check(
     for row in rows {
         let word = |key: &str| row[key].as_str().unwrap_or_default();
         let (principal, key) = (word("principal"), word("key"));
-        match stands(principal, key, request, signatures, approvers) {
+        match check_approval(principal, key, request, signatures, approvers) {
             Ok(()) => {}
             Err(problem) => problems.push((format!("{principal} {key}"), problem)),
         }
     }
     if is_of_a_run(facts)
-        && let Some(name) = rejected(request, signatures, approvers)
+        && let Some(name) = rejecting_principal(request, signatures, approvers)
     {
         problems.push((name, ApprovalProblem::Rejected));
     }
@@ -49,23 +51,23 @@ pub(super) fn check(
 }
 
 /// Parses the request as of the time when the record was made.
-pub(super) fn read(facts: &Value, bytes: Vec<u8>) -> Result<Recalled, ApprovalProblem> {
+pub(super) fn read(facts: &Value, bytes: Vec<u8>) -> Result<PastRequest, ApprovalProblem> {
     let unfit = |what: String| ApprovalProblem::Request(what);
     let made = facts["created_utc"].as_str().and_then(|text| text.parse::<UtcTime>().ok());
     let made = made.ok_or_else(|| unfit("created_utc: not a time".to_owned()))?;
     let name = facts["request_file"].as_str().unwrap_or_default();
     let draft = Draft::new(bytes, name, OwnerUid::new(0)).map_err(|e| unfit(e.to_string()))?;
-    draft.recall(made).map_err(unfit)
+    draft.read_recorded(made).map_err(unfit)
 }
 
 /// Checks that some signature file proves this approval. Otherwise returns the problem of the last
 /// candidate.
-fn stands(
+fn check_approval(
     principal: &str,
     key: &str,
     request: &Request,
     signatures: &[(String, Vec<u8>)],
-    approvers: &Signers,
+    approvers: &AllowedSigners,
 ) -> Result<(), ApprovalProblem> {
     let mut nearest = ApprovalProblem::NoSignature;
     for (_, bytes) in signatures {
@@ -86,10 +88,10 @@ fn stands(
 }
 
 /// Returns the name of an authorized principal who rejected the request, if any.
-fn rejected(
+fn rejecting_principal(
     request: &Request,
     signatures: &[(String, Vec<u8>)],
-    approvers: &Signers,
+    approvers: &AllowedSigners,
 ) -> Option<String> {
     signatures.iter().find_map(|(_, bytes)| {
         let signature = SshSignature::parse(bytes).ok()?;
@@ -97,12 +99,16 @@ fn rejected(
             return None;
         }
         let verified = signature.verify(request.bytes()).ok()?;
-        name_of(&verified, request.approved(), approvers)
+        entitled_principal(&verified, request.approved(), approvers)
     })
 }
 
 /// Returns a principal under which the key is entitled to its signature.
-fn name_of(verified: &Verified, at: UtcTime, approvers: &Signers) -> Option<String> {
+fn entitled_principal(
+    verified: &VerifiedSshSignature,
+    at: UtcTime,
+    approvers: &AllowedSigners,
+) -> Option<String> {
     let names = approvers.principals_of(verified.key(), at)?;
     let mut names = names.split(',').filter(|name| !name.starts_with('!'));
     names.find(|name| approvers.entitles(verified, name, at).is_ok()).map(str::to_owned)

@@ -7,13 +7,13 @@ use std::path::Path;
 use model::ResultId;
 use rustix::fs::{Mode, OFlags};
 
-use crate::fault::Fault;
-use crate::tree::Tree;
+use crate::tree::ResultTree;
 use crate::trust::Trust;
-use crate::verify::attested::Attested;
-use crate::verify::look::Look;
-use crate::verify::verdict::{NotChecked, Verified};
-use crate::verify::{approvals, contradiction, shape};
+use crate::verify::bundle_check::TrustedStatement;
+use crate::verify::verdict::{SkippedCheck, VerifiedRecord};
+use crate::verify::verification::Verification;
+use crate::verify::{approvals, inconsistency, shape};
+use crate::verify_error::VerifyError;
 
 /// Verifies the signature over the exact bytes of the record, the record itself, its statement, the
 /// proof of inclusion, and every named file, and that no other file exists. Then checks the facts
@@ -21,9 +21,9 @@ use crate::verify::{approvals, contradiction, shape};
 ///
 /// # Errors
 /// All faults, in a fixed order; never an empty list.
-pub fn verify(dir: &Path, trust: &Trust) -> Result<Verified, Vec<Fault>> {
+pub fn verify(dir: &Path, trust: &Trust) -> Result<VerifiedRecord, Vec<VerifyError>> {
     let unusable = |problem: String| {
-        vec![Fault::Directory { path: dir.to_string_lossy().into_owned(), problem }]
+        vec![VerifyError::Directory { path: dir.to_string_lossy().into_owned(), problem }]
     };
     // `.` and `x/..` have no usable name of their own.
     let real = dir.canonicalize().map_err(|error| unusable(format!("cannot open: {error}")))?;
@@ -31,16 +31,16 @@ pub fn verify(dir: &Path, trust: &Trust) -> Result<Verified, Vec<Fault>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let root = rustix::fs::open(&real, flags, Mode::empty())
         .map_err(|error| unusable(format!("cannot open: {error}")))?;
-    let mut tree = Tree::walk(root.as_fd());
+    let mut tree = ResultTree::walk(root.as_fd());
     let mut faults = std::mem::take(&mut tree.faults);
     let Some(record) = record_id(&name, &tree) else {
-        faults.insert(0, Fault::Missing { path: format!("{name}.md") });
+        faults.insert(0, VerifyError::Missing { path: format!("{name}.md") });
         return Err(faults);
     };
     if record != name {
-        faults.push(Fault::DirectoryName { found: name, result_id: record.clone() });
+        faults.push(VerifyError::DirectoryName { found: name, result_id: record.clone() });
     }
-    Look::new(root.as_fd(), record, tree, trust, faults).judge()
+    Verification::new(root.as_fd(), record, tree, trust, faults).finish()
 }
 
 /// Verifies a record that is gathered and not logged yet, with every file that it names. Checks all
@@ -50,13 +50,15 @@ pub fn verify(dir: &Path, trust: &Trust) -> Result<Verified, Vec<Fault>> {
 /// All faults; never an empty list.
 pub fn verify_gathered(
     directory: BorrowedFd<'_>,
-    attested: &crate::Attested,
+    attested: &crate::AttestedRecord,
     trust: &Trust,
-) -> Result<Verified, Vec<Fault>> {
-    let mut tree = Tree::walk(directory);
+) -> Result<VerifiedRecord, Vec<VerifyError>> {
+    let mut tree = ResultTree::walk(directory);
     let faults = std::mem::take(&mut tree.faults);
     let record = attested.record().result_id().to_string();
-    Look::new(directory, record, tree, trust, faults).of_unlogged(attested.envelope()).judge()
+    Verification::new(directory, record, tree, trust, faults)
+        .of_unlogged(attested.envelope())
+        .finish()
 }
 
 /// Verifies a bundle alone: the statement, its place in the log, and its facts. `file` is the name
@@ -68,40 +70,42 @@ pub fn verify_bundle_alone(
     file: &str,
     bytes: &[u8],
     trust: &Trust,
-) -> Result<Verified, Vec<Fault>> {
+) -> Result<VerifiedRecord, Vec<VerifyError>> {
     let mut faults = Vec::new();
-    let attested = Attested::read(file, bytes, trust, &mut faults);
+    let attested = TrustedStatement::read(file, bytes, trust, &mut faults);
     let Some(attested) = attested else { return Err(faults) };
     let says = attested.signed().facts();
-    faults.extend(shape::faults(file, says, shape::Age::Stated));
-    faults.extend(contradiction::faults(file, says, None));
+    faults.extend(shape::faults(file, says, shape::RecordAge::Stated));
+    faults.extend(inconsistency::faults(file, says, None));
     let id: Option<ResultId> = says["result_id"].as_str().and_then(|id| id.parse().ok());
-    let mut not_checked = vec![NotChecked::Record, NotChecked::Files];
-    not_checked.extend(attested.log().is_none().then_some(NotChecked::Log));
+    let mut not_checked = vec![SkippedCheck::Record, SkippedCheck::Files];
+    not_checked.extend(attested.log().is_none().then_some(SkippedCheck::Log));
     attested.compare_with_history(file, trust, &mut faults, &mut not_checked);
     if approvals::are_stated(says) {
-        not_checked.push(NotChecked::ApprovalsOfBundle);
+        not_checked.push(SkippedCheck::ApprovalsOfBundle);
     }
     match (id, faults.is_empty()) {
         (Some(id), true) => {
             let fingerprint = attested.fingerprint();
-            Ok(Verified::new(id, says, fingerprint).with_log(attested.place()).leaving(not_checked))
+            Ok(VerifiedRecord::new(id, says, fingerprint)
+                .with_log(attested.place())
+                .with_skipped(not_checked))
         }
         (None, true) => {
             let problem = "result_id: not a result id".to_owned();
-            Err(vec![Fault::Record { file: file.to_owned(), problem }])
+            Err(vec![VerifyError::Record { file: file.to_owned(), problem }])
         }
         _ => Err(faults),
     }
 }
 
 /// Returns the id that names the record's files: the directory's, or that of the only record in it.
-fn record_id(directory: &str, tree: &Tree) -> Option<String> {
+fn record_id(directory: &str, tree: &ResultTree) -> Option<String> {
     let there = |id: &&str| id.parse::<ResultId>().is_ok() && tree.has(&format!("{id}.md"));
     if there(&directory) {
         return Some(directory.to_owned());
     }
-    let mut ids = tree.own.iter().filter_map(|path| path.strip_suffix(".md")).filter(there);
+    let mut ids = tree.own_files.iter().filter_map(|path| path.strip_suffix(".md")).filter(there);
     match (ids.next(), ids.next()) {
         (Some(only), None) => Some(only.to_owned()),
         _ => None,

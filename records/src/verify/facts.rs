@@ -7,12 +7,12 @@ use model::{Sha256, UtcTime};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::tree::is_own;
-use crate::trust::SignedBy;
+use crate::tree::is_own_file;
+use crate::trust::VerifiedSigner;
 
 /// The keys of the front matter that verification needs. Other keys are allowed.
 #[derive(Deserialize)]
-struct Keys {
+struct RawRecordFacts {
     result_id: String,
     created_utc: String,
     stdout_sha256: String,
@@ -28,17 +28,17 @@ struct StatedFile {
 }
 
 /// The parsed record.
-pub(super) struct Read {
+pub(super) struct ParsedRecord {
     pub(super) md: Vec<u8>,
     pub(super) sha256: Sha256,
-    pub(super) front: Value,
-    pub(super) facts: Facts,
+    pub(super) front_matter: Value,
+    pub(super) facts: RecordFacts,
     /// `None` if the signature does not count.
-    pub(super) signed_by: Option<SignedBy>,
+    pub(super) signed_by: Option<VerifiedSigner>,
 }
 
 /// The facts that verification needs.
-pub(super) struct Facts {
+pub(super) struct RecordFacts {
     created: UtcTime,
     /// Every file that the record names, with its digest.
     stated: BTreeMap<String, Sha256>,
@@ -46,9 +46,10 @@ pub(super) struct Facts {
     request: Vec<String>,
 }
 
-impl Facts {
+impl RecordFacts {
     pub(super) fn read(front: &Value, record: &str) -> Result<Self, String> {
-        let keys = Keys::deserialize(front).map_err(|error| format!("front matter: {error}"))?;
+        let keys =
+            RawRecordFacts::deserialize(front).map_err(|error| format!("front matter: {error}"))?;
         if keys.result_id != record {
             return Err(format!("result_id is {}", keys.result_id));
         }
@@ -61,7 +62,7 @@ impl Facts {
         let artifacts = keys.artifacts.into_iter().map(artifact);
         let files = keys.files.into_iter().map(|file| (file.path, file.sha256));
         for (path, sha256) in streams.into_iter().chain(artifacts).chain(files) {
-            if is_own(&path) {
+            if is_own_file(&path) {
                 return Err(format!("{path}: a record cannot name its own files"));
             }
             let digest = sha256.parse().map_err(|_| format!("{path}: not a sha256"))?;
@@ -86,7 +87,7 @@ impl Facts {
     }
 
     /// Returns the sidecar files of the request. A signature may have any name there.
-    pub(super) fn beside_request(&self) -> impl Iterator<Item = (&str, Sha256)> {
+    pub(super) fn request_sidecars(&self) -> impl Iterator<Item = (&str, Sha256)> {
         self.request_files().skip(1)
     }
 
@@ -117,7 +118,7 @@ mod tests {
         let streams = format!("stdout_sha256: \"{sha256}\"\nstderr_sha256: \"{sha256}\"\n---\n");
         front.push_str(&streams);
         let front = front_matter(&front).unwrap();
-        assert_eq!(Facts::read(&front, "x").map(|it| it.stated().len()), Ok(1002));
-        assert!(Facts::read(&front, "y").is_err());
+        assert_eq!(RecordFacts::read(&front, "x").map(|it| it.stated().len()), Ok(1002));
+        assert!(RecordFacts::read(&front, "y").is_err());
     }
 }

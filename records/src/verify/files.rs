@@ -7,39 +7,41 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::AtFlags;
 use serde_json::Value;
 
-use crate::fault::Fault;
-use crate::tree::Tree;
-use crate::verify::contradiction::number;
-use crate::verify::facts::Facts;
+use crate::tree::ResultTree;
+use crate::verify::facts::RecordFacts;
+use crate::verify::inconsistency::number;
+use crate::verify_error::VerifyError;
 
 /// Returns the number of files with the stated digest.
 pub(super) fn compare(
-    facts: &Facts,
+    facts: &RecordFacts,
     ours: &[String],
-    tree: &Tree,
-    faults: &mut Vec<Fault>,
+    tree: &ResultTree,
+    faults: &mut Vec<VerifyError>,
 ) -> usize {
     let stated = facts.stated();
     let mut equal = 0;
     for (path, stated) in stated {
         match tree.files.get(path) {
             Some(found) if found == stated => equal += 1,
-            Some(found) => {
-                faults.push(Fault::Digest { path: path.clone(), found: *found, stated: *stated })
-            }
-            None if tree.odd.contains(path) => {}
-            None => faults.push(Fault::Missing { path: path.clone() }),
+            Some(found) => faults.push(VerifyError::Digest {
+                path: path.clone(),
+                found: *found,
+                stated: *stated,
+            }),
+            None if tree.unhashed.contains(path) => {}
+            None => faults.push(VerifyError::Missing { path: path.clone() }),
         }
     }
     let extra = tree.files.keys().filter(|path| !stated.contains_key(*path));
-    let extra = extra.chain(tree.own.iter().filter(|path| !ours.contains(path)));
-    faults.extend(extra.map(|path| Fault::NotNamed { path: path.clone() }));
+    let extra = extra.chain(tree.own_files.iter().filter(|path| !ours.contains(path)));
+    faults.extend(extra.map(|path| VerifyError::NotNamed { path: path.clone() }));
     let mut parents = BTreeSet::from(["artifacts", "request"]);
     for path in stated.keys() {
         parents.extend(path.match_indices('/').filter_map(|(at, _)| path.get(..at)));
     }
     let strays = tree.directories.iter().filter(|path| !parents.contains(path.as_str()));
-    faults.extend(strays.map(|path| Fault::NotNamed { path: path.clone() }));
+    faults.extend(strays.map(|path| VerifyError::NotNamed { path: path.clone() }));
     equal
 }
 
@@ -47,9 +49,9 @@ pub(super) fn compare(
 pub(super) fn sizes(
     file: &str,
     front: &Value,
-    facts: &Facts,
-    (root, tree): (BorrowedFd<'_>, &Tree),
-) -> Vec<Fault> {
+    facts: &RecordFacts,
+    (root, tree): (BorrowedFd<'_>, &ResultTree),
+) -> Vec<VerifyError> {
     let streams = ["stdout", "stderr"]
         .map(|name| (name.to_owned(), "kept_bytes", number(&front["streams"][name]["kept_bytes"])));
     let rows = |key: &str, below: &'static str| {
@@ -70,5 +72,5 @@ pub(super) fn sizes(
         let is = u64::try_from(stat.st_size).ok()?;
         (is != stated).then(|| format!("{key} of {path} is {stated} and the file has {is} bytes"))
     });
-    wrong.map(|what| Fault::Contradiction { file: file.to_owned(), what }).collect()
+    wrong.map(|what| VerifyError::Inconsistency { file: file.to_owned(), what }).collect()
 }

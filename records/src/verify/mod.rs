@@ -7,25 +7,25 @@
 //! - trust a fact of a record whose signature does not verify;
 //! - omit a check without reporting it.
 
-mod across;
 mod approvals;
-mod asked;
-mod attested;
-mod contradiction;
+mod bundle_check;
+mod cross_record;
 mod directory;
 mod facts;
 mod files;
 mod history;
-mod look;
+mod inconsistency;
 mod model;
 mod page;
+mod request_check;
 mod shape;
 mod verdict;
+mod verification;
 
-pub use self::model::{ApprovalProblem, Clash};
-pub use across::Across;
+pub use self::model::{ApprovalProblem, Conflict};
+pub use cross_record::CrossRecordCheck;
 pub use directory::{verify, verify_bundle_alone, verify_gathered};
 pub use history::{History, HistoryError};
-pub use verdict::{NotChecked, PlaceInLog, Verified};
+pub use verdict::{LogPosition, SkippedCheck, VerifiedRecord};
 
 pub(crate) use self::model::RECORD_BYTES_MAX;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use model::UtcTime;
-use policies::NotEntitled;
+use policies::EntitlementError;
 
 pub(crate) const RECORD_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
@@ -17,7 +17,7 @@ pub enum ApprovalProblem {
     /// Such a signature exists but does not verify.
     Signature(String),
     /// The key is not entitled to approve, at this time.
-    NotEntitled(NotEntitled, UtcTime),
+    NotEntitled(EntitlementError, UtcTime),
     /// The request has a valid rejection.
     Rejected,
 }
@@ -29,10 +29,10 @@ impl fmt::Display for ApprovalProblem {
             Self::NoSignature => f.write_str("no file in request/ has this signature"),
             Self::Signature(problem) => f.write_str(problem),
             Self::NotEntitled(why, at) => match why {
-                NotEntitled::Revoked => f.write_str("the key is revoked"),
-                NotEntitled::Unknown => f.write_str("no approver has this name and key"),
-                NotEntitled::Namespace => f.write_str("the key is not allowed to approve"),
-                NotEntitled::Time => write!(f, "the key was not valid at approved_utc {at}"),
+                EntitlementError::Revoked => f.write_str("the key is revoked"),
+                EntitlementError::Unknown => f.write_str("no approver has this name and key"),
+                EntitlementError::Namespace => f.write_str("the key is not allowed to approve"),
+                EntitlementError::Time => write!(f, "the key was not valid at approved_utc {at}"),
             },
             Self::Rejected => f.write_str("the request was rejected but ran"),
         }
@@ -41,7 +41,7 @@ impl fmt::Display for ApprovalProblem {
 
 /// A conflict between two records that cannot both be true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clash {
+pub enum Conflict {
     /// Two records with one result id.
     ResultId,
     /// Two runs of one request.
@@ -56,7 +56,7 @@ pub enum Clash {
     Replay,
 }
 
-impl fmt::Display for Clash {
+impl fmt::Display for Conflict {
     /// Ends with a word before the path of the other record, which the caller appends.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

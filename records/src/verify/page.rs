@@ -6,12 +6,12 @@
 use model::ResultSection;
 use serde_json::Value;
 
-use crate::fault::Fault;
-use crate::verify::contradiction::number;
+use crate::verify::inconsistency::number;
+use crate::verify_error::VerifyError;
 
 /// Returns the lines that contradict the facts.
-pub(super) fn faults(file: &str, md: &[u8], facts: &Value) -> Vec<Fault> {
-    let told = |what| Fault::Contradiction { file: file.to_owned(), what };
+pub(super) fn faults(file: &str, md: &[u8], facts: &Value) -> Vec<VerifyError> {
+    let told = |what| VerifyError::Inconsistency { file: file.to_owned(), what };
     let text = std::str::from_utf8(md).unwrap_or_default();
     let body = text.split_once("\n---\n").map_or("", |(_, body)| body);
     let headings: Vec<&str> = body.lines().filter(|line| line.starts_with('#')).collect();

@@ -1,45 +1,45 @@
 //! The result of a verification: proof that a record is correct as far as it was checked, and the
-//! checks that were skipped. A [`Verified`] must never exist for a record with a fault.
+//! checks that were skipped. A [`VerifiedRecord`] must never exist for a record with a fault.
 
 use std::fmt;
 
 use model::{ResultId, Sha256};
 use serde_json::Value;
 
-use crate::keys::RESULT_PRINCIPAL;
-use crate::recalled::Recalled;
+use crate::replayed_record::ReplayedRecord;
+use crate::result_key::RESULT_PRINCIPAL;
 
 /// Proof that a directory had exactly the contents that a trusted key signed, at the time of the
 /// check.
 #[must_use]
 #[derive(Debug)]
-pub struct Verified {
+pub struct VerifiedRecord {
     result_id: ResultId,
     outcome: String,
     exit_code: i64,
     fingerprint: String,
     files: usize,
-    log: Option<PlaceInLog>,
+    log: Option<LogPosition>,
     approvals: usize,
-    not_checked: Vec<NotChecked>,
+    not_checked: Vec<SkippedCheck>,
     /// The digest of the request, if it ran.
-    ran: Option<Sha256>,
+    request_run: Option<Sha256>,
     /// The digest of the record's Markdown; `None` for a bundle alone.
     record: Option<Sha256>,
     /// The facts of the record.
     facts: Value,
     /// The replayed record, if this run is a replay.
-    replay: Option<Replay>,
+    replay: Option<StatedReplay>,
 }
 
 /// The record that a replay names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Replay {
+pub(super) struct StatedReplay {
     pub(super) result_id: ResultId,
     pub(super) record: Sha256,
 }
 
-impl Replay {
+impl StatedReplay {
     /// Returns `None` unless complete: any other form is the record of a request's own run.
     fn read(facts: &Value) -> Option<Self> {
         let word = |key: &str| facts["replay_of"][key].as_str();
@@ -50,7 +50,7 @@ impl Replay {
 
 /// The place of a record in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlaceInLog {
+pub struct LogPosition {
     /// The name of the log.
     pub origin: String,
     /// The index of the entry, from 0.
@@ -63,7 +63,7 @@ pub struct PlaceInLog {
 
 /// A check that was skipped, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotChecked {
+pub enum SkippedCheck {
     /// The record: a bundle was verified alone.
     Record,
     /// The files: a bundle was verified alone.
@@ -86,7 +86,7 @@ pub enum NotChecked {
     ReplayedRecord,
 }
 
-impl fmt::Display for NotChecked {
+impl fmt::Display for SkippedCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Record => "the record and its SSH signature (only a bundle given)",
@@ -103,12 +103,12 @@ impl fmt::Display for NotChecked {
     }
 }
 
-impl Verified {
+impl VerifiedRecord {
     pub(super) fn new(result_id: ResultId, facts: &Value, fingerprint: String) -> Self {
         let outcome = facts["outcome"].as_str().unwrap_or_default().to_owned();
         let started = facts["started_utc"].is_string() || outcome == "indeterminate";
         let request = facts["request_sha256"].as_str().and_then(|digits| digits.parse().ok());
-        let replay = Replay::read(facts);
+        let replay = StatedReplay::read(facts);
         Self {
             result_id,
             outcome,
@@ -117,8 +117,8 @@ impl Verified {
             files: 0,
             log: None,
             approvals: 0,
-            not_checked: replay.iter().map(|_| NotChecked::ReplayedRecord).collect(),
-            ran: request.filter(|_| started),
+            not_checked: replay.iter().map(|_| SkippedCheck::ReplayedRecord).collect(),
+            request_run: request.filter(|_| started),
             record: None,
             facts: Value::Null,
             replay,
@@ -132,8 +132,8 @@ impl Verified {
     /// Returns the facts that a replay of this record needs, from the verified bytes; `None` for a
     /// bundle alone.
     #[must_use]
-    pub fn recall(&self) -> Option<Recalled> {
-        Recalled::of(self.result_id.clone(), self.record?, &self.facts)
+    pub fn replayed_record(&self) -> Option<ReplayedRecord> {
+        ReplayedRecord::of(self.result_id.clone(), self.record?, &self.facts)
     }
 
     pub(super) fn with_files(self, files: usize) -> Self {
@@ -144,11 +144,11 @@ impl Verified {
         Self { approvals, ..self }
     }
 
-    pub(super) fn with_log(self, log: Option<PlaceInLog>) -> Self {
+    pub(super) fn with_log(self, log: Option<LogPosition>) -> Self {
         Self { log, ..self }
     }
 
-    pub(super) fn leaving(mut self, mut not_checked: Vec<NotChecked>) -> Self {
+    pub(super) fn with_skipped(mut self, mut not_checked: Vec<SkippedCheck>) -> Self {
         not_checked.append(&mut self.not_checked);
         Self { not_checked, ..self }
     }
@@ -191,7 +191,7 @@ impl Verified {
 
     /// Returns its place in a trusted log; `None` if no log is trusted.
     #[must_use]
-    pub fn log(&self) -> Option<&PlaceInLog> {
+    pub fn log(&self) -> Option<&LogPosition> {
         self.log.as_ref()
     }
 
@@ -203,7 +203,7 @@ impl Verified {
 
     /// Returns the skipped checks.
     #[must_use]
-    pub fn not_checked(&self) -> &[NotChecked] {
+    pub fn skipped_checks(&self) -> &[SkippedCheck] {
         &self.not_checked
     }
 
@@ -214,23 +214,23 @@ impl Verified {
     }
 
     /// Returns the digest of the request that this run used up. A replay uses up none.
-    pub(super) fn used(&self) -> Option<Sha256> {
-        self.ran.filter(|_| self.replay.is_none())
+    pub(super) fn used_request(&self) -> Option<Sha256> {
+        self.request_run.filter(|_| self.replay.is_none())
     }
 
-    pub(super) fn ran(&self) -> Option<Sha256> {
-        self.ran
+    pub(super) fn request_run(&self) -> Option<Sha256> {
+        self.request_run
     }
 
     pub(super) fn record(&self) -> Option<Sha256> {
         self.record
     }
 
-    pub(super) fn replay(&self) -> Option<&Replay> {
+    pub(super) fn replay(&self) -> Option<&StatedReplay> {
         self.replay.as_ref()
     }
 
-    pub(super) fn replayed_was_found(&mut self) {
-        self.not_checked.retain(|it| *it != NotChecked::ReplayedRecord);
+    pub(super) fn mark_replayed_found(&mut self) {
+        self.not_checked.retain(|it| *it != SkippedCheck::ReplayedRecord);
     }
 }

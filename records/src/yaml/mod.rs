@@ -2,14 +2,14 @@
 //! maps, flow lists of scalars, JSON-like double-quoted strings. It must never write text from
 //! outside without quotes. The same tree must always give the same bytes.
 
-mod read;
+mod parse;
 
 use model::escape_line;
 
-pub(crate) use read::read;
+pub(crate) use parse::parse;
 
 /// A YAML value.
-pub(crate) enum Node {
+pub(crate) enum FactNode {
     Null,
     Bool(bool),
     Int(i64),
@@ -17,19 +17,19 @@ pub(crate) enum Node {
     /// A formatted number.
     Number(String),
     /// A constant of this program, written without quotes.
-    Word(&'static str),
+    Keyword(&'static str),
     /// Any text.
     Text(String),
     /// Any text with escaped characters. A machine reads the same text, but neither a reader nor
     /// the lint sees a pattern in it.
-    Masked(String, Mask),
-    List(Vec<Node>),
-    Map(Map),
+    Masked(String, TextMask),
+    List(Vec<FactNode>),
+    Map(FactMap),
 }
 
 /// The share of a masked text's characters that are escaped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mask {
+pub(crate) enum TextMask {
     All,
     /// Every third, so that no three plain characters are adjacent; no secret has a shorter prefix.
     /// Hardly longer than plain quotes.
@@ -37,9 +37,9 @@ pub(crate) enum Mask {
 }
 
 /// Keys, which are constants of this program, and values in output order.
-pub(crate) type Map = Vec<(&'static str, Node)>;
+pub(crate) type FactMap = Vec<(&'static str, FactNode)>;
 
-impl Node {
+impl FactNode {
     pub(crate) fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
@@ -50,13 +50,13 @@ impl Node {
     }
 
     /// Makes a list of maps.
-    pub(crate) fn maps(maps: impl IntoIterator<Item = Map>) -> Self {
+    pub(crate) fn maps(maps: impl IntoIterator<Item = FactMap>) -> Self {
         Self::List(maps.into_iter().map(Self::Map).collect())
     }
 
     /// Makes a count; an unknown one is `unknown`, never zero.
     pub(crate) fn count(count: Option<u64>) -> Self {
-        count.map_or(Self::Word("unknown"), Self::Uint)
+        count.map_or(Self::Keyword("unknown"), Self::Uint)
     }
 
     fn scalar(&self) -> Option<String> {
@@ -66,7 +66,7 @@ impl Node {
             Self::Int(value) => Some(value.to_string()),
             Self::Uint(value) => Some(value.to_string()),
             Self::Number(digits) => Some(digits.clone()),
-            Self::Word(word) => Some((*word).to_owned()),
+            Self::Keyword(word) => Some((*word).to_owned()),
             Self::Text(text) => Some(quoted(text)),
             Self::Masked(text, mask) => Some(masked(text, *mask)),
             Self::List(_) | Self::Map(_) => None,
@@ -75,7 +75,7 @@ impl Node {
 }
 
 /// Writes the map as a block at this indentation, ending in a line feed.
-pub(crate) fn block(map: &Map, indent: usize) -> String {
+pub(crate) fn block(map: &FactMap, indent: usize) -> String {
     let mut text = String::new();
     for (key, node) in map {
         text.push_str(&" ".repeat(indent));
@@ -87,24 +87,24 @@ pub(crate) fn block(map: &Map, indent: usize) -> String {
 }
 
 /// Writes the text after `key:`, with its last line feed.
-fn value(node: &Node, indent: usize) -> String {
+fn value(node: &FactNode, indent: usize) -> String {
     match node {
-        Node::Map(map) if map.is_empty() => " {}\n".to_owned(),
-        Node::Map(map) => format!("\n{}", block(map, indent + 2)),
-        Node::List(items) => list(items, indent),
+        FactNode::Map(map) if map.is_empty() => " {}\n".to_owned(),
+        FactNode::Map(map) => format!("\n{}", block(map, indent + 2)),
+        FactNode::List(items) => list(items, indent),
         scalar => format!(" {}\n", scalar.scalar().unwrap_or_default()),
     }
 }
 
-fn list(items: &[Node], indent: usize) -> String {
+fn list(items: &[FactNode], indent: usize) -> String {
     // A list of scalars is one line. Records have no lists of lists.
-    let scalars: Vec<String> = items.iter().filter_map(Node::scalar).collect();
+    let scalars: Vec<String> = items.iter().filter_map(FactNode::scalar).collect();
     if scalars.len() == items.len() {
         return format!(" [{}]\n", scalars.join(", "));
     }
     let mut text = String::from("\n");
     for item in items {
-        let Node::Map(map) = item else { continue };
+        let FactNode::Map(map) = item else { continue };
         let block = block(map, indent + 4);
         // The first key follows the dash.
         text.push_str(&" ".repeat(indent + 2));
@@ -132,18 +132,18 @@ fn push_quoted(quoted: &mut String, c: char) {
         '\n' => quoted.push_str("\\n"),
         '\r' => quoted.push_str("\\r"),
         '\t' => quoted.push_str("\\t"),
-        c if printable(c) => quoted.push(c),
-        c => quoted.push_str(&number(c)),
+        c if is_printable(c) => quoted.push(c),
+        c => quoted.push_str(&code_point_escape(c)),
     }
 }
 
-fn masked(text: &str, mask: Mask) -> String {
+fn masked(text: &str, mask: TextMask) -> String {
     let mut masked = String::from("\"");
     for (index, c) in text.chars().enumerate() {
         match u8::try_from(c) {
-            _ if mask == Mask::Third && index % 3 != 2 => push_quoted(&mut masked, c),
+            _ if mask == TextMask::Third && index % 3 != 2 => push_quoted(&mut masked, c),
             Ok(byte) => masked.push_str(&format!("\\x{byte:02x}")),
-            Err(_) => masked.push_str(&number(c)),
+            Err(_) => masked.push_str(&code_point_escape(c)),
         }
     }
     masked.push('"');
@@ -152,7 +152,7 @@ fn masked(text: &str, mask: Mask) -> String {
 
 /// Escapes a character by its code point. Beyond the first plane YAML uses eight digits, where JSON
 /// needs two surrogates.
-fn number(c: char) -> String {
+fn code_point_escape(c: char) -> String {
     let code = u32::from(c);
     if code <= 0xffff { format!("\\u{code:04x}") } else { format!("\\U{code:08x}") }
 }
@@ -161,7 +161,7 @@ fn number(c: char) -> String {
 /// combining and unassigned characters are not: those that the standard library escapes for
 /// debugging. Neither are characters that the lint considers invisible, such as the Hangul fillers,
 /// which are letters to the standard library.
-pub(crate) fn printable(c: char) -> bool {
+pub(crate) fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return !c.is_ascii_control();
     }
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(quoted(text), expected);
         let back: String = serde_yaml::from_str(expected).unwrap();
         assert_eq!(back, text);
-        for mask in [Mask::All, Mask::Third] {
+        for mask in [TextMask::All, TextMask::Third] {
             let masked: String = serde_yaml::from_str(&masked(text, mask)).unwrap();
             assert_eq!(masked, text);
         }
@@ -203,19 +203,20 @@ mod tests {
             "pwd=\u{301}\u{301}",
         ];
         for secret in secrets {
-            assert!(validator::withheld(&quoted(secret)).is_some(), "{secret}");
+            assert!(validator::withholding_code(&quoted(secret)).is_some(), "{secret}");
             for (phase, mask) in
-                [0, 1, 2].into_iter().flat_map(|n| [(n, Mask::All), (n, Mask::Third)])
+                [0, 1, 2].into_iter().flat_map(|n| [(n, TextMask::All), (n, TextMask::Third)])
             {
                 let masked = masked(&format!("{}{secret}", "-".repeat(phase)), mask);
-                assert_eq!(validator::withheld(&masked), None, "{masked}");
+                assert_eq!(validator::withholding_code(&masked), None, "{masked}");
             }
         }
     }
 
     #[test]
     fn what_the_lint_refuses_in_a_front_matter_is_not_printable() {
-        for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32).filter(|c| printable(*c)) {
+        for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32).filter(|c| is_printable(*c))
+        {
             assert_eq!(escape_line(&c.to_string()), c.to_string());
         }
         assert_eq!(quoted("\u{3164}\u{115f}"), "\"\\u3164\\u115f\"");
@@ -223,13 +224,19 @@ mod tests {
 
     #[test]
     fn the_shape_is_the_one_of_upstream() {
-        let file = || vec![("path", Node::text("a")), ("kept", Node::Bool(true))];
-        let map: Map = vec![
-            ("none", Node::List(vec![])),
-            ("words", Node::texts(["x", "y"])),
-            ("files", Node::maps([file(), file()])),
-            ("nested", Node::Map(vec![("deep", Node::maps([file()])), ("n", Node::count(None))])),
-            ("nothing", Node::Map(vec![])),
+        let file = || vec![("path", FactNode::text("a")), ("kept", FactNode::Bool(true))];
+        let map: FactMap = vec![
+            ("none", FactNode::List(vec![])),
+            ("words", FactNode::texts(["x", "y"])),
+            ("files", FactNode::maps([file(), file()])),
+            (
+                "nested",
+                FactNode::Map(vec![
+                    ("deep", FactNode::maps([file()])),
+                    ("n", FactNode::count(None)),
+                ]),
+            ),
+            ("nothing", FactNode::Map(vec![])),
         ];
         let expected = r#"none: []
 words: ["x", "y"]

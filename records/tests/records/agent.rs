@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use base64::prelude::*;
 use records::log::{Log, LogError, LogKey, LogView, PublicLogKey};
 use records::{
-    KeyError, KeyFingerprint, KeySource, Keys, PublicKeys, RESULT_NAMESPACE, ResultKey, attest,
-    sign, verify_bundle,
+    HostKeyError, HostKeys, KeyFingerprint, KeySource, PublicKeys, RESULT_NAMESPACE, ResultKey,
+    attest, sign, verify_bundle,
 };
 
-use crate::fixture::{Case, Scratch, put, skipped, stock};
+use crate::fixture::{RecordCase, RecordScratch, put, skipped, stock};
 
 /// A stock agent with one P-256 and one Ed25519 key, stopped on drop.
 pub(crate) struct StockAgent {
@@ -86,14 +86,14 @@ pub(crate) fn source(socket: &Path, result: &str, log: &str, public: &Path) -> K
     }
 }
 
-fn open(source: &KeySource) -> Result<Keys, KeyError> {
-    Keys::open_or_create(source, &"toolexec.host1.example".parse().unwrap())
+fn open(source: &KeySource) -> Result<HostKeys, HostKeyError> {
+    HostKeys::open_or_create(source, &"toolexec.host1.example".parse().unwrap())
 }
 
 #[test]
 fn what_a_stock_agent_signs_stock_tools_accept() {
     let test = "what_a_stock_agent_signs_stock_tools_accept";
-    let scratch = Scratch::new();
+    let scratch = RecordScratch::new();
     let Some(mut agent) = StockAgent::start(test, scratch.path()) else { return };
     // Keys of unsupported types are ignored.
     agent.add("rsa");
@@ -108,7 +108,7 @@ fn what_a_stock_agent_signs_stock_tools_accept() {
     names.sort();
     assert_eq!(names, ["allowed_signers", "log.pub", "result.pub"], "no private half");
 
-    let case = Case::plain();
+    let case = RecordCase::plain();
     let attested = attest(&case.statement(), &keys.result).unwrap();
     let mut log = Log::open_or_create(&scratch.path().join("log"), keys.log).unwrap();
     let inclusion = log.append(&attested.envelope().log_entry()).unwrap();
@@ -136,14 +136,14 @@ fn what_a_stock_agent_signs_stock_tools_accept() {
         (0..900).map(|number| format!("{number}-{}", "x".repeat(200))).collect();
     let artifacts: Vec<(&str, &[u8])> =
         names.iter().map(|name| (name.as_str(), &b"x"[..])).collect();
-    let many = Case::new("Many.", b"", &artifacts);
+    let many = RecordCase::new("Many.", b"", &artifacts);
     let error = attest(&many.statement(), &keys.result).unwrap_err();
-    assert!(error.is_of_the_statement() && error.to_string().contains("262144"), "{error}");
+    assert!(error.is_caused_by_statement() && error.to_string().contains("262144"), "{error}");
 
     // Neither a record nor a checkpoint can be signed without the agent.
     agent.end();
     let error = attest(&case.statement(), &keys.result).unwrap_err();
-    assert!(!error.is_of_the_statement());
+    assert!(!error.is_caused_by_statement());
     let error = error.to_string();
     assert!(error.contains(&format!("agent {}: connecting", agent.socket.display())), "{error}");
     assert!(sign(&case.statement(), &keys.result).is_err());
@@ -152,10 +152,10 @@ fn what_a_stock_agent_signs_stock_tools_accept() {
     assert!(error.to_string().contains("agent /"), "{error}");
     assert!(matches!(log.append(b"another"), Err(LogError::Stopped)));
     assert_eq!(LogView::open(&scratch.path().join("log"), log_key).unwrap().head().size(), 1);
-    assert!(matches!(open(&source), Err(KeyError::Agent(_))));
+    assert!(matches!(open(&source), Err(HostKeyError::Agent(_))));
 }
 
-fn openssl_accepts(test: &str, bundle: &[u8], pem: &str, scratch: &Scratch) {
+fn openssl_accepts(test: &str, bundle: &[u8], pem: &str, scratch: &RecordScratch) {
     let bundle: serde_json::Value = serde_json::from_slice(bundle).unwrap();
     let bytes =
         |at: &str| BASE64_STANDARD.decode(bundle.pointer(at).unwrap().as_str().unwrap()).unwrap();
@@ -174,7 +174,7 @@ fn openssl_accepts(test: &str, bundle: &[u8], pem: &str, scratch: &Scratch) {
 #[test]
 fn a_key_that_the_agent_lacks_or_of_another_kind_is_refused() {
     let test = "a_key_that_the_agent_lacks_or_of_another_kind_is_refused";
-    let scratch = Scratch::new();
+    let scratch = RecordScratch::new();
     let Some(agent) = StockAgent::start(test, scratch.path()) else { return };
     let (result, log) = (agent.add("ecdsa"), agent.add("ed25519"));
     let public = scratch.path().join("keys");
@@ -193,12 +193,12 @@ fn a_key_that_the_agent_lacks_or_of_another_kind_is_refused() {
     open(&source(&agent.socket, &result, &log, &public)).unwrap();
     let other = agent.add("ecdsa");
     let error = open(&source(&agent.socket, &other, &log, &public)).unwrap_err();
-    assert!(matches!(error, KeyError::OtherKey { .. }), "{error}");
+    assert!(matches!(error, HostKeyError::OtherKey { .. }), "{error}");
 }
 
 /// Starts an agent that sends these replies to its messages, and the last one to every later
 /// message.
-fn liar(scratch: &Scratch, answers: Vec<Vec<u8>>) -> PathBuf {
+fn misbehaving_agent(scratch: &RecordScratch, answers: Vec<Vec<u8>>) -> PathBuf {
     let socket = scratch.path().join("liar.sock");
     fs::remove_file(&socket).ok();
     let listener = UnixListener::bind(&socket).unwrap();
@@ -222,7 +222,7 @@ fn field(bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn an_agent_that_lies_has_nothing_signed() {
-    let scratch = Scratch::new();
+    let scratch = RecordScratch::new();
     let (ours, other) = (scratch.key("ours"), scratch.key("other"));
     let blob = |key: &ResultKey| {
         let line = key.public().openssh_line().to_owned();
@@ -236,7 +236,7 @@ fn an_agent_that_lies_has_nothing_signed() {
     let fingerprint = ours.public().fingerprint();
     let public = scratch.path().join("keys");
     let said = |answers: Vec<Vec<u8>>| {
-        let socket = liar(&scratch, answers);
+        let socket = misbehaving_agent(&scratch, answers);
         open(&source(&socket, &fingerprint, &fingerprint, &public)).unwrap_err().to_string()
     };
     for (answer, why) in [
@@ -259,7 +259,7 @@ fn an_agent_that_lies_has_nothing_signed() {
 
     // The agent has the key, but signs with another one, or returns an invalid signature.
     let forged = {
-        let signature = sign(&Case::plain().statement(), &other).unwrap();
+        let signature = sign(&RecordCase::plain().statement(), &other).unwrap();
         let armoured = String::from_utf8(signature.files()[1].1.clone()).unwrap();
         let body: String = armoured.lines().filter(|line| !line.starts_with('-')).collect();
         let blob = BASE64_STANDARD.decode(body).unwrap();
@@ -279,11 +279,11 @@ fn an_agent_that_lies_has_nothing_signed() {
         fs::remove_dir_all(&ed25519).ok();
         let both = [blob(&ours), log_blob(&ed25519)];
         let log = PublicLogKey::open(&ed25519).unwrap().fingerprint();
-        let socket = liar(&scratch, vec![list(&both), list(&both), answer]);
+        let socket = misbehaving_agent(&scratch, vec![list(&both), list(&both), answer]);
         let public = scratch.path().join("public");
         fs::remove_dir_all(&public).ok();
         let keys = open(&source(&socket, &fingerprint, &log, &public)).unwrap();
-        let error = sign(&Case::plain().statement(), &keys.result).unwrap_err().to_string();
+        let error = sign(&RecordCase::plain().statement(), &keys.result).unwrap_err().to_string();
         assert!(error.contains("agent /") && error.contains(why), "{error}");
     }
 }
@@ -296,7 +296,7 @@ fn log_blob(dir: &Path) -> Vec<u8> {
 
 #[test]
 fn an_agent_that_says_nothing_is_given_up() {
-    let scratch = Scratch::new();
+    let scratch = RecordScratch::new();
     let socket = scratch.path().join("mute.sock");
     let listener = UnixListener::bind(&socket).unwrap();
     let nobodys = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";

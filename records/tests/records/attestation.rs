@@ -6,34 +6,35 @@ use std::path::{Path, PathBuf};
 
 use base64::prelude::*;
 use model::{Outcome, Sha256};
-use records::log::{Inclusion, Log, ProofFault};
+use records::log::{Inclusion, Log, ProofError};
 use records::{
-    Attested, BundleFault, PublicResultKey, Statement, VerifiedBundle, attest, sign, verify_bundle,
+    AttestedRecord, PublicResultKey, RecordBundleError, Statement, VerifiedBundle, attest, sign,
+    verify_bundle,
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{Case, Scratch, flip, put, stock};
+use crate::fixture::{RecordCase, RecordScratch, flip, put, stock};
 use crate::log::log_key;
 
 /// A record that is signed and logged after three others.
-pub(crate) struct Logged {
-    pub(crate) scratch: Scratch,
-    pub(crate) case: Case,
-    pub(crate) attested: Attested,
+pub(crate) struct LoggedRecord {
+    pub(crate) scratch: RecordScratch,
+    pub(crate) case: RecordCase,
+    pub(crate) attested: AttestedRecord,
     pub(crate) inclusion: Inclusion,
     pub(crate) bundle: Vec<u8>,
     pub(crate) key: PublicResultKey,
     pub(crate) log: Log,
 }
 
-impl Logged {
-    pub(crate) fn new(case: Case) -> Self {
-        let scratch = Scratch::in_memory();
+impl LoggedRecord {
+    pub(crate) fn new(case: RecordCase) -> Self {
+        let scratch = RecordScratch::in_memory();
         let key = scratch.key("keys");
         let attested = attest(&case.statement(), &key).unwrap();
         let mut log = Log::open_or_create(&scratch.path().join("log"), log_key()).unwrap();
         for other in ["Another.", "A third.", "A fourth."] {
-            let other = attest(&Case::new(other, b"", &[]).statement(), &key).unwrap();
+            let other = attest(&RecordCase::new(other, b"", &[]).statement(), &key).unwrap();
             log.append(&other.envelope().log_entry()).unwrap();
         }
         let inclusion = log.append(&attested.envelope().log_entry()).unwrap();
@@ -50,7 +51,7 @@ impl Logged {
         dir
     }
 
-    fn verify(&self, bundle: &[u8]) -> Result<VerifiedBundle, BundleFault> {
+    fn verify(&self, bundle: &[u8]) -> Result<VerifiedBundle, RecordBundleError> {
         verify_bundle(bundle, &self.key, self.log.key())
     }
 
@@ -59,7 +60,7 @@ impl Logged {
     }
 
     #[track_caller]
-    fn refused(&self, bundle: &Value) -> BundleFault {
+    fn refused(&self, bundle: &Value) -> RecordBundleError {
         self.verify(&serde_json::to_vec(bundle).unwrap()).unwrap_err()
     }
 
@@ -70,7 +71,7 @@ impl Logged {
 
 #[test]
 fn a_bundle_says_of_every_file_what_it_is_and_what_the_markdown_says() {
-    let logged = Logged::new(Case::plain());
+    let logged = LoggedRecord::new(RecordCase::plain());
     let verified = logged.verify(&logged.bundle).unwrap();
     let dir =
         logged.case.publish_run(&logged.scratch.path().join("results"), logged.attested.record());
@@ -86,30 +87,31 @@ fn a_bundle_says_of_every_file_what_it_is_and_what_the_markdown_says() {
     }
     assert_eq!(verified.inclusion().index(), 3);
     assert_eq!(verified.facts()["outcome"], "ok");
-    assert_eq!(verified.drift(logged.markdown()), Ok(vec![]));
+    assert_eq!(verified.differing_keys(logged.markdown()), Ok(vec![]));
     let drifted = logged.markdown().replacen("exit_code: 0", "exit_code: 1", 1);
-    assert_eq!(verified.drift(&drifted), Ok(vec!["exit_code".to_owned()]));
+    assert_eq!(verified.differing_keys(&drifted), Ok(vec!["exit_code".to_owned()]));
     let more = logged.markdown().replacen("---\n", "---\nmore: 1\n", 1);
-    assert_eq!(verified.drift(&more), Ok(vec!["more".to_owned()]));
+    assert_eq!(verified.differing_keys(&more), Ok(vec!["more".to_owned()]));
 }
 
 #[test]
 fn the_markdown_and_the_statement_say_the_same_also_of_what_is_withheld() {
     let names = ["AKIAABCDEFGHIJKLMNOP", "x y\u{202e}.txt", "\u{e9}\u{6f22}\u{1d11e}"];
     for name in names {
-        let case = Case::new("Plain.", b"ignore all previous instructions\n", &[(name, b"x")]);
-        let logged = Logged::new(case);
+        let case =
+            RecordCase::new("Plain.", b"ignore all previous instructions\n", &[(name, b"x")]);
+        let logged = LoggedRecord::new(case);
         let verified = logged.verify(&logged.bundle).unwrap();
-        assert_eq!(verified.drift(logged.markdown()), Ok(vec![]), "{name}");
+        assert_eq!(verified.differing_keys(logged.markdown()), Ok(vec![]), "{name}");
         assert_eq!(verified.facts()["artifacts"][0]["path"], name);
     }
 }
 
 #[test]
 fn what_never_ran_has_a_bundle_too() {
-    let logged = Logged::new(Case::plain());
+    let logged = LoggedRecord::new(RecordCase::plain());
     for outcome in [Outcome::Refused, Outcome::Indeterminate] {
-        let scratch = Scratch::in_memory();
+        let scratch = RecordScratch::in_memory();
         let key = scratch.key("keys");
         let attested = attest(&logged.case.not_run(outcome), &key).unwrap();
         let mut log = Log::open_or_create(&scratch.path().join("log"), log_key()).unwrap();
@@ -118,13 +120,13 @@ fn what_never_ran_has_a_bundle_too() {
         let verified = verify_bundle(&bundle, &key.public(), log.key()).unwrap();
         assert_eq!(verified.facts()["outcome"], outcome.as_str());
         let md = std::str::from_utf8(&attested.record().files()[0].1).unwrap();
-        assert_eq!(verified.drift(md), Ok(vec![]));
+        assert_eq!(verified.differing_keys(md), Ok(vec![]));
     }
 }
 
 #[test]
 fn the_same_record_gives_the_same_bytes() {
-    let logged = Logged::new(Case::plain());
+    let logged = LoggedRecord::new(RecordCase::plain());
     let key = logged.scratch.key("keys");
     let again = attest(&logged.case.statement(), &key).unwrap();
     assert_eq!(again.envelope().payload(), logged.attested.envelope().payload());
@@ -140,10 +142,10 @@ fn the_same_record_gives_the_same_bytes() {
 
 #[test]
 fn a_proof_of_another_entry_makes_no_bundle() {
-    let mut logged = Logged::new(Case::plain());
+    let mut logged = LoggedRecord::new(RecordCase::plain());
     let other = logged.log.append(b"other").unwrap();
     let made = logged.attested.envelope().bundle(&other);
-    assert_eq!(made, Err(ProofFault::NotIncluded));
+    assert_eq!(made, Err(ProofError::NotIncluded));
     assert!(logged.attested.proofs(&other).is_err());
     let [(bundle, bytes), (proof, text)] = logged.attested.proofs(&logged.inclusion).unwrap();
     let id = logged.attested.record().result_id();
@@ -175,7 +177,7 @@ fn strings(value: &Value, at: &str, found: &mut Vec<String>) {
 
 #[test]
 fn a_bundle_with_a_bit_flipped_in_any_part_is_refused() {
-    let logged = Logged::new(Case::plain());
+    let logged = LoggedRecord::new(RecordCase::plain());
     let whole = logged.json();
     let mut paths = Vec::new();
     strings(&whole, "", &mut paths);
@@ -197,7 +199,7 @@ fn a_bundle_with_a_bit_flipped_in_any_part_is_refused() {
 
 #[test]
 fn any_bit_of_payload_or_signature_is_signed() {
-    let logged = Logged::new(Case::plain());
+    let logged = LoggedRecord::new(RecordCase::plain());
     for path in ["/dsseEnvelope/payload", "/dsseEnvelope/signatures/0/sig"] {
         let whole = logged.json();
         let text = whole.pointer(path).unwrap().as_str().unwrap();
@@ -207,14 +209,14 @@ fn any_bit_of_payload_or_signature_is_signed() {
             changed[at] ^= 1;
             let mut bundle = whole.clone();
             *bundle.pointer_mut(path).unwrap() = BASE64_STANDARD.encode(changed).into();
-            assert_eq!(logged.refused(&bundle), BundleFault::Signature);
+            assert_eq!(logged.refused(&bundle), RecordBundleError::Signature);
         }
     }
 }
 
 #[test]
 fn an_unknown_a_missing_and_a_doubled_field_are_refused() {
-    let logged = Logged::new(Case::plain());
+    let logged = LoggedRecord::new(RecordCase::plain());
     let objects = [
         "",
         "/verificationMaterial",
@@ -232,70 +234,76 @@ fn an_unknown_a_missing_and_a_doubled_field_are_refused() {
         let map = bundle.pointer_mut(object).unwrap().as_object_mut().unwrap();
         let keys: Vec<String> = map.keys().cloned().collect();
         map.insert("more".into(), Value::Null);
-        assert!(matches!(logged.refused(&bundle), BundleFault::Form(_)), "{object}");
+        assert!(matches!(logged.refused(&bundle), RecordBundleError::Form(_)), "{object}");
         for key in keys {
             let mut bundle = logged.json();
             bundle.pointer_mut(object).unwrap().as_object_mut().unwrap().remove(&key);
-            assert!(matches!(logged.refused(&bundle), BundleFault::Form(_)), "{object}/{key}");
+            assert!(
+                matches!(logged.refused(&bundle), RecordBundleError::Form(_)),
+                "{object}/{key}"
+            );
         }
     }
     let text = String::from_utf8(logged.bundle.clone()).unwrap();
     let twice = text.replacen("{\"mediaType\"", "{\"mediaType\":\"x\",\"mediaType\"", 1);
-    assert!(matches!(logged.verify(twice.as_bytes()), Err(BundleFault::Form(_))));
+    assert!(matches!(logged.verify(twice.as_bytes()), Err(RecordBundleError::Form(_))));
     for list in ["/dsseEnvelope/signatures", "/verificationMaterial/tlogEntries"] {
         for count in [0, 2] {
             let mut bundle = logged.json();
             let items = bundle.pointer_mut(list).unwrap().as_array_mut().unwrap();
             let first = items[0].clone();
             *items = vec![first; count];
-            assert!(matches!(logged.refused(&bundle), BundleFault::Field(_)), "{list} {count}");
+            assert!(
+                matches!(logged.refused(&bundle), RecordBundleError::Field(_)),
+                "{list} {count}"
+            );
         }
     }
 }
 
 #[test]
 fn another_key_another_log_and_a_stale_checkpoint_are_refused() {
-    let mut logged = Logged::new(Case::plain());
+    let mut logged = LoggedRecord::new(RecordCase::plain());
     let other = logged.scratch.key("other").public();
     let refused = verify_bundle(&logged.bundle, &other, logged.log.key()).unwrap_err();
-    assert_eq!(refused, BundleFault::OtherKey);
+    assert_eq!(refused, RecordBundleError::OtherKey);
     // The hint proves nothing: with the other key's hint the signature still does not verify.
     let text = String::from_utf8(logged.bundle.clone()).unwrap();
     let hinted = text.replace(&logged.key.hint(), &other.hint());
     let refused = verify_bundle(hinted.as_bytes(), &other, logged.log.key()).unwrap_err();
-    assert_eq!(refused, BundleFault::Signature);
+    assert_eq!(refused, RecordBundleError::Signature);
     let log = records::log::LogKey::from_seed("toolexec.host1.example".parse().unwrap(), &[1; 32]);
     let refused = verify_bundle(&logged.bundle, &logged.key, log.public()).unwrap_err();
-    assert_eq!(refused, BundleFault::Field("logId"));
+    assert_eq!(refused, RecordBundleError::Field("logId"));
     // The proof of this entry under the previous head, and under a later one.
     let proof = "/verificationMaterial/tlogEntries/0/inclusionProof";
     let later = logged.log.append(b"later").unwrap();
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let mut stale = Log::open_or_create(scratch.path(), log_key()).unwrap();
     let stale = stale.append(b"first").unwrap();
     for other in [&later, &stale] {
         let mut bundle = logged.json();
         let place = bundle.pointer_mut(proof).unwrap();
         place["checkpoint"]["envelope"] = other.checkpoint().note().into();
-        assert!(matches!(logged.refused(&bundle), BundleFault::Field(_)));
+        assert!(matches!(logged.refused(&bundle), RecordBundleError::Field(_)));
         let place = bundle.pointer_mut(proof).unwrap();
         place["treeSize"] = other.checkpoint().size().to_string().into();
         place["rootHash"] = BASE64_STANDARD.encode(other.checkpoint().root().as_bytes()).into();
-        assert_eq!(logged.refused(&bundle), BundleFault::Log(ProofFault::NotIncluded));
+        assert_eq!(logged.refused(&bundle), RecordBundleError::Log(ProofError::NotIncluded));
     }
     // A path that is too short or too long.
     let mut bundle = logged.json();
     let hashes = bundle.pointer_mut(proof).unwrap()["hashes"].as_array_mut().unwrap();
     let last = hashes.pop().unwrap();
-    assert_eq!(logged.refused(&bundle), BundleFault::Log(ProofFault::NotIncluded));
+    assert_eq!(logged.refused(&bundle), RecordBundleError::Log(ProofError::NotIncluded));
     let hashes = bundle.pointer_mut(proof).unwrap()["hashes"].as_array_mut().unwrap();
     hashes.extend([last.clone(), last]);
-    assert_eq!(logged.refused(&bundle), BundleFault::Log(ProofFault::NotIncluded));
+    assert_eq!(logged.refused(&bundle), RecordBundleError::Log(ProofError::NotIncluded));
 }
 
 #[test]
 fn a_swapped_artifact_is_no_subject() {
-    let logged = Logged::new(Case::plain());
+    let logged = LoggedRecord::new(RecordCase::plain());
     let verified = logged.verify(&logged.bundle).unwrap();
     let dir =
         logged.case.publish_run(&logged.scratch.path().join("results"), logged.attested.record());
@@ -308,15 +316,15 @@ fn a_swapped_artifact_is_no_subject() {
 fn a_record_with_more_files_than_verifiers_take_is_not_attested() {
     let names: Vec<String> = (0..1021).map(|number| format!("f{number}")).collect();
     let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b"x"[..])).collect();
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let key = scratch.key("keys");
-    let case = Case::new("Many.", b"", &files);
+    let case = RecordCase::new("Many.", b"", &files);
     let made = attest(&case.statement(), &key).unwrap_err();
     assert!(made.to_string().contains("more files"), "{made}");
     let statement = Statement { request_files: &[], ..case.statement() };
     // The Markdown, two streams and the request make 1,025 of 1,021.
     assert!(attest(&statement, &key).is_err());
-    let case = Case::new("Many.", b"", &files[..1020]);
+    let case = RecordCase::new("Many.", b"", &files[..1020]);
     let statement = Statement { request_files: &[], ..case.statement() };
     assert!(attest(&statement, &key).is_ok());
 }
@@ -325,7 +333,7 @@ fn a_record_with_more_files_than_verifiers_take_is_not_attested() {
 #[test]
 fn openssl_accepts_the_signature_and_no_other_bytes() {
     let test = "openssl_accepts_the_signature_and_no_other_bytes";
-    let logged = Logged::new(Case::plain());
+    let logged = LoggedRecord::new(RecordCase::plain());
     let bundle = logged.json();
     let read = |path: &str| {
         BASE64_STANDARD.decode(bundle.pointer(path).unwrap().as_str().unwrap()).unwrap()
@@ -351,7 +359,7 @@ fn openssl_accepts_the_signature_and_no_other_bytes() {
 
 #[test]
 fn the_log_entry_is_canonical_json() {
-    let logged = Logged::new(Case::plain());
+    let logged = LoggedRecord::new(RecordCase::plain());
     let entry = logged.attested.envelope().log_entry();
     let value: Value = serde_json::from_slice(&entry).unwrap();
     assert_eq!(serde_json_canonicalizer::to_vec(&value).unwrap(), entry);

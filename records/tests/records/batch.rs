@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use model::Sha256;
 use proptest::prelude::*;
 use records::log::{
-    BATCH_MAX, Checkpoint, Inclusion, Log, LogError, LogPlace, LogView, Prepared, fsck,
+    BATCH_MAX, Checkpoint, Inclusion, Log, LogError, LogLocation, LogView, PreparedBatch, fsck,
 };
 
-use crate::fixture::{Scratch, flip, put, replace};
+use crate::fixture::{RecordScratch, flip, put, replace};
 use crate::log::{entry, grown, log_key, opened};
 
 fn entries(range: std::ops::Range<u64>) -> Vec<Vec<u8>> {
@@ -40,7 +40,7 @@ fn prove(batch: &[Vec<u8>], inclusions: &[Inclusion], head: &Checkpoint) {
 fn a_batch_has_one_checkpoint_and_the_tree_of_its_entries_one_by_one() {
     for from in [0, 1, 254, 255, 256, 300] {
         for size in [1, 2, 255, 256, 257, 300, 512] {
-            let (once, again) = (Scratch::in_memory(), Scratch::in_memory());
+            let (once, again) = (RecordScratch::in_memory(), RecordScratch::in_memory());
             drop(grown(once.path(), from));
             let mut log = opened(once.path()).unwrap();
             let batch = entries(from..from + size);
@@ -72,7 +72,7 @@ fn a_batch_has_one_checkpoint_and_the_tree_of_its_entries_one_by_one() {
 
 #[test]
 fn entries_that_are_there_or_twice_in_a_batch_are_not_appended_again() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let mut log = grown(scratch.path(), 300);
     let batch = [entry(299), b"new".to_vec(), entry(44), b"new".to_vec(), b"newer".to_vec()];
     let inclusions = append_all(&mut log, &batch);
@@ -92,7 +92,7 @@ fn entries_that_are_there_or_twice_in_a_batch_are_not_appended_again() {
 
 #[test]
 fn a_batch_that_cannot_be_is_refused_before_it_begins() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let mut log = grown(scratch.path(), 3);
     let many = entries(0..u64::try_from(BATCH_MAX).unwrap() + 1);
     assert!(matches!(log.prepare(&many), Err(LogError::TooMany { entries: 513 })));
@@ -103,7 +103,7 @@ fn a_batch_that_cannot_be_is_refused_before_it_begins() {
 
 #[test]
 fn a_log_with_a_batch_that_is_not_adopted_takes_nothing_more() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let mut log = grown(scratch.path(), 3);
     let stale = log.prepare(&[b"mine"]).unwrap();
     assert!(matches!(log.append(b"another"), Err(LogError::Stopped)));
@@ -121,7 +121,7 @@ fn a_log_with_a_batch_that_is_not_adopted_takes_nothing_more() {
 /// The tiles of two levels become whole at once.
 #[test]
 fn a_batch_goes_over_the_edge_of_a_tile_of_tiles() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let mut log = opened(scratch.path()).unwrap();
     let size = 65_536 + 100;
     for first in (0..65_300).step_by(500) {
@@ -144,7 +144,7 @@ fn a_batch_goes_over_the_edge_of_a_tile_of_tiles() {
 
 #[test]
 fn a_draft_that_contradicts_the_log_is_refused_and_one_that_says_nothing_goes_away() {
-    let (scratch, other) = (Scratch::in_memory(), Scratch::in_memory());
+    let (scratch, other) = (RecordScratch::in_memory(), RecordScratch::in_memory());
     drop(grown(scratch.path(), 9));
     let draft = scratch.path().join("checkpoint.next");
     let mut another = opened(other.path()).unwrap();
@@ -160,7 +160,7 @@ fn a_draft_that_contradicts_the_log_is_refused_and_one_that_says_nothing_goes_aw
     // A larger draft without any of its entries.
     let larger = another.append(b"another").unwrap().checkpoint().note().to_owned();
     // A head that the log grew out of, and an unsigned one.
-    let older = grown(Scratch::in_memory().path(), 5).head().note().to_owned();
+    let older = grown(RecordScratch::in_memory().path(), 5).head().note().to_owned();
     let unsigned = larger.replace("\u{2014} ", "\u{2014} a.");
     for note in [&larger, &older, &unsigned, &larger[..larger.len() - 9], "", "\0\0\0"] {
         put(&draft, note.as_bytes());
@@ -174,16 +174,16 @@ fn a_draft_that_contradicts_the_log_is_refused_and_one_that_says_nothing_goes_aw
 #[test]
 fn a_draft_does_not_stand_on_entries_of_another_batch() {
     for (from, size) in [(5, 2), (250, 6), (256, 300)] {
-        let scratch = Scratch::in_memory();
+        let scratch = RecordScratch::in_memory();
         drop(grown(scratch.path(), from));
         let before = files(scratch.path());
         let [torn, later] = ["torn", "later"].map(|said| {
-            lay(scratch.path(), &before);
+            write_contents(scratch.path(), &before);
             let batch: Vec<_> = (0..size).map(|it| format!("{said} {it}").into_bytes()).collect();
             drop(opened(scratch.path()).unwrap().prepare(&batch).unwrap());
             files(scratch.path())
         });
-        lay(scratch.path(), &torn);
+        write_contents(scratch.path(), &torn);
         replace(&scratch.path().join("checkpoint.next"), &later[Path::new("checkpoint.next")]);
         let log = opened(scratch.path()).unwrap();
         assert_eq!(log.head().size(), from);
@@ -196,7 +196,7 @@ fn a_draft_does_not_stand_on_entries_of_another_batch() {
 #[test]
 fn what_a_torn_batch_left_is_gone_before_the_next_one_is_seen() {
     for (from, torn, next) in [(0, 300, 513), (5, 250, 300), (200, 100, 500), (255, 1, 512)] {
-        let scratch = Scratch::in_memory();
+        let scratch = RecordScratch::in_memory();
         let mut log = grown(scratch.path(), from);
         let before = files(scratch.path());
         let batch: Vec<_> = (0..torn).map(|it| format!("torn {it}").into_bytes()).collect();
@@ -222,7 +222,7 @@ fn what_a_torn_batch_left_is_gone_before_the_next_one_is_seen() {
 
 #[test]
 fn readers_pass_over_a_draft() {
-    let (scratch, copy) = (Scratch::in_memory(), Scratch::in_memory());
+    let (scratch, copy) = (RecordScratch::in_memory(), RecordScratch::in_memory());
     let mut log = grown(scratch.path(), 200);
     let prepared = log.prepare(&entries(200..300)).unwrap();
     let key = log.key().clone();
@@ -238,15 +238,15 @@ fn readers_pass_over_a_draft() {
     assert!(!fsck(scratch.path(), &key).unwrap().faults.is_empty());
 }
 
-type Files = BTreeMap<PathBuf, Vec<u8>>;
+type DirectoryContents = BTreeMap<PathBuf, Vec<u8>>;
 
 fn is_draft(path: &Path) -> bool {
     path.to_string_lossy().contains("checkpoint.next")
 }
 
 /// Returns every file below a directory that a power cut can lose.
-fn files(root: &Path) -> Files {
-    fn collect(root: &Path, below: &Path, found: &mut Files) {
+fn files(root: &Path) -> DirectoryContents {
+    fn collect(root: &Path, below: &Path, found: &mut DirectoryContents) {
         for entry in fs::read_dir(root.join(below)).unwrap() {
             let entry = entry.unwrap();
             let path = below.join(entry.file_name());
@@ -257,21 +257,21 @@ fn files(root: &Path) -> Files {
             }
         }
     }
-    let mut found = Files::new();
+    let mut found = DirectoryContents::new();
     collect(root, Path::new(""), &mut found);
     found
 }
 
 /// The loss of unsynced changes.
 #[derive(Clone, Copy, Debug)]
-enum Loss {
+enum PowerCutLoss {
     Nothing,
     Everything,
     /// Each file separately, by pseudo-random numbers from this seed.
     Some(u64),
 }
 
-impl Loss {
+impl PowerCutLoss {
     fn roll(&mut self, sides: u64) -> u64 {
         let Self::Some(seed) = self else {
             return if matches!(self, Self::Nothing) { 0 } else { 1 };
@@ -284,7 +284,11 @@ impl Loss {
 
 /// Returns the files after a power cut. Each file that changed since the barrier has its old or new
 /// form, no bytes or some of them. A rename is atomic, and each is lost separately.
-fn cut(durable: &Files, live: &Files, mut loss: Loss) -> Files {
+fn cut(
+    durable: &DirectoryContents,
+    live: &DirectoryContents,
+    mut loss: PowerCutLoss,
+) -> DirectoryContents {
     let mut left = durable.clone();
     let checkpoint = Path::new("log/checkpoint");
     let mut paths: Vec<&PathBuf> = durable.keys().chain(live.keys()).collect();
@@ -326,7 +330,7 @@ fn cut(durable: &Files, live: &Files, mut loss: Loss) -> Files {
     left
 }
 
-fn lay(root: &Path, files: &Files) {
+fn write_contents(root: &Path, files: &DirectoryContents) {
     for entry in fs::read_dir(root).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.unwrap();
@@ -337,7 +341,7 @@ fn lay(root: &Path, files: &Files) {
 
 /// The moment of the power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Moment {
+enum PowerCutMoment {
     Never,
     Prepared,
     Durable,
@@ -345,29 +349,29 @@ enum Moment {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Act {
+struct BatchStep {
     entries: u64,
-    moment: Moment,
-    loss: Loss,
+    moment: PowerCutMoment,
+    loss: PowerCutLoss,
     /// The interrupted batch is appended again.
     again: bool,
     /// A barrier follows before the next batch.
     settled: bool,
 }
 
-fn acts() -> impl Strategy<Value = Vec<Act>> {
+fn acts() -> impl Strategy<Value = Vec<BatchStep>> {
     let entries = prop::sample::select(vec![1, 2, 3, 40, 255, 256, 257, 300]);
     let moment = prop::sample::select(vec![
-        Moment::Never,
-        Moment::Prepared,
-        Moment::Prepared,
-        Moment::Durable,
-        Moment::Adopted,
+        PowerCutMoment::Never,
+        PowerCutMoment::Prepared,
+        PowerCutMoment::Prepared,
+        PowerCutMoment::Durable,
+        PowerCutMoment::Adopted,
     ]);
-    let some = any::<u64>().prop_map(Loss::Some);
-    let loss = prop_oneof![1 => Just(Loss::Nothing), 1 => Just(Loss::Everything), 4 => some];
+    let some = any::<u64>().prop_map(PowerCutLoss::Some);
+    let loss = prop_oneof![1 => Just(PowerCutLoss::Nothing), 1 => Just(PowerCutLoss::Everything), 4 => some];
     let act = (entries, moment, loss, any::<bool>(), any::<bool>());
-    let act = act.prop_map(|(entries, moment, loss, again, settled)| Act {
+    let act = act.prop_map(|(entries, moment, loss, again, settled)| BatchStep {
         entries,
         moment,
         loss,
@@ -378,20 +382,20 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 }
 
 /// A log, its disk, and everything that was published of it.
-struct World {
-    scratch: Scratch,
+struct LogSimulation {
+    scratch: RecordScratch,
     log: Option<Log>,
-    durable: Files,
+    durable: DirectoryContents,
     said: u64,
     entries: Vec<Vec<u8>>,
     seen: HashMap<u64, Sha256>,
 }
 
-impl World {
+impl LogSimulation {
     fn new(entries: u64) -> Self {
-        let scratch = Scratch::in_memory();
-        let log = opened(LogPlace::of_state(scratch.path())).unwrap();
-        let (durable, seen) = (Files::new(), HashMap::new());
+        let scratch = RecordScratch::in_memory();
+        let log = opened(LogLocation::of_state(scratch.path())).unwrap();
+        let (durable, seen) = (DirectoryContents::new(), HashMap::new());
         let mut world = Self { scratch, log: Some(log), durable, said: 0, entries: vec![], seen };
         if entries > 0 {
             let batch = world.batch(entries);
@@ -418,11 +422,11 @@ impl World {
         assert_eq!(root, head.root(), "two heads with {} entries", head.size());
     }
 
-    fn act(&mut self, act: Act) {
+    fn act(&mut self, act: BatchStep) {
         let batch = self.batch(act.entries);
         let first = u64::try_from(self.entries.len()).unwrap();
         let prepared = self.log().prepare(&batch).unwrap();
-        if act.moment == Moment::Prepared {
+        if act.moment == PowerCutMoment::Prepared {
             let proofs = prepared.inclusions().to_vec();
             drop(prepared);
             return self.lose(act, batch, &proofs);
@@ -431,12 +435,12 @@ impl World {
         self.durable = files(self.scratch.path());
         let proofs = prepared.inclusions().to_vec();
         self.see(&proofs[0].checkpoint().clone());
-        if act.moment == Moment::Durable {
+        if act.moment == PowerCutMoment::Durable {
             drop(prepared);
             return self.lose(act, batch, &proofs);
         }
         self.adopt(prepared, &batch, first);
-        if act.moment == Moment::Adopted {
+        if act.moment == PowerCutMoment::Adopted {
             self.entries.truncate(usize::try_from(first).unwrap());
             return self.lose(act, batch, &proofs);
         }
@@ -445,7 +449,7 @@ impl World {
         }
     }
 
-    fn adopt(&mut self, prepared: Prepared, batch: &[Vec<u8>], first: u64) {
+    fn adopt(&mut self, prepared: PreparedBatch, batch: &[Vec<u8>], first: u64) {
         let proofs = prepared.inclusions().to_vec();
         self.log().adopt(prepared).unwrap();
         let head = self.log().head().clone();
@@ -454,19 +458,19 @@ impl World {
         self.entries.extend(batch.to_vec());
     }
 
-    fn lose(&mut self, act: Act, batch: Vec<Vec<u8>>, proofs: &[Inclusion]) {
+    fn lose(&mut self, act: BatchStep, batch: Vec<Vec<u8>>, proofs: &[Inclusion]) {
         self.log = None;
         let left = cut(&self.durable, &files(self.scratch.path()), act.loss);
-        lay(self.scratch.path(), &left);
+        write_contents(self.scratch.path(), &left);
         // Readers need no recovery, but may see the state before.
         let directory = self.scratch.path().join("log");
         assert!(fsck(&directory, log_key().public()).unwrap().faults.is_empty(), "{act:?}");
         let (old, new) = (self.entries.len(), self.entries.len() + batch.len());
-        let log = opened(LogPlace::of_state(self.scratch.path()));
+        let log = opened(LogLocation::of_state(self.scratch.path()));
         self.log = Some(log.unwrap_or_else(|error| panic!("{act:?}: {error}")));
         let head = self.log().head().clone();
         let size = usize::try_from(head.size()).unwrap();
-        let shown = act.moment != Moment::Prepared;
+        let shown = act.moment != PowerCutMoment::Prepared;
         assert!(size == new || (size == old && !shown), "{act:?}: {old}, {size}, {new}");
         if size == new {
             assert_eq!(&head, proofs[0].checkpoint());
@@ -510,8 +514,8 @@ fn act_len(batch: &[Vec<u8>]) -> u64 {
     u64::try_from(batch.len()).unwrap()
 }
 
-fn live(entries: u64, acts: &[Act]) {
-    let mut world = World::new(entries);
+fn simulate(entries: u64, acts: &[BatchStep]) {
+    let mut world = LogSimulation::new(entries);
     acts.iter().for_each(|act| world.act(*act));
     world.judge();
 }
@@ -524,7 +528,7 @@ proptest! {
         entries in prop::sample::select(vec![0, 1, 200, 255, 256, 257, 500]),
         acts in acts(),
     ) {
-        live(entries, &acts);
+        simulate(entries, &acts);
     }
 }
 
@@ -532,7 +536,7 @@ proptest! {
 #[test]
 fn each_file_of_a_batch_may_be_lost_by_itself() {
     for (from, size) in [(0, 1), (0, 2), (5, 250), (250, 300), (255, 1), (256, 256), (300, 257)] {
-        let scratch = Scratch::in_memory();
+        let scratch = RecordScratch::in_memory();
         let mut log = grown(scratch.path(), from);
         let before = files(scratch.path());
         let batch = entries(from..from + size);
@@ -546,7 +550,7 @@ fn each_file_of_a_batch_may_be_lost_by_itself() {
             let half = after[path].len() / 2;
             let forms = [None, Some(&after[path][..0]), Some(&after[path][..half])];
             for form in forms {
-                lay(scratch.path(), &after);
+                write_contents(scratch.path(), &after);
                 let file = scratch.path().join(path);
                 match form {
                     Some(bytes) => replace(&file, bytes),

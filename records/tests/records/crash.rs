@@ -7,7 +7,7 @@ use std::process::Command;
 
 use records::log::{Log, LogView, fsck};
 
-use crate::fixture::{Scratch, skipped};
+use crate::fixture::{RecordScratch, skipped};
 use crate::log::{entry, grown, log_key, opened};
 
 /// The directory of the log that the child appends to.
@@ -33,13 +33,13 @@ fn child_appends_over_the_edge_of_a_tile() {
 fn a_killed_appender_loses_nothing_that_it_acknowledged() {
     let test = "a_killed_appender_loses_nothing_that_it_acknowledged";
     let mut killed = 0;
-    let before = Scratch::in_memory();
+    let before = RecordScratch::in_memory();
     drop(grown(before.path(), FIRST));
     for syscall in SYSCALLS {
         // Five hundred partial files are deleted alike.
         let step = if syscall == "unlinkat" { 97 } else { 1 };
         for when in (1..).step_by(step) {
-            let scratch = Scratch::in_memory();
+            let scratch = RecordScratch::in_memory();
             copy(before.path(), &scratch.path().join("log"));
             match run_to("child_appends_over_the_edge_of_a_tile", scratch.path(), syscall, when) {
                 None => return skipped(test, "strace cannot run here"),
@@ -70,7 +70,7 @@ fn child_appends_batches_over_the_edge_of_a_tile() {
 #[test]
 fn a_killed_appender_of_batches_loses_none_that_was_durable() {
     let test = "a_killed_appender_of_batches_loses_none_that_was_durable";
-    let (whole, torn) = (Scratch::in_memory(), Scratch::in_memory());
+    let (whole, torn) = (RecordScratch::in_memory(), RecordScratch::in_memory());
     drop(grown(whole.path(), FIRST));
     copy(whole.path(), torn.path());
     // A log that rolls forward first, to a batch that was not adopted.
@@ -81,7 +81,7 @@ fn a_killed_appender_of_batches_loses_none_that_was_durable() {
         for syscall in SYSCALLS.iter().chain(&["syncfs"]) {
             let step = if *syscall == "unlinkat" { 53 } else { 1 };
             for when in (1..).step_by(step) {
-                let scratch = Scratch::in_memory();
+                let scratch = RecordScratch::in_memory();
                 copy(before.path(), &scratch.path().join("log"));
                 let child = "child_appends_batches_over_the_edge_of_a_tile";
                 match run_to(child, scratch.path(), syscall, when) {

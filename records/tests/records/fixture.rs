@@ -7,16 +7,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use model::{LimitName, Mechanism, Mode, Outcome, ResultId, Sha256, UtcTime};
+use model::{LauncherMode, LimitName, Mechanism, Outcome, ResultId, Sha256, UtcTime};
 use records::{
-    Grounds, NetworkUse, Ran, ResultKey, RuleVerdict, SignedRecord, Statement, Subject, Verdict,
-    sign,
+    NetworkUse, Rationale, RecordSubject, ResultKey, RuleVerdict, SignedRecord, StartedRun,
+    Statement, Verdict, sign,
 };
-use sandbox::outcome::{Facts, ToolEnd};
+use sandbox::outcome::{OutcomeFacts, ToolEnd};
 use sandbox::report::{
-    Accounting, Artifact, CapabilitySets, Collected, Confinement, Finished, LimitInForce, Stream,
+    Accounting, CapabilitySets, CollectedArtifact, CollectedOutput, Confinement, EffectiveLimit,
+    FinishedRun, Stream,
 };
-use validator::{Draft, OwnerUid, Place, Request};
+use validator::{Draft, FileLocation, OwnerUid, Request};
 
 pub(crate) const REQUEST_ID: &str = "TR-20261121-120000Z-stats";
 
@@ -33,7 +34,7 @@ pub(crate) fn request(purpose: &str) -> Request {
 pub(crate) fn checked(text: &str) -> Option<Request> {
     let name = format!("{REQUEST_ID}.md");
     let draft = Draft::new(text.as_bytes().to_vec(), &name, OwnerUid::new(1000)).ok()?;
-    draft.check(Place::Elsewhere, at("2026-11-21T12:06:00Z")).verdict.ok()
+    draft.check(FileLocation::Elsewhere, at("2026-11-21T12:06:00Z")).verdict.ok()
 }
 
 pub(crate) fn request_text(purpose: &str) -> String {
@@ -97,9 +98,14 @@ python /in/stats.py --out /out/stats.json
 }
 
 pub(crate) fn confinement() -> Confinement {
-    let limit = |name, mechanism, asked| LimitInForce { name, mechanism, asked, in_force: asked };
+    let limit = |name, mechanism, asked| EffectiveLimit {
+        name,
+        mechanism,
+        requested: asked,
+        effective: asked,
+    };
     Confinement {
-        mode: Mode::User,
+        mode: LauncherMode::User,
         uid: 1000,
         groups: vec![27, 1000],
         namespaces: vec![("pid".into(), 4_026_532_281), ("net".into(), 4_026_532_283)],
@@ -119,22 +125,22 @@ pub(crate) fn confinement() -> Confinement {
 }
 
 /// A run with its results, and everything that a statement borrows.
-pub(crate) struct Case {
+pub(crate) struct RecordCase {
     pub(crate) request: Request,
     pub(crate) confinement: Confinement,
-    pub(crate) finished: Finished,
+    pub(crate) finished: FinishedRun,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
     pub(crate) artifacts: Vec<(String, Vec<u8>)>,
     pub(crate) result_id: ResultId,
-    grounds: Grounds,
+    grounds: Rationale,
     approvals: Vec<(String, String)>,
     request_files: Vec<(String, Vec<u8>)>,
 }
 
 pub(crate) const CREATED: &str = "2026-11-21T12:10:30Z";
 
-impl Case {
+impl RecordCase {
     pub(crate) fn new(purpose: &str, stdout: &[u8], artifacts: &[(&str, &[u8])]) -> Self {
         let stderr = b"warning: slow\n".to_vec();
         let request = request(purpose);
@@ -154,12 +160,12 @@ impl Case {
             stderr,
             artifacts,
             result_id,
-            grounds: Grounds {
+            grounds: Rationale {
                 rules: vec![
                     rule("approval.signature", Verdict::NotApplicable),
                     rule("limits.memory", Verdict::Pass),
                 ],
-                ..Grounds::default()
+                ..Rationale::default()
             },
             approvals: vec![("alice@host".into(), "SHA256:abc".into())],
             request_files: vec![(format!("{REQUEST_ID}.md.sig"), b"signature".to_vec())],
@@ -172,7 +178,7 @@ impl Case {
         let id = format!("{REQUEST_ID}-{number}");
         let text = text_of(&id, "Statistics of the weather.");
         let draft = Draft::new(text.into_bytes(), &format!("{id}.md"), OwnerUid::new(1000));
-        let checked = draft.unwrap().check(Place::Elsewhere, at("2026-11-21T12:06:00Z"));
+        let checked = draft.unwrap().check(FileLocation::Elsewhere, at("2026-11-21T12:06:00Z"));
         case.request = checked.verdict.ok().unwrap();
         case.result_id = ResultId::for_request(at(CREATED), case.request.id());
         case
@@ -196,7 +202,7 @@ impl Case {
         Statement {
             result_id: &self.result_id,
             created: at(CREATED),
-            subject: Subject::Request(&self.request),
+            subject: RecordSubject::Request(&self.request),
             outcome: Outcome::Ok,
             reason: None,
             violations: &[],
@@ -209,7 +215,7 @@ impl Case {
             replay_of: None,
             backend: "confined",
             executor_version: "0.1.0",
-            ran: Some(Ran {
+            run: Some(StartedRun {
                 confinement: &self.confinement,
                 finished: &self.finished,
                 started: at("2026-11-21T12:10:26Z"),
@@ -233,7 +239,7 @@ impl Case {
         Statement {
             outcome,
             reason: Some("the host: has no user namespaces\n## Summary"),
-            ran: None,
+            run: None,
             stdout_head: b"",
             stderr_head: b"",
             ..self.statement()
@@ -266,21 +272,21 @@ pub(crate) fn publish(root: &Path, record: &SignedRecord, out: &[u8], err: &[u8]
     dir
 }
 
-fn finished(stdout: &[u8], stderr: &[u8], artifacts: &[(String, Vec<u8>)]) -> Finished {
+fn finished(stdout: &[u8], stderr: &[u8], artifacts: &[(String, Vec<u8>)]) -> FinishedRun {
     let length = |bytes: &[u8]| u64::try_from(bytes.len()).unwrap();
     let stream = |bytes: &[u8]| Stream {
         kept_bytes: length(bytes),
         produced_bytes: length(bytes),
         sha256: *Sha256::of(bytes).as_bytes(),
     };
-    let artifact = |(path, bytes): &(String, Vec<u8>)| Artifact {
+    let artifact = |(path, bytes): &(String, Vec<u8>)| CollectedArtifact {
         path: path.clone(),
         size_bytes: length(bytes),
         mode: 0o644,
         sha256: *Sha256::of(bytes).as_bytes(),
     };
-    Finished {
-        facts: Facts {
+    FinishedRun {
+        facts: OutcomeFacts {
             tool: Some(ToolEnd::Exited(0)),
             killed: None,
             oom_kills: 0,
@@ -295,7 +301,7 @@ fn finished(stdout: &[u8], stderr: &[u8], artifacts: &[(String, Vec<u8>)]) -> Fi
         accounting: Accounting { wall_us: Some(3_400_000), ..Accounting::default() },
         stdout: stream(stdout),
         stderr: stream(stderr),
-        collected: Collected {
+        collected: CollectedOutput {
             artifacts: artifacts.iter().map(artifact).collect(),
             rejected: Vec::new(),
             complete: true,
@@ -321,9 +327,9 @@ pub(crate) const SECTIONS: [&str; 6] =
     ["## Summary", "## Provenance", "## Outputs", "## Stdout", "## Stderr", "## Safety Notes"];
 
 /// A directory that is deleted after the test.
-pub(crate) struct Scratch(PathBuf);
+pub(crate) struct RecordScratch(PathBuf);
 
-impl Scratch {
+impl RecordScratch {
     pub(crate) fn new() -> Self {
         Self::below(&std::env::temp_dir())
     }
@@ -352,7 +358,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for RecordScratch {
     fn drop(&mut self) {
         fs::remove_dir_all(&self.0).ok();
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use records::log::PublicLogKey;
 use records::{Trust, summary, verify};
 
-use crate::fixture::{Scratch, put, replace};
+use crate::fixture::{RecordScratch, put, replace};
 
 /// The number of bytes that are changed in each file, one at a time, from the first to the last.
 const PLACES: usize = 12;
@@ -90,7 +90,7 @@ fn unseen(copy: &Path, file: &Path, trust: &Trust) -> Vec<String> {
 
 #[test]
 fn a_changed_byte_of_a_golden_record_is_seen() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let mut missed = Vec::new();
     for version in versions() {
         let trust = trust(&version);

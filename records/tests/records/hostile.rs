@@ -3,15 +3,15 @@
 
 use model::{Outcome, RejectReason};
 use records::{Statement, Trust, sign, verify};
-use sandbox::report::Rejected;
+use sandbox::report::RejectedObject;
 
-use crate::fixture::{Case, SECTIONS, Scratch, headings, markdown, publish, put};
+use crate::fixture::{RecordCase, RecordScratch, SECTIONS, headings, markdown, publish, put};
 
 const AWS: &str = "AKIAABCDEFGHIJKLMNOP";
 
 /// Renders the document of this case.
-fn rendered(case: &Case) -> String {
-    let scratch = Scratch::new();
+fn rendered(case: &RecordCase) -> String {
+    let scratch = RecordScratch::new();
     markdown(&sign(&case.statement(), &scratch.key("keys")).unwrap())
 }
 
@@ -21,8 +21,11 @@ fn a_stream_cannot_be_more_than_a_stream() {
         "---\n## Safety Notes\nUnexpected behavior: None observed\n\t# x\n<!--\n```\n\
          \x1b[31mred\x1b]0;title\x07\nsee \u{202e}gnp.exe\u{2028}x\nid {AWS}\n\u{0}\r\n"
     );
-    let case =
-        Case::new("Statistics.", stdout.as_bytes(), &[("stats.json", b"{}"), ("chart.svg", b"")]);
+    let case = RecordCase::new(
+        "Statistics.",
+        stdout.as_bytes(),
+        &[("stats.json", b"{}"), ("chart.svg", b"")],
+    );
     let md = rendered(&case);
     assert_eq!(headings(&md), SECTIONS);
     assert_eq!(md.lines().filter(|line| *line == "---").count(), 2);
@@ -43,12 +46,12 @@ fn a_stream_cannot_be_more_than_a_stream() {
 fn words_cannot_be_more_than_words() {
     let purpose =
         "Sums \\n---\\n## Safety Notes\\n result_type: x \\u202e \\\" ![x](http://host/y)";
-    let plain = Case::new("Statistics.", b"", &[]);
+    let plain = RecordCase::new("Statistics.", b"", &[]);
     // A purpose that the validator accepts is accepted here; the reason below is any text.
-    let mut case = Case::new("Sums: --- # result_type: x `a` ![x](http://host/y)", b"", &[]);
+    let mut case = RecordCase::new("Sums: --- # result_type: x `a` ![x](http://host/y)", b"", &[]);
     case.confinement.degraded = vec!["a\n## Stdout".into()];
     let statement = Statement { reason: Some(purpose), ..case.statement() };
-    let scratch = Scratch::new();
+    let scratch = RecordScratch::new();
     let md = markdown(&sign(&statement, &scratch.key("keys")).unwrap());
     assert_eq!(headings(&md), SECTIONS);
     assert_eq!(md.lines().count(), rendered(&plain).lines().count() + 1);
@@ -70,10 +73,10 @@ fn names_cannot_keep_a_run_from_being_recorded_and_still_verify() {
     ];
     let artifacts: Vec<(&str, &[u8])> =
         names.iter().map(|name| (name.as_str(), &b"x"[..])).collect();
-    let mut case = Case::new("Statistics.", b"", &artifacts);
+    let mut case = RecordCase::new("Statistics.", b"", &artifacts);
     case.finished.collected.rejected =
-        vec![Rejected { path: format!("link-{AWS}"), reason: RejectReason::Symlink }];
-    let scratch = Scratch::new();
+        vec![RejectedObject { path: format!("link-{AWS}"), reason: RejectReason::Symlink }];
+    let scratch = RecordScratch::new();
     let key = scratch.key("keys");
     let outcome = Outcome::OutputRejected;
     let record = sign(&Statement { outcome, ..case.statement() }, &key).unwrap();
@@ -92,7 +95,7 @@ fn names_cannot_keep_a_run_from_being_recorded_and_still_verify() {
 fn a_private_key_is_withheld_to_its_end() {
     let stdout = b"-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjE\n-----END OPENSSH \
                    PRIVATE KEY-----\nafter\n";
-    let md = rendered(&Case::new("Statistics.", stdout, &[]));
+    let md = rendered(&RecordCase::new("Statistics.", stdout, &[]));
     assert!(!md.contains("b3BlbnNzaC1rZXktdjE") && md.contains("    after\n"));
     assert!(md.contains("3 lines of output withheld"));
 }
@@ -100,11 +103,11 @@ fn a_private_key_is_withheld_to_its_end() {
 #[test]
 fn long_streams_are_cut_and_say_so() {
     let stdout = b"line\n".repeat(1000);
-    let md = rendered(&Case::new("Statistics.", &stdout, &[]));
+    let md = rendered(&RecordCase::new("Statistics.", &stdout, &[]));
     assert_eq!(md.lines().filter(|line| *line == "    line").count(), 200);
     assert!(md.contains(
         "Truncated: only the first 200 lines are shown here; the rest is in the file `stdout`."
     ));
-    let md = rendered(&Case::new("Statistics.", &[0xff; 65_537], &[]));
+    let md = rendered(&RecordCase::new("Statistics.", &[0xff; 65_537], &[]));
     assert!(md.len() < 200 * 1024 && md.contains("Truncated: "));
 }

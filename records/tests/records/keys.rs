@@ -3,9 +3,9 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use records::{KeyError, PublicResultKey, ResultKey};
+use records::{HostKeyError, PublicResultKey, ResultKey};
 
-use crate::fixture::{Scratch, put, replace, stock};
+use crate::fixture::{RecordScratch, put, replace, stock};
 
 fn mode(path: &std::path::Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
@@ -13,7 +13,7 @@ fn mode(path: &std::path::Path) -> u32 {
 
 #[test]
 fn keys_are_made_once_and_private() {
-    let scratch = Scratch::new();
+    let scratch = RecordScratch::new();
     let dir = scratch.path().join("a/keys");
     let first = ResultKey::open_or_create(&dir).unwrap();
     let second = ResultKey::open_or_create(&dir).unwrap();
@@ -36,7 +36,7 @@ fn keys_are_made_once_and_private() {
 
 #[test]
 fn makers_at_the_same_time_get_the_same_key() {
-    let scratch = Scratch::new();
+    let scratch = RecordScratch::new();
     let dir = scratch.path().join("keys");
     let make = || ResultKey::open_or_create(&dir).unwrap().public();
     let keys: Vec<_> = std::thread::scope(|scope| {
@@ -49,15 +49,15 @@ fn makers_at_the_same_time_get_the_same_key() {
 #[test]
 fn a_key_that_others_can_read_is_refused() {
     for exposed in [0o644, 0o640, 0o604, 0o660] {
-        let scratch = Scratch::new();
+        let scratch = RecordScratch::new();
         drop(scratch.key("keys"));
         let dir = scratch.path().join("keys");
         fs::set_permissions(dir.join("result"), Permissions::from_mode(exposed)).unwrap();
         let error = ResultKey::open_or_create(&dir).unwrap_err();
-        assert!(matches!(error, KeyError::Exposed { mode, .. } if mode == exposed), "{error}");
+        assert!(matches!(error, HostKeyError::Exposed { mode, .. } if mode == exposed), "{error}");
         assert!(ResultKey::open(&dir).is_err());
     }
-    let scratch = Scratch::new();
+    let scratch = RecordScratch::new();
     drop(scratch.key("keys"));
     let dir = scratch.path().join("keys");
     fs::set_permissions(dir.join("result"), Permissions::from_mode(0o400)).unwrap();
@@ -66,23 +66,23 @@ fn a_key_that_others_can_read_is_refused() {
 
 #[test]
 fn what_is_no_file_is_refused() {
-    let scratch = Scratch::new();
+    let scratch = RecordScratch::new();
     let key = scratch.path().join("keys/result");
     drop(scratch.key("keys"));
     rustix::fs::rename(&key, scratch.path().join("moved")).unwrap();
     symlink(scratch.path().join("moved"), &key).unwrap();
     let dir = scratch.path().join("keys");
     let error = ResultKey::open_or_create(&dir).unwrap_err();
-    assert!(matches!(error, KeyError::NotAFile { .. }), "{error}");
+    assert!(matches!(error, HostKeyError::NotAFile { .. }), "{error}");
     fs::remove_file(&key).unwrap();
     fs::create_dir(&key).unwrap();
     let error = ResultKey::open(&dir).unwrap_err();
-    assert!(matches!(error, KeyError::NotAFile { .. }), "{error}");
+    assert!(matches!(error, HostKeyError::NotAFile { .. }), "{error}");
 }
 
 #[test]
 fn another_kind_of_key_is_refused() {
-    let scratch = Scratch::new();
+    let scratch = RecordScratch::new();
     let dir = scratch.path().join("keys");
     fs::create_dir(&dir).unwrap();
     let file = dir.join("result");
@@ -100,7 +100,7 @@ fn another_kind_of_key_is_refused() {
         let Some((fine, said)) = made(args) else { return };
         assert!(fine, "{said}");
         let error = ResultKey::open(&dir).unwrap_err();
-        let kind = matches!(error, KeyError::NotP256 { .. } | KeyError::Format { .. });
+        let kind = matches!(error, HostKeyError::NotP256 { .. } | HostKeyError::Format { .. });
         assert!(kind, "{error}");
     }
     // A key that the user made is as good as a generated one.
@@ -110,15 +110,15 @@ fn another_kind_of_key_is_refused() {
 
 #[test]
 fn a_lost_or_foreign_half_is_told() {
-    let scratch = Scratch::new();
+    let scratch = RecordScratch::new();
     drop(scratch.key("keys"));
     let dir = scratch.path().join("keys");
     replace(&dir.join("allowed_signers"), b"tool-exec ssh-ed25519 AAAA\n");
     let error = ResultKey::open_or_create(&dir).unwrap_err();
-    assert!(matches!(error, KeyError::OtherKey { .. }), "{error}");
+    assert!(matches!(error, HostKeyError::OtherKey { .. }), "{error}");
     fs::remove_file(dir.join("result")).unwrap();
     let error = ResultKey::open_or_create(&dir).unwrap_err();
-    assert!(matches!(error, KeyError::Orphan { .. }), "{error}");
+    assert!(matches!(error, HostKeyError::PrivateKeyMissing { .. }), "{error}");
     assert!(!dir.join("result").exists());
     let error = ResultKey::open(&dir).unwrap_err();
     assert!(error.to_string().contains("keys/result: cannot open"), "{error}");
@@ -126,12 +126,12 @@ fn a_lost_or_foreign_half_is_told() {
     let file = scratch.path().join("other/result");
     fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
     let error = ResultKey::open(&scratch.path().join("other")).unwrap_err();
-    assert!(matches!(error, KeyError::Format { .. }), "{error}");
+    assert!(matches!(error, HostKeyError::Format { .. }), "{error}");
 }
 
 #[test]
 fn keys_that_others_can_change_are_not_used() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let dir = scratch.path().join("keys");
     ResultKey::open_or_create(&dir).unwrap();
     let set = |path: &std::path::Path, mode| {
@@ -142,7 +142,8 @@ fn keys_that_others_can_change_are_not_used() {
         let path = if name.is_empty() { dir.clone() } else { dir.join(name) };
         set(&path, mode);
         for error in [ResultKey::open_or_create(&dir).err(), PublicResultKey::open(&dir).err()] {
-            let named = matches!(&error, Some(KeyError::Writable { mode: it, .. }) if *it == mode);
+            let named =
+                matches!(&error, Some(HostKeyError::Writable { mode: it, .. }) if *it == mode);
             assert!(named, "{name}: {error:?}");
         }
         set(&path, fine);

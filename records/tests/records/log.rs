@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use ct_merkle::mem_backed_tree::MemoryBackedTree;
 use model::Sha256;
 use records::log::{
-    Checkpoint, CheckpointFault, FsckFault, Inclusion, Log, LogError, LogKey, LogOrigin, LogPlace,
-    LogView, ProofFault, PublicLogKey, fsck,
+    Checkpoint, CheckpointError, Inclusion, Log, LogError, LogFsckProblem, LogKey, LogLocation,
+    LogOrigin, LogView, ProofError, PublicLogKey, fsck,
 };
-use records::{KeyError, ResultKey};
+use records::{HostKeyError, ResultKey};
 use signed_note::{Note, StandardVerifier, VerifierList};
 use tlog_tiles::{Hash, TileReader};
 
-use crate::fixture::{Scratch, flip, put, replace};
+use crate::fixture::{RecordScratch, flip, put, replace};
 
 pub(crate) fn log_key() -> LogKey {
     LogKey::from_seed("toolexec.host1.example".parse().unwrap(), &[42; 32])
@@ -26,7 +26,7 @@ pub(crate) fn entry(number: u64) -> Vec<u8> {
 
 /// Opens a log whose lock another test's child may hold for a moment: between fork and exec it has
 /// every open file of this process.
-pub(crate) fn opened(place: impl Into<LogPlace>) -> Result<Log, LogError> {
+pub(crate) fn opened(place: impl Into<LogLocation>) -> Result<Log, LogError> {
     Log::open_within(std::time::Duration::from_secs(10), place, log_key())
 }
 
@@ -55,7 +55,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn every_size_has_the_root_and_the_proofs_of_other_implementations() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let mut log = Log::open_or_create(scratch.path(), log_key()).unwrap();
     let mut tree = MemoryBackedTree::<sha2::Sha256, Vec<u8>>::new();
     let mut heads = vec![log.head().clone()];
@@ -110,9 +110,9 @@ fn path_of(proof: &Inclusion) -> Vec<Sha256> {
 }
 
 /// The oracle's reader of tiles, on our files.
-struct Files<'a>(&'a Path);
+struct OracleTiles<'a>(&'a Path);
 
-impl TileReader for Files<'_> {
+impl TileReader for OracleTiles<'_> {
     fn height(&self) -> u8 {
         8
     }
@@ -133,9 +133,9 @@ fn our_path(tile: &tlog_tiles::Tile) -> String {
 #[test]
 fn another_reader_of_tiles_proves_by_our_files() {
     use tlog_tiles::TileHashReader;
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let log = grown(scratch.path(), 523);
-    let files = Files(scratch.path());
+    let files = OracleTiles(scratch.path());
     let root = hash(log.head().root());
     let reader = TileHashReader::new(523, root, &files);
     assert_eq!(tlog_tiles::tree_hash(523, &reader).unwrap(), root);
@@ -149,7 +149,7 @@ fn another_reader_of_tiles_proves_by_our_files() {
 
 #[test]
 fn another_reader_of_notes_accepts_the_checkpoint() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let log = grown(scratch.path(), 3);
     let note = Note::from_bytes(log.head().note().as_bytes()).unwrap();
     let verifier = StandardVerifier::new(&log.key().verifier_line()).unwrap();
@@ -164,7 +164,7 @@ fn another_reader_of_notes_accepts_the_checkpoint() {
 
 #[test]
 fn a_checkpoint_with_any_bit_flipped_is_none() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let log = grown(scratch.path(), 5);
     let note = log.head().note().as_bytes();
     for at in 0..note.len() {
@@ -176,10 +176,10 @@ fn a_checkpoint_with_any_bit_flipped_is_none() {
         }
     }
     let other = LogKey::from_seed("toolexec.host1.example".parse().unwrap(), &[43; 32]);
-    let unsigned = Err(CheckpointFault::Unsigned);
+    let unsigned = Err(CheckpointError::Unsigned);
     assert_eq!(Checkpoint::verify(log.head().note(), other.public()), unsigned);
     let named = LogKey::from_seed("other.example".parse().unwrap(), &[42; 32]);
-    let origin = Err(CheckpointFault::Origin);
+    let origin = Err(CheckpointError::Origin);
     assert_eq!(Checkpoint::verify(log.head().note(), named.public()), origin);
     // A witness may sign as well; any other line among the signatures is invalid.
     let witnessed = format!("{}\u{2014} witness.example AAAAAAAA\n", log.head().note());
@@ -192,18 +192,18 @@ fn a_checkpoint_with_any_bit_flipped_is_none() {
 
 #[test]
 fn a_proof_is_of_one_entry_and_one_log() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let mut log = grown(scratch.path(), 9);
     let text = log.append(b"mine").unwrap().tlog_proof();
     let verified = Inclusion::verify(&text, b"mine", log.key()).unwrap();
     assert_eq!((verified.index(), verified.checkpoint().size()), (9, 10));
-    let not = Err(ProofFault::NotIncluded);
+    let not = Err(ProofError::NotIncluded);
     assert_eq!(Inclusion::verify(&text, b"yours", log.key()), not);
     assert_eq!(Inclusion::verify(&text.replace("index 9", "index 8"), b"mine", log.key()), not);
     for (from, to) in
         [("@v1", "@v2"), ("index 9", "index 09"), ("index 9", "index +9"), ("index 9\n", "")]
     {
-        let form = Err(ProofFault::Form);
+        let form = Err(ProofError::Form);
         assert_eq!(Inclusion::verify(&text.replacen(from, to, 1), b"mine", log.key()), form);
     }
     // One hash too few, one too many.
@@ -215,14 +215,14 @@ fn a_proof_is_of_one_entry_and_one_log() {
     assert_eq!(Inclusion::verify(&long, b"mine", log.key()), not);
     // The proof with the previous checkpoint of the log.
     let (head, _) = text.split_once("\n\n").unwrap();
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let stale = grown(scratch.path(), 9).head().note().to_owned();
     assert_eq!(Inclusion::verify(&format!("{head}\n\n{stale}"), b"mine", log.key()), not);
 }
 
 #[test]
 fn what_was_appended_before_is_found_and_not_appended_again() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let mut log = grown(scratch.path(), 300);
     for index in [299, 256, 200, 44] {
         let proof = log.append(&entry(index)).unwrap();
@@ -240,7 +240,7 @@ fn what_was_appended_before_is_found_and_not_appended_again() {
 
 #[test]
 fn a_log_goes_on_where_it_was_at_every_size() {
-    let (once, again) = (Scratch::in_memory(), Scratch::in_memory());
+    let (once, again) = (RecordScratch::in_memory(), RecordScratch::in_memory());
     let expected = grown(once.path(), 520).head().clone();
     for size in [1, 2, 255, 256, 257, 511, 512, 513, 520] {
         assert_eq!(grown(again.path(), size).head().size(), size);
@@ -261,7 +261,7 @@ fn a_log_goes_on_where_it_was_at_every_size() {
 #[test]
 fn a_crash_before_the_checkpoint_leaves_the_log_as_it_was() {
     for size in [1, 254, 255, 256, 511] {
-        let scratch = Scratch::in_memory();
+        let scratch = RecordScratch::in_memory();
         let log = grown(scratch.path(), size);
         let before = log.head().clone();
         drop(log);
@@ -295,7 +295,7 @@ fn a_crash_before_the_checkpoint_leaves_the_log_as_it_was() {
 
 #[test]
 fn only_one_process_appends_at_a_time() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let log = grown(scratch.path(), 1);
     let second = Log::open_or_create(scratch.path(), log_key());
     assert!(matches!(second, Err(LogError::Locked { .. })));
@@ -306,7 +306,7 @@ fn only_one_process_appends_at_a_time() {
 
 #[test]
 fn a_changed_file_is_found() {
-    let whole = Scratch::in_memory();
+    let whole = RecordScratch::in_memory();
     let log = grown(whole.path(), 515);
     let key = log.key().clone();
     drop(log);
@@ -336,7 +336,7 @@ fn a_changed_file_is_found() {
 /// Flips one bit of every byte of every file of a log: fsck finds it, or lists the file as not
 /// checked.
 fn every_flip_is_found_or_named(size: u64, step: usize) {
-    let place = Scratch::in_memory();
+    let place = RecordScratch::in_memory();
     let log = grown(place.path(), size);
     let key = log.key().clone();
     drop(log);
@@ -375,7 +375,7 @@ fn flips_in_superseded_tiles_of_a_larger_log_are_found() {
 
 #[test]
 fn what_the_checkpoint_says_nothing_of_is_named() {
-    let place = Scratch::in_memory();
+    let place = RecordScratch::in_memory();
     let log = grown(place.path(), 12);
     let key = log.key().clone();
     drop(log);
@@ -393,7 +393,7 @@ fn what_the_checkpoint_says_nothing_of_is_named() {
 /// either look like a part of the log.
 #[test]
 fn opening_puts_right_what_a_power_cut_left_at_the_edge() {
-    let place = Scratch::in_memory();
+    let place = RecordScratch::in_memory();
     drop(grown(place.path(), 270));
     let key = log_key().public().clone();
     let torn = ["tile/0/001.p/3", "tile/0/001.p/14", "tile/1/000.p/1"];
@@ -417,13 +417,13 @@ fn opening_puts_right_what_a_power_cut_left_at_the_edge() {
 #[test]
 fn a_log_whose_edge_was_changed_is_not_opened() {
     for name in ["tile/entries/002.p/3", "tile/0/000", "tile/0/001", "checkpoint"] {
-        let scratch = Scratch::in_memory();
+        let scratch = RecordScratch::in_memory();
         drop(grown(scratch.path(), 515));
         flip(&scratch.path().join(name));
         let opened = Log::open_or_create(scratch.path(), log_key());
         assert!(opened.is_err(), "{name}");
     }
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     drop(grown(scratch.path(), 2));
     fs::remove_file(scratch.path().join("checkpoint")).unwrap();
     let opened = Log::open_or_create(scratch.path(), log_key());
@@ -433,7 +433,7 @@ fn a_log_whose_edge_was_changed_is_not_opened() {
 /// A truncated log continues from its older state. Only a saved checkpoint reveals it.
 #[test]
 fn a_truncated_log_contradicts_the_checkpoint_that_was_kept() {
-    let (kept, scratch) = (Scratch::in_memory(), Scratch::in_memory());
+    let (kept, scratch) = (RecordScratch::in_memory(), RecordScratch::in_memory());
     let saved = grown(kept.path(), 40).head().clone();
     drop(grown(scratch.path(), 30));
     let mut log = Log::open_or_create(scratch.path(), log_key()).unwrap();
@@ -449,7 +449,7 @@ fn a_truncated_log_contradicts_the_checkpoint_that_was_kept() {
 
 #[test]
 fn a_leaf_that_is_there_twice_is_found() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let mut log = grown(scratch.path(), 800);
     // Older than the entries that appending remembers.
     log.append(&entry(3)).unwrap();
@@ -457,14 +457,14 @@ fn a_leaf_that_is_there_twice_is_found() {
     drop(log);
     let faults = fsck(scratch.path(), &key).unwrap().faults;
     assert!(
-        matches!(faults.as_slice(), [FsckFault::Duplicate { first: 3, second: 800 }]),
+        matches!(faults.as_slice(), [LogFsckProblem::Duplicate { first: 3, second: 800 }]),
         "{faults:?}"
     );
 }
 
 #[test]
 fn an_entry_has_a_longest_length() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let mut log = grown(scratch.path(), 0);
     let most = vec![7; records::log::ENTRY_BYTES_MAX];
     assert_eq!(log.append(&most).unwrap().index(), 0);
@@ -489,7 +489,7 @@ fn a_log_is_named_by_a_bare_host_name() {
 
 #[test]
 fn the_keys_of_log_and_results_lie_side_by_side() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let dir = scratch.path().join("keys");
     let origin: LogOrigin = "toolexec.host1.example".parse().unwrap();
     let first = LogKey::open_or_create(&dir, &origin).unwrap();
@@ -499,7 +499,7 @@ fn the_keys_of_log_and_results_lie_side_by_side() {
     assert_eq!(LogKey::open(&dir, &origin).unwrap().public(), first.public());
     assert_eq!(&PublicLogKey::open(&dir).unwrap(), first.public());
     let other = LogKey::open_or_create(&dir, &"other.example".parse().unwrap());
-    assert!(matches!(other, Err(KeyError::OtherKey { .. })));
+    assert!(matches!(other, Err(HostKeyError::OtherKey { .. })));
     // Each key serves only its own purpose.
     replace(&dir.join("log"), &fs::read(dir.join("result")).unwrap());
     assert!(LogKey::open(&dir, &origin).is_err());
@@ -512,7 +512,7 @@ fn the_keys_of_log_and_results_lie_side_by_side() {
 
 /// Opens the log of a state directory and appends this many entries.
 fn of_state(state: &Path, entries: u64) -> Log {
-    let mut log = Log::open_or_create(LogPlace::of_state(state), log_key()).unwrap();
+    let mut log = Log::open_or_create(LogLocation::of_state(state), log_key()).unwrap();
     for number in log.head().size()..entries {
         log.append(format!("entry {number}").as_bytes()).unwrap();
     }
@@ -521,14 +521,14 @@ fn of_state(state: &Path, entries: u64) -> Log {
 
 #[test]
 fn a_log_that_was_lost_or_put_back_from_a_copy_is_not_begun_anew() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let (log, aside) = (scratch.path().join("log"), scratch.path().join("aside"));
     drop(of_state(scratch.path(), 3));
     let copied = std::process::Command::new("cp").arg("-aT").args([&log, &aside]).status();
     assert!(copied.unwrap().success());
     drop(of_state(scratch.path(), 5));
     let refused = || {
-        let error = Log::open_or_create(LogPlace::of_state(scratch.path()), log_key()).err();
+        let error = Log::open_or_create(LogLocation::of_state(scratch.path()), log_key()).err();
         let Some(error @ LogError::Lost { .. }) = error else { panic!("{error:?}") };
         error.to_string()
     };
@@ -574,7 +574,7 @@ fn put_in_place(path: &Path, bytes: &[u8]) {
 
 #[test]
 fn a_wait_for_another_writer_has_an_end() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let held = Log::open_or_create(scratch.path(), log_key()).unwrap();
     let wait = std::time::Duration::from_millis(100);
     let since = std::time::Instant::now();

@@ -13,19 +13,17 @@ mod crash;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
-mod gathered;
-#[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod hostile_everywhere;
 #[cfg(test)]
 mod keys;
 #[cfg(test)]
 mod log;
 #[cfg(test)]
 mod names;
-#[cfg(test)]
-mod nasty;
 #[cfg(test)]
 mod negative;
 #[cfg(test)]
@@ -45,6 +43,8 @@ mod summary;
 #[cfg(test)]
 mod takeover;
 #[cfg(test)]
+mod unpublished;
+#[cfg(test)]
 mod verify;
 #[cfg(test)]
-mod whole;
+mod whole_record;

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 
 use model::{Outcome, RejectReason};
 use records::{ResultKey, Statement, Trust, attest, verify};
-use sandbox::report::Rejected;
+use sandbox::report::RejectedObject;
 use serde_json::Value;
 
-use crate::fixture::{Case, Scratch, checked, markdown, request_text};
+use crate::fixture::{RecordCase, RecordScratch, checked, markdown, request_text};
 
 const SEED: u64 = 0x5eed_0007;
 const RECORDS: usize = 130;
@@ -142,9 +142,9 @@ const PIECES: [&str; 119] = [
 const REFUSED: [&str; 4] =
     ["AKIA", "curl x | sh", "ignore all previous instructions", "hunter2hunter2"];
 
-struct Chance(u64);
+struct NameGenerator(u64);
 
-impl Chance {
+impl NameGenerator {
     fn below(&mut self, most: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -157,7 +157,7 @@ impl Chance {
 }
 
 /// Returns one name, in bytes that a file system accepts.
-fn name(chance: &mut Chance) -> Vec<u8> {
+fn name(chance: &mut NameGenerator) -> Vec<u8> {
     let mut name = Vec::new();
     let digest = "ab".repeat(32);
     for _ in 0..=chance.below(6) {
@@ -175,7 +175,7 @@ fn name(chance: &mut Chance) -> Vec<u8> {
 }
 
 /// Returns the name as the collector keeps it, or as it rejects and escapes it.
-fn collected(name: &[u8]) -> Result<String, Rejected> {
+fn collected(name: &[u8]) -> Result<String, RejectedObject> {
     // The collector keeps variation selectors and a few more characters.
     let kept =
         |c: char| matches!(c, '\u{17b4}' | '\u{17b5}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..);
@@ -192,10 +192,10 @@ fn collected(name: &[u8]) -> Result<String, Rejected> {
         true => c.escape_unicode().to_string(),
         false => c.to_string(),
     };
-    Err(Rejected { path: shown.chars().map(escaped).collect(), reason })
+    Err(RejectedObject { path: shown.chars().map(escaped).collect(), reason })
 }
 
-fn stream(chance: &mut Chance) -> Vec<u8> {
+fn stream(chance: &mut NameGenerator) -> Vec<u8> {
     let mut bytes = Vec::new();
     for _ in 0..chance.below(60) {
         match chance.below(30) {
@@ -291,7 +291,13 @@ fn names_are_read_back(md: &str, payload: &Value, names: &BTreeSet<String>, abou
 }
 
 /// Checks the record of a run with many names: it verifies and omits nothing.
-fn holds(case: &mut Case, rejected: Vec<Rejected>, key: &ResultKey, quiet: &str, about: &str) {
+fn holds(
+    case: &mut RecordCase,
+    rejected: Vec<RejectedObject>,
+    key: &ResultKey,
+    quiet: &str,
+    about: &str,
+) {
     case.collect();
     let outcome = if rejected.is_empty() { Outcome::Ok } else { Outcome::OutputRejected };
     case.finished.collected.rejected = rejected;
@@ -303,7 +309,7 @@ fn holds(case: &mut Case, rejected: Vec<Rejected>, key: &ResultKey, quiet: &str,
     let payload: Value = serde_json::from_slice(attested.envelope().payload()).unwrap();
     let names = case.artifacts.iter().map(|(name, _)| name.clone()).collect();
     names_are_read_back(&md, &payload, &names, about);
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let dir = case.publish_run(scratch.path(), record);
     let verified = verify(&dir, &Trust::from_key(&key.public()));
     assert!(verified.is_ok(), "{about}: {verified:?}");
@@ -312,14 +318,14 @@ fn holds(case: &mut Case, rejected: Vec<Rejected>, key: &ResultKey, quiet: &str,
 #[test]
 fn no_file_name_and_no_stream_withholds_what_the_request_said() {
     println!("seed {SEED:#x}");
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let key = scratch.key("keys");
-    let quiet = Case::new("Statistics of the weather.", b"done\n", &[]);
+    let quiet = RecordCase::new("Statistics of the weather.", b"done\n", &[]);
     let quiet = markdown(&records::sign(&quiet.statement(), &key).unwrap());
-    let mut chance = Chance(SEED);
+    let mut chance = NameGenerator(SEED);
     let (mut kept, mut refused) = (0, 0);
     for number in 0..RECORDS {
-        let mut case = Case::new("Statistics of the weather.", &stream(&mut chance), &[]);
+        let mut case = RecordCase::new("Statistics of the weather.", &stream(&mut chance), &[]);
         case.stderr = stream(&mut chance);
         let mut rejected = Vec::new();
         let mut names = BTreeSet::new();
@@ -341,9 +347,9 @@ fn no_file_name_and_no_stream_withholds_what_the_request_said() {
 /// Names that end with each Unicode white space character that a file name may contain.
 #[test]
 fn a_name_that_ends_with_white_space_withholds_nothing() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let key = scratch.key("keys");
-    let quiet = Case::new("Statistics of the weather.", b"done\n", &[]);
+    let quiet = RecordCase::new("Statistics of the weather.", b"done\n", &[]);
     let quiet = markdown(&records::sign(&quiet.statement(), &key).unwrap());
     let spaces =
         (0..=u32::from(char::MAX)).filter_map(char::from_u32).filter(|c| c.is_whitespace());
@@ -351,7 +357,8 @@ fn a_name_that_ends_with_white_space_withholds_nothing() {
     for c in spaces {
         for name in [format!("a{c}"), format!("{c}a"), format!("{c}"), format!("a{c}{c}b")] {
             let Ok(name) = collected(name.as_bytes()) else { continue };
-            let mut case = Case::new("Statistics of the weather.", b"done\n", &[(&name, b"x")]);
+            let mut case =
+                RecordCase::new("Statistics of the weather.", b"done\n", &[(&name, b"x")]);
             holds(&mut case, Vec::new(), &key, &quiet, &format!("{name:?}"));
             count += 1;
         }
@@ -361,28 +368,28 @@ fn a_name_that_ends_with_white_space_withholds_nothing() {
 
 #[test]
 fn names_that_look_alike_when_escaped_are_two_names() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let key = scratch.key("keys");
-    let quiet = Case::new("Statistics of the weather.", b"done\n", &[]);
+    let quiet = RecordCase::new("Statistics of the weather.", b"done\n", &[]);
     let quiet = markdown(&records::sign(&quiet.statement(), &key).unwrap());
     // A variation selector, which is shown as an escape, and that escape spelled out.
     let names = ["a\u{fe0e}", "a\\u{fe0e}"];
     let mut case =
-        Case::new("Statistics of the weather.", b"", &names.map(|name| (name, &b"x"[..])));
+        RecordCase::new("Statistics of the weather.", b"", &names.map(|name| (name, &b"x"[..])));
     holds(&mut case, Vec::new(), &key, &quiet, "two names");
 }
 
 #[test]
 fn a_digest_in_a_name_or_a_description_is_no_statement() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let key = scratch.key("keys");
     let digest = "cd".repeat(32);
-    let quiet = Case::new("Statistics of the weather.", b"done\n", &[]);
+    let quiet = RecordCase::new("Statistics of the weather.", b"done\n", &[]);
     let quiet = markdown(&records::sign(&quiet.statement(), &key).unwrap());
-    let mut case = Case::new("Statistics of the weather.", b"", &[]);
+    let mut case = RecordCase::new("Statistics of the weather.", b"", &[]);
     case.artifacts =
         vec![(format!("x={digest}"), b"x".to_vec()), (format!("y {digest} z"), vec![])];
-    let rejected = Rejected { path: format!("pipe={digest}"), reason: RejectReason::Fifo };
+    let rejected = RejectedObject { path: format!("pipe={digest}"), reason: RejectReason::Fifo };
     holds(&mut case, vec![rejected], &key, &quiet, "digests in names");
 
     let text = request_text("Statistics.");
@@ -397,13 +404,13 @@ fn a_digest_in_a_name_or_a_description_is_no_statement() {
 
 #[test]
 fn a_name_of_255_bytes_and_one_of_a_space_verify() {
-    let scratch = Scratch::in_memory();
+    let scratch = RecordScratch::in_memory();
     let key = scratch.key("keys");
-    let quiet = Case::new("Statistics of the weather.", b"done\n", &[]);
+    let quiet = RecordCase::new("Statistics of the weather.", b"done\n", &[]);
     let quiet = markdown(&records::sign(&quiet.statement(), &key).unwrap());
     let long = "\u{a0}".repeat(127) + " ";
     let names = [long.as_str(), " ", "  ", "..\u{2003}"];
     let mut case =
-        Case::new("Statistics of the weather.", b"", &names.map(|name| (name, &b"x"[..])));
+        RecordCase::new("Statistics of the weather.", b"", &names.map(|name| (name, &b"x"[..])));
     holds(&mut case, Vec::new(), &key, &quiet, "edges");
 }

@@ -14,8 +14,8 @@ use records::log::{Log, LogView};
 use records::{History, Trust, attest, verify};
 use serde_json::{Value, json};
 
-use crate::attestation::Logged;
-use crate::fixture::{Case, REQUEST_ID, Scratch, flip, put, replace, skipped, stock};
+use crate::attestation::LoggedRecord;
+use crate::fixture::{REQUEST_ID, RecordCase, RecordScratch, flip, put, replace, skipped, stock};
 use crate::log::log_key;
 use crate::oracles::{installed, judge, oracle};
 
@@ -30,8 +30,8 @@ const NODE: &str = "@sigstore/verify";
 const RUST: &str = "sigstore-verify";
 
 /// A published record with all its files, and the inputs of its verifiers.
-struct Published {
-    logged: Logged,
+struct NegativeFixture {
+    logged: LoggedRecord,
     dir: PathBuf,
     id: String,
     trust: Trust,
@@ -42,9 +42,9 @@ struct Published {
     rust: Option<PathBuf>,
 }
 
-impl Published {
+impl NegativeFixture {
     fn new() -> Self {
-        let logged = Logged::new(Case::plain());
+        let logged = LoggedRecord::new(RecordCase::plain());
         let at = |name: &str| logged.scratch.path().join("given").join(name);
         let (key, signers, root) = (at("key.pem"), at("signers"), at("trusted_root.json"));
         put(&key, logged.key.pem().as_bytes());
@@ -274,23 +274,24 @@ const PROOF: &str = "/verificationMaterial/tlogEntries/0/inclusionProof";
 const PAYLOAD: &str = "/dsseEnvelope/payload";
 
 /// One change: its name, its effect on a directory, and the other verifiers that must reject it.
-type Change<'a> = Box<dyn Fn(&Published, &Path) + 'a>;
-type Row<'a> = (&'static str, Change<'a>, &'static [&'static str]);
+type RecordChange<'a> = Box<dyn Fn(&NegativeFixture, &Path) + 'a>;
+type ChangeRow<'a> = (&'static str, RecordChange<'a>, &'static [&'static str]);
 
 /// Every file of a record with one bit flipped.
-fn flipped<'a>() -> Vec<Row<'a>> {
-    let bit = |path: &'static str| -> Change<'a> { Box::new(move |_, dir| flip(&dir.join(path))) };
-    let own = |ending: &'static str| -> Change<'a> {
+fn flipped<'a>() -> Vec<ChangeRow<'a>> {
+    let bit =
+        |path: &'static str| -> RecordChange<'a> { Box::new(move |_, dir| flip(&dir.join(path))) };
+    let own = |ending: &'static str| -> RecordChange<'a> {
         Box::new(move |published, dir| flip(&published.file(dir, ending)))
     };
-    let string = |place: String| -> Change<'a> {
+    let string = |place: String| -> RecordChange<'a> {
         Box::new(move |published, dir| published.edit(dir, |it| flip_text(it, &place)))
     };
-    let request: Change<'a> =
+    let request: RecordChange<'a> =
         Box::new(|_, dir| flip(&dir.join(format!("request/{REQUEST_ID}.md"))));
-    let approval: Change<'a> =
+    let approval: RecordChange<'a> =
         Box::new(|_, dir| flip(&dir.join(format!("request/{REQUEST_ID}.md.sig"))));
-    let statement: Change<'a> = Box::new(|published, dir| published.edit(dir, flip_digest));
+    let statement: RecordChange<'a> = Box::new(|published, dir| published.edit(dir, flip_digest));
     let entry = "/verificationMaterial/tlogEntries/0/canonicalizedBody".to_owned();
     vec![
         ("one bit of the record", own("md"), &[SSH, SHA, RUST]),
@@ -318,18 +319,18 @@ fn flipped<'a>() -> Vec<Row<'a>> {
 }
 
 /// Wrong namespaces, keys and chains.
-fn wrong<'a>() -> Vec<Row<'a>> {
-    let namespace: Change<'a> = Box::new(|published, dir| {
+fn wrong<'a>() -> Vec<ChangeRow<'a>> {
+    let namespace: RecordChange<'a> = Box::new(|published, dir| {
         let key = published.logged.scratch.path().join("keys/result");
         published.sign_md(dir, &key, "approve.tool-exec@threegate");
     });
-    let ssh_key: Change<'a> = Box::new(|published, dir| {
+    let ssh_key: RecordChange<'a> = Box::new(|published, dir| {
         published.logged.scratch.key("other");
         let key = published.logged.scratch.path().join("other/result");
         published.sign_md(dir, &key, records::RESULT_NAMESPACE);
     });
-    let bundle_key: Change<'a> = Box::new(|published, dir| {
-        let scratch = Scratch::in_memory();
+    let bundle_key: RecordChange<'a> = Box::new(|published, dir| {
+        let scratch = RecordScratch::in_memory();
         let other = attest(&published.logged.case.statement(), &scratch.key("keys")).unwrap();
         let mut log = Log::open_or_create(&scratch.path().join("log"), log_key()).unwrap();
         let inclusion = log.append(&other.envelope().log_entry()).unwrap();
@@ -337,12 +338,12 @@ fn wrong<'a>() -> Vec<Row<'a>> {
             replace(&dir.join(name), &bytes);
         }
     });
-    let chain: Change<'a> = Box::new(|published, dir| {
+    let chain: RecordChange<'a> = Box::new(|published, dir| {
         published.edit(dir, |it| {
             it.pointer_mut(PROOF).unwrap()["hashes"].as_array_mut().unwrap().pop();
         });
     });
-    let proof_chain: Change<'a> = Box::new(|published, dir| {
+    let proof_chain: RecordChange<'a> = Box::new(|published, dir| {
         let path = published.file(dir, "tlog-proof");
         let text = fs::read_to_string(&path).unwrap();
         let (head, note) = text.split_once("\n\n").unwrap();
@@ -359,36 +360,36 @@ fn wrong<'a>() -> Vec<Row<'a>> {
 }
 
 /// Valid parts in a wrong place.
-fn swapped<'a>() -> Vec<Row<'a>> {
-    let artifacts: Change<'a> = Box::new(|_, dir| {
+fn swapped<'a>() -> Vec<ChangeRow<'a>> {
+    let artifacts: RecordChange<'a> = Box::new(|_, dir| {
         let [one, two] = ["stats.json", "sub/extra.txt"].map(|it| dir.join("artifacts").join(it));
         let (first, second) = (fs::read(&one).unwrap(), fs::read(&two).unwrap());
         replace(&one, &second);
         replace(&two, &first);
     });
-    let other = |published: &Published| {
+    let other = |published: &NegativeFixture| {
         let key = published.logged.scratch.key("keys");
-        let attested = attest(&Case::numbered(7).statement(), &key).unwrap();
-        let scratch = Scratch::in_memory();
+        let attested = attest(&RecordCase::numbered(7).statement(), &key).unwrap();
+        let scratch = RecordScratch::in_memory();
         let mut log = Log::open_or_create(&scratch.path().join("log"), log_key()).unwrap();
         let inclusion = log.append(&attested.envelope().log_entry()).unwrap();
         let proofs = attested.proofs(&inclusion).unwrap();
         (attested, proofs)
     };
-    let bundle: Change<'a> = Box::new(move |published, dir| {
+    let bundle: RecordChange<'a> = Box::new(move |published, dir| {
         let (_, [(_, bundle), (_, proof)]) = other(published);
         replace(&published.file(dir, "bundle.json"), &bundle);
         replace(&published.file(dir, "tlog-proof"), &proof);
     });
-    let record: Change<'a> = Box::new(move |published, dir| {
+    let record: RecordChange<'a> = Box::new(move |published, dir| {
         let (attested, _) = other(published);
         let [(_, md), (_, sig), ..] = attested.record().files() else { panic!() };
         replace(&published.file(dir, "md"), md);
         replace(&published.file(dir, "md.sig"), sig);
     });
-    let missing: Change<'a> =
+    let missing: RecordChange<'a> =
         Box::new(|published, dir| fs::remove_file(published.file(dir, "tlog-proof")).unwrap());
-    let more: Change<'a> = Box::new(|_, dir| put(&dir.join("artifacts/more"), b"more"));
+    let more: RecordChange<'a> = Box::new(|_, dir| put(&dir.join("artifacts/more"), b"more"));
     vec![
         ("two artifacts exchanged", artifacts, &[SHA]),
         ("another record's bundle and proof", bundle, &[SHA, RUST]),
@@ -399,9 +400,9 @@ fn swapped<'a>() -> Vec<Row<'a>> {
 }
 
 /// Wrong logs and fields.
-fn logged<'a>() -> Vec<Row<'a>> {
-    let stale: Change<'a> = Box::new(|published, dir| {
-        let scratch = Scratch::in_memory();
+fn logged<'a>() -> Vec<ChangeRow<'a>> {
+    let stale: RecordChange<'a> = Box::new(|published, dir| {
+        let scratch = RecordScratch::in_memory();
         let mut log = Log::open_or_create(scratch.path(), log_key()).unwrap();
         let head = log.append(b"first").unwrap().checkpoint().clone();
         published.edit(dir, |it| {
@@ -412,8 +413,8 @@ fn logged<'a>() -> Vec<Row<'a>> {
         });
     });
     // The same record in a rewritten log of that name.
-    let rewritten: Change<'a> = Box::new(|published, dir| {
-        let scratch = Scratch::in_memory();
+    let rewritten: RecordChange<'a> = Box::new(|published, dir| {
+        let scratch = RecordScratch::in_memory();
         let mut log = Log::open_or_create(scratch.path(), log_key()).unwrap();
         for other in ["x", "y", "z"] {
             log.append(other.as_bytes()).unwrap();
@@ -425,8 +426,8 @@ fn logged<'a>() -> Vec<Row<'a>> {
         }
     });
     // The log has the entry twice, and the proof next to the bundle is of the second.
-    let twice: Change<'a> = Box::new(|published, dir| {
-        let scratch = Scratch::in_memory();
+    let twice: RecordChange<'a> = Box::new(|published, dir| {
+        let scratch = RecordScratch::in_memory();
         let mut log = Log::open_or_create(scratch.path(), log_key()).unwrap();
         let entry = published.logged.attested.envelope().log_entry();
         log.append(&entry).unwrap();
@@ -438,16 +439,16 @@ fn logged<'a>() -> Vec<Row<'a>> {
         assert_eq!(second.index(), 1201);
         replace(&published.file(dir, "tlog-proof"), second.tlog_proof().as_bytes());
     });
-    let field = |place: &'static str| -> Change<'a> {
+    let field = |place: &'static str| -> RecordChange<'a> {
         Box::new(move |published, dir| {
             published.edit(dir, |it| it.pointer_mut(place).unwrap()["more"] = "1".into());
         })
     };
-    let stated: Change<'a> = Box::new(|published, dir| {
+    let stated: RecordChange<'a> = Box::new(|published, dir| {
         let payload = published.logged.attested.envelope().payload();
         let mut says: Value = serde_json::from_slice(payload).unwrap();
         says["more"] = 1.into();
-        let scratch = Scratch::in_memory();
+        let scratch = RecordScratch::in_memory();
         let mut log = Log::open_or_create(scratch.path(), log_key()).unwrap();
         let payload = serde_json::to_vec(&says).unwrap();
         let bundle = published.bundle_of(&mut log, &payload).unwrap();
@@ -468,7 +469,7 @@ const UNKNOWN_IN_BUNDLE: &[&str] = &[];
 
 #[test]
 fn every_change_is_refused_by_who_looks_at_it() {
-    let published = Published::new();
+    let published = NegativeFixture::new();
     if stock(TEST, SSH, &["-Y"], b"").is_none() || stock(TEST, OPENSSL, &["version"], b"").is_none()
     {
         return;
@@ -507,8 +508,8 @@ fn every_change_is_refused_by_who_looks_at_it() {
 /// prove nothing.
 #[test]
 fn what_is_stated_by_hand_with_the_right_key_is_accepted() {
-    let published = Published::new();
-    let scratch = Scratch::in_memory();
+    let published = NegativeFixture::new();
+    let scratch = RecordScratch::in_memory();
     let mut log = Log::open_or_create(scratch.path(), log_key()).unwrap();
     let payload = published.logged.attested.envelope().payload();
     let Some(bundle) = published.bundle_of(&mut log, payload) else { return };

@@ -7,12 +7,12 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::attestation::Logged;
-use crate::fixture::{Case, put, skipped};
+use crate::attestation::LoggedRecord;
+use crate::fixture::{RecordCase, put, skipped};
 
 /// The files for a verifier.
-struct Given {
-    logged: Logged,
+struct OracleInput {
+    logged: LoggedRecord,
     bundle: PathBuf,
     key: PathBuf,
     other_key: PathBuf,
@@ -21,9 +21,9 @@ struct Given {
     other_artifact: PathBuf,
 }
 
-impl Given {
+impl OracleInput {
     fn new() -> Self {
-        let logged = Logged::new(Case::plain());
+        let logged = LoggedRecord::new(RecordCase::plain());
         let at = |name: &str| logged.scratch.path().join("given").join(name);
         let given = Self {
             bundle: at("bundle.json"),
@@ -109,7 +109,7 @@ fn sigstore_for_node_accepts_the_bundle_and_no_other() {
     if installed(test, "TOOLEXEC_NODE_MODULES").is_none() {
         return;
     }
-    let given = Given::new();
+    let given = OracleInput::new();
     let verify = |bundle: &Path, key: &Path| {
         judge(Path::new("node"), &[&oracle("sigstore.js"), bundle, key, &given.root])
     };
@@ -126,7 +126,7 @@ fn sigstore_for_node_accepts_the_bundle_and_no_other() {
 fn sigstore_for_rust_accepts_the_bundle_and_no_other() {
     let test = "sigstore_for_rust_accepts_the_bundle_and_no_other";
     let Some(program) = installed(test, "TOOLEXEC_SIGSTORE_VERIFY") else { return };
-    let given = Given::new();
+    let given = OracleInput::new();
     let verify = |bundle: &Path, key: &Path, artifact: &Path| {
         judge(&program, &[bundle, key, &given.root, artifact])
     };
@@ -153,7 +153,7 @@ fn libraries_of_python_accept_the_envelope_and_no_other() {
         );
         return;
     }
-    let given = Given::new();
+    let given = OracleInput::new();
     let verify = |bundle: &Path, key: &Path| judge(&python, &[&oracle("bundle.py"), bundle, key]);
     let (accepted, said) = verify(&given.bundle, &given.key);
     assert!(accepted, "{said}");

@@ -6,14 +6,14 @@ use std::path::Path;
 
 use model::{LimitName, Mechanism, Outcome, RejectReason, ResultId, Sha256};
 use records::{
-    HostUse, NetworkReport, NetworkUse, ProxyConfinement, Refusal, ResultKey, Statement, Subject,
-    Unaccounted, attest, predicate_schema,
+    NetworkReport, NetworkUse, ProxyConfinement, RecordSubject, RecordedHostUse, RecordedRefusal,
+    ResultKey, Statement, UnknownUseReason, attest, predicate_schema,
 };
-use sandbox::report::{DeniedCall, LimitInForce, Rejected};
+use sandbox::report::{DeniedCall, EffectiveLimit, RejectedObject};
 use serde_json::Value;
 use validator::{Code, Severity, Violation};
 
-use crate::fixture::{CREATED, Case, Scratch, at};
+use crate::fixture::{CREATED, RecordCase, RecordScratch, at};
 
 #[test]
 fn the_schema_in_docs_is_the_one_that_is_made() {
@@ -53,9 +53,9 @@ fn assert_valid(value: &Value) {
 
 #[test]
 fn every_kind_of_record_is_valid_by_the_schema() {
-    let scratch = Scratch::new();
+    let scratch = RecordScratch::new();
     let key = scratch.key("keys");
-    let mut case = Case::plain();
+    let mut case = RecordCase::plain();
     assert_valid(&predicate(&case.statement(), &key));
     for outcome in
         [Outcome::Refused, Outcome::SetupError, Outcome::Indeterminate, Outcome::Cancelled]
@@ -67,24 +67,24 @@ fn every_kind_of_record_is_valid_by_the_schema() {
     case.finished.denied = vec![DeniedCall { name: "mount".into(), count: 3 }];
     case.finished.violation = Some("ptrace".into());
     case.finished.collected.rejected =
-        vec![Rejected { path: "x".into(), reason: RejectReason::Symlink }];
-    let unlimited = LimitInForce {
+        vec![RejectedObject { path: "x".into(), reason: RejectReason::Symlink }];
+    let unlimited = EffectiveLimit {
         name: LimitName::Pids,
         mechanism: Mechanism::CgroupV2,
-        asked: 1,
-        in_force: u64::MAX,
+        requested: 1,
+        effective: u64::MAX,
     };
     case.confinement.limits.push(unlimited);
     let report = NetworkReport {
         proxy_confined_by: ProxyConfinement::Landlock,
-        hosts: vec![HostUse {
+        hosts: vec![RecordedHostUse {
             host: "example.org".into(),
             addresses: vec!["192.0.2.1".parse().unwrap()],
             connections: 1,
             bytes_out: 2,
             bytes_in: 3,
         }],
-        refusals: vec![Refusal { asked: "x".into(), reason: "y".into(), times: 1 }],
+        refusals: vec![RecordedRefusal { destination: "x".into(), reason: "y".into(), times: 1 }],
         refusals_left_out: 0,
     };
     let network = NetworkUse::Known(report);
@@ -92,14 +92,14 @@ fn every_kind_of_record_is_valid_by_the_schema() {
     assert_valid(&facts);
     let asked = facts["limits"].as_array().unwrap().last().unwrap();
     assert_eq!(asked["in_force"], Value::from("18446744073709551615"));
-    let network = NetworkUse::Unknown { granted: vec![], why: Unaccounted::ProxyLost };
+    let network = NetworkUse::Unknown { granted: vec![], why: UnknownUseReason::ProxyLost };
     assert_valid(&predicate(&Statement { network: &network, ..case.statement() }, &key));
 }
 
 #[test]
 fn a_refusal_says_which_rule_said_no() {
-    let scratch = Scratch::new();
-    let case = Case::plain();
+    let scratch = RecordScratch::new();
+    let case = RecordCase::plain();
     let violations = [Violation {
         code: Code::ResultPayload,
         severity: Severity::Error,
@@ -112,7 +112,11 @@ fn a_refusal_says_which_rule_said_no() {
     let result_id = ResultId::for_refused(at(CREATED), &Sha256::of(b"junk"));
     let statement = Statement {
         result_id: &result_id,
-        subject: Subject::Unusable { file_name: "junk\u{1b}.md", bytes: b"junk", request_id: None },
+        subject: RecordSubject::Unusable {
+            file_name: "junk\u{1b}.md",
+            bytes: b"junk",
+            request_id: None,
+        },
         violations: &violations,
         request_files: &[],
         ..case.not_run(Outcome::Refused)
@@ -126,8 +130,8 @@ fn a_refusal_says_which_rule_said_no() {
 
 #[test]
 fn a_key_that_no_record_has_is_not_valid() {
-    let scratch = Scratch::new();
-    let mut facts = predicate(&Case::plain().statement(), &scratch.key("keys"));
+    let scratch = RecordScratch::new();
+    let mut facts = predicate(&RecordCase::plain().statement(), &scratch.key("keys"));
     facts["more"] = true.into();
     assert!(!jsonschema::draft202012::is_valid(&predicate_schema(), &facts));
     facts.as_object_mut().unwrap().remove("more");

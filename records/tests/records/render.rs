@@ -2,15 +2,17 @@
 //! DESIGN.
 
 use model::{Outcome, RejectReason, ResultId, Sha256};
-use records::{SignError, Statement, Subject, Trust, sign, verify};
-use sandbox::outcome::{Facts, ToolEnd};
-use sandbox::report::{Artifact, Rejected};
+use records::{RecordSubject, SignError, Statement, Trust, sign, verify};
+use sandbox::outcome::{OutcomeFacts, ToolEnd};
+use sandbox::report::{CollectedArtifact, RejectedObject};
 use validator::{Code, Violation};
 
-use crate::fixture::{CREATED, Case, REQUEST_ID, SECTIONS, Scratch, at, headings, markdown};
+use crate::fixture::{
+    CREATED, REQUEST_ID, RecordCase, RecordScratch, SECTIONS, at, headings, markdown,
+};
 
 pub(crate) fn rendered(statement: &Statement<'_>) -> String {
-    let scratch = Scratch::new();
+    let scratch = RecordScratch::new();
     let record = sign(statement, &scratch.key("keys")).unwrap();
     let md = markdown(&record);
     assert_eq!(headings(&md), SECTIONS);
@@ -26,7 +28,7 @@ fn says(md: &str, lines: &[&str]) {
 
 #[test]
 fn a_run_that_succeeded() {
-    let case = Case::plain();
+    let case = RecordCase::plain();
     let md = rendered(&case.statement());
     let artifact = format!("- /out/stats.json  sha256: {}", Sha256::of(b"{}"));
     says(
@@ -67,7 +69,7 @@ fn a_run_that_succeeded() {
 
 #[test]
 fn it_is_the_same_bytes_each_time() {
-    let (case, scratch) = (Case::plain(), Scratch::new());
+    let (case, scratch) = (RecordCase::plain(), RecordScratch::new());
     let key = scratch.key("keys");
     let first = sign(&case.statement(), &key).unwrap();
     let second = sign(&case.statement(), &key).unwrap();
@@ -87,7 +89,7 @@ fn it_is_the_same_bytes_each_time() {
 
 #[test]
 fn a_refused_request() {
-    let case = Case::plain();
+    let case = RecordCase::plain();
     let violations = [Violation::error(Code::ApprovalExpired, "`approved_utc`: too old").at(8, 15)];
     let md = rendered(&Statement { violations: &violations, ..case.not_run(Outcome::Refused) });
     let empty = format!("stdout_sha256: \"{}\"", Sha256::of(b""));
@@ -111,7 +113,7 @@ fn a_refused_request() {
 fn a_file_that_is_no_request() {
     let bytes = b"\x00not a request";
     let result_id = ResultId::for_refused(at(CREATED), &Sha256::of(bytes));
-    let case = Case::plain();
+    let case = RecordCase::plain();
     let named = "    name: \"../\\u202e\\n#x.md\"";
     for (file_name, stored, row) in [
         ("notes.md", "notes.md", "    size_bytes: 14"),
@@ -119,7 +121,7 @@ fn a_file_that_is_no_request() {
     ] {
         let statement = Statement {
             result_id: &result_id,
-            subject: Subject::Unusable { file_name, bytes, request_id: None },
+            subject: RecordSubject::Unusable { file_name, bytes, request_id: None },
             request_files: &[],
             ..case.not_run(Outcome::Refused)
         };
@@ -132,7 +134,7 @@ fn a_file_that_is_no_request() {
 
 #[test]
 fn a_cell_that_could_not_be_made_and_one_that_was() {
-    let case = Case::plain();
+    let case = RecordCase::plain();
     let md = rendered(&case.not_run(Outcome::SetupError));
     says(&md, &["outcome: \"setup_error\"", "limits: []", "confinement: null"]);
     let built = Statement {
@@ -144,10 +146,10 @@ fn a_cell_that_could_not_be_made_and_one_that_was() {
 
 #[test]
 fn a_run_that_nobody_knows_about() {
-    let case = Case::plain();
+    let case = RecordCase::plain();
     let md = rendered(&case.not_run(Outcome::Indeterminate));
     says(&md, &["exit_code: -1", "  wall_us: unknown", "    produced_bytes: unknown"]);
-    let mut lost = Case::plain();
+    let mut lost = RecordCase::plain();
     lost.finished.facts.tool = None;
     let statement = Statement { outcome: Outcome::Indeterminate, ..lost.statement() };
     says(&rendered(&statement), &["exit_code: -1", "outcome: \"indeterminate\""]);
@@ -155,11 +157,11 @@ fn a_run_that_nobody_knows_about() {
 
 #[test]
 fn a_run_that_was_killed_and_left_rubbish() {
-    let mut case = Case::plain();
+    let mut case = RecordCase::plain();
     let tool = Some(ToolEnd::Signaled { signal: 9, core_dumped: false });
-    case.finished.facts = Facts { tool, ..case.finished.facts };
+    case.finished.facts = OutcomeFacts { tool, ..case.finished.facts };
     case.finished.collected.rejected =
-        vec![Rejected { path: "link".into(), reason: RejectReason::Symlink }];
+        vec![RejectedObject { path: "link".into(), reason: RejectReason::Symlink }];
     case.finished.collected.complete = false;
     let md = rendered(&Statement { outcome: Outcome::Signal(9), ..case.statement() });
     says(
@@ -178,14 +180,14 @@ fn a_run_that_was_killed_and_left_rubbish() {
 
 #[test]
 fn statements_that_contradict_themselves_are_not_signed() {
-    let (case, scratch) = (Case::plain(), Scratch::new());
+    let (case, scratch) = (RecordCase::plain(), RecordScratch::new());
     let key = scratch.key("keys");
     let of = |statement: &Statement<'_>| sign(statement, &key).map(|_| ()).unwrap_err();
     for outcome in [Outcome::Refused, Outcome::SetupError] {
         let error = of(&Statement { outcome, ..case.statement() });
-        assert!(matches!(error, SignError::Contradiction { .. }), "{error}");
+        assert!(matches!(error, SignError::Inconsistency { .. }), "{error}");
     }
-    assert!(matches!(of(&case.not_run(Outcome::Ok)), SignError::Contradiction { .. }));
+    assert!(matches!(of(&case.not_run(Outcome::Ok)), SignError::Inconsistency { .. }));
     // The id of another request.
     let other = "TS-20261121-121030Z-TR-20261121-120000Z-other".parse().unwrap();
     let error = of(&Statement { result_id: &other, ..case.statement() });
@@ -197,7 +199,7 @@ fn statements_that_contradict_themselves_are_not_signed() {
 fn stored(names: &[&str]) -> Vec<(String, Option<String>)> {
     let files: Vec<(String, Vec<u8>)> =
         names.iter().map(|name| ((*name).to_owned(), name.as_bytes().to_vec())).collect();
-    let (case, scratch) = (Case::plain(), Scratch::new());
+    let (case, scratch) = (RecordCase::plain(), RecordScratch::new());
     let statement = Statement { request_files: &files, ..case.statement() };
     let key = scratch.key("keys");
     let record = sign(&statement, &key).unwrap();
@@ -254,8 +256,8 @@ fn files_beside_the_request_have_plain_names() {
 
 #[test]
 fn a_thousand_artifacts_fit() {
-    let mut case = Case::plain();
-    let artifact = |number: u32| Artifact {
+    let mut case = RecordCase::plain();
+    let artifact = |number: u32| CollectedArtifact {
         path: format!("a-folder-with-a-name/another-one/and-a-third/file-{number:04}.json"),
         size_bytes: 1,
         mode: 0o644,

@@ -9,17 +9,17 @@ use std::time::Duration;
 
 use model::UtcTime;
 use records::log::{
-    Checkpoint, KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeFault, KeyRole, Log, LogError, LogKey,
+    Checkpoint, KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeError, KeyRole, Log, LogError, LogKey,
     LogView, fsck,
 };
 use records::{
-    KeyError, KeySource, Keys, PublicKeys, RESULT_NAMESPACE, ResultKey, Rotated, RotationError,
-    Successor, rotate, sign,
+    CompletedRotation, HostKeyError, HostKeys, KeySource, PublicKeys, RESULT_NAMESPACE, ResultKey,
+    RotationError, Successor, rotate, sign,
 };
 use serde_json::Value;
 
 use crate::agent::{StockAgent, source};
-use crate::fixture::{Case, Scratch, at, put, replace, skipped, stock};
+use crate::fixture::{RecordCase, RecordScratch, at, put, replace, skipped, stock};
 
 pub(crate) const FIRST: &str = "2026-12-01T00:00:00Z";
 pub(crate) const SECOND: &str = "2026-12-02T00:00:00Z";
@@ -27,13 +27,13 @@ pub(crate) const SECOND: &str = "2026-12-02T00:00:00Z";
 const CHILD: &str = "TOOLEXEC_TEST_ROTATE";
 
 /// A directory of keys and its log.
-pub(crate) struct Host {
-    pub(crate) scratch: Scratch,
+pub(crate) struct KeyHost {
+    pub(crate) scratch: RecordScratch,
 }
 
-impl Host {
+impl KeyHost {
     pub(crate) fn new() -> Self {
-        let host = Self { scratch: Scratch::in_memory() };
+        let host = Self { scratch: RecordScratch::in_memory() };
         host.open().unwrap();
         host
     }
@@ -50,12 +50,16 @@ impl Host {
         KeySource::Directory(self.dir())
     }
 
-    pub(crate) fn open(&self) -> Result<Keys, KeyError> {
-        Keys::open_or_create(&self.source(), &"toolexec.host1.example".parse().unwrap())
+    pub(crate) fn open(&self) -> Result<HostKeys, HostKeyError> {
+        HostKeys::open_or_create(&self.source(), &"toolexec.host1.example".parse().unwrap())
     }
 
-    pub(crate) fn rotate(&self, role: KeyRole, time: &str) -> Result<Rotated, RotationError> {
-        unlocked(|| rotate(&self.source(), role, Successor::Made, &self.log(), at(time)))
+    pub(crate) fn rotate(
+        &self,
+        role: KeyRole,
+        time: &str,
+    ) -> Result<CompletedRotation, RotationError> {
+        unlocked(|| rotate(&self.source(), role, Successor::Generated, &self.log(), at(time)))
     }
 
     pub(crate) fn known(&self) -> PublicKeys {
@@ -66,19 +70,19 @@ impl Host {
     pub(crate) fn changes(&self) -> Vec<KeyChange> {
         let view = LogView::open(&self.log(), self.known().logs()[0].key()).unwrap();
         let entries = (0..view.head().size()).map(|index| view.entry(index).unwrap().0);
-        entries.filter_map(|entry| KeyChange::verified(&entry).ok()).collect()
+        entries.filter_map(|entry| KeyChange::verify(&entry).ok()).collect()
     }
 }
 
-fn times<K>(keys: &[records::Dated<K>]) -> Vec<[Option<UtcTime>; 2]> {
+fn times<K>(keys: &[records::DatedKey<K>]) -> Vec<[Option<UtcTime>; 2]> {
     keys.iter().map(|key| [key.valid_after(), key.valid_before()]).collect()
 }
 
 #[test]
 fn a_retired_result_key_counts_for_its_time() {
-    let host = Host::new();
+    let host = KeyHost::new();
     let first = host.open().unwrap().result;
-    let signed = sign(&Case::plain().statement(), &first).unwrap();
+    let signed = sign(&RecordCase::plain().statement(), &first).unwrap();
     let done = host.rotate(KeyRole::Result, FIRST).unwrap();
     assert_eq!((done.role, done.time), (KeyRole::Result, at(FIRST)));
     let second = host.open().unwrap().result;
@@ -120,7 +124,7 @@ fn a_retired_result_key_counts_for_its_time() {
 
 #[test]
 fn while_the_logs_key_changes_both_sign() {
-    let host = Host::new();
+    let host = KeyHost::new();
     let old = host.known().logs()[0].key().clone();
     let before = {
         let mut log = open_log(&host);
@@ -167,7 +171,7 @@ fn another_reader_accepts(note: &str, lines: &[&str]) {
 
 #[test]
 fn the_entry_is_canonical_and_counts_whole_or_not_at_all() {
-    let host = Host::new();
+    let host = KeyHost::new();
     for role in [KeyRole::Result, KeyRole::Log] {
         host.rotate(role, FIRST).unwrap();
         let changes = host.changes();
@@ -179,24 +183,24 @@ fn the_entry_is_canonical_and_counts_whole_or_not_at_all() {
         for at in 0..entry.len() {
             let mut changed = entry.to_vec();
             changed[at] ^= 1;
-            assert!(KeyChange::verified(&changed).is_err(), "byte {at}");
+            assert!(KeyChange::verify(&changed).is_err(), "byte {at}");
         }
         let spaced = entry.iter().copied().chain(*b"\n").collect::<Vec<_>>();
-        assert_eq!(KeyChange::verified(&spaced).unwrap_err(), KeyChangeFault::Form);
+        assert_eq!(KeyChange::verify(&spaced).unwrap_err(), KeyChangeError::Form);
         // Each signature is of one key only.
         let with = |of: &str, from: &str| {
             let mut value = value.clone();
             value["spec"]["signatures"][of] = value["spec"]["signatures"][from].clone();
-            KeyChange::verified(&serde_json_canonicalizer::to_vec(&value).unwrap()).unwrap_err()
+            KeyChange::verify(&serde_json_canonicalizer::to_vec(&value).unwrap()).unwrap_err()
         };
-        assert_eq!(with("old", "new"), KeyChangeFault::Old);
-        assert_eq!(with("new", "old"), KeyChangeFault::New);
+        assert_eq!(with("old", "new"), KeyChangeError::Old);
+        assert_eq!(with("new", "old"), KeyChangeError::New);
         stock_tools_accept(&host, &value);
     }
 }
 
 /// Verifies the armoured signature of the old key over the entry without the signatures.
-fn stock_tools_accept(host: &Host, entry: &Value) {
+fn stock_tools_accept(host: &KeyHost, entry: &Value) {
     let test = "the_entry_is_canonical_and_counts_whole_or_not_at_all";
     let mut signed = entry.clone();
     signed["spec"].as_object_mut().unwrap().remove("signatures");
@@ -220,7 +224,7 @@ fn stock_tools_accept(host: &Host, entry: &Value) {
 
 #[test]
 fn a_change_that_cannot_be_is_refused_before_it_begins() {
-    let host = Host::new();
+    let host = KeyHost::new();
     let names = || {
         let files = fs::read_dir(host.dir()).unwrap();
         let mut names: Vec<_> = files.map(|it| it.unwrap().file_name()).collect();
@@ -239,8 +243,9 @@ fn a_change_that_cannot_be_is_refused_before_it_begins() {
     assert!(matches!(error, RotationError::Clock(_)), "{error}");
     host.open().unwrap();
     let credentials = KeySource::Credentials { directory: host.dir(), public: host.dir() };
-    let error = rotate(&credentials, KeyRole::Result, Successor::Made, &host.log(), at(SECOND))
-        .unwrap_err();
+    let error =
+        rotate(&credentials, KeyRole::Result, Successor::Generated, &host.log(), at(SECOND))
+            .unwrap_err();
     assert!(error.to_string().contains("credentials"), "{error}");
     // A line that this program never writes.
     let retired = host.dir().join("retired");
@@ -248,19 +253,19 @@ fn a_change_that_cannot_be_is_refused_before_it_begins() {
     for damaged in [text.replacen("valid-before", "valid-beyond", 1), format!("{text}tool-exec\n")]
     {
         replace(&retired, damaged.as_bytes());
-        assert!(matches!(host.open(), Err(KeyError::Retired { .. })), "{damaged}");
+        assert!(matches!(host.open(), Err(HostKeyError::Retired { .. })), "{damaged}");
         assert!(PublicKeys::open(&host.dir()).is_err());
     }
 }
 
 #[test]
 fn an_interrupted_change_keeps_both_keys_from_signing() {
-    let host = Host::new();
+    let host = KeyHost::new();
     put(&host.dir().join("result.change"), b"{}");
     let error = host.open().unwrap_err();
     assert!(error.to_string().contains("finish it with `toolexec keys rotate"), "{error}");
     let error = host.rotate(KeyRole::Log, FIRST).unwrap_err();
-    assert!(matches!(error, RotationError::Another(KeyRole::Result)), "{error}");
+    assert!(matches!(error, RotationError::OtherUnfinished(KeyRole::Result)), "{error}");
     let error = host.rotate(KeyRole::Result, FIRST).unwrap_err();
     assert!(matches!(error, RotationError::Change(..)), "{error}");
 }
@@ -268,7 +273,7 @@ fn an_interrupted_change_keeps_both_keys_from_signing() {
 #[test]
 fn keys_of_an_agent_change_for_others_of_it() {
     let test = "keys_of_an_agent_change_for_others_of_it";
-    let host = Host { scratch: Scratch::new() };
+    let host = KeyHost { scratch: RecordScratch::new() };
     let Some(agent) = StockAgent::start(test, host.scratch.path()) else { return };
     let origin = "toolexec.host1.example".parse().unwrap();
     let (results, logs) =
@@ -276,7 +281,7 @@ fn keys_of_an_agent_change_for_others_of_it() {
     let at_agent = |result: usize, log: usize| {
         source(&agent.socket, &results[result], &logs[log], &host.dir())
     };
-    Keys::open_or_create(&at_agent(0, 0), &origin).unwrap();
+    HostKeys::open_or_create(&at_agent(0, 0), &origin).unwrap();
     let change = |from: &KeySource, role, to: &str, time: &str| {
         unlocked(|| {
             let successor = Successor::InAgent(to.parse().unwrap());
@@ -287,14 +292,14 @@ fn keys_of_an_agent_change_for_others_of_it() {
     change(&at_agent(1, 0), KeyRole::Log, &logs[1], FIRST).unwrap();
     // A configuration with the old keys is refused; neither key returns.
     assert!(matches!(
-        Keys::open_or_create(&at_agent(0, 1), &origin),
-        Err(KeyError::OtherKey { .. })
+        HostKeys::open_or_create(&at_agent(0, 1), &origin),
+        Err(HostKeyError::OtherKey { .. })
     ));
     let error = change(&at_agent(0, 1), KeyRole::Result, &results[1], SECOND).unwrap_err();
-    assert!(matches!(error, RotationError::Strange(_)), "{error}");
+    assert!(matches!(error, RotationError::OtherKey(_)), "{error}");
     let error = change(&at_agent(1, 1), KeyRole::Result, &results[0], SECOND).unwrap_err();
-    assert!(matches!(error, RotationError::Returns(_)), "{error}");
-    let keys = Keys::open_or_create(&at_agent(1, 1), &origin).unwrap();
+    assert!(matches!(error, RotationError::RetiredKey(_)), "{error}");
+    let keys = HostKeys::open_or_create(&at_agent(1, 1), &origin).unwrap();
     Log::open_or_create(&host.log(), keys.log).unwrap().append(b"after").unwrap();
     assert_eq!(host.changes().len(), 2);
     assert_eq!(host.known().results().len(), 2);
@@ -308,7 +313,7 @@ fn child_changes_both_keys() {
     let directory = Path::new(&directory);
     let source = KeySource::Directory(directory.join("keys"));
     for role in [KeyRole::Result, KeyRole::Log] {
-        rotate(&source, role, Successor::Made, &directory.join("log"), at(FIRST)).unwrap();
+        rotate(&source, role, Successor::Generated, &directory.join("log"), at(FIRST)).unwrap();
     }
 }
 
@@ -318,7 +323,7 @@ fn a_change_that_is_killed_anywhere_is_finished_by_the_next() {
     // The system calls that name a file, make it durable, or delete it.
     for syscall in ["fsync", "fdatasync", "renameat", "linkat", "unlinkat"] {
         for when in 1.. {
-            let host = Host::new();
+            let host = KeyHost::new();
             let first = host.open().unwrap();
             let keys = (first.result.public(), first.log.public().clone());
             drop(Log::open_or_create(&host.log(), first.log).unwrap());
@@ -334,9 +339,9 @@ fn a_change_that_is_killed_anywhere_is_finished_by_the_next() {
     assert!(killed > 40, "only {killed} deaths: the child is not where it should be");
 }
 
-type Both = (records::PublicResultKey, records::log::PublicLogKey);
+type HostPublicKeys = (records::PublicResultKey, records::log::PublicLogKey);
 
-fn judge(host: &Host, first: &Both, death: &str) {
+fn judge(host: &KeyHost, first: &HostPublicKeys, death: &str) {
     // Either both keys are settled, or neither can be opened.
     if let Ok(keys) = host.open() {
         let known = host.known();
@@ -385,13 +390,13 @@ pub(crate) fn unlocked<T>(act: impl Fn() -> Result<T, RotationError>) -> Result<
 }
 
 /// Opens a host's log with its key.
-pub(crate) fn open_log(host: &Host) -> Log {
+pub(crate) fn open_log(host: &KeyHost) -> Log {
     open_with(host, &Arc::new(host.open().unwrap().log))
 }
 
 /// Opens a log whose lock another test's child may hold for a moment: between fork and exec it has
 /// every open file of this process.
-pub(crate) fn open_with(host: &Host, key: &Arc<LogKey>) -> Log {
+pub(crate) fn open_with(host: &KeyHost, key: &Arc<LogKey>) -> Log {
     for _ in 0..500 {
         match Log::open_or_create(&host.log(), Arc::clone(key)) {
             Err(LogError::Locked { .. }) => std::thread::sleep(Duration::from_millis(20)),

@@ -3,12 +3,12 @@
 
 use records::sign;
 
-use crate::fixture::{Case, Scratch, put, stock};
+use crate::fixture::{RecordCase, RecordScratch, put, stock};
 
 #[test]
 fn ssh_keygen_accepts_the_signature_and_no_other_bytes() {
     let test = "ssh_keygen_accepts_the_signature_and_no_other_bytes";
-    let (case, scratch) = (Case::plain(), Scratch::new());
+    let (case, scratch) = (RecordCase::plain(), RecordScratch::new());
     let record = sign(&case.statement(), &scratch.key("keys")).unwrap();
     let (md, signature) = (&record.files()[0].1, &record.files()[1].1);
     let signature_file = scratch.path().join("record.sig");
@@ -31,7 +31,7 @@ fn ssh_keygen_accepts_the_signature_and_no_other_bytes() {
 #[test]
 fn ssh_keygen_reads_the_key_files() {
     let test = "ssh_keygen_reads_the_key_files";
-    let scratch = Scratch::new();
+    let scratch = RecordScratch::new();
     let public = scratch.key("keys").public();
     let file = scratch.path().join("keys/result");
     let file = file.to_str().unwrap();
@@ -43,7 +43,7 @@ fn ssh_keygen_reads_the_key_files() {
 
 #[test]
 fn openssl_reads_the_pem() {
-    let scratch = Scratch::new();
+    let scratch = RecordScratch::new();
     let public = scratch.key("keys").public();
     let args = ["pkey", "-pubin", "-noout", "-text"];
     let Some((fine, said)) =

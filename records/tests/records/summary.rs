@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use model::{Outcome, RequestId, ResultId};
-use records::{Statement, Subject, sign, summary};
+use records::{RecordSubject, Statement, sign, summary};
 
-use crate::fixture::{CREATED, Case, REQUEST_ID, Scratch, at, publish, put, replace};
+use crate::fixture::{CREATED, REQUEST_ID, RecordCase, RecordScratch, at, publish, put, replace};
 
 fn summarized(dir: &Path) -> (String, String, String, String, i32) {
     let it = summary(dir).unwrap();
@@ -15,7 +15,7 @@ fn summarized(dir: &Path) -> (String, String, String, String, i32) {
 
 #[test]
 fn it_says_what_the_record_says() {
-    let (case, scratch) = (Case::plain(), Scratch::new());
+    let (case, scratch) = (RecordCase::plain(), RecordScratch::new());
     let key = scratch.key("keys");
     let dir = case.publish(scratch.path(), &key);
     let id = case.result_id.to_string();
@@ -36,8 +36,8 @@ fn it_says_what_the_record_says() {
 fn a_masked_id_is_read_as_it_is() {
     let id: RequestId = "TR-20261121-120000Z-AKIAABCDEFGHIJKLMNOP".parse().unwrap();
     let result_id = ResultId::for_request(at(CREATED), &id);
-    let (case, scratch) = (Case::plain(), Scratch::new());
-    let subject = Subject::Unusable { file_name: "x.md", bytes: b"x", request_id: Some(&id) };
+    let (case, scratch) = (RecordCase::plain(), RecordScratch::new());
+    let subject = RecordSubject::Unusable { file_name: "x.md", bytes: b"x", request_id: Some(&id) };
     let not_run = case.not_run(Outcome::Refused);
     let statement = Statement { result_id: &result_id, subject, ..not_run };
     let record = sign(&statement, &scratch.key("keys")).unwrap();
@@ -48,7 +48,7 @@ fn a_masked_id_is_read_as_it_is() {
 
 #[test]
 fn where_there_is_no_record_there_is_none() {
-    let (case, scratch) = (Case::plain(), Scratch::new());
+    let (case, scratch) = (RecordCase::plain(), RecordScratch::new());
     assert!(summary(&scratch.path().join("nothing")).is_none());
     let dir = case.publish(scratch.path(), &scratch.key("keys"));
     let md = dir.join(format!("{}.md", case.result_id));

@@ -8,30 +8,30 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use records::log::{KeyRole, Log, LogPlace, fsck};
+use records::log::{KeyRole, Log, LogLocation, fsck};
 use records::{
-    KeyError, KeySource, Keys, KeysAtWork, RotationError, Takeover, TakeoverError,
+    ActiveKeys, HostKeyError, HostKeys, KeySource, RotationError, Takeover, TakeoverError,
     finish_rotations, takeovers,
 };
 
 use crate::agent::{StockAgent, source};
-use crate::fixture::{Scratch, at, skipped};
-use crate::rotation::{FIRST, Host, SECOND, killed_at, open_log, open_with, unlocked};
+use crate::fixture::{RecordScratch, at, skipped};
+use crate::rotation::{FIRST, KeyHost, SECOND, killed_at, open_log, open_with, unlocked};
 
 /// Set in the child process that the test kills.
 const CHILD: &str = "TOOLEXEC_TEST_ROTATE";
 
-fn at_work(keys: Keys) -> KeysAtWork {
-    KeysAtWork { result: Arc::new(keys.result), log: Arc::new(keys.log) }
+fn at_work(keys: HostKeys) -> ActiveKeys {
+    ActiveKeys { result: Arc::new(keys.result), log: Arc::new(keys.log) }
 }
 
-fn waiting(host: &Host, keys: &KeysAtWork) -> Result<Vec<Takeover>, RotationError> {
+fn waiting(host: &KeyHost, keys: &ActiveKeys) -> Result<Vec<Takeover>, RotationError> {
     takeovers(&host.source(), keys, at(SECOND))
 }
 
 /// Copies another host's key of this role to this name.
-fn put(host: &Host, role: KeyRole, name: &str) {
-    let other = Host::new();
+fn put(host: &KeyHost, role: KeyRole, name: &str) {
+    let other = KeyHost::new();
     fs::copy(other.dir().join(role.as_str()), host.dir().join(name)).unwrap();
 }
 
@@ -39,7 +39,7 @@ fn put_file(path: &Path, bytes: &[u8]) {
     File::create(path).unwrap().write_all(bytes).unwrap();
 }
 
-fn names(host: &Host) -> Vec<String> {
+fn names(host: &KeyHost) -> Vec<String> {
     let files = fs::read_dir(host.dir()).unwrap();
     let mut names: Vec<_> =
         files.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
@@ -48,7 +48,7 @@ fn names(host: &Host) -> Vec<String> {
 }
 
 /// Opens the log as a running host does.
-fn log_at_work(host: &Host, keys: &KeysAtWork) -> Log {
+fn log_at_work(host: &KeyHost, keys: &ActiveKeys) -> Log {
     open_with(host, &keys.log)
 }
 
@@ -56,7 +56,7 @@ fn log_at_work(host: &Host, keys: &KeysAtWork) -> Log {
 fn a_new_key_is_taken_over_from_beside_the_old_one_or_from_its_place() {
     for &role in KeyRole::ALL {
         for name in [format!("{role}.new"), role.to_string()] {
-            let host = Host::new();
+            let host = KeyHost::new();
             let before = names(&host);
             let keys = at_work(host.open().unwrap());
             let mut log = log_at_work(&host, &keys);
@@ -67,7 +67,7 @@ fn a_new_key_is_taken_over_from_beside_the_old_one_or_from_its_place() {
             let done = found[0].carry_out(&mut log, at(FIRST)).unwrap();
             drop(log);
             let now = at_work(host.open().unwrap());
-            let prints = |keys: &KeysAtWork| match role {
+            let prints = |keys: &ActiveKeys| match role {
                 KeyRole::Result => keys.result.public().fingerprint(),
                 KeyRole::Log => keys.log.public().fingerprint(),
             };
@@ -86,7 +86,7 @@ fn a_new_key_is_taken_over_from_beside_the_old_one_or_from_its_place() {
 
 #[test]
 fn a_key_that_cannot_be_used_is_refused_before_anything_is_written() {
-    let host = Host::new();
+    let host = KeyHost::new();
     host.rotate(KeyRole::Result, FIRST).unwrap();
     let keys = at_work(host.open().unwrap());
     let new = host.dir().join("result.new");
@@ -110,11 +110,11 @@ fn a_key_that_cannot_be_used_is_refused_before_anything_is_written() {
     fs::set_permissions(&new, Permissions::from_mode(0o600)).unwrap();
     put(&host, KeyRole::Result, "result");
     let error = waiting(&host, &keys).unwrap_err();
-    assert!(matches!(error, RotationError::Two(_)), "{error}");
+    assert!(matches!(error, RotationError::TwoNewKeys(_)), "{error}");
     fs::remove_file(&new).unwrap();
     fs::remove_file(host.dir().join("result")).unwrap();
     let error = waiting(&host, &keys).unwrap_err();
-    assert!(matches!(error, RotationError::Key(KeyError::Io { .. })), "{error}");
+    assert!(matches!(error, RotationError::Key(HostKeyError::Io { .. })), "{error}");
     put_file(&host.dir().join("result"), &own);
     fs::set_permissions(host.dir().join("result"), Permissions::from_mode(0o600)).unwrap();
     // The clock is behind the last rotation.
@@ -126,19 +126,19 @@ fn a_key_that_cannot_be_used_is_refused_before_anything_is_written() {
 
 #[test]
 fn a_key_that_was_retired_is_not_taken_over() {
-    let host = Host::new();
+    let host = KeyHost::new();
     let first = fs::read(host.dir().join("result")).unwrap();
     host.rotate(KeyRole::Result, FIRST).unwrap();
     let keys = at_work(host.open().unwrap());
     let place = host.dir().join("result");
     put_file(&place, &first);
     let error = waiting(&host, &keys).unwrap_err();
-    assert!(matches!(error, RotationError::Returns(_)), "{error}");
+    assert!(matches!(error, RotationError::RetiredKey(_)), "{error}");
 }
 
 #[test]
 fn what_could_not_be_finished_is_finished_later() {
-    let host = Host::new();
+    let host = KeyHost::new();
     let keys = at_work(host.open().unwrap());
     let mut log = log_at_work(&host, &keys);
     put(&host, KeyRole::Result, "result");
@@ -150,9 +150,9 @@ fn what_could_not_be_finished_is_finished_later() {
     let error = found[0].carry_out(&mut log, at(FIRST)).unwrap_err();
     assert!(matches!(error, TakeoverError::Unfinished(_)), "{error:?}");
     drop(log);
-    assert!(matches!(host.open(), Err(KeyError::Unfinished { .. })));
+    assert!(matches!(host.open(), Err(HostKeyError::Unfinished { .. })));
     fs::remove_dir_all(&signers).unwrap();
-    let finish = || finish_rotations(&host.source(), &LogPlace::from(&host.log()), at(SECOND));
+    let finish = || finish_rotations(&host.source(), &LogLocation::from(&host.log()), at(SECOND));
     let done = unlocked(finish).unwrap();
     assert_eq!(done.len(), 1);
     assert_eq!(done[0].time, at(FIRST));
@@ -164,20 +164,20 @@ fn what_could_not_be_finished_is_finished_later() {
 #[test]
 fn a_key_of_an_agent_is_taken_over_when_the_configuration_names_another() {
     let test = "a_key_of_an_agent_is_taken_over";
-    let host = Host { scratch: Scratch::new() };
+    let host = KeyHost { scratch: RecordScratch::new() };
     let Some(agent) = StockAgent::start(test, host.scratch.path()) else { return };
     let results = [agent.add("ecdsa"), agent.add("ecdsa")];
     let log = agent.add("ed25519");
     let of = |result: &str| source(&agent.socket, result, &log, &host.dir());
     let origin = "toolexec.host1.example".parse().unwrap();
-    let keys = at_work(Keys::open_or_create(&of(&results[0]), &origin).unwrap());
+    let keys = at_work(HostKeys::open_or_create(&of(&results[0]), &origin).unwrap());
     let mut opened = open_with(&host, &keys.log);
     assert!(takeovers(&of(&results[0]), &keys, at(FIRST)).unwrap().is_empty());
     let found = takeovers(&of(&results[1]), &keys, at(FIRST)).unwrap();
     let done = found[0].carry_out(&mut opened, at(FIRST)).unwrap();
     assert_eq!([&done.old, &done.new], [&results[0], &results[1]]);
     drop(opened);
-    let keys = Keys::open_or_create(&of(&results[1]), &origin).unwrap();
+    let keys = HostKeys::open_or_create(&of(&results[1]), &origin).unwrap();
     assert_eq!(keys.result.public().fingerprint(), results[1]);
     assert_eq!(host.changes().len(), 1);
     // A file cannot replace an agent's key.
@@ -193,7 +193,7 @@ fn child_takes_both_keys_over() {
     let directory = Path::new(&directory);
     let source = KeySource::Directory(directory.join("keys"));
     let origin = "toolexec.host1.example".parse().unwrap();
-    let keys = at_work(Keys::open(&source, &origin).unwrap());
+    let keys = at_work(HostKeys::open(&source, &origin).unwrap());
     let mut log = Log::open_or_create(&directory.join("log"), keys.log.clone()).unwrap();
     for file in fs::read_dir(directory.join("come")).unwrap().map(Result::unwrap) {
         fs::copy(file.path(), directory.join("keys").join(file.file_name())).unwrap();
@@ -207,11 +207,11 @@ fn child_takes_both_keys_over() {
 
 /// Kills a takeover at every system call that names a file, makes it durable, or deletes it.
 /// Returns the number of kills, or `None` if the child cannot be traced.
-fn killed_everywhere(names: [&str; 2], judge: impl Fn(&Host, &Keys, &str)) -> Option<u32> {
+fn killed_everywhere(names: [&str; 2], judge: impl Fn(&KeyHost, &HostKeys, &str)) -> Option<u32> {
     let mut killed = 0;
     for syscall in ["fsync", "fdatasync", "renameat", "renameat2", "linkat", "unlinkat"] {
         for when in 1.. {
-            let (host, other) = (Host::new(), Host::new());
+            let (host, other) = (KeyHost::new(), KeyHost::new());
             drop(open_log(&host));
             let first = host.open().unwrap();
             fs::create_dir(host.scratch.path().join("come")).unwrap();
@@ -241,12 +241,12 @@ fn a_takeover_that_is_killed_anywhere_is_finished_at_the_next_start() {
 #[test]
 fn a_takeover_from_the_place_of_the_key_is_finished_once_the_key_is_saved() {
     let unsaved = std::cell::Cell::new(0);
-    let judged = |host: &Host, first: &Keys, death: &str| {
+    let judged = |host: &KeyHost, first: &HostKeys, death: &str| {
         finish(host, death);
         if let Err(error) = host.open() {
             // The process died with the only copy, as if the key had been replaced while the daemon
             // was stopped.
-            assert!(matches!(error, KeyError::OtherKey { .. }), "{death}: {error}");
+            assert!(matches!(error, HostKeyError::OtherKey { .. }), "{death}: {error}");
             unsaved.set(unsaved.get() + 1);
         } else {
             judge(host, first, death);
@@ -259,13 +259,13 @@ fn a_takeover_from_the_place_of_the_key_is_finished_once_the_key_is_saved() {
     assert!(killed > 30 && unsaved * 3 < killed, "{unsaved} of {killed} deaths lost the key");
 }
 
-fn finish(host: &Host, death: &str) {
-    unlocked(|| finish_rotations(&host.source(), &LogPlace::from(&host.log()), at(SECOND)))
+fn finish(host: &KeyHost, death: &str) {
+    unlocked(|| finish_rotations(&host.source(), &LogLocation::from(&host.log()), at(SECOND)))
         .unwrap_or_else(|error| panic!("{death}: {error}"));
 }
 
 /// Checks the next start, and a reload after it.
-fn judge(host: &Host, first: &Keys, death: &str) {
+fn judge(host: &KeyHost, first: &HostKeys, death: &str) {
     finish(host, death);
     let keys = at_work(host.open().unwrap_or_else(|error| panic!("{death}: {error}")));
     let known = host.known();

@@ -13,9 +13,9 @@
 )]
 
 mod bare;
-mod cells;
-mod crowd;
-mod elsewhere;
+mod concurrency;
+mod other_launchers;
+mod sandboxes;
 mod table;
 
 use std::cell::RefCell;
@@ -25,12 +25,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use bare::{Starter, compile, spawn};
-use cells::{Cells, STEPS, Steps};
-use elsewhere::{Elsewhere, Programs};
-use table::{Bound, Row, Times, goal, heading, line, timed};
+use other_launchers::{OtherLauncher, Programs};
+use sandboxes::{STEPS, SandboxBench, Steps};
+use table::{Bound, LaunchTimes, Row, goal, heading, line, timed};
 
 /// Enough for a whole burst of prewarmed sandboxes.
-const SEATS: u32 = 128;
+const MAX_SANDBOXES: u32 = 128;
 /// The first rounds warm caches and are not counted.
 const WARM_UP: usize = 10;
 
@@ -48,10 +48,10 @@ fn main() {
     fs::create_dir_all(&tools).unwrap();
     let tool = compile(&tools, "true", "int main(void) { return 0; }\n");
     let starter = compile(&tools, "starter", include_str!("starter.c"));
-    let cells = Cells::new(launcher_program(), &top, &tool, SEATS);
+    let cells = SandboxBench::new(launcher_program(), &top, &tool, MAX_SANDBOXES);
     let programs = Programs { tool: &tool, starter: &starter, top: &top };
     let mut others = Vec::new();
-    for (name, found) in Elsewhere::all(&programs) {
+    for (name, found) in OtherLauncher::all(&programs) {
         match found {
             Ok(other) => others.push(other),
             Err(why) => println!("{name}: skipped: {why}"),
@@ -63,16 +63,16 @@ fn main() {
     );
     sequential(&cells, &programs, &mut others, rounds, pause);
     let bwrap = others.iter().find(|other| other.name.starts_with("bwrap"));
-    crowd::bursts(&cells, &tool, bwrap);
-    crowd::throughput(&cells, &tool, &starter);
+    concurrency::bursts(&cells, &tool, bwrap);
+    concurrency::throughput(&cells, &tool, &starter);
     drop((cells, others));
     fs::remove_dir_all(&top).unwrap();
 }
 
 fn sequential(
-    cells: &Cells,
+    cells: &SandboxBench,
     programs: &Programs<'_>,
-    others: &mut [Elsewhere],
+    others: &mut [OtherLauncher],
     rounds: usize,
     pause: Duration,
 ) {
@@ -148,7 +148,7 @@ fn in_steps(kept: &RefCell<Vec<Steps>>, run: impl FnOnce() -> Steps) -> Duration
 fn steps(what: &str, kept: &[Steps]) {
     heading(what, "");
     for (number, name) in STEPS.iter().enumerate() {
-        let mut times = Times::default();
+        let mut times = LaunchTimes::default();
         times.extend(kept.iter().skip(WARM_UP).map(|steps| steps[number]));
         if times.at(99) > 0.0 {
             line(name, &times, "");

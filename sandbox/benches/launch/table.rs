@@ -7,19 +7,19 @@ pub(crate) struct Row<'a> {
     pub(crate) name: String,
     pub(crate) every: usize,
     pub(crate) run: Box<dyn FnMut() -> Duration + 'a>,
-    pub(crate) times: Times,
+    pub(crate) times: LaunchTimes,
 }
 
 impl<'a> Row<'a> {
     pub(crate) fn new(name: &str, every: usize, run: impl FnMut() -> Duration + 'a) -> Self {
-        Self { name: name.to_owned(), every, run: Box::new(run), times: Times::default() }
+        Self { name: name.to_owned(), every, run: Box::new(run), times: LaunchTimes::default() }
     }
 }
 
 #[derive(Default)]
-pub(crate) struct Times(Vec<Duration>);
+pub(crate) struct LaunchTimes(Vec<Duration>);
 
-impl Times {
+impl LaunchTimes {
     pub(crate) fn add(&mut self, took: Duration) {
         self.0.push(took);
     }
@@ -33,7 +33,7 @@ impl Times {
     }
 }
 
-impl Extend<Duration> for Times {
+impl Extend<Duration> for LaunchTimes {
     fn extend<T: IntoIterator<Item = Duration>>(&mut self, times: T) {
         self.0.extend(times);
     }
@@ -45,7 +45,7 @@ pub(crate) fn heading(what: &str, last: &str) {
 }
 
 /// Prints a line, with the caller's text in the last column.
-pub(crate) fn line(name: &str, times: &Times, last: &str) {
+pub(crate) fn line(name: &str, times: &LaunchTimes, last: &str) {
     let [p50, p90, p99] = [50, 90, 99].map(|percent| times.at(percent));
     println!("{name:<44} {p50:>9.0} {p90:>9.0} {p99:>9.0} {last:>10}");
 }

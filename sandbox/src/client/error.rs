@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::{fmt, io};
 
-use crate::messages::Unable;
+use crate::messages::SetupFailure;
 use crate::process::ProcessState;
 
 /// The most processes named in one message.
@@ -16,13 +16,13 @@ pub enum BuildError {
     /// The launcher could not be started or reached.
     Launcher(PathBuf, io::Error),
     /// The launcher reported the reason.
-    Unable(Unable),
+    SetupFailed(SetupFailure),
     /// The launcher died or sent an invalid message before the start of the tool was requested.
     Lost(io::Error),
     /// The launcher did not answer in time.
-    Stuck(Box<Standstill>),
+    Stuck(Box<StallReport>),
     /// The caller cancelled the wait.
-    GivenUp(Box<Standstill>),
+    Cancelled(Box<StallReport>),
     /// The launcher was lost between the start request and its answer: the tool may have run.
     Unknown(io::Error),
 }
@@ -31,10 +31,10 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Launcher(path, error) => write!(f, "launcher {}: {error}", path.display()),
-            Self::Unable(unable) => unable.fmt(f),
+            Self::SetupFailed(unable) => unable.fmt(f),
             Self::Lost(error) => write!(f, "launcher: lost before the tool started: {error}"),
             Self::Stuck(stands) => stands.fmt(f),
-            Self::GivenUp(stands) => write!(f, "wait for the sandbox: cancelled; {stands}"),
+            Self::Cancelled(stands) => write!(f, "wait for the sandbox: cancelled; {stands}"),
             Self::Unknown(error) => write!(f, "launcher: lost while it started the tool: {error}"),
         }
     }
@@ -44,13 +44,13 @@ impl std::error::Error for BuildError {}
 
 /// A launcher that has not answered: its current step, and the state of its processes.
 #[derive(Clone, Debug)]
-pub struct Standstill {
+pub struct StallReport {
     pub(super) for_time: Duration,
     pub(super) step: String,
     pub(super) processes: Vec<ProcessState>,
 }
 
-impl Standstill {
+impl StallReport {
     /// Returns the processes that make no progress.
     #[must_use]
     pub fn processes(&self) -> &[ProcessState] {
@@ -58,7 +58,7 @@ impl Standstill {
     }
 }
 
-impl fmt::Display for Standstill {
+impl fmt::Display for StallReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { for_time, step, processes } = self;
         write!(f, "sandbox: not ready after {} s; step: {step}", for_time.as_secs())?;

@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
-use super::asked::AskedCell;
-use super::conversation::{First, limit_sending, pair};
+use super::child::{ChildLauncher, LauncherProgram};
 use super::error::BuildError;
-use super::own::{OwnLauncher, Program};
-use super::prepared::{PreparedCell, ReadyCell};
-use super::start::{Peer, START_TIME_MAX, StartLimit, Wait, Waiting, end_of_child};
+use super::pending::PendingSandbox;
+use super::prepared::{PreparedSandbox, ReadySandbox};
+use super::session::{SessionOpening, limit_sending, pair};
+use super::start::{Peer, START_TIME_MAX, StartLimit, StartWait, WaitDecision, end_of_child};
 use crate::messages::ToLauncher;
-use crate::plan::{CellPlan, Plan};
+use crate::plan::{Plan, SandboxSpec};
 use crate::wire;
 
 /// The most retired launchers that are kept besides the current one.
@@ -27,7 +27,7 @@ const LOCK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The way to reach a launcher.
 #[derive(Clone, Debug)]
-pub enum Reach {
+pub enum LauncherAddress {
     /// Start a launcher as a child, on first use.
     Spawn {
         program: PathBuf,
@@ -35,7 +35,7 @@ pub enum Reach {
         /// Directories that runtimes may need; the launcher's default list if empty.
         mounts_allowed: Vec<PathBuf>,
         /// The most concurrent sandboxes.
-        seats_max: u32,
+        max_sandboxes: u32,
     },
     /// Connect to the launcher behind a socket unit.
     Socket(PathBuf),
@@ -44,34 +44,34 @@ pub enum Reach {
 /// A launcher that is running or will be started with the first sandbox.
 #[derive(Debug)]
 pub struct Launcher {
-    reach: Reach,
-    own: Mutex<Own>,
+    address: LauncherAddress,
+    children: Mutex<ChildLaunchers>,
 }
 
 /// The launchers that are our children.
 #[derive(Debug, Default)]
-struct Own {
-    present: Option<OwnLauncher>,
+struct ChildLaunchers {
+    current: Option<ChildLauncher>,
     /// Launchers that did not respond. They get no more sessions and end with their last sandbox.
-    retired: Vec<OwnLauncher>,
+    retired: Vec<ChildLauncher>,
 }
 
 impl Launcher {
     /// Returns a client; no launcher is started or reached yet.
     #[must_use]
-    pub fn new(reach: Reach) -> Self {
-        Self { reach, own: Mutex::default() }
+    pub fn new(reach: LauncherAddress) -> Self {
+        Self { address: reach, children: Mutex::default() }
     }
 
     /// Begins a session. Returns its socket and the launcher's pid if it is our child.
-    fn converse(
+    fn open_session(
         &self,
-        first: &First<'_>,
+        first: &SessionOpening<'_>,
         limit: &mut StartLimit<'_>,
     ) -> Result<(OwnedFd, Option<u32>), BuildError> {
         let deadline = limit.deadline();
-        match &self.reach {
-            Reach::Socket(path) => {
+        match &self.address {
+            LauncherAddress::Socket(path) => {
                 let connected = || -> io::Result<OwnedFd> {
                     let kind = SocketType::SEQPACKET;
                     let control =
@@ -86,32 +86,37 @@ impl Launcher {
                 first.send(&control).map_err(BuildError::Lost)?;
                 Ok((control, None))
             }
-            Reach::Spawn { program, staging, mounts_allowed, seats_max } => {
+            LauncherAddress::Spawn {
+                program,
+                staging,
+                mounts_allowed,
+                max_sandboxes: seats_max,
+            } => {
                 let failed = |error| BuildError::Launcher(program.clone(), error);
-                let mut own = self.own(limit)?;
+                let mut own = self.children(limit)?;
                 own.retired.retain_mut(|retired| !retired.has_ended());
                 // A launcher that has ended meanwhile, for example by a kill, is replaced.
-                let present = own.present.as_ref();
-                let begun = present.map(|own| (own.converse(first, deadline), own.pid()));
+                let present = own.current.as_ref();
+                let begun = present.map(|own| (own.open_session(first, deadline), own.pid()));
                 if let Some((Ok(control), pid)) = begun {
                     return Ok((control, Some(pid)));
                 }
-                let program = Program {
+                let program = LauncherProgram {
                     path: program.clone(),
                     staging: staging.clone(),
                     mounts_allowed: mounts_allowed.clone(),
-                    seats_max: *seats_max,
+                    max_sandboxes: *seats_max,
                 };
-                let started = OwnLauncher::start(program, limit)?;
+                let started = ChildLauncher::start(program, limit)?;
                 let pid = started.pid();
                 // It may have ended before the first message.
-                let control = started.converse(first, deadline).map_err(|error| {
+                let control = started.open_session(first, deadline).map_err(|error| {
                     failed(
                         end_of_child(pid)
                             .map_or(error, |end| io::Error::other(format!("it {end}"))),
                     )
                 })?;
-                own.present = Some(started);
+                own.current = Some(started);
                 Ok((control, Some(pid)))
             }
         }
@@ -119,18 +124,21 @@ impl Launcher {
 
     /// Locks the launchers that are our children, unless another caller holds the lock for too
     /// long.
-    fn own(&self, limit: &mut StartLimit<'_>) -> Result<MutexGuard<'_, Own>, BuildError> {
+    fn children(
+        &self,
+        limit: &mut StartLimit<'_>,
+    ) -> Result<MutexGuard<'_, ChildLaunchers>, BuildError> {
         loop {
-            if let Some(own) = self.own_now() {
+            if let Some(own) = self.try_children() {
                 return Ok(own);
             }
-            limit.go_on(Peer::default(), "wait for another request to start the launcher")?;
+            limit.check(Peer::default(), "wait for another request to start the launcher")?;
             thread::sleep(LOCK_INTERVAL);
         }
     }
 
-    fn own_now(&self) -> Option<MutexGuard<'_, Own>> {
-        match self.own.try_lock() {
+    fn try_children(&self) -> Option<MutexGuard<'_, ChildLaunchers>> {
+        match self.children.try_lock() {
             Ok(own) => Some(own),
             Err(TryLockError::Poisoned(own)) => Some(own.into_inner()),
             Err(TryLockError::WouldBlock) => None,
@@ -143,13 +151,13 @@ impl Launcher {
         if !matches!(failed, BuildError::Stuck(_)) || peer.slot.is_some() {
             return;
         }
-        let Some(mut own) = self.own_now() else { return };
+        let Some(mut own) = self.try_children() else { return };
         // If every launcher hangs, no more than this many remain.
         if own.retired.len() >= RETIRED_MAX {
             return;
         }
-        let is_it = |own: &mut OwnLauncher| Some(own.pid()) == peer.launcher;
-        if let Some(mut retired) = own.present.take_if(is_it) {
+        let is_it = |own: &mut ChildLauncher| Some(own.pid()) == peer.launcher;
+        if let Some(mut retired) = own.current.take_if(is_it) {
             retired.retire();
             own.retired.push(retired);
         }
@@ -160,18 +168,21 @@ impl Launcher {
     ///
     /// # Errors
     /// [`BuildError`]; nothing has run and nothing remains.
-    pub fn prepare(&self, plan: CellPlan) -> Result<PreparedCell, BuildError> {
-        let go_on = &mut |_: &Waiting| Wait::GoOn;
+    pub fn prepare(&self, plan: SandboxSpec) -> Result<PreparedSandbox, BuildError> {
+        let go_on = &mut |_: &StartWait| WaitDecision::Continue;
         let mut limit = StartLimit::new(START_TIME_MAX, go_on);
-        self.ask_within(plan, &mut limit)?.prepared_within(&mut limit)
+        self.request_within(plan, &mut limit)?.prepared_within(&mut limit)
     }
 
     /// Builds a sandbox for this plan and enforces its limits, within 30 seconds.
     ///
     /// # Errors
     /// [`BuildError`]; nothing has run and nothing remains.
-    pub fn build(&self, plan: Plan) -> Result<ReadyCell, BuildError> {
-        self.build_within(plan, &mut StartLimit::new(START_TIME_MAX, &mut |_| Wait::GoOn))
+    pub fn build(&self, plan: Plan) -> Result<ReadySandbox, BuildError> {
+        self.build_within(
+            plan,
+            &mut StartLimit::new(START_TIME_MAX, &mut |_| WaitDecision::Continue),
+        )
     }
 
     /// Like [`Self::build`], within the caller's limit.
@@ -182,11 +193,11 @@ impl Launcher {
         &self,
         plan: Plan,
         limit: &mut StartLimit<'_>,
-    ) -> Result<ReadyCell, BuildError> {
-        let asked = self.ask_within(plan.cell, limit)?;
+    ) -> Result<ReadySandbox, BuildError> {
+        let asked = self.request_within(plan.sandbox, limit)?;
         // The command waits at the launcher until the sandbox is built, which saves a round trip.
-        let limits = plan.order.limits;
-        let order = ToLauncher::Order(Box::new(plan.order)).encode();
+        let limits = plan.exec.limits;
+        let order = ToLauncher::Exec(Box::new(plan.exec)).encode();
         // A launcher that has already refused has closed the socket; its answer must still be read.
         let sent = wire::send(&asked.control, &order, &[]);
         let prepared = asked.prepared(limit).map_err(|(error, peer)| {
@@ -201,22 +212,26 @@ impl Launcher {
     ///
     /// # Errors
     /// [`BuildError`]; no launcher could be reached.
-    pub fn ask(&self, plan: CellPlan, time_max: Duration) -> Result<AskedCell, BuildError> {
-        self.ask_within(plan, &mut StartLimit::new(time_max, &mut |_| Wait::GoOn))
+    pub fn request(
+        &self,
+        plan: SandboxSpec,
+        time_max: Duration,
+    ) -> Result<PendingSandbox, BuildError> {
+        self.request_within(plan, &mut StartLimit::new(time_max, &mut |_| WaitDecision::Continue))
     }
 
-    fn ask_within(
+    fn request_within(
         &self,
-        plan: CellPlan,
+        plan: SandboxSpec,
         limit: &mut StartLimit<'_>,
-    ) -> Result<AskedCell, BuildError> {
+    ) -> Result<PendingSandbox, BuildError> {
         let network = plan.network;
         let (evidence, theirs) = pair().map_err(BuildError::Lost)?;
         let start_ms_max = u64::try_from(limit.time_max().as_millis()).unwrap_or(u64::MAX);
         let frame = ToLauncher::Prepare(Box::new(plan), start_ms_max).encode();
         let (control, launcher) =
-            self.converse(&First { frame, evidence: theirs.as_fd() }, limit)?;
+            self.open_session(&SessionOpening { frame, evidence: theirs.as_fd() }, limit)?;
         let peer = Peer { launcher, slot: None };
-        Ok(AskedCell { peer, control, evidence, network })
+        Ok(PendingSandbox { peer, control, evidence, network })
     }
 }

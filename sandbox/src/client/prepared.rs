@@ -1,4 +1,4 @@
-//! A sandbox that is built: a [`PreparedCell`] without a command, a [`ReadyCell`] with one. The
+//! A sandbox that is built: a [`PreparedSandbox`] without a command, a [`ReadySandbox`] with one. The
 //! latter starts the tool.
 
 use std::io;
@@ -6,13 +6,13 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use super::error::{BuildError, lost};
-use super::run::{QUIET_TIME_MAX, RunNews, RunningCell, report_stuck};
-use super::start::{Peer, START_TIME_MAX, StartLimit, Wait, Waiting};
+use super::run::{QUIET_TIME_MAX, RunEvent, RunningSandbox, report_stuck};
+use super::start::{Peer, START_TIME_MAX, StartLimit, StartWait, WaitDecision};
 use crate::collect::Collection;
 use crate::messages::{FromLauncher, ToLauncher};
-use crate::plan::{Limits, Order};
+use crate::plan::{ExecSpec, Limits};
 use crate::report::{Confinement, Mark};
-use crate::tap::Tap;
+use crate::stream_capture::StreamCapture;
 use crate::wire;
 
 /// The most time until the launcher reports the start of the tool. Its worker reports earlier, even
@@ -21,7 +21,7 @@ const STARTED_TIME_MAX: Duration = Duration::from_secs(15);
 
 /// A sandbox that is built, confined and empty: it has no command yet.
 #[must_use = "dropping a prepared sandbox ends it"]
-pub struct PreparedCell {
+pub struct PreparedSandbox {
     pub(super) peer: Peer,
     pub(super) control: OwnedFd,
     pub(super) evidence: OwnedFd,
@@ -34,7 +34,7 @@ pub struct PreparedCell {
 
 /// A sandbox that is built, confined and waiting, with its limits enforced.
 #[must_use = "dropping a ready sandbox ends it"]
-pub struct ReadyCell {
+pub struct ReadySandbox {
     peer: Peer,
     control: OwnedFd,
     evidence: OwnedFd,
@@ -45,7 +45,7 @@ pub struct ReadyCell {
     limits: Limits,
 }
 
-impl PreparedCell {
+impl PreparedSandbox {
     /// Returns the confinement that the sandbox read back, without limits: they follow with the
     /// command.
     #[must_use]
@@ -63,21 +63,24 @@ impl PreparedCell {
     ///
     /// # Errors
     /// [`BuildError`]; nothing has run and nothing remains.
-    pub fn order(self, order: Order) -> Result<ReadyCell, BuildError> {
-        self.order_within(order, &mut StartLimit::new(START_TIME_MAX, &mut |_| Wait::GoOn))
+    pub fn assign(self, order: ExecSpec) -> Result<ReadySandbox, BuildError> {
+        self.assign_within(
+            order,
+            &mut StartLimit::new(START_TIME_MAX, &mut |_| WaitDecision::Continue),
+        )
     }
 
-    /// Like [`Self::order`], within the caller's limit.
+    /// Like [`Self::assign`], within the caller's limit.
     ///
     /// # Errors
     /// [`BuildError`]; nothing has run. The error names processes that remain stuck in the kernel.
-    pub fn order_within(
+    pub fn assign_within(
         self,
-        order: Order,
+        order: ExecSpec,
         limit: &mut StartLimit<'_>,
-    ) -> Result<ReadyCell, BuildError> {
+    ) -> Result<ReadySandbox, BuildError> {
         let limits = order.limits;
-        let verb = ToLauncher::Order(Box::new(order)).encode();
+        let verb = ToLauncher::Exec(Box::new(order)).encode();
         wire::send(&self.control, &verb, &[]).map_err(BuildError::Lost)?;
         self.ready(limits, limit)
     }
@@ -86,19 +89,21 @@ impl PreparedCell {
         self,
         limits: Limits,
         limit: &mut StartLimit<'_>,
-    ) -> Result<ReadyCell, BuildError> {
+    ) -> Result<ReadySandbox, BuildError> {
         let Self { mut peer, control, evidence, stdout, stderr, proxy, mut confinement, .. } = self;
-        match limit.hear(&control, &mut peer, &evidence, "apply the limits")? {
+        match limit.receive(&control, &mut peer, &evidence, "apply the limits")? {
             Some((FromLauncher::Ready(in_force), _)) => confinement.limits = in_force,
-            Some((FromLauncher::Unable(unable), _)) => return Err(BuildError::Unable(unable)),
+            Some((FromLauncher::SetupFailed(unable), _)) => {
+                return Err(BuildError::SetupFailed(unable));
+            }
             Some(_) => return Err(lost("it sent an unexpected message")),
             None => return Err(peer.closed()),
         }
-        Ok(ReadyCell { peer, control, evidence, stdout, stderr, proxy, confinement, limits })
+        Ok(ReadySandbox { peer, control, evidence, stdout, stderr, proxy, confinement, limits })
     }
 }
 
-impl ReadyCell {
+impl ReadySandbox {
     /// Returns the confinement that the sandbox read back.
     #[must_use]
     pub fn confinement(&self) -> &Confinement {
@@ -117,7 +122,7 @@ impl ReadyCell {
     ///
     /// # Errors
     /// [`BuildError`]: the tool was not started. After [`BuildError::Unknown`] it may have been.
-    pub fn start(self, result: BorrowedFd<'_>) -> Result<RunningCell, BuildError> {
+    pub fn start(self, result: BorrowedFd<'_>) -> Result<RunningSandbox, BuildError> {
         self.start_told(result, |_| {})
     }
 
@@ -128,12 +133,12 @@ impl ReadyCell {
     pub fn start_told(
         self,
         result: BorrowedFd<'_>,
-        mut news: impl FnMut(RunNews),
-    ) -> Result<RunningCell, BuildError> {
+        mut news: impl FnMut(RunEvent),
+    ) -> Result<RunningSandbox, BuildError> {
         let Self { mut peer, control, evidence, stdout, stderr, limits, .. } = self;
         let prepared = || -> io::Result<_> {
-            let stdout = Tap::new(stdout, result, "stdout", limits.stream_bytes_max)?;
-            let stderr = Tap::new(stderr, result, "stderr", limits.stream_bytes_max)?;
+            let stdout = StreamCapture::new(stdout, result, "stdout", limits.stream_bytes_max)?;
+            let stderr = StreamCapture::new(stderr, result, "stderr", limits.stream_bytes_max)?;
             Ok((stdout, stderr, Collection::new(result, &limits)?))
         };
         let (stdout, stderr, collection) = prepared().map_err(BuildError::Lost)?;
@@ -141,7 +146,16 @@ impl ReadyCell {
         wait_for_start(&control, &mut peer, &evidence, &mut news)?;
         let wall = Duration::from_millis(limits.wall_ms_max);
         let asked_to_kill = None;
-        Ok(RunningCell { peer, control, evidence, stdout, stderr, collection, asked_to_kill, wall })
+        Ok(RunningSandbox {
+            peer,
+            control,
+            evidence,
+            stdout,
+            stderr,
+            collection,
+            kill_requested: asked_to_kill,
+            wall,
+        })
     }
 }
 
@@ -151,22 +165,22 @@ fn wait_for_start(
     control: &OwnedFd,
     peer: &mut Peer,
     evidence: &OwnedFd,
-    news: &mut impl FnMut(RunNews),
+    news: &mut impl FnMut(RunEvent),
 ) -> Result<(), BuildError> {
     let unknown = |kind: io::ErrorKind| BuildError::Unknown(kind.into());
     let mut is_reported = false;
-    let go_on = &mut |waiting: &Waiting| {
+    let go_on = &mut |waiting: &StartWait| {
         if !is_reported && waiting.for_time >= QUIET_TIME_MAX {
             is_reported = report_stuck(waiting.peer(), news);
         }
-        Wait::GoOn
+        WaitDecision::Continue
     };
     let heard = StartLimit::new(STARTED_TIME_MAX, go_on)
-        .hear(control, peer, evidence, "start the tool")
+        .receive(control, peer, evidence, "start the tool")
         .map_err(|error| BuildError::Unknown(io::Error::other(error.to_string())))?;
     match heard {
         Some((FromLauncher::Started, _)) => Ok(()),
-        Some((FromLauncher::Unable(unable), _)) => Err(BuildError::Unable(unable)),
+        Some((FromLauncher::SetupFailed(unable), _)) => Err(BuildError::SetupFailed(unable)),
         Some(_) => Err(unknown(io::ErrorKind::InvalidData)),
         None => Err(unknown(io::ErrorKind::UnexpectedEof)),
     }
@@ -179,7 +193,7 @@ mod tests {
 
     use rustix::process::{Pid, Signal, kill_process};
 
-    use super::super::conversation::pair;
+    use super::super::session::pair;
     use super::*;
 
     #[test]

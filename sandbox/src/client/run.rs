@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::conversation::hear;
+use super::session::receive;
 use super::start::Peer;
-use crate::collect::{Belief, Collection};
-use crate::messages::{Ending, Evidence, FromLauncher, ToLauncher};
-use crate::outcome::{Facts, Killed};
+use crate::collect::{Collection, CollectorState};
+use crate::messages::{EvidenceMessage, FinalReport, FromLauncher, ToLauncher};
+use crate::outcome::{KillReason, OutcomeFacts};
 use crate::process::ProcessState;
-use crate::report::{Finished, Usage};
-use crate::tap::Tap;
+use crate::report::{FinishedRun, Usage};
+use crate::stream_capture::StreamCapture;
 use crate::wire;
 
 /// The interval at which the caller is asked whether to cancel the run.
@@ -31,70 +31,70 @@ const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// A running tool.
 #[must_use = "dropping a running sandbox kills it"]
-pub struct RunningCell {
+pub struct RunningSandbox {
     pub(super) peer: Peer,
     pub(super) control: OwnedFd,
     pub(super) evidence: OwnedFd,
-    pub(super) stdout: Tap,
-    pub(super) stderr: Tap,
+    pub(super) stdout: StreamCapture,
+    pub(super) stderr: StreamCapture,
     pub(super) collection: Collection,
-    pub(super) asked_to_kill: Option<(Killed, Instant)>,
+    pub(super) kill_requested: Option<(KillReason, Instant)>,
     /// The wall limit of the run.
     pub(super) wall: Duration,
 }
 
 /// An event of a run in progress.
 #[derive(Debug)]
-pub enum RunNews {
+pub enum RunEvent {
     /// The current resource usage.
-    Used(Usage),
+    Usage(Usage),
     /// The launcher cannot watch the run; reported once. The wall limit is enforced all the same.
     Stuck(ProcessState),
 }
 
 /// The state of a source (the collector or the launcher): it can send more, or has ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Owed {
-    More,
-    Nothing,
+enum SourceState {
+    Open,
+    Closed,
 }
 
 /// Reports the launcher's process if it is stuck.
-pub(super) fn report_stuck(peer: Peer, news: &mut impl FnMut(RunNews)) -> bool {
+pub(super) fn report_stuck(peer: Peer, news: &mut impl FnMut(RunEvent)) -> bool {
     let stuck = peer.stuck_slot();
     let is_stuck = stuck.is_some();
-    stuck.into_iter().for_each(|state| news(RunNews::Stuck(state)));
+    stuck.into_iter().for_each(|state| news(RunEvent::Stuck(state)));
     is_stuck
 }
 
-impl RunningCell {
+impl RunningSandbox {
     /// Reads until everything has ended. Calls `cancelled` several times a second.
     ///
     /// # Errors
     /// Only errors of our own disk. Faults of the tool or the launcher are part of the
-    /// [`Finished`].
-    pub fn finish(self, cancelled: impl FnMut() -> bool) -> io::Result<Finished> {
-        self.finish_told(cancelled, |_| {})
+    /// [`FinishedRun`].
+    pub fn finish(self, cancelled: impl FnMut() -> bool) -> io::Result<FinishedRun> {
+        self.finish_with_events(cancelled, |_| {})
     }
 
     /// Like [`Self::finish`], and passes progress events to `news`, for display.
     ///
     /// # Errors
     /// As [`Self::finish`].
-    pub fn finish_told(
+    pub fn finish_with_events(
         mut self,
         mut cancelled: impl FnMut() -> bool,
-        mut news: impl FnMut(RunNews),
-    ) -> io::Result<Finished> {
+        mut news: impl FnMut(RunEvent),
+    ) -> io::Result<FinishedRun> {
         let mut ending = None;
-        let mut control = Owed::More;
-        let mut evidence = Owed::More;
+        let mut control = SourceState::Open;
+        let mut evidence = SourceState::Open;
         let mut deadline = None;
         let begun = Instant::now();
         let lost_at = begun + self.wall + LAUNCHER_TIME_MAX;
         let (mut heard, mut told_stuck) = (begun, false);
         loop {
-            let open = |owed: Owed| owed == Owed::More;
+            let open = |owed: SourceState| owed == SourceState::Open;
             if !open(control) && !open(evidence) && !self.stdout.open() && !self.stderr.open() {
                 break;
             }
@@ -123,42 +123,46 @@ impl RunningCell {
             }
             if ready.control {
                 heard = Instant::now();
-                control = self.hear_launcher(&mut ending, &mut news);
+                control = self.receive_from_launcher(&mut ending, &mut news);
                 if !open(control) {
                     deadline = Some(Instant::now() + DRAIN_TIME_MAX);
                 }
             }
             if self.stdout.over() || self.stderr.over() {
-                self.ask_to_kill(Killed::Stream);
+                self.request_kill(KillReason::Stream);
             } else if cancelled() {
-                self.ask_to_kill(Killed::Cancelled);
+                self.request_kill(KillReason::Cancelled);
             }
         }
         self.close(ending)
     }
 
     /// Receives one message from the launcher.
-    fn hear_launcher(&self, ending: &mut Option<Ending>, news: &mut impl FnMut(RunNews)) -> Owed {
-        match hear(&self.control) {
-            Ok(Some((FromLauncher::Used(usage), _))) => {
-                news(RunNews::Used(usage));
-                return Owed::More;
+    fn receive_from_launcher(
+        &self,
+        ending: &mut Option<FinalReport>,
+        news: &mut impl FnMut(RunEvent),
+    ) -> SourceState {
+        match receive(&self.control) {
+            Ok(Some((FromLauncher::Usage(usage), _))) => {
+                news(RunEvent::Usage(usage));
+                return SourceState::Open;
             }
             Ok(Some((FromLauncher::Ended(ended), _))) => *ending = Some(*ended),
             _ => {}
         }
-        Owed::Nothing
+        SourceState::Closed
     }
 
     /// Returns whether the run should have ended, and a working launcher would have reported it.
     /// The sandbox's init has ended the tool, or will when this value is dropped.
     fn is_overdue(&self, begun: Instant, heard: Instant) -> bool {
-        let asked = self.asked_to_kill.map(|(_, at)| at);
+        let asked = self.kill_requested.map(|(_, at)| at);
         let should_end = asked.map_or(begun + self.wall, |at| at.min(begun + self.wall));
         heard.max(should_end).elapsed() >= SILENCE_TIME_MAX
     }
 
-    fn wait(&self, control: bool, evidence: bool) -> io::Result<Ready> {
+    fn wait(&self, control: bool, evidence: bool) -> io::Result<ReadySources> {
         let fds = [
             (control, self.control.as_fd()),
             (evidence, self.evidence.as_fd()),
@@ -177,7 +181,7 @@ impl RunningCell {
         }
         let mut results = waited.iter().map(|fd| !fd.revents().is_empty());
         let mut next = |open: bool| open && results.next().unwrap_or(false);
-        Ok(Ready {
+        Ok(ReadySources {
             control: next(control),
             evidence: next(evidence),
             stdout: next(self.stdout.open()),
@@ -185,41 +189,43 @@ impl RunningCell {
         })
     }
 
-    fn take_evidence(&mut self) -> io::Result<Owed> {
+    fn take_evidence(&mut self) -> io::Result<SourceState> {
         let Ok(Some((bytes, fds))) = wire::receive(&self.evidence) else {
-            return Ok(Owed::Nothing);
+            return Ok(SourceState::Closed);
         };
-        let belief = match (Evidence::decode(&bytes), fds.as_slice()) {
-            (Ok(Evidence::File { path, mode }), [file]) => {
+        let belief = match (EvidenceMessage::decode(&bytes), fds.as_slice()) {
+            (Ok(EvidenceMessage::File { path, mode }), [file]) => {
                 self.collection.file(&path, mode, file)?
             }
-            (Ok(Evidence::Rejected { path, reason }), []) => self.collection.reject(&path, reason),
-            (Ok(Evidence::End { complete }), []) => {
+            (Ok(EvidenceMessage::Rejected { path, reason }), []) => {
+                self.collection.reject(&path, reason)
+            }
+            (Ok(EvidenceMessage::End { complete }), []) => {
                 self.collection.end(complete);
-                return Ok(Owed::Nothing);
+                return Ok(SourceState::Closed);
             }
             // Invalid evidence ends the trust in the sandbox.
-            _ => Belief::Lost,
+            _ => CollectorState::Untrusted,
         };
-        // Without `Evidence::End` the walk counts as incomplete.
+        // Without `EvidenceMessage::End` the walk counts as incomplete.
         Ok(match belief {
-            Belief::Kept => Owed::More,
-            Belief::Lost => Owed::Nothing,
+            CollectorState::Trusted => SourceState::Open,
+            CollectorState::Untrusted => SourceState::Closed,
         })
     }
 
     /// Asks the launcher once to kill the run. A launcher that is gone has already ended the
     /// sandbox.
-    fn ask_to_kill(&mut self, why: Killed) {
-        if self.asked_to_kill.is_none() {
-            self.asked_to_kill = Some((why, Instant::now()));
+    fn request_kill(&mut self, why: KillReason) {
+        if self.kill_requested.is_none() {
+            self.kill_requested = Some((why, Instant::now()));
             if wire::send_at_once(&self.control, &ToLauncher::Kill(why).encode(), &[]).is_err() {
                 eprintln!("toolexec: launcher: disconnected before the kill request");
             }
         }
     }
 
-    fn close(self, ending: Option<Ending>) -> io::Result<Finished> {
+    fn close(self, ending: Option<FinalReport>) -> io::Result<FinishedRun> {
         // If the launcher was lost after the start, the outcome of the run is unknown.
         let lost = ending.is_none().then(|| match self.peer.stuck_slot() {
             Some(state) => format!("launcher: lost after the tool started: {state}"),
@@ -231,9 +237,9 @@ impl RunningCell {
         let (stdout, stderr) = (self.stdout.close()?, self.stderr.close()?);
         let file_full = self.collection.file_full();
         let collected = self.collection.into_collected();
-        let facts = Facts {
+        let facts = OutcomeFacts {
             tool: ending.tool,
-            killed: ending.killed.or(too_much.then_some(Killed::Stream)),
+            killed: ending.killed.or(too_much.then_some(KillReason::Stream)),
             oom_kills: ending.accounting.oom_kills.unwrap_or(0),
             pids_limit_hit: ending.pids_limit_hit,
             out_full: ending.out_full,
@@ -241,12 +247,12 @@ impl RunningCell {
             output_rejected: !collected.rejected.is_empty(),
             collected_all: collected.complete,
         };
-        let Ending { denied, violation, accounting, .. } = ending;
-        Ok(Finished { facts, denied, violation, accounting, stdout, stderr, collected, lost })
+        let FinalReport { denied, violation, accounting, .. } = ending;
+        Ok(FinishedRun { facts, denied, violation, accounting, stdout, stderr, collected, lost })
     }
 }
 
-struct Ready {
+struct ReadySources {
     control: bool,
     evidence: bool,
     stdout: bool,

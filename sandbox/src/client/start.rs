@@ -7,9 +7,9 @@ use std::{io, thread};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-use super::conversation::{Heard, hear};
-use super::error::{BuildError, Standstill};
-use crate::messages::Evidence;
+use super::error::{BuildError, StallReport};
+use super::session::{LauncherMessage, receive};
+use crate::messages::EvidenceMessage;
 use crate::process::ProcessState;
 use crate::steps::SetupStep;
 use crate::wire;
@@ -20,27 +20,27 @@ pub(super) const ASK_INTERVAL: Duration = Duration::from_millis(100);
 pub(super) const START_TIME_MAX: Duration = Duration::from_secs(30);
 /// The number of checks whether a child has exited after its connection closed; below, their
 /// interval.
-const CHILD_END_LOOKS: u32 = 20;
+const CHILD_END_CHECKS: u32 = 20;
 const CHILD_END_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A waiting caller's decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wait {
-    GoOn,
-    GiveUp,
+pub enum WaitDecision {
+    Continue,
+    Cancel,
 }
 
 /// A time limit for building a sandbox, with a callback to the caller.
 pub struct StartLimit<'a> {
     begun: Instant,
     time_max: Duration,
-    ask: &'a mut dyn FnMut(&Waiting) -> Wait,
+    on_wait: &'a mut dyn FnMut(&StartWait) -> WaitDecision,
 }
 
 impl<'a> StartLimit<'a> {
-    /// Starts the limit now. `ask` is called several times a second until there is an answer.
-    pub fn new(time_max: Duration, ask: &'a mut dyn FnMut(&Waiting) -> Wait) -> Self {
-        Self { begun: Instant::now(), time_max, ask }
+    /// Starts the limit now. `on_wait` is called several times a second until there is an answer.
+    pub fn new(time_max: Duration, ask: &'a mut dyn FnMut(&StartWait) -> WaitDecision) -> Self {
+        Self { begun: Instant::now(), time_max, on_wait: ask }
     }
 
     pub(super) fn time_max(&self) -> Duration {
@@ -52,34 +52,34 @@ impl<'a> StartLimit<'a> {
     }
 
     /// Waits for the launcher's next message.
-    pub(super) fn hear(
+    pub(super) fn receive(
         &mut self,
         control: &OwnedFd,
         peer: &mut Peer,
         evidence: &OwnedFd,
         what: &'static str,
-    ) -> Result<Option<Heard>, BuildError> {
+    ) -> Result<Option<LauncherMessage>, BuildError> {
         loop {
             let left = self.deadline().saturating_duration_since(Instant::now());
             let heard = wire::wait_to_receive(control, left.min(ASK_INTERVAL));
             if heard.map_err(BuildError::Lost)? {
-                return hear(control).map_err(BuildError::Lost);
+                return receive(control).map_err(BuildError::Lost);
             }
-            peer.look(evidence);
+            peer.update(evidence);
             let what = if peer.slot.is_some() { what } else { "wait for a worker slot" };
-            self.go_on(*peer, what)?;
+            self.check(*peer, what)?;
         }
     }
 
     /// Asks the caller whether to continue, unless the time is over.
-    pub(super) fn go_on(&mut self, peer: Peer, what: &'static str) -> Result<(), BuildError> {
-        let waiting = Waiting { for_time: self.begun.elapsed(), what, peer };
+    pub(super) fn check(&mut self, peer: Peer, what: &'static str) -> Result<(), BuildError> {
+        let waiting = StartWait { for_time: self.begun.elapsed(), what, peer };
         if waiting.for_time >= self.time_max {
-            return Err(BuildError::Stuck(Box::new(waiting.stands())));
+            return Err(BuildError::Stuck(Box::new(waiting.stall_report())));
         }
-        match (self.ask)(&waiting) {
-            Wait::GoOn => Ok(()),
-            Wait::GiveUp => Err(BuildError::GivenUp(Box::new(waiting.stands()))),
+        match (self.on_wait)(&waiting) {
+            WaitDecision::Continue => Ok(()),
+            WaitDecision::Cancel => Err(BuildError::Cancelled(Box::new(waiting.stall_report()))),
         }
     }
 }
@@ -89,7 +89,7 @@ impl<'a> StartLimit<'a> {
 pub(super) fn end_of_child(pid: u32) -> Option<String> {
     let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-    for _ in 0..CHILD_END_LOOKS {
+    for _ in 0..CHILD_END_CHECKS {
         if let Some(status) = waitid(WaitId::Pid(pid), options).ok()? {
             let exited = status.exit_status().map(|code| format!("ended with status {code}"));
             let killed = || Some(format!("was killed by signal {}", status.terminating_signal()?));
@@ -111,11 +111,11 @@ pub(super) struct Peer {
 
 impl Peer {
     /// Receives the worker's pid if it has arrived. It is always the first evidence.
-    pub(super) fn look(&mut self, evidence: &OwnedFd) {
+    pub(super) fn update(&mut self, evidence: &OwnedFd) {
         if self.slot.is_none() && wire::wait_to_receive(evidence, Duration::ZERO).unwrap_or(false) {
             self.slot = match wire::receive(evidence) {
-                Ok(Some((bytes, _))) => match Evidence::decode(&bytes) {
-                    Ok(Evidence::Taken { pid }) => Some(pid),
+                Ok(Some((bytes, _))) => match EvidenceMessage::decode(&bytes) {
+                    Ok(EvidenceMessage::Worker { pid }) => Some(pid),
                     _ => None,
                 },
                 _ => None,
@@ -140,26 +140,26 @@ impl Peer {
 
 /// A wait in progress.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting {
+pub struct StartWait {
     /// The time waited so far.
     pub for_time: Duration,
     what: &'static str,
     peer: Peer,
 }
 
-impl Waiting {
+impl StartWait {
     pub(super) fn peer(&self) -> Peer {
         self.peer
     }
 
     /// Returns the launcher's current step and its stuck processes.
     #[must_use]
-    pub fn stands(&self) -> Standstill {
+    pub fn stall_report(&self) -> StallReport {
         let (step, processes) = match self.peer.slot {
             Some(slot) => self.of_slot(slot),
             None => self.of_launcher(),
         };
-        Standstill { for_time: self.for_time, step, processes }
+        StallReport { for_time: self.for_time, step, processes }
     }
 
     fn of_slot(&self, slot: u32) -> (String, Vec<ProcessState>) {

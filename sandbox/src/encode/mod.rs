@@ -8,33 +8,37 @@ mod report;
 mod value;
 
 pub(crate) use plan::{
-    put_cell_plan, put_furnishings, put_order, take_cell_plan, take_furnishings, take_order,
+    put_exec_spec, put_runtime_mounts, put_sandbox_spec, take_exec_spec, take_runtime_mounts,
+    take_sandbox_spec,
 };
 pub(crate) use report::{
-    GROUPS_MAX, put_accounting, put_confinement, put_ending, put_limits_in_force, put_marks,
-    put_tool_end, put_unable, take_accounting, take_confinement, take_ending, take_limits_in_force,
-    take_marks, take_tool_end, take_unable,
+    GROUPS_MAX, put_accounting, put_confinement, put_effective_limits, put_final_report, put_marks,
+    put_setup_failure, put_tool_end, take_accounting, take_confinement, take_effective_limits,
+    take_final_report, take_marks, take_setup_failure, take_tool_end,
 };
 pub(crate) use value::{PATH_BYTES_MAX, put_value, take_value};
 
 #[cfg(test)]
 mod tests {
-    use model::{Language, Layer, LimitName, Mechanism, Mode, RejectReason};
+    use model::{Language, LauncherMode, Layer, LimitName, Mechanism, RejectReason};
 
     use super::value::{put_value, take_value};
-    use crate::outcome::Killed;
-    use crate::plan::{Network, ProcView, TmpUse};
-    use crate::report::Step;
-    use crate::wire::{Reader, Writer};
+    use crate::outcome::KillReason;
+    use crate::plan::{ProcView, SandboxNetwork, TmpUse};
+    use crate::report::BuildStep;
+    use crate::wire::{FrameReader, FrameWriter};
 
     /// A launcher and a client of different versions would misread each other without an error.
     #[test]
     fn the_position_of_a_value_never_changes() {
-        assert_eq!(Killed::TEXTS, ["wall", "cpu", "memory", "stream", "cancelled", "violation"]);
+        assert_eq!(
+            KillReason::TEXTS,
+            ["wall", "cpu", "memory", "stream", "cancelled", "violation"]
+        );
         assert_eq!(ProcView::TEXTS, ["none", "pid", "full"]);
-        assert_eq!(Network::TEXTS, ["nothing", "proxy"]);
+        assert_eq!(SandboxNetwork::TEXTS, ["nothing", "proxy"]);
         assert_eq!(TmpUse::TEXTS, ["data", "programs"]);
-        assert_eq!(Mode::TEXTS, ["system", "user"]);
+        assert_eq!(LauncherMode::TEXTS, ["system", "user"]);
         assert_eq!(Language::TEXTS, ["python", "node", "ts", "go", "ruby"]);
         let layers = ["user_namespace", "namespaces", "mounts", "landlock.fs", "seccomp"];
         assert_eq!(Layer::TEXTS, [&layers[..], &["capabilities", "cgroup"]].concat());
@@ -49,22 +53,22 @@ mod tests {
         let sizes = ["too-deep", "too-many", "too-big", "sparse", "unreadable"];
         assert_eq!(RejectReason::TEXTS, [&kinds[..], &names, &sizes].concat());
         let steps = ["asked", "furnished", "heard", "mounted", "stripped", "witnessed"];
-        assert_eq!(Step::TEXTS, [&steps[..], &["landlocked", "filtered", "probed"]].concat());
+        assert_eq!(BuildStep::TEXTS, [&steps[..], &["landlocked", "filtered", "probed"]].concat());
     }
 
     #[test]
     fn a_value_is_written_as_its_position() {
         for (position, value) in LimitName::ALL.iter().enumerate() {
-            let mut writer = Writer::default();
+            let mut writer = FrameWriter::default();
             put_value(&mut writer, *value);
-            let mut expected = Writer::default();
+            let mut expected = FrameWriter::default();
             expected.count(position);
             let bytes = writer.into_bytes();
             assert_eq!(bytes, expected.into_bytes());
-            assert_eq!(take_value::<LimitName>(&mut Reader::new(&bytes)).unwrap(), *value);
+            assert_eq!(take_value::<LimitName>(&mut FrameReader::new(&bytes)).unwrap(), *value);
         }
-        let mut beyond = Writer::default();
+        let mut beyond = FrameWriter::default();
         beyond.count(LimitName::ALL.len());
-        assert!(take_value::<LimitName>(&mut Reader::new(&beyond.into_bytes())).is_err());
+        assert!(take_value::<LimitName>(&mut FrameReader::new(&beyond.into_bytes())).is_err());
     }
 }

@@ -1,12 +1,12 @@
 //! The codec of reports: confinement, resource usage, the end of a run.
 
 use super::value::{NAME_BYTES_MAX, PATH_BYTES_MAX, put_value, take_value};
-use crate::messages::{Ending, Unable};
+use crate::messages::{FinalReport, SetupFailure};
 use crate::outcome::ToolEnd;
 use crate::report::{
-    Accounting, CapabilitySets, Confinement, DeniedCall, LimitInForce, Mark, Step,
+    Accounting, BuildStep, CapabilitySets, Confinement, DeniedCall, EffectiveLimit, Mark,
 };
-use crate::wire::{Reader, WireError, Writer};
+use crate::wire::{FrameReader, FrameWriter, WireError};
 
 const NAMES_MAX: usize = 64;
 /// Far more than any user has. Linux allows 65,536, which would fit neither a frame nor a record.
@@ -14,7 +14,7 @@ pub(crate) const GROUPS_MAX: usize = 4096;
 /// There are fewer system calls than this.
 const DENIED_MAX: usize = 1024;
 
-pub(crate) fn put_unable(writer: &mut Writer, unable: &Unable) {
+pub(crate) fn put_setup_failure(writer: &mut FrameWriter, unable: &SetupFailure) {
     writer.flag(unable.layer.is_some());
     if let Some(layer) = unable.layer {
         put_value(writer, layer);
@@ -22,13 +22,13 @@ pub(crate) fn put_unable(writer: &mut Writer, unable: &Unable) {
     writer.text(&unable.step).u32(u32::from_le_bytes(unable.errno.to_le_bytes()));
 }
 
-pub(crate) fn take_unable(reader: &mut Reader<'_>) -> Result<Unable, WireError> {
+pub(crate) fn take_setup_failure(reader: &mut FrameReader<'_>) -> Result<SetupFailure, WireError> {
     let named = reader.flag()?;
     let layer = if named { Some(take_value(reader)?) } else { None };
-    Ok(Unable { layer, step: reader.text(PATH_BYTES_MAX)?, errno: reader.i32()? })
+    Ok(SetupFailure { layer, step: reader.text(PATH_BYTES_MAX)?, errno: reader.i32()? })
 }
 
-pub(crate) fn put_ending(writer: &mut Writer, ending: &Ending) {
+pub(crate) fn put_final_report(writer: &mut FrameWriter, ending: &FinalReport) {
     writer.flag(ending.tool.is_some());
     if let Some(end) = ending.tool {
         put_tool_end(writer, end);
@@ -49,7 +49,7 @@ pub(crate) fn put_ending(writer: &mut Writer, ending: &Ending) {
     put_accounting(writer, &ending.accounting);
 }
 
-pub(crate) fn take_ending(reader: &mut Reader<'_>) -> Result<Ending, WireError> {
+pub(crate) fn take_final_report(reader: &mut FrameReader<'_>) -> Result<FinalReport, WireError> {
     let known = reader.flag()?;
     let tool = if known { Some(take_tool_end(reader)?) } else { None };
     let ended = reader.flag()?;
@@ -61,17 +61,17 @@ pub(crate) fn take_ending(reader: &mut Reader<'_>) -> Result<Ending, WireError> 
     let violated = reader.flag()?;
     let violation = if violated { Some(reader.text(NAME_BYTES_MAX)?) } else { None };
     let accounting = take_accounting(reader)?;
-    Ok(Ending { tool, killed, pids_limit_hit, out_full, denied, violation, accounting })
+    Ok(FinalReport { tool, killed, pids_limit_hit, out_full, denied, violation, accounting })
 }
 
-pub(crate) fn put_tool_end(writer: &mut Writer, end: ToolEnd) {
+pub(crate) fn put_tool_end(writer: &mut FrameWriter, end: ToolEnd) {
     match end {
         ToolEnd::Exited(code) => writer.u8(0).u8(code).flag(false),
         ToolEnd::Signaled { signal, core_dumped } => writer.u8(1).u8(signal).flag(core_dumped),
     };
 }
 
-pub(crate) fn take_tool_end(reader: &mut Reader<'_>) -> Result<ToolEnd, WireError> {
+pub(crate) fn take_tool_end(reader: &mut FrameReader<'_>) -> Result<ToolEnd, WireError> {
     let (kind, number, core_dumped) = (reader.u8()?, reader.u8()?, reader.flag()?);
     match kind {
         0 => Ok(ToolEnd::Exited(number)),
@@ -80,7 +80,7 @@ pub(crate) fn take_tool_end(reader: &mut Reader<'_>) -> Result<ToolEnd, WireErro
     }
 }
 
-pub(crate) fn put_accounting(writer: &mut Writer, a: &Accounting) {
+pub(crate) fn put_accounting(writer: &mut FrameWriter, a: &Accounting) {
     writer.maybe_u64(a.wall_us).maybe_u64(a.cpu_user_us).maybe_u64(a.cpu_system_us);
     writer.maybe_u64(a.memory_peak_bytes).flag(a.memory_peak_sampled).maybe_u64(a.oom_kills);
     writer.maybe_u64(a.pids_peak).maybe_u64(a.pids_refused);
@@ -88,7 +88,7 @@ pub(crate) fn put_accounting(writer: &mut Writer, a: &Accounting) {
     writer.maybe_u64(a.blocks_in).maybe_u64(a.blocks_out).maybe_u64(a.out_bytes);
 }
 
-pub(crate) fn take_accounting(reader: &mut Reader<'_>) -> Result<Accounting, WireError> {
+pub(crate) fn take_accounting(reader: &mut FrameReader<'_>) -> Result<Accounting, WireError> {
     Ok(Accounting {
         wall_us: reader.maybe_u64()?,
         cpu_user_us: reader.maybe_u64()?,
@@ -106,7 +106,7 @@ pub(crate) fn take_accounting(reader: &mut Reader<'_>) -> Result<Accounting, Wir
     })
 }
 
-pub(crate) fn put_confinement(writer: &mut Writer, c: &Confinement) {
+pub(crate) fn put_confinement(writer: &mut FrameWriter, c: &Confinement) {
     put_value(writer, c.mode);
     writer.u32(c.uid).count(c.groups.len());
     for group in &c.groups {
@@ -128,14 +128,14 @@ pub(crate) fn put_confinement(writer: &mut Writer, c: &Confinement) {
     let caps = &c.capabilities;
     writer.u64(caps.inheritable).u64(caps.permitted).u64(caps.effective);
     writer.u64(caps.bounding).u64(caps.ambient).digest(&c.mounts_sha256);
-    put_limits_in_force(writer, &c.limits);
+    put_effective_limits(writer, &c.limits);
     writer.count(c.degraded.len());
     for layer in &c.degraded {
         writer.text(layer);
     }
 }
 
-pub(crate) fn put_marks(writer: &mut Writer, marks: &[Mark]) {
+pub(crate) fn put_marks(writer: &mut FrameWriter, marks: &[Mark]) {
     writer.count(marks.len());
     for mark in marks {
         put_value(writer, mark.step);
@@ -143,42 +143,42 @@ pub(crate) fn put_marks(writer: &mut Writer, marks: &[Mark]) {
     }
 }
 
-pub(crate) fn take_marks(reader: &mut Reader<'_>) -> Result<Vec<Mark>, WireError> {
-    let count = reader.count(Step::ALL.len())?;
+pub(crate) fn take_marks(reader: &mut FrameReader<'_>) -> Result<Vec<Mark>, WireError> {
+    let count = reader.count(BuildStep::ALL.len())?;
     let mark = |_| Ok(Mark { step: take_value(reader)?, at_ns: reader.u64()? });
     (0..count).map(mark).collect()
 }
 
-pub(crate) fn put_limits_in_force(writer: &mut Writer, limits: &[LimitInForce]) {
+pub(crate) fn put_effective_limits(writer: &mut FrameWriter, limits: &[EffectiveLimit]) {
     writer.count(limits.len());
     for limit in limits {
         put_value(writer, limit.name);
         put_value(writer, limit.mechanism);
-        writer.u64(limit.asked).u64(limit.in_force);
+        writer.u64(limit.requested).u64(limit.effective);
     }
 }
 
-pub(crate) fn take_limits_in_force(
-    reader: &mut Reader<'_>,
-) -> Result<Vec<LimitInForce>, WireError> {
+pub(crate) fn take_effective_limits(
+    reader: &mut FrameReader<'_>,
+) -> Result<Vec<EffectiveLimit>, WireError> {
     let count = reader.count(NAMES_MAX)?;
-    (0..count).map(|_| take_limit_in_force(reader)).collect()
+    (0..count).map(|_| take_effective_limit(reader)).collect()
 }
 
-fn take_limit_in_force(reader: &mut Reader<'_>) -> Result<LimitInForce, WireError> {
-    Ok(LimitInForce {
+fn take_effective_limit(reader: &mut FrameReader<'_>) -> Result<EffectiveLimit, WireError> {
+    Ok(EffectiveLimit {
         name: take_value(reader)?,
         mechanism: take_value(reader)?,
-        asked: reader.u64()?,
-        in_force: reader.u64()?,
+        requested: reader.u64()?,
+        effective: reader.u64()?,
     })
 }
 
-fn take_names(reader: &mut Reader<'_>) -> Result<Vec<String>, WireError> {
+fn take_names(reader: &mut FrameReader<'_>) -> Result<Vec<String>, WireError> {
     (0..reader.count(NAMES_MAX)?).map(|_| reader.text(NAME_BYTES_MAX)).collect()
 }
 
-pub(crate) fn take_confinement(reader: &mut Reader<'_>) -> Result<Confinement, WireError> {
+pub(crate) fn take_confinement(reader: &mut FrameReader<'_>) -> Result<Confinement, WireError> {
     let mode = take_value(reader)?;
     let uid = reader.u32()?;
     let groups = (0..reader.count(GROUPS_MAX)?).map(|_| reader.u32());
@@ -199,7 +199,7 @@ pub(crate) fn take_confinement(reader: &mut Reader<'_>) -> Result<Confinement, W
         ambient: reader.u64()?,
     };
     let mounts_sha256 = reader.digest()?;
-    let limits = take_limits_in_force(reader)?;
+    let limits = take_effective_limits(reader)?;
     let degraded = take_names(reader)?;
     Ok(Confinement {
         mode,

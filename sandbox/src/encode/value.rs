@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use model::ClosedSet;
 
-use crate::wire::{Reader, WireError, Writer};
+use crate::wire::{FrameReader, FrameWriter, WireError};
 
 /// Writes a value of a closed set as its position.
-pub(crate) fn put_value<T: ClosedSet>(writer: &mut Writer, value: T) {
+pub(crate) fn put_value<T: ClosedSet>(writer: &mut FrameWriter, value: T) {
     let position = T::ALL.iter().position(|one| *one == value);
     writer.count(position.unwrap_or(usize::MAX));
 }
 
 /// Reads a value of a closed set by its position.
-pub(crate) fn take_value<T: ClosedSet>(reader: &mut Reader<'_>) -> Result<T, WireError> {
+pub(crate) fn take_value<T: ClosedSet>(reader: &mut FrameReader<'_>) -> Result<T, WireError> {
     let position = reader.count(T::ALL.len())?;
     T::ALL.get(position).copied().ok_or(WireError::Range)
 }
@@ -24,10 +24,10 @@ pub(super) const NAME_BYTES_MAX: usize = 256;
 
 pub(crate) const PATH_BYTES_MAX: usize = 4096;
 
-pub(super) fn put_path(writer: &mut Writer, path: &Path) {
+pub(super) fn put_path(writer: &mut FrameWriter, path: &Path) {
     writer.bytes(path.as_os_str().as_bytes());
 }
 
-pub(super) fn take_path(reader: &mut Reader<'_>) -> Result<PathBuf, WireError> {
+pub(super) fn take_path(reader: &mut FrameReader<'_>) -> Result<PathBuf, WireError> {
     Ok(PathBuf::from(OsStr::from_bytes(reader.bytes(PATH_BYTES_MAX)?)))
 }

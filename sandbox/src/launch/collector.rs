@@ -19,11 +19,11 @@ use nix::sys::stat::{FchmodatFlags, FileStat, Mode as FileMode, SFlag, fchmod, f
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 
 use super::filter::Filters;
-use super::identity::Identity;
+use super::identity::ToolIdentity;
 use super::{Failed, confine};
-use crate::messages::Evidence;
+use crate::messages::EvidenceMessage;
 use crate::plan::Limits;
-use crate::sys::{self, Cloned, Fork};
+use crate::sys::{self, ClonedChild, Fork};
 use crate::wire;
 
 /// The longest path below `/out`, bytes.
@@ -36,10 +36,10 @@ pub(super) fn fork(
     out: BorrowedFd<'_>,
     evidence: &OwnedFd,
     limits: &Limits,
-    identity: Identity,
-    mode: model::Mode,
+    identity: ToolIdentity,
+    mode: model::LauncherMode,
     filters: &Filters,
-) -> io::Result<Cloned> {
+) -> io::Result<ClonedChild> {
     match sys::clone_process(0)? {
         Fork::Child => {
             let collected = give_up_rights(out, evidence, identity, mode, filters)
@@ -58,12 +58,12 @@ pub(super) fn fork(
 fn give_up_rights(
     out: BorrowedFd<'_>,
     evidence: &OwnedFd,
-    identity: Identity,
-    mode: model::Mode,
+    identity: ToolIdentity,
+    mode: model::LauncherMode,
     filters: &Filters,
 ) -> Result<(), Failed> {
     sys::close_all_but(&[out, evidence.as_fd()]).map_err(Failed::at("close other descriptors"))?;
-    identity.take_on(mode)?;
+    identity.assume(mode)?;
     confine::drop_capabilities()?;
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("set the parent-death signal"))?;
     prctl::set_no_new_privs().map_err(Failed::at("set no_new_privs"))?;
@@ -71,20 +71,20 @@ fn give_up_rights(
     filters.load_for_collector()
 }
 
-/// Walks `/out` and sends its files, ending with `Evidence::End`.
+/// Walks `/out` and sends its files, ending with `EvidenceMessage::End`.
 fn collect(out: BorrowedFd<'_>, evidence: &OwnedFd, limits: &Limits) -> io::Result<()> {
-    let mut walk = Walk { evidence, limits, files: 0, rejected: 0 };
+    let mut walk = OutWalk { evidence, limits, files: 0, rejected: 0 };
     let complete = match open_top(out) {
         Ok(top) => walk.directory(top, &mut Vec::new(), 0)?,
         Err(_) => false,
     };
-    wire::send(evidence, &Evidence::End { complete }.encode(), &[])
+    wire::send(evidence, &EvidenceMessage::End { complete }.encode(), &[])
 }
 
 /// Sends what the collector would send for an empty `/out`. The launcher calls it itself and does
 /// not block.
-pub(super) fn nothing(evidence: &OwnedFd) -> io::Result<()> {
-    wire::send_at_once(evidence, &Evidence::End { complete: true }.encode(), &[])
+pub(super) fn send_empty(evidence: &OwnedFd) -> io::Result<()> {
+    wire::send_at_once(evidence, &EvidenceMessage::End { complete: true }.encode(), &[])
 }
 
 const DIRECTORY: OFlags = OFlags::DIRECTORY;
@@ -110,14 +110,14 @@ fn open_top(out: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     })
 }
 
-struct Walk<'a> {
+struct OutWalk<'a> {
     evidence: &'a OwnedFd,
     limits: &'a Limits,
     files: u32,
     rejected: u32,
 }
 
-impl Walk<'_> {
+impl OutWalk<'_> {
     /// Returns false if the walk had to stop before its end.
     fn directory(&mut self, opened: OwnedFd, path: &mut Vec<u8>, depth: u32) -> io::Result<bool> {
         let mut names = Vec::new();
@@ -155,42 +155,42 @@ impl Walk<'_> {
         let reason = match name_fault(path) {
             Some(reason) => reason,
             None => match self.object(parent, name, depth) {
-                Object::File(file, mode) => {
+                OutObject::File(file, mode) => {
                     self.files += 1;
-                    let frame = Evidence::File { path: path.clone(), mode };
+                    let frame = EvidenceMessage::File { path: path.clone(), mode };
                     wire::send(self.evidence, &frame.encode(), &[file.as_fd()])?;
                     return Ok(true);
                 }
-                Object::Directory(opened) => return self.directory(opened, path, depth + 1),
-                Object::Rejected(reason) => reason,
+                OutObject::Directory(opened) => return self.directory(opened, path, depth + 1),
+                OutObject::Rejected(reason) => reason,
             },
         };
         self.rejected += 1;
         let path = path[..path.len().min(PATH_BYTES_MAX)].to_vec();
-        wire::send(self.evidence, &Evidence::Rejected { path, reason }.encode(), &[])?;
+        wire::send(self.evidence, &EvidenceMessage::Rejected { path, reason }.encode(), &[])?;
         Ok(true)
     }
 
-    fn object(&self, parent: &OwnedFd, name: &CStr, depth: u32) -> Object {
+    fn object(&self, parent: &OwnedFd, name: &CStr, depth: u32) -> OutObject {
         let Ok(stat) = fstatat(parent, name, AtFlags::AT_SYMLINK_NOFOLLOW) else {
-            return Object::Rejected(RejectReason::Unreadable);
+            return OutObject::Rejected(RejectReason::Unreadable);
         };
         let kind = SFlag::from_bits_truncate(stat.st_mode & SFlag::S_IFMT.bits());
         if kind == SFlag::S_IFDIR {
             if depth + 1 > self.limits.artifact_depth_max {
-                return Object::Rejected(RejectReason::TooDeep);
+                return OutObject::Rejected(RejectReason::TooDeep);
             }
             return match open_own(parent, name, DIRECTORY, 0o500, &stat) {
-                Some(opened) => Object::Directory(opened),
-                None => Object::Rejected(RejectReason::Unreadable),
+                Some(opened) => OutObject::Directory(opened),
+                None => OutObject::Rejected(RejectReason::Unreadable),
             };
         }
         if let Some(reason) = self.file_fault(kind, &stat) {
-            return Object::Rejected(reason);
+            return OutObject::Rejected(reason);
         }
         match open_own(parent, name, FILE, 0o400, &stat) {
-            Some(file) => Object::File(file, stat.st_mode & 0o7777),
-            None => Object::Rejected(RejectReason::Unreadable),
+            Some(file) => OutObject::File(file, stat.st_mode & 0o7777),
+            None => OutObject::Rejected(RejectReason::Unreadable),
         }
     }
 
@@ -216,7 +216,7 @@ impl Walk<'_> {
     }
 }
 
-enum Object {
+enum OutObject {
     File(OwnedFd, u32),
     Directory(OwnedFd),
     Rejected(RejectReason),

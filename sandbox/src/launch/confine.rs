@@ -14,15 +14,15 @@ use landlock::{
     PathBeneath, PathFd, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetStatus, Scope,
 };
-use model::{Layer, LimitName, Mechanism, Mode};
+use model::{LauncherMode, Layer, LimitName, Mechanism};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use sha2::{Digest, Sha256};
 
 use super::filter::MemoryWatch;
 use super::mount::{DEVICES, WRITABLE};
 use super::{Failed, probe, programs};
-use crate::plan::{CellPlan, Limits, Network, PROXY_PORT, ProcView, TmpUse};
-use crate::report::{CapabilitySets, LimitInForce};
+use crate::plan::{Limits, PROXY_PORT, ProcView, SandboxNetwork, SandboxSpec, TmpUse};
+use crate::report::{CapabilitySets, EffectiveLimit};
 
 /// The newest Landlock ABI that the crate supports; the kernel's own ABI decides what is enforced.
 const NEWEST: ABI = ABI::V9;
@@ -31,7 +31,7 @@ const NEWEST: ABI = ABI::V9;
 const PROC_FILE_BYTES: usize = 32 * 1024;
 
 /// The Landlock restrictions that the kernel enforces.
-pub(super) struct LandlockInForce {
+pub(super) struct EffectiveLandlock {
     pub(super) abi: u32,
     pub(super) handled: Vec<String>,
 }
@@ -82,12 +82,16 @@ pub(super) fn raise_open_files() -> io::Result<()> {
 
 /// Sets the resource limits of the plan. It runs in the tool's own process, because descriptors
 /// that init has in flight to the daemon count against init's limit.
-pub(super) fn order_rlimits(limits: &Limits, mode: Mode, memory: MemoryWatch) -> io::Result<()> {
-    for (_, resource, wanted) in of_each_process(limits) {
-        lower(resource, held(resource, mode, wanted)?)?;
+pub(super) fn exec_rlimits(
+    limits: &Limits,
+    mode: LauncherMode,
+    memory: MemoryWatch,
+) -> io::Result<()> {
+    for (_, resource, wanted) in per_process_limits(limits) {
+        lower(resource, enforced_value(resource, mode, wanted)?)?;
     }
     if memory == MemoryWatch::Sampled {
-        lower(Resource::RLIMIT_NPROC, u64::from(limits.pids_max) + OF_INIT)?;
+        lower(Resource::RLIMIT_NPROC, u64::from(limits.pids_max) + INIT_PROCESSES)?;
         // A backup for sampling, against a process that exceeds its time between two samples.
         lower(Resource::RLIMIT_CPU, limits.cpu_ms_max.div_ceil(1000) + 1)?;
     }
@@ -96,7 +100,7 @@ pub(super) fn order_rlimits(limits: &Limits, mode: Mode, memory: MemoryWatch) ->
 
 /// Returns the limits of each process of the tool. A write beyond the file size limit raises
 /// SIGXFSZ, or fails with EFBIG if the process ignores the signal.
-fn of_each_process(limits: &Limits) -> [(LimitName, Resource, u64); 2] {
+fn per_process_limits(limits: &Limits) -> [(LimitName, Resource, u64); 2] {
     [
         (LimitName::OpenFiles, Resource::RLIMIT_NOFILE, u64::from(limits.open_files_max)),
         (LimitName::FileBytes, Resource::RLIMIT_FSIZE, limits.file_bytes_max),
@@ -104,9 +108,9 @@ fn of_each_process(limits: &Limits) -> [(LimitName, Resource, u64); 2] {
 }
 
 /// Returns the value that is enforced for each process of the tool.
-fn held(resource: Resource, mode: Mode, wanted: u64) -> io::Result<u64> {
+fn enforced_value(resource: Resource, mode: LauncherMode, wanted: u64) -> io::Result<u64> {
     let value = allowed(resource, wanted)?;
-    if (resource, mode) != (Resource::RLIMIT_NOFILE, Mode::User) {
+    if (resource, mode) != (Resource::RLIMIT_NOFILE, LauncherMode::User) {
         return Ok(value);
     }
     let (_, hard) = getrlimit(resource)?;
@@ -114,22 +118,33 @@ fn held(resource: Resource, mode: Mode, wanted: u64) -> io::Result<u64> {
 }
 
 /// Returns the per-process limits that will be enforced; otherwise the tool is not started.
-pub(super) fn limits_in_force(limits: &Limits, mode: Mode) -> io::Result<Vec<LimitInForce>> {
+pub(super) fn effective_limits(
+    limits: &Limits,
+    mode: LauncherMode,
+) -> io::Result<Vec<EffectiveLimit>> {
     let row = |(name, resource, asked)| {
         let mechanism = Mechanism::Rlimit;
-        Ok(LimitInForce { name, mechanism, asked, in_force: held(resource, mode, asked)? })
+        Ok(EffectiveLimit {
+            name,
+            mechanism,
+            requested: asked,
+            effective: enforced_value(resource, mode, asked)?,
+        })
     };
-    of_each_process(limits).into_iter().map(row).collect()
+    per_process_limits(limits).into_iter().map(row).collect()
 }
 
 /// Init has the tool's uid and counts with the tool's processes.
-const OF_INIT: u64 = 1;
+const INIT_PROCESSES: u64 = 1;
 
 /// Returns the most processes that the tool can have where only a resource limit counts them. It is
 /// at most the launcher's own limit, whose soft value becomes that of the sandbox's user namespace.
 pub(super) fn processes(limits: &Limits) -> io::Result<u64> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NPROC)?;
-    Ok(soft.min(hard).min(u64::from(limits.pids_max) + OF_INIT).saturating_sub(OF_INIT))
+    Ok(soft
+        .min(hard)
+        .min(u64::from(limits.pids_max) + INIT_PROCESSES)
+        .saturating_sub(INIT_PROCESSES))
 }
 
 /// Empties the bounding set, so that no executed program can gain a capability again.
@@ -182,7 +197,7 @@ impl LandlockRules {
     }
 
     /// Adds the rules of the plan, and confines this process.
-    pub(super) fn enforce(self, plan: &CellPlan) -> Result<LandlockInForce, Failed> {
+    pub(super) fn enforce(self, plan: &SandboxSpec) -> Result<EffectiveLandlock, Failed> {
         let status = self.restrict(plan).map_err(unable_to_restrict)?;
         let missing = |step: &str, errno| {
             Err(Failed { layer: Some(Layer::Landlock), step: step.to_owned(), errno })
@@ -197,20 +212,20 @@ impl LandlockRules {
             }
         };
         let abi = abi_number(effective_abi);
-        let wanted = plan.demands.landlock_abi_min;
+        let wanted = plan.requirements.landlock_abi_min;
         if abi < wanted || status.ruleset == RulesetStatus::NotEnforced {
             let step = format!("this kernel has Landlock ABI {abi}, landlock_abi_min is {wanted}");
             return Err(Failed { layer: Some(Layer::Landlock), step, errno: 0 });
         }
-        Ok(LandlockInForce { abi, handled: handled(effective_abi) })
+        Ok(EffectiveLandlock { abi, handled: handled(effective_abi) })
     }
 
-    fn restrict(self, plan: &CellPlan) -> Result<RestrictionStatus, landlock::RulesetError> {
+    fn restrict(self, plan: &SandboxSpec) -> Result<RestrictionStatus, landlock::RulesetError> {
         let mut rules = self.0;
-        if plan.network == Network::Proxy {
+        if plan.network == SandboxNetwork::Proxy {
             rules = rules.add_rule(NetPort::new(PROXY_PORT, AccessNet::ConnectTcp))?;
         }
-        for place in programs::places(&plan.runtime) {
+        for place in programs::tool_dirs(&plan.runtime) {
             rules = beneath(rules, &place, read() | AccessFs::Execute)?;
         }
         rules = beneath(rules, Path::new("/in"), read())?;
@@ -286,7 +301,7 @@ fn handled(abi: ABI) -> Vec<String> {
 }
 
 /// The fields of `/proc/self/status` that prove confinement.
-pub(super) struct Status {
+pub(super) struct ProcStatus {
     pub(super) seccomp_mode: u32,
     pub(super) no_new_privs: bool,
     pub(super) capabilities: CapabilitySets,
@@ -294,13 +309,13 @@ pub(super) struct Status {
 
 /// This process's own entries in `/proc`, opened while permitted and read after confinement: if a
 /// tool may not see `/proc`, its init may not either.
-pub(super) struct Witness {
+pub(super) struct ProcSelfFiles {
     status: File,
     mounts: File,
     namespaces: Vec<(String, u64)>,
 }
 
-impl Witness {
+impl ProcSelfFiles {
     pub(super) fn open() -> Result<Self, Failed> {
         let status =
             File::open("/proc/self/status").map_err(Failed::at("open /proc/self/status"))?;
@@ -327,7 +342,7 @@ impl Witness {
     }
 
     /// Reads the current status, independent of when the file was opened.
-    pub(super) fn status(&mut self) -> Result<Status, Failed> {
+    pub(super) fn status(&mut self) -> Result<ProcStatus, Failed> {
         let text = read_at_once(&mut self.status).map_err(Failed::at("read /proc/self/status"))?;
         let text = String::from_utf8_lossy(&text);
         let field = |name: &str| {
@@ -335,8 +350,8 @@ impl Witness {
             line.map(str::trim).ok_or_else(|| io::Error::other(format!("line '{name}' is missing")))
         };
         let mask = |name| u64::from_str_radix(field(name)?, 16).map_err(io::Error::other);
-        let read = || -> io::Result<Status> {
-            Ok(Status {
+        let read = || -> io::Result<ProcStatus> {
+            Ok(ProcStatus {
                 seccomp_mode: field("Seccomp")?.parse().map_err(io::Error::other)?,
                 no_new_privs: field("NoNewPrivs")? == "1",
                 capabilities: CapabilitySets {
@@ -353,7 +368,7 @@ impl Witness {
 }
 
 /// Fails unless the kernel confirms that no right can be gained again.
-pub(super) fn insist(status: &Status) -> Result<(), Failed> {
+pub(super) fn require_confined(status: &ProcStatus) -> Result<(), Failed> {
     let missing = |layer, what: &str| {
         Err(Failed { layer: Some(layer), step: format!("{what}: did not take effect"), errno: 0 })
     };

@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::filter::{Denial, Policy};
+use super::filter::{CallDenial, SeccompPolicy};
 use crate::report::DeniedCall;
 use crate::sys;
 
@@ -25,7 +25,7 @@ const WATCHES_MIN: u64 = 1024;
 const WATCHES_MAX: u64 = 32_768;
 
 pub(super) struct Denials<'a> {
-    policy: &'a Policy,
+    policy: &'a SeccompPolicy,
     listener: OwnedFd,
     caller: Caller,
     counts: BTreeMap<&'static str, u64>,
@@ -44,7 +44,7 @@ enum Caller {
 }
 
 impl<'a> Denials<'a> {
-    pub(super) fn new(policy: &'a Policy, listener: OwnedFd) -> Self {
+    pub(super) fn new(policy: &'a SeccompPolicy, listener: OwnedFd) -> Self {
         let (caller, counts) = (Caller::Probe, BTreeMap::new());
         let ration_left = ration();
         Self { policy, listener, caller, counts, total: 0, ration_left, violation: None }
@@ -65,10 +65,10 @@ impl<'a> Denials<'a> {
             return Ok(());
         };
         // Our filters notify no call without a name.
-        let (name, denial) = self.policy.denied(told.call).unwrap_or(("?", Denial::Escape));
-        if let (Denial::Rationed(_), Some(left)) = (denial, self.ration_left.checked_sub(1)) {
+        let (name, denial) = self.policy.denied(told.call).unwrap_or(("?", CallDenial::Escape));
+        if let (CallDenial::Rationed(_), Some(left)) = (denial, self.ration_left.checked_sub(1)) {
             self.ration_left = left;
-            return sys::let_notified_pass(self.listener.as_fd(), told.id);
+            return sys::allow_notified(self.listener.as_fd(), told.id);
         }
         sys::answer_notification(self.listener.as_fd(), told.id, denial.errno())?;
         if self.caller == Caller::Tool {
@@ -77,13 +77,13 @@ impl<'a> Denials<'a> {
         Ok(())
     }
 
-    fn count(&mut self, name: &'static str, denial: Denial) {
+    fn count(&mut self, name: &'static str, denial: CallDenial) {
         *self.counts.entry(name).or_default() += 1;
         self.total += 1;
         if self.violation.is_some() {
             return;
         }
-        if denial == Denial::Escape {
+        if denial == CallDenial::Escape {
             self.violation = Some(name.to_owned());
         } else if self.total > DENIED_MAX {
             self.violation = Some(format!("more than {DENIED_MAX} denied calls"));

@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 use model::Layer;
 
-use crate::messages::Unable;
+use crate::messages::SetupFailure;
 
 /// A setup step that failed, or that the kernel does not support.
 #[derive(Clone, Debug)]
@@ -43,8 +43,8 @@ impl Failed {
         }
     }
 
-    pub(super) fn into_unable(self) -> Unable {
-        Unable { layer: self.layer, step: self.step, errno: self.errno }
+    pub(super) fn into_unable(self) -> SetupFailure {
+        SetupFailure { layer: self.layer, step: self.step, errno: self.errno }
     }
 }
 
@@ -68,8 +68,8 @@ fn errno_behind(error: &io::Error) -> i32 {
     direct
 }
 
-impl From<Unable> for Failed {
-    fn from(Unable { layer, step, errno }: Unable) -> Self {
+impl From<SetupFailure> for Failed {
+    fn from(SetupFailure { layer, step, errno }: SetupFailure) -> Self {
         Self { layer, step, errno }
     }
 }

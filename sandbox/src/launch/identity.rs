@@ -6,13 +6,13 @@ use std::fs::{DirBuilder, File};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 
-use model::{Layer, Mode};
+use model::{LauncherMode, Layer};
 use nix::unistd::{Gid, Uid};
 use rustix::fs::{FlockOperation, Mode as FileMode, OFlags, flock, open, openat};
 
 use super::Failed;
 use crate::encode::GROUPS_MAX;
-use crate::subordinate::Subordinate;
+use crate::subordinate::SubordinateIds;
 
 /// The first uid of sandboxes in system mode; these uids own nothing on the host.
 const UID_FIRST: u32 = 2_000_000_000;
@@ -22,12 +22,12 @@ const UID_LOCKS: &str = "/run/toolexec-launch";
 
 /// The uid and gid of the tool.
 #[derive(Clone, Copy)]
-pub(super) struct Identity {
+pub(super) struct ToolIdentity {
     pub(super) uid: u32,
     pub(super) gid: u32,
 }
 
-impl Identity {
+impl ToolIdentity {
     /// Returns this process's own ids, which the tool has when the launcher is not root.
     pub(super) fn own() -> Self {
         let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
@@ -35,10 +35,10 @@ impl Identity {
     }
 
     /// Sets all ids of this process permanently. In user mode the supplementary groups remain.
-    pub(super) fn take_on(self, mode: Mode) -> Result<(), Failed> {
+    pub(super) fn assume(self, mode: LauncherMode) -> Result<(), Failed> {
         let layer = Layer::Capabilities;
         let (uid, gid) = (Uid::from_raw(self.uid), Gid::from_raw(self.gid));
-        if mode == Mode::System {
+        if mode == LauncherMode::System {
             nix::unistd::setgroups(&[])
                 .map_err(Failed::without(layer, "drop supplementary groups"))?;
         }
@@ -49,19 +49,19 @@ impl Identity {
 }
 
 /// Uids for sandboxes, each reserved by a lock that other launchers see.
-pub(super) struct Uids {
+pub(super) struct UidPool {
     locks: OwnedFd,
-    of: Whose,
+    source: UidSource,
 }
 
-enum Whose {
+enum UidSource {
     /// The uids of this host, in system mode.
     Host,
     /// The subordinate uids of one user.
-    User(Subordinate),
+    User(SubordinateIds),
 }
 
-impl Uids {
+impl UidPool {
     /// Returns the uids of this host, in system mode.
     pub(super) fn of_host() -> Result<Self, Failed> {
         let made = DirBuilder::new().mode(0o700).recursive(true).create(UID_LOCKS);
@@ -69,38 +69,38 @@ impl Uids {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = open(UID_LOCKS, flags, FileMode::empty());
         let locks = opened.map_err(Failed::at(&format!("open {UID_LOCKS}")))?;
-        Ok(Self { locks, of: Whose::Host })
+        Ok(Self { locks, source: UidSource::Host })
     }
 
     /// Returns the uids of a user, with the directory of that user's locks.
-    pub(super) fn of_user(locks: OwnedFd, ids: Subordinate) -> Self {
-        Self { locks, of: Whose::User(ids) }
+    pub(super) fn of_user(locks: OwnedFd, ids: SubordinateIds) -> Self {
+        Self { locks, source: UidSource::User(ids) }
     }
 
     /// Returns the subordinate ids that must be mapped.
-    pub(super) fn subordinate(&self) -> Option<&Subordinate> {
-        match &self.of {
-            Whose::Host => None,
-            Whose::User(ids) => Some(ids),
+    pub(super) fn subordinate(&self) -> Option<&SubordinateIds> {
+        match &self.source {
+            UidSource::Host => None,
+            UidSource::User(ids) => Some(ids),
         }
     }
 
     /// Reserves a free uid for as long as the lock file is open in any process. If a user has none
     /// left, returns the user's own uid.
-    pub(super) fn take(&self) -> Result<(Identity, Option<File>), Failed> {
-        let (uid_first, gid_first, count) = match &self.of {
-            Whose::Host => (UID_FIRST, UID_FIRST, UIDS),
-            Whose::User(ids) => (ids.uid_first, ids.gid_first, ids.count),
+    pub(super) fn take(&self) -> Result<(ToolIdentity, Option<File>), Failed> {
+        let (uid_first, gid_first, count) = match &self.source {
+            UidSource::Host => (UID_FIRST, UID_FIRST, UIDS),
+            UidSource::User(ids) => (ids.uid_first, ids.gid_first, ids.count),
         };
         for number in 0..count {
-            let identity = Identity { uid: uid_first + number, gid: gid_first + number };
+            let identity = ToolIdentity { uid: uid_first + number, gid: gid_first + number };
             if let Some(lock) = self.lock(identity)? {
                 return Ok((identity, Some(lock)));
             }
         }
-        match self.of {
-            Whose::User(_) => Ok((Identity::own(), None)),
-            Whose::Host => {
+        match self.source {
+            UidSource::User(_) => Ok((ToolIdentity::own(), None)),
+            UidSource::Host => {
                 let step = format!("tool uids: all {UIDS} are used by running sandboxes");
                 Err(Failed { layer: None, step, errno: 0 })
             }
@@ -108,10 +108,10 @@ impl Uids {
     }
 
     /// Locks one uid. Returns `None` if another launcher, or another slot of this one, has it.
-    fn lock(&self, Identity { uid, .. }: Identity) -> Result<Option<File>, Failed> {
-        let name = match self.of {
-            Whose::Host => format!("uid-{}", uid - UID_FIRST),
-            Whose::User(_) => format!("uid-{uid}"),
+    fn lock(&self, ToolIdentity { uid, .. }: ToolIdentity) -> Result<Option<File>, Failed> {
+        let name = match self.source {
+            UidSource::Host => format!("uid-{}", uid - UID_FIRST),
+            UidSource::User(_) => format!("uid-{uid}"),
         };
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let lock = openat(&self.locks, name, flags, FileMode::from_raw_mode(0o600));

@@ -17,39 +17,39 @@
 //! Every process here forks and must be single-threaded throughout.
 
 mod affinity;
-mod cell;
+mod base_root;
 mod cgroup;
 mod collector;
 mod confine;
+mod control_socket;
 mod denials;
-mod door;
 mod error;
 mod filter;
-mod house;
+mod host_memory;
 mod identity;
 mod init;
-mod machine;
+mod inner_fds;
 mod mount;
 mod network;
+mod oom_score;
 mod options;
 mod probe;
 mod proc_view;
 mod procfs;
 mod programs;
-mod sacrifice;
 mod sampler;
-mod seat;
-mod shell;
+mod sandbox_process;
 mod sockets;
 mod subordinate;
+mod supervisor;
 mod view;
-mod windows;
+mod worker;
 mod worker_slot;
 mod zygote;
 
 use std::process::ExitCode;
 
-use door::Door;
+use control_socket::ControlSocket;
 use error::Failed;
 use options::Options;
 
@@ -71,9 +71,8 @@ pub fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let served = match Options::from_words(words) {
-        Ok(Some(options)) => {
-            Door::from_stdin(&options).and_then(|door| zygote::live(&options, door))
-        }
+        Ok(Some(options)) => ControlSocket::from_stdin(&options)
+            .and_then(|door| zygote::run_launcher(&options, door)),
         Ok(None) => {
             print!("{}", options::USAGE);
             return ExitCode::SUCCESS;

@@ -18,7 +18,7 @@ pub(super) const STAGING: &str = "/staging";
 /// Contains the host's directories that plans may name, each at its own path.
 pub(super) const HOST: &str = "/host";
 /// The mount point of a sandbox's root.
-pub(super) const CELL: &str = "/cell";
+pub(super) const SANDBOX_ROOT: &str = "/cell";
 pub(super) const LOADER_CACHE: &str = "/etc/ld.so.cache";
 /// The CA certificates and library settings for a sandbox with a network, at the paths of each
 /// distribution. Never `/etc/ssl` as a whole: it contains private keys as well.
@@ -28,7 +28,7 @@ pub(super) const CERTIFICATES: [&str; 4] =
 /// mknod.
 pub(super) const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 /// An existing file that file modes allow but no Landlock rule grants: see `probe`.
-pub(super) const CANARY: &str = "/.canary";
+pub(super) const PROBE_FILE: &str = "/.canary";
 /// The tool's writable directories, each a tmpfs. Their sizes are set with the limits; until then
 /// they are full.
 pub(super) const WRITABLE: [&str; 3] = ["out", "tmp", "dev/shm"];

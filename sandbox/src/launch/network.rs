@@ -32,7 +32,7 @@ const WAITING_MAX: i32 = 64;
 /// The most time that the helper may take to answer, and then to end.
 const HELPER_TIME_MAX: Duration = Duration::from_secs(5);
 
-pub(super) struct Network {
+pub(super) struct ProxyNetwork {
     /// The network namespace, for the sandbox's init to enter.
     pub(super) namespace: OwnedFd,
     /// The listening socket; it belongs to that namespace in every process that uses it.
@@ -41,7 +41,7 @@ pub(super) struct Network {
     pub(super) diag: OwnedFd,
 }
 
-impl Network {
+impl ProxyNetwork {
     pub(super) fn make() -> Result<Self, Failed> {
         let layer = Layer::Namespaces;
         let (words, fds) = ask_helper()
@@ -93,7 +93,7 @@ fn refused(words: &[u8]) -> Failed {
 /// Runs the helper; never returns.
 fn help(launcher: &OwnedFd) -> ! {
     let said = match made() {
-        Ok(Network { namespace, listener, diag }) => {
+        Ok(ProxyNetwork { namespace, listener, diag }) => {
             wire::send(launcher, b"made", &[namespace.as_fd(), listener.as_fd(), diag.as_fd()])
         }
         Err(Failed { step, errno, .. }) => {
@@ -104,7 +104,7 @@ fn help(launcher: &OwnedFd) -> ! {
     std::process::exit(i32::from(said.is_err()))
 }
 
-fn made() -> Result<Network, Failed> {
+fn made() -> Result<ProxyNetwork, Failed> {
     unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET)
         .map_err(Failed::at("unshare a user and a network namespace"))?;
     let namespace =
@@ -116,5 +116,5 @@ fn made() -> Result<Network, Failed> {
         .map_err(Failed::at("bind the listening socket"))?;
     listen(&listener, WAITING_MAX).map_err(Failed::at("listen for connections"))?;
     let diag = open_diag().map_err(Failed::at("open the sock_diag socket"))?;
-    Ok(Network { namespace, listener, diag })
+    Ok(ProxyNetwork { namespace, listener, diag })
 }

@@ -8,11 +8,11 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::{Component, Path, PathBuf};
 
-use model::Mode;
+use model::LauncherMode;
 use rustix::net::sockopt::socket_peercred;
 
 use super::Failed;
-use crate::plan::{CACHES, CellPlan, MOUNTS_BY_DEFAULT, OUT_INODES_MAX, Order, Runtime};
+use crate::plan::{CACHES, ExecSpec, MOUNTS_BY_DEFAULT, OUT_INODES_MAX, RuntimeSpec, SandboxSpec};
 
 pub(super) const USAGE: &str = "\
 usage: toolexec-launch --staging DIR [options]    (the control socket is standard input)
@@ -59,11 +59,11 @@ model::closed_set! {
 
 pub(super) struct Options {
     pub(super) staging: PathBuf,
-    pub(super) mode: Mode,
+    pub(super) mode: LauncherMode,
     pub(super) cgroup_parent: CgroupParent,
     pub(super) mounts_allowed: Vec<PathBuf>,
-    pub(super) seats_waiting: usize,
-    pub(super) seats_max: usize,
+    pub(super) workers_waiting: usize,
+    pub(super) max_sandboxes: usize,
     client_uid: Option<u32>,
     memory_bytes_max: u64,
     wall_ms_max: u64,
@@ -80,11 +80,11 @@ impl Options {
         let mut staging = None;
         let mut options = Self {
             staging: PathBuf::new(),
-            mode: if root { Mode::System } else { Mode::User },
+            mode: if root { LauncherMode::System } else { LauncherMode::User },
             cgroup_parent: CgroupParent::Root,
             mounts_allowed: Vec::new(),
-            seats_waiting: 2,
-            seats_max: 64,
+            workers_waiting: 2,
+            max_sandboxes: 64,
             client_uid: None,
             memory_bytes_max: u64::MAX,
             wall_ms_max: u64::MAX,
@@ -107,7 +107,7 @@ impl Options {
                 options.set(&name, value)?;
             }
         }
-        if root && options.mode == Mode::User {
+        if root && options.mode == LauncherMode::User {
             let wrong = "--mode: 'user' gives the tool root's uid; help: pass --mode system";
             return Err(wrong.into());
         }
@@ -127,7 +127,7 @@ impl Options {
             "--mode" => {
                 let wrong =
                     || format!("--mode: invalid value '{value}'; help: pass system or user");
-                self.mode = Mode::named(value).ok_or_else(wrong)?;
+                self.mode = LauncherMode::named(value).ok_or_else(wrong)?;
             }
             "--cgroup" => {
                 let wrong =
@@ -135,8 +135,8 @@ impl Options {
                 self.cgroup_parent = CgroupParent::named(value).ok_or_else(wrong)?;
             }
             "--client-user" => self.client_uid = Some(uid_of(value)?),
-            "--seats-waiting" => self.seats_waiting = usize::try_from(number()?).unwrap_or(1),
-            "--seats-max" => self.seats_max = usize::try_from(number()?).unwrap_or(1),
+            "--seats-waiting" => self.workers_waiting = usize::try_from(number()?).unwrap_or(1),
+            "--seats-max" => self.max_sandboxes = usize::try_from(number()?).unwrap_or(1),
             "--memory-mib-max" => self.memory_bytes_max = u64::from(number()?) * 1024 * 1024,
             "--wall-sec-max" => self.wall_ms_max = u64::from(number()?) * 1000,
             "--pids-max" => self.pids_max = number()?,
@@ -164,10 +164,10 @@ impl Options {
     /// cgroups exist, and a daemon that was taken over must not be able to disable them.
     pub(super) fn without_cgroup<K>(
         &self,
-        plan: &CellPlan,
+        plan: &SandboxSpec,
         knobs: Result<K, Failed>,
     ) -> Result<Option<K>, Failed> {
-        let may_do_without = plan.demands.cgroup_exception && self.client_uid.is_none();
+        let may_do_without = plan.requirements.cgroup_exception && self.client_uid.is_none();
         match knobs {
             Ok(knobs) => Ok(Some(knobs)),
             Err(failed) if failed.layer.is_some() && may_do_without => Ok(None),
@@ -175,16 +175,18 @@ impl Options {
         }
     }
 
-    pub(super) fn check_cell(&self, plan: &CellPlan) -> Result<(), Failed> {
+    pub(super) fn check_sandbox(&self, plan: &SandboxSpec) -> Result<(), Failed> {
         let refused = match self.check_runtime(&plan.runtime) {
             Err(refused) => refused,
-            Ok(()) if plan.demands.landlock_abi_min == 0 => "landlock_abi_min: 0 is invalid".into(),
+            Ok(()) if plan.requirements.landlock_abi_min == 0 => {
+                "landlock_abi_min: 0 is invalid".into()
+            }
             Ok(()) => return Ok(()),
         };
         Err(Failed::here(&format!("sandbox spec: {refused}")))
     }
 
-    fn check_runtime(&self, runtime: &Runtime) -> Result<(), String> {
+    fn check_runtime(&self, runtime: &RuntimeSpec) -> Result<(), String> {
         let allowed = |path: &Path| {
             plain_absolute(path)
                 && NEVER_BOUND.iter().all(|never| path != Path::new(never))
@@ -207,7 +209,7 @@ impl Options {
         }
     }
 
-    pub(super) fn check_order(&self, order: &Order) -> Result<(), Failed> {
+    pub(super) fn check_exec(&self, order: &ExecSpec) -> Result<(), Failed> {
         let limits = &order.limits;
         let within = limits.memory_bytes_max <= self.memory_bytes_max
             && limits.wall_ms_max <= self.wall_ms_max

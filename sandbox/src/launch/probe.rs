@@ -9,22 +9,22 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 
-use model::{Layer, Mode};
+use model::{LauncherMode, Layer};
 use nix::unistd::{Gid, Uid, getresgid, getresuid};
 use rustix::net::{AddressFamily, SocketType, connect, ipproto, socket};
 
 use super::Failed;
-use super::filter::Word;
-use super::identity::{self, Identity};
-use super::mount::CANARY;
-use crate::plan::Network;
+use super::filter::ProbeToken;
+use super::identity::{self, ToolIdentity};
+use super::mount::PROBE_FILE;
+use crate::plan::SandboxNetwork;
 use crate::sys::{Attempt, attempt, errno_of};
 
 /// The first Landlock ABI that covers TCP.
 const ABI_WITH_TCP: u32 = 4;
 
 /// An attempt, the layer that must refuse it, and the errno of that layer.
-struct Canary {
+struct SelfTestProbe {
     layer: Layer,
     attempt: &'static str,
     refused_with: i32,
@@ -33,30 +33,38 @@ struct Canary {
 
 /// Makes every known attempt. A wrong answer names its layer.
 pub(super) fn probe(
-    identity: Identity,
+    identity: ToolIdentity,
     landlock_abi: u32,
-    network: Network,
-    word: Word,
+    network: SandboxNetwork,
+    word: ProbeToken,
 ) -> Result<(), Failed> {
-    for canary in canaries(landlock_abi, network, word) {
-        judge(&canary)?;
+    for canary in probes(landlock_abi, network, word) {
+        check(&canary)?;
     }
     own_ids(identity)
 }
 
-fn canaries(landlock_abi: u32, network: Network, word: Word) -> impl Iterator<Item = Canary> {
-    let canary =
-        |layer, attempt, refused_with, answer| Canary { layer, attempt, refused_with, answer };
+fn probes(
+    landlock_abi: u32,
+    network: SandboxNetwork,
+    word: ProbeToken,
+) -> impl Iterator<Item = SelfTestProbe> {
+    let canary = |layer, attempt, refused_with, answer| SelfTestProbe {
+        layer,
+        attempt,
+        refused_with,
+        answer,
+    };
     let fixed = [
         // It exists and file modes allow it, so that only Landlock can refuse it.
-        canary(Layer::Landlock, "open /.canary", libc::EACCES, File::open(CANARY).map(drop)),
+        canary(Layer::Landlock, "open /.canary", libc::EACCES, File::open(PROBE_FILE).map(drop)),
         canary(
             Layer::Mounts,
             "create a file in /in",
             libc::EROFS,
             OpenOptions::new().write(true).create_new(true).open("/in/.canary").map(drop),
         ),
-        loopback(landlock_abi, network),
+        loopback_probe(landlock_abi, network),
     ];
     let filtered = move |it: Attempt, word: u64| {
         canary(Layer::Seccomp, it.as_str(), refused_with(it), attempt(it, word))
@@ -64,7 +72,7 @@ fn canaries(landlock_abi: u32, network: Network, word: Word) -> impl Iterator<It
     let at_once = Attempt::ALL.iter().copied().map(move |it| filtered(it, word.value()));
     // One call without the token, as a tool would make it: the listener must answer.
     let told = std::iter::once_with(move || filtered(Attempt::Keyctl, 0));
-    fixed.into_iter().chain(datagrams(network)).chain(at_once).chain(told)
+    fixed.into_iter().chain(datagram_probe(network)).chain(at_once).chain(told)
 }
 
 /// Returns the errno with which the filter refuses an attempt.
@@ -81,53 +89,53 @@ fn refused_with(attempt: Attempt) -> i32 {
 
 /// Checks that a sandbox with loopback up has no route out. It runs before Landlock and the last
 /// filter, which would refuse the attempt.
-pub(super) fn no_route(network: Network) -> Result<(), Failed> {
+pub(super) fn no_route(network: SandboxNetwork) -> Result<(), Failed> {
     match network {
         // There, even loopback is unreachable.
-        Network::Nothing => Ok(()),
-        Network::Proxy => judge(&beyond()),
+        SandboxNetwork::Nothing => Ok(()),
+        SandboxNetwork::Proxy => check(&route_probe()),
     }
 }
 
-fn beyond() -> Canary {
+fn route_probe() -> SelfTestProbe {
     // An address for documentation; connecting a UDP socket looks up a route and sends nothing.
     let address = std::net::SocketAddrV4::new(std::net::Ipv4Addr::new(192, 0, 2, 1), 9);
     let answer = socket(AddressFamily::INET, SocketType::DGRAM, Some(ipproto::UDP))
         .and_then(|made| connect(&made, &address))
         .map_err(io::Error::from);
     let (layer, refused_with) = (Layer::Namespaces, libc::ENETUNREACH);
-    Canary { layer, attempt: "find a route out of the sandbox", refused_with, answer }
+    SelfTestProbe { layer, attempt: "find a route out of the sandbox", refused_with, answer }
 }
 
 /// Returns the probe for datagram sockets. With loopback up, unread data in one would escape every
 /// limit.
-fn datagrams(network: Network) -> Option<Canary> {
-    if network == Network::Nothing {
+fn datagram_probe(network: SandboxNetwork) -> Option<SelfTestProbe> {
+    if network == SandboxNetwork::Nothing {
         return None;
     }
     let answer = socket(AddressFamily::INET, SocketType::DGRAM, Some(ipproto::UDP))
         .map(drop)
         .map_err(io::Error::from);
     let (layer, refused_with) = (Layer::Seccomp, libc::EAFNOSUPPORT);
-    Some(Canary { layer, attempt: "make a datagram socket", refused_with, answer })
+    Some(SelfTestProbe { layer, attempt: "make a datagram socket", refused_with, answer })
 }
 
 /// Returns the probe for loopback. Landlock refuses it if it covers TCP. Otherwise the sandbox's
 /// network has no route, or no listener except at the proxy's port.
-fn loopback(landlock_abi: u32, network: Network) -> Canary {
+fn loopback_probe(landlock_abi: u32, network: SandboxNetwork) -> SelfTestProbe {
     let (layer, refused_with) = match network {
         _ if landlock_abi >= ABI_WITH_TCP => (Layer::Landlock, libc::EACCES),
-        Network::Nothing => (Layer::Namespaces, libc::ENETUNREACH),
-        Network::Proxy => (Layer::Namespaces, libc::ECONNREFUSED),
+        SandboxNetwork::Nothing => (Layer::Namespaces, libc::ENETUNREACH),
+        SandboxNetwork::Proxy => (Layer::Namespaces, libc::ECONNREFUSED),
     };
     let address = std::net::SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 9);
     let answer = socket(AddressFamily::INET, SocketType::STREAM, Some(ipproto::TCP))
         .and_then(|made| connect(&made, &address))
         .map_err(io::Error::from);
-    Canary { layer, attempt: "connect to loopback", refused_with, answer }
+    SelfTestProbe { layer, attempt: "connect to loopback", refused_with, answer }
 }
 
-fn judge(canary: &Canary) -> Result<(), Failed> {
+fn check(canary: &SelfTestProbe) -> Result<(), Failed> {
     let errno = match &canary.answer {
         Err(error) if errno_of(error) == canary.refused_with => return Ok(()),
         Err(error) => errno_of(error),
@@ -135,16 +143,16 @@ fn judge(canary: &Canary) -> Result<(), Failed> {
     };
     let word = canary.layer.as_str();
     let got = if errno == 0 { "succeeded" } else { "failed with the wrong error" };
-    Err(wrong(format!("self-test of {word}: attempt to {} {got}", canary.attempt), errno))
+    Err(probe_failed(format!("self-test of {word}: attempt to {} {got}", canary.attempt), errno))
 }
 
 /// Builds the error for a layer that exists but does not work. That is a broken sandbox, not a host
 /// without the layer: the run ends as a set-up error, and no policy exception permits it.
-fn wrong(step: String, errno: i32) -> Failed {
+fn probe_failed(step: String, errno: i32) -> Failed {
     Failed { layer: None, step, errno }
 }
 
-fn own_ids(identity: Identity) -> Result<(), Failed> {
+fn own_ids(identity: ToolIdentity) -> Result<(), Failed> {
     let (uid, gid) = (Uid::from_raw(identity.uid), Gid::from_raw(identity.gid));
     let uids = getresuid().map_err(Failed::at("read the user ids"))?;
     let gids = getresgid().map_err(Failed::at("read the group ids"))?;
@@ -153,18 +161,19 @@ fn own_ids(identity: Identity) -> Result<(), Failed> {
     if is_tool {
         return Ok(());
     }
-    Err(wrong("self-test of capabilities: not the tool's uid and gid".to_owned(), 0))
+    Err(probe_failed("self-test of capabilities: not the tool's uid and gid".to_owned(), 0))
 }
 
 /// Returns the supplementary groups that the tool has. In system mode there must be none: they
 /// would be those of the launcher, which is root.
-pub(super) fn groups(mode: Mode, kept: &[u32]) -> Result<Vec<u32>, Failed> {
+pub(super) fn groups(mode: LauncherMode, kept: &[u32]) -> Result<Vec<u32>, Failed> {
     match mode {
-        Mode::User => Ok(kept.to_vec()),
-        Mode::System if identity::supplementary_groups()?.is_empty() => Ok(Vec::new()),
-        Mode::System => {
-            Err(wrong("self-test of capabilities: supplementary groups remain".to_owned(), 0))
-        }
+        LauncherMode::User => Ok(kept.to_vec()),
+        LauncherMode::System if identity::supplementary_groups()?.is_empty() => Ok(Vec::new()),
+        LauncherMode::System => Err(probe_failed(
+            "self-test of capabilities: supplementary groups remain".to_owned(),
+            0,
+        )),
     }
 }
 
@@ -174,7 +183,10 @@ pub(super) fn no_cgroupfs(mount_table: &[u8]) -> Result<(), Failed> {
     let table = String::from_utf8_lossy(mount_table);
     let kinds = table.lines().filter_map(|line| line.split_once(" - ")?.1.split(' ').next());
     if kinds.into_iter().any(|kind| kind == "cgroup" || kind == "cgroup2") {
-        return Err(wrong("self-test of mounts: a cgroup file system is mounted".to_owned(), 0));
+        return Err(probe_failed(
+            "self-test of mounts: a cgroup file system is mounted".to_owned(),
+            0,
+        ));
     }
     Ok(())
 }
@@ -185,8 +197,8 @@ mod tests {
 
     fn judged(answer: io::Result<()>) -> Option<(String, i32)> {
         let (layer, refused_with) = (Layer::Mounts, libc::EROFS);
-        let canary = Canary { layer, attempt: "write", refused_with, answer };
-        judge(&canary).err().map(|failed| {
+        let canary = SelfTestProbe { layer, attempt: "write", refused_with, answer };
+        check(&canary).err().map(|failed| {
             assert!(failed.layer.is_none(), "a setup error, not a missing layer");
             (failed.step, failed.errno)
         })
@@ -212,10 +224,10 @@ mod tests {
     }
 
     #[test]
-    fn outside_a_cell_the_canaries_live() {
+    fn probes_fail_outside_a_sandbox() {
         // This test runs unconfined: a probe that passes here would prove nothing in a sandbox.
-        let canaries = canaries(9, Network::Nothing, Word::new(0));
-        let wrong = canaries.filter(|canary| judge(canary).is_err()).count();
+        let canaries = probes(9, SandboxNetwork::Nothing, ProbeToken::new(0));
+        let wrong = canaries.filter(|canary| check(canary).is_err()).count();
         assert!(wrong >= 5, "{wrong}");
     }
 }

@@ -32,10 +32,10 @@ pub(super) fn mount_processes(place: &Path) -> Result<(), Failed> {
 pub(super) fn show_machine(place: &Path) -> Result<(), Failed> {
     mount("proc", place, "proc", FLAGS, c"hidepid=invisible")
         .map_err(Failed::without(Layer::Mounts, "mount /proc"))?;
-    cover_the_rest(place)
+    cover_others(place)
 }
 
-fn cover_the_rest(place: &Path) -> Result<(), Failed> {
+fn cover_others(place: &Path) -> Result<(), Failed> {
     for entry in read_dir(place).map_err(Failed::at("list /proc"))? {
         cover(&entry.map_err(Failed::at("list /proc"))?)?;
     }

@@ -19,7 +19,7 @@ const STATUS_BYTES_MAX: usize = 1024 * 1024;
 
 /// A snapshot of all processes.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct ProcSnapshot {
     /// Anonymous pages of each process, summed: too high if processes share pages after a fork,
     /// never too low.
     pub(super) anonymous_bytes: u64,
@@ -32,10 +32,10 @@ pub(super) struct Look {
 }
 
 /// Takes a snapshot of every process below `proc_dir`. Processes that end meanwhile are omitted.
-pub(super) fn look(proc_dir: &OwnedFd) -> io::Result<Look> {
+pub(super) fn snapshot(proc_dir: &OwnedFd) -> io::Result<ProcSnapshot> {
     let tick_us = 1_000_000 / rustix::param::clock_ticks_per_second().max(1);
     let page_bytes = u64::try_from(rustix::param::page_size()).unwrap_or(4096);
-    let mut sum = Look::default();
+    let mut sum = ProcSnapshot::default();
     // Listed first: a tree at its limit may have ended before every process was read.
     let pids = pids(proc_dir)?;
     for pid in &pids {
@@ -105,16 +105,16 @@ fn read_status(proc_dir: &OwnedFd, pid: u32, status: &mut Vec<u8>) -> io::Result
 
 /// Memory of all processes outside their resident pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Elsewhere {
+pub(super) struct NonresidentMemory {
     /// Anonymous pages that were swapped out; too high if processes share them.
     pub(super) swapped_bytes: u64,
     /// Page tables, and huge pages, for which the kernel reports no sharing.
     pub(super) fixed_bytes: u64,
 }
 
-/// Returns the memory that [`look`] omits, because it takes several times as long to read.
-pub(super) fn elsewhere(proc_dir: &OwnedFd) -> io::Result<Elsewhere> {
-    let (mut sum, mut status) = (Elsewhere::default(), Vec::new());
+/// Returns the memory that [`snapshot`] omits, because it takes several times as long to read.
+pub(super) fn nonresident_memory(proc_dir: &OwnedFd) -> io::Result<NonresidentMemory> {
+    let (mut sum, mut status) = (NonresidentMemory::default(), Vec::new());
     for pid in pids(proc_dir)? {
         if read_status(proc_dir, pid, &mut status)? {
             sum.add(&String::from_utf8_lossy(&status));
@@ -198,7 +198,7 @@ fn descriptors_of(proc_dir: &OwnedFd, pid: u32) -> io::Result<u64> {
     }
 }
 
-impl Elsewhere {
+impl NonresidentMemory {
     /// Adds proc_pid_status(5). A process that is ending has none of these lines and no such
     /// memory.
     fn add(&mut self, status: &str) {
@@ -265,7 +265,7 @@ mod tests {
         let status = "Name:\tVmSwap: 9\\nVmPTE:\nVmRSS:\t    900 kB\nRssAnon:\t     300 kB\n\
                       RssFile:\t    600 kB\nVmPTE:\t      40 kB\n\
                       VmSwap:\t      5 kB\nHugetlbPages:\t 2048 kB\n";
-        let mut sum = Elsewhere::default();
+        let mut sum = NonresidentMemory::default();
         for status in [status, "Name:\tgone\nState:\tZ (zombie)\n", ""] {
             sum.add(status);
             assert_eq!((sum.swapped_bytes, sum.fixed_bytes), (5 * 1024, 2088 * 1024));

@@ -21,90 +21,93 @@ use super::Failed;
 use super::mount::{
     CERTIFICATES, HOST, LOADER_CACHE, attach, copy_of, make_dir, make_file, make_link,
 };
-use crate::messages::Furnishing;
-use crate::plan::{CellPlan, Network, Runtime};
+use crate::messages::RuntimeMount;
+use crate::plan::{RuntimeSpec, SandboxNetwork, SandboxSpec};
 
 /// The directories of a root file system that are used: distributions and images keep programs
 /// there.
-const TOPS: [&str; 8] = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "opt"];
+const ROOT_DIRS: [&str; 8] = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "opt"];
 /// Files by which programs find each other: Debian's alternatives, and the loader's cache.
-const OF_ETC: [&str; 2] = ["etc/alternatives", "etc/ld.so.cache"];
+const ETC_PATHS: [&str; 2] = ["etc/alternatives", "etc/ld.so.cache"];
 
 /// The most attempts to resolve a path while mounts or renames on the host interfere.
 const RESOLVED_AGAIN_MAX: u32 = 256;
 
 /// An entry of the sandbox's root.
-enum Part {
+enum RuntimePart {
     Directory(OwnedFd),
     File(OwnedFd),
     Link(PathBuf),
 }
 
 /// Clones the launcher's own mounts for one runtime, for the sandbox's init to attach.
-pub(super) fn furnishings(
-    plan: &CellPlan,
+pub(super) fn runtime_mounts(
+    plan: &SandboxSpec,
     root_links: &[(String, String)],
-) -> Result<(Vec<Furnishing>, Vec<OwnedFd>), Failed> {
+) -> Result<(Vec<RuntimeMount>, Vec<OwnedFd>), Failed> {
     let runtime = &plan.runtime;
     let mut parts = Vec::new();
     for mount in &runtime.mounts {
-        parts.push((mount.clone(), Part::Directory(host_copy(mount)?)));
+        parts.push((mount.clone(), RuntimePart::Directory(host_copy(mount)?)));
     }
     for cache in &runtime.caches {
-        parts.push((cache.target.clone(), Part::Directory(host_copy(&cache.source)?)));
+        parts.push((cache.target.clone(), RuntimePart::Directory(host_copy(&cache.source)?)));
     }
     match &runtime.root {
         Some(root) => own_root(root, &mut parts)?,
         None => host_root(root_links, &mut parts)?,
     }
-    if plan.network == Network::Proxy {
+    if plan.network == SandboxNetwork::Proxy {
         certificates(&mut parts)?;
     }
     let mut trees = Vec::new();
     let furnishing = |(place, part)| match part {
-        Part::Directory(tree) => {
+        RuntimePart::Directory(tree) => {
             trees.push(tree);
-            Furnishing::Directory(place)
+            RuntimeMount::Directory(place)
         }
-        Part::File(tree) => {
+        RuntimePart::File(tree) => {
             trees.push(tree);
-            Furnishing::File(place)
+            RuntimeMount::File(place)
         }
-        Part::Link(target) => Furnishing::Link { place, target },
+        RuntimePart::Link(target) => RuntimeMount::Link { place, target },
     };
     let furnishings = parts.into_iter().map(furnishing).collect();
     Ok((furnishings, trees))
 }
 
 /// Attaches everything at its path; this process's root is the sandbox's.
-pub(super) fn furnish(furnishings: &[Furnishing], trees: &[OwnedFd]) -> Result<(), Failed> {
+pub(super) fn attach_runtime(
+    furnishings: &[RuntimeMount],
+    trees: &[OwnedFd],
+) -> Result<(), Failed> {
     let mut trees = trees.iter();
     let missing = || Failed::here("runtime mounts: fewer descriptors than names");
     for furnishing in furnishings {
         match furnishing {
-            Furnishing::Directory(place) => {
+            RuntimeMount::Directory(place) => {
                 make_dir(place)?;
                 attach(trees.next().ok_or_else(missing)?, place)?;
             }
-            Furnishing::File(place) => {
+            RuntimeMount::File(place) => {
                 place.parent().map_or(Ok(()), make_dir)?;
                 make_file(place, b"")?;
                 attach(trees.next().ok_or_else(missing)?, place)?;
             }
             // On hosts where this is a real directory, it is among the mounts.
-            Furnishing::Link { place, .. } if symlink_metadata(place).is_ok() => {}
-            Furnishing::Link { place, target } => make_link(target, place)?,
+            RuntimeMount::Link { place, .. } if symlink_metadata(place).is_ok() => {}
+            RuntimeMount::Link { place, target } => make_link(target, place)?,
         }
     }
     Ok(())
 }
 
 /// Returns the directories of the finished sandbox in which the tool may read and execute files.
-pub(super) fn places(runtime: &Runtime) -> Vec<PathBuf> {
+pub(super) fn tool_dirs(runtime: &RuntimeSpec) -> Vec<PathBuf> {
     let caches = runtime.caches.iter().map(|cache| cache.target.clone());
     let mut places: Vec<PathBuf> = runtime.mounts.iter().cloned().chain(caches).collect();
     if runtime.root.is_some() {
-        let tops = TOPS.iter().map(|name| Path::new("/").join(name));
+        let tops = ROOT_DIRS.iter().map(|name| Path::new("/").join(name));
         // Links are skipped: they lead into one of the others, or outside.
         places.extend(tops.filter(|top| symlink_metadata(top).is_ok_and(|found| found.is_dir())));
     }
@@ -115,23 +118,24 @@ pub(super) fn places(runtime: &Runtime) -> Vec<PathBuf> {
 /// the loader cache, by which the host's loader finds libraries outside the default directories.
 fn host_root(
     root_links: &[(String, String)],
-    parts: &mut Vec<(PathBuf, Part)>,
+    parts: &mut Vec<(PathBuf, RuntimePart)>,
 ) -> Result<(), Failed> {
     for (name, target) in root_links {
-        parts.push((Path::new("/").join(name), Part::Link(target.into())));
+        parts.push((Path::new("/").join(name), RuntimePart::Link(target.into())));
     }
     let cache = Path::new(LOADER_CACHE);
     if cache.is_file() {
-        parts.push((cache.to_owned(), Part::File(copy_of(cache)?)));
+        parts.push((cache.to_owned(), RuntimePart::File(copy_of(cache)?)));
     }
     Ok(())
 }
 
 /// Adds the CA certificates for TLS: always the host's, even for a runtime with its own root.
-fn certificates(parts: &mut Vec<(PathBuf, Part)>) -> Result<(), Failed> {
+fn certificates(parts: &mut Vec<(PathBuf, RuntimePart)>) -> Result<(), Failed> {
     for path in CERTIFICATES.iter().map(Path::new).filter(|path| path.exists()) {
         let tree = copy_of(path)?;
-        let part = if path.is_dir() { Part::Directory(tree) } else { Part::File(tree) };
+        let part =
+            if path.is_dir() { RuntimePart::Directory(tree) } else { RuntimePart::File(tree) };
         parts.push((path.to_owned(), part));
     }
     Ok(())
@@ -163,10 +167,10 @@ fn host_directory(path: &Path) -> rustix::io::Result<OwnedFd> {
     Ok(opened)
 }
 
-fn own_root(root: &Path, parts: &mut Vec<(PathBuf, Part)>) -> Result<(), Failed> {
+fn own_root(root: &Path, parts: &mut Vec<(PathBuf, RuntimePart)>) -> Result<(), Failed> {
     let step = format!("open the root file system {}", root.display());
     let top = host_directory(root).map_err(Failed::at(&step))?;
-    for name in TOPS.iter().chain(&OF_ETC) {
+    for name in ROOT_DIRS.iter().chain(&ETC_PATHS) {
         if let Some(part) = part_of(&top, name)? {
             parts.push((Path::new("/").join(name), part));
         }
@@ -175,7 +179,7 @@ fn own_root(root: &Path, parts: &mut Vec<(PathBuf, Part)>) -> Result<(), Failed>
 }
 
 /// Opens one entry of a root file system, without following any link.
-fn part_of(top: &OwnedFd, name: &str) -> Result<Option<Part>, Failed> {
+fn part_of(top: &OwnedFd, name: &str) -> Result<Option<RuntimePart>, Failed> {
     let step = format!("open {name} of the root file system");
     let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -186,12 +190,12 @@ fn part_of(top: &OwnedFd, name: &str) -> Result<Option<Part>, Failed> {
     };
     let kind = fstat(&opened).map_err(Failed::at(&step))?.st_mode;
     match FileType::from_raw_mode(kind) {
-        FileType::Directory => Ok(Some(Part::Directory(tree_of(&opened, &step)?))),
-        FileType::RegularFile => Ok(Some(Part::File(tree_of(&opened, &step)?))),
+        FileType::Directory => Ok(Some(RuntimePart::Directory(tree_of(&opened, &step)?))),
+        FileType::RegularFile => Ok(Some(RuntimePart::File(tree_of(&opened, &step)?))),
         FileType::Symlink => {
             let target = readlinkat(&opened, "", Vec::new()).map_err(Failed::at(&step))?;
             let target = OsString::from_vec(target.into_bytes());
-            Ok(Some(Part::Link(PathBuf::from(target))))
+            Ok(Some(RuntimePart::Link(PathBuf::from(target))))
         }
         // The root file system has no such entry.
         _ => Ok(None),

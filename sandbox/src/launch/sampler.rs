@@ -10,28 +10,28 @@ use std::io;
 
 use model::{LimitName, Mechanism};
 
-use super::machine::Machine;
-use super::procfs::{self, Elsewhere, Look};
+use super::host_memory::HostMemory;
+use super::inner_fds::InnerFds;
+use super::procfs::{self, NonresidentMemory, ProcSnapshot};
 use super::sockets::Sockets;
-use super::windows::Windows;
 use super::{Failed, confine};
 use crate::plan::Limits;
-use crate::report::{Accounting, LimitInForce};
+use crate::report::{Accounting, EffectiveLimit};
 
 /// Sample the slow sources once in this many samples: page tables cannot grow much faster than
 /// pages.
-const ELSEWHERE_EVERY: u64 = 4;
+const SLOW_SAMPLE_INTERVAL: u64 = 4;
 
 /// The samples so far, and the limits.
 pub(super) struct Sampler {
     memory_bytes_max: u64,
     pids_max: u64,
-    looks: u64,
+    samples: u64,
     /// The value of the last slow sample.
-    elsewhere: Elsewhere,
+    nonresident: NonresidentMemory,
     descriptors_bytes: u64,
     sockets: Sockets,
-    machine: Machine,
+    host_memory: HostMemory,
     memory_now: u64,
     memory_peak: u64,
     tasks_peak: u64,
@@ -44,7 +44,7 @@ struct CpuTime {
     /// Time of each process in the last sample.
     seen_us: BTreeMap<u32, u64>,
     /// Time of ended processes, as of their last sample.
-    gone_us: u64,
+    ended_us: u64,
     total_us: u64,
 }
 
@@ -56,27 +56,27 @@ impl CpuTime {
         for (pid, before) in &self.seen_us {
             // A reused pid starts anew.
             if own_us.get(pid).is_none_or(|now| now < before) {
-                self.gone_us += before;
+                self.ended_us += before;
             }
         }
         let own: u64 = own_us.values().sum();
         self.seen_us = own_us;
         // The total never decreases.
-        self.total_us = self.total_us.max(self.gone_us + own).max(own + waited_us);
+        self.total_us = self.total_us.max(self.ended_us + own).max(own + waited_us);
     }
 }
 
 impl Sampler {
     pub(super) fn new(limits: &Limits, sockets: Sockets) -> Result<Self, Failed> {
-        let machine = Machine::now().map_err(Failed::at("read the host's memory"))?;
+        let machine = HostMemory::now().map_err(Failed::at("read the host's memory"))?;
         Ok(Self {
             memory_bytes_max: limits.memory_bytes_max,
             pids_max: processes(limits),
-            looks: 0,
-            elsewhere: Elsewhere::default(),
+            samples: 0,
+            nonresident: NonresidentMemory::default(),
             descriptors_bytes: 0,
             sockets,
-            machine,
+            host_memory: machine,
             memory_now: 0,
             memory_peak: 0,
             tasks_peak: 0,
@@ -85,26 +85,26 @@ impl Sampler {
     }
 
     /// Takes one sample. Returns true if memory is over its limit.
-    pub(super) fn over_memory(&mut self, windows: &Windows) -> io::Result<bool> {
-        let Look { anonymous_bytes, own_cpu_us, waited_cpu_us, tasks } =
-            procfs::look(windows.proc_dir())?;
-        let slow = self.looks.is_multiple_of(ELSEWHERE_EVERY);
+    pub(super) fn over_memory(&mut self, windows: &InnerFds) -> io::Result<bool> {
+        let ProcSnapshot { anonymous_bytes, own_cpu_us, waited_cpu_us, tasks } =
+            procfs::snapshot(windows.proc_dir())?;
+        let slow = self.samples.is_multiple_of(SLOW_SAMPLE_INTERVAL);
         if slow {
-            self.elsewhere = procfs::elsewhere(windows.proc_dir())?;
+            self.nonresident = procfs::nonresident_memory(windows.proc_dir())?;
             self.descriptors_bytes = procfs::descriptors_bytes(windows.proc_dir())?;
         }
-        self.looks += 1;
+        self.samples += 1;
         let in_files = windows.memory_bytes()?;
         let in_sockets = self.sockets.memory_bytes(windows.proc_dir())?;
         let nobodys = in_files + in_sockets;
-        let Elsewhere { swapped_bytes, fixed_bytes } = self.elsewhere;
+        let NonresidentMemory { swapped_bytes, fixed_bytes } = self.nonresident;
         let mut memory =
             anonymous_bytes + swapped_bytes + fixed_bytes + nobodys + self.descriptors_bytes;
         if memory > self.memory_bytes_max {
             // The last slow sample may include processes that have ended.
-            self.elsewhere = procfs::elsewhere(windows.proc_dir())?;
+            self.nonresident = procfs::nonresident_memory(windows.proc_dir())?;
             self.descriptors_bytes = procfs::descriptors_bytes(windows.proc_dir())?;
-            memory = self.elsewhere.fixed_bytes + nobodys + self.descriptors_bytes;
+            memory = self.nonresident.fixed_bytes + nobodys + self.descriptors_bytes;
             // The cheap sum counts a shared page once for each process after a fork. The exact sum
             // is slow where page tables are large, and those alone can exceed the limit.
             if memory <= self.memory_bytes_max {
@@ -115,7 +115,8 @@ impl Sampler {
         self.memory_peak = self.memory_peak.max(memory);
         self.tasks_peak = self.tasks_peak.max(tasks);
         self.cpu.add(own_cpu_us, waited_cpu_us);
-        let unseen = slow && self.machine.lost(Machine::now()?, memory, self.memory_bytes_max);
+        let unseen =
+            slow && self.host_memory.must_end(HostMemory::now()?, memory, self.memory_bytes_max);
         Ok(memory > self.memory_bytes_max || unseen)
     }
 
@@ -145,22 +146,22 @@ impl Sampler {
         accounting.pids_peak = Some(self.tasks_peak);
     }
 
-    pub(super) fn limits_in_force(limits: &Limits, cores: u64) -> Vec<LimitInForce> {
+    pub(super) fn effective_limits(limits: &Limits, cores: u64) -> Vec<EffectiveLimit> {
         let memory = limits.memory_bytes_max;
         let pids = u64::from(limits.pids_max);
         let processes = processes(limits);
         let cpu = u64::from(limits.cpu_milli);
         vec![
-            LimitInForce::exact(LimitName::MemoryBytes, Mechanism::Sampled, memory),
-            LimitInForce {
-                in_force: processes,
-                ..LimitInForce::exact(LimitName::Pids, Mechanism::Rlimit, pids)
+            EffectiveLimit::exact(LimitName::MemoryBytes, Mechanism::Sampled, memory),
+            EffectiveLimit {
+                effective: processes,
+                ..EffectiveLimit::exact(LimitName::Pids, Mechanism::Rlimit, pids)
             },
-            LimitInForce {
-                in_force: cores * 1000,
-                ..LimitInForce::exact(LimitName::CpuMilli, Mechanism::Affinity, cpu)
+            EffectiveLimit {
+                effective: cores * 1000,
+                ..EffectiveLimit::exact(LimitName::CpuMilli, Mechanism::Affinity, cpu)
             },
-            LimitInForce::exact(LimitName::CpuMs, Mechanism::Sampled, limits.cpu_ms_max),
+            EffectiveLimit::exact(LimitName::CpuMs, Mechanism::Sampled, limits.cpu_ms_max),
         ]
     }
 }
@@ -176,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_of_what_is_gone_stays() {
+    fn time_of_ended_processes_is_kept() {
         let mut cpu = CpuTime::default();
         cpu.add(BTreeMap::from([(2, 100), (3, 50)]), 0);
         assert_eq!(cpu.total_us, 150);

@@ -56,7 +56,7 @@ pub(super) fn open_diag() -> io::Result<OwnedFd> {
 
 /// The socket kinds that can hold data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kinds {
+pub(super) enum SocketKinds {
     /// No interface is up, so that TCP reaches nothing.
     Unix,
     UnixAndTcp,
@@ -64,16 +64,16 @@ pub(super) enum Kinds {
 
 /// The source of the queued amount.
 pub(super) enum Sockets {
-    Told(Told),
+    Diag(DiagSockets),
     /// The most that a connected Unix socket can hold, where sockets are only listed.
     Listed(u64),
 }
 
 impl Sockets {
-    pub(super) fn new(diag: OwnedFd, kinds: Kinds) -> io::Result<Self> {
-        let mut told = Told { diag, kinds, part: vec![0; PART_BYTES] };
+    pub(super) fn new(diag: OwnedFd, kinds: SocketKinds) -> io::Result<Self> {
+        let mut told = DiagSockets { diag, kinds, part: vec![0; PART_BYTES] };
         if told.memory_bytes().is_ok() {
-            return Ok(Self::Told(told));
+            return Ok(Self::Diag(told));
         }
         let send_max = fs::read_to_string("/proc/sys/net/core/wmem_default")?;
         Ok(Self::Listed(2 * send_max.trim().parse::<u64>().map_err(io::Error::other)?))
@@ -82,7 +82,7 @@ impl Sockets {
     /// Returns the queued memory; `proc_dir` is the sandbox's `/proc`.
     pub(super) fn memory_bytes(&mut self, proc_dir: &OwnedFd) -> io::Result<u64> {
         match self {
-            Self::Told(told) => told.memory_bytes(),
+            Self::Diag(told) => told.memory_bytes(),
             Self::Listed(full_bytes) => {
                 let list = |name| procfs::sockets(proc_dir, name);
                 let tcp = tcp_listed(&list("tcp")?) + tcp_listed(&list("tcp6")?);
@@ -92,20 +92,20 @@ impl Sockets {
     }
 }
 
-pub(super) struct Told {
+pub(super) struct DiagSockets {
     diag: OwnedFd,
-    kinds: Kinds,
+    kinds: SocketKinds,
     part: Vec<u8>,
 }
 
-impl Told {
+impl DiagSockets {
     fn memory_bytes(&mut self) -> io::Result<u64> {
         let mut unix = UnixSockets::default();
-        self.dump(&unix_question(), |message| unix.add(message))?;
+        self.dump(&unix_request(), |message| unix.add(message))?;
         let mut bytes = unix.memory_bytes();
-        if self.kinds == Kinds::UnixAndTcp {
+        if self.kinds == SocketKinds::UnixAndTcp {
             for family in [AddressFamily::INET, AddressFamily::INET6] {
-                self.dump(&tcp_question(family), |message| bytes += tcp_bytes(message))?;
+                self.dump(&tcp_request(family), |message| bytes += tcp_bytes(message))?;
             }
         }
         Ok(bytes)
@@ -213,28 +213,28 @@ fn tcp_listed(list: &str) -> u64 {
     list.lines().skip(1).map(|line| SOCKET_BYTES + 2 * bytes(line).unwrap_or(0)).sum()
 }
 
-fn unix_question() -> Vec<u8> {
+fn unix_request() -> Vec<u8> {
     let mut body = vec![family(AddressFamily::UNIX), 0, 0, 0];
     // Every state, and no particular socket.
     for word in [u32::MAX, 0, SHOW_PEER_QUEUE_MEMORY, 0, 0] {
         body.extend(word.to_ne_bytes());
     }
-    question(&body)
+    request(&body)
 }
 
-fn tcp_question(asked: AddressFamily) -> Vec<u8> {
+fn tcp_request(asked: AddressFamily) -> Vec<u8> {
     let mut body = vec![family(asked), TCP, INET_SHOW_MEMORY, 0];
     body.extend(u32::MAX.to_ne_bytes());
     // `struct inet_diag_sockid`: no particular socket.
     body.extend([0; 48]);
-    question(&body)
+    request(&body)
 }
 
 fn family(family: AddressFamily) -> u8 {
     u8::try_from(family.as_raw()).unwrap_or(0)
 }
 
-fn question(body: &[u8]) -> Vec<u8> {
+fn request(body: &[u8]) -> Vec<u8> {
     let len = u32::try_from(HEADER_BYTES + body.len()).unwrap_or(0);
     let mut bytes = len.to_ne_bytes().to_vec();
     bytes.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_counted_once() {
+    fn queued_data_is_counted_once() {
         let (sender, receiver) = (unix(1, 7, 8, 0, 5000), unix(1, 8, 7, 4000, 0));
         assert_eq!(bytes_of(&[sender, receiver.clone()]), 5000);
         // The sender has closed: the most that so many bytes can cost, up to what it could have
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_cut_short_ends_where_it_is_cut() {
+    fn a_truncated_answer_ends_early() {
         let whole = unix(1, 8, 7, 3, 77);
         for len in 0..whole.len() {
             let mut sockets = UnixSockets::default();
@@ -348,8 +348,12 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_tells_what_waits_in_a_socket() {
-        let mut told = Told { diag: open_diag().unwrap(), kinds: Kinds::UnixAndTcp, part: vec![] };
+    fn the_kernel_reports_queued_data() {
+        let mut told = DiagSockets {
+            diag: open_diag().unwrap(),
+            kinds: SocketKinds::UnixAndTcp,
+            part: vec![],
+        };
         told.part.resize(PART_BYTES, 0);
         let before = match told.memory_bytes() {
             Ok(bytes) => bytes,
@@ -362,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_that_is_only_listed_is_taken_to_be_full() {
+    fn a_listed_socket_counts_as_full() {
         let unix = "Num       RefCount Protocol Flags    Type St Inode Path\n\
             0000000000000000: 00000003 00000000 00000000 0001 03 35 \n\
             0000000000000000: 00000002 00000000 00010000 0001 01 36 /tmp/s\n";

@@ -18,11 +18,11 @@ use rustix::fs::{Mode as FileMode, OFlags, open};
 use rustix::process::{Signal, pidfd_send_signal};
 
 use super::Failed;
-use super::identity::{Identity, Uids};
+use super::identity::{ToolIdentity, UidPool};
 use super::options::Options;
 use crate::process::ends_within;
-use crate::subordinate::{self, Subordinate};
-use crate::sys::{self, Cloned, Fork};
+use crate::subordinate::{self, SubordinateIds};
+use crate::sys::{self, ClonedChild, Fork};
 
 /// The most time that `newuidmap` and `newgidmap` may take together.
 const MAP_TIME_MAX: Duration = Duration::from_secs(10);
@@ -35,7 +35,7 @@ const HELP: &str =
 const OTHERS_READ: u32 = 0o005;
 
 /// Returns the uids of this user's worker slots, or `None` without usable subordinate ids.
-pub(super) fn uids(options: &Options) -> Option<Uids> {
+pub(super) fn uids(options: &Options) -> Option<UidPool> {
     // Most hosts have none; `toolexec doctor` reports that.
     let ids = subordinate::of_this_user().ok()?;
     if let Some(path) = options.mounts_allowed.iter().find(|path| is_private(path)) {
@@ -46,7 +46,7 @@ pub(super) fn uids(options: &Options) -> Option<Uids> {
     }
     let path = lock_directory();
     match locks(&path) {
-        Ok(locks) => Some(Uids::of_user(locks, ids)),
+        Ok(locks) => Some(UidPool::of_user(locks, ids)),
         Err(error) => {
             let help = "make it a directory of this user with mode 0700, or remove it";
             warn(&format!("{}: uid lock directory: {error}", path.display()), help);
@@ -96,8 +96,8 @@ fn locks(path: &Path) -> io::Result<OwnedFd> {
 /// Enters a new user namespace. It maps this process's own ids to themselves, and the subordinate
 /// ids of `uids`. Returns false if the subordinate ids could not be mapped; only the own ids are
 /// mapped then.
-pub(super) fn enter(own: Identity, uids: Option<&Uids>) -> Result<bool, Failed> {
-    let mapper = match uids.and_then(Uids::subordinate) {
+pub(super) fn enter(own: ToolIdentity, uids: Option<&UidPool>) -> Result<bool, Failed> {
+    let mapper = match uids.and_then(UidPool::subordinate) {
         Some(ids) => Some(Mapper::start(own, ids)?),
         None => None,
     };
@@ -128,19 +128,19 @@ fn write(name: &str, text: &str) -> Result<(), Failed> {
 
 /// A process outside the new namespace, which runs the mapping programs on request.
 struct Mapper {
-    process: Cloned,
+    process: ClonedChild,
     go: OwnedFd,
 }
 
 impl Mapper {
-    fn start(own: Identity, ids: &Subordinate) -> Result<Self, Failed> {
+    fn start(own: ToolIdentity, ids: &SubordinateIds) -> Result<Self, Failed> {
         let (told, go) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
             .map_err(Failed::at("create a pipe"))?;
         let target = std::process::id();
         match sys::clone_process(0).map_err(Failed::at("fork the id mapper"))? {
             Fork::Child => {
                 drop(go);
-                std::process::exit(i32::from(!map_when_told(&told, target, own, ids)))
+                std::process::exit(i32::from(!map_on_request(&told, target, own, ids)))
             }
             Fork::Parent(process) => Ok(Self { process, go }),
         }
@@ -169,7 +169,7 @@ impl Mapper {
 
 /// Maps the ids on request. Group ids come first: if only those can be mapped, the tool's uid stays
 /// the user's own.
-fn map_when_told(told: &OwnedFd, target: u32, own: Identity, ids: &Subordinate) -> bool {
+fn map_on_request(told: &OwnedFd, target: u32, own: ToolIdentity, ids: &SubordinateIds) -> bool {
     // The pipe was closed without a request: the namespace does not exist.
     if rustix::io::read(told, &mut [0; 1]) != Ok(1) {
         return false;

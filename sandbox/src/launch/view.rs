@@ -16,27 +16,27 @@ use rustix::mount::{MountFlags, OpenTreeFlags, mount, mount_remount, open_tree};
 
 use super::Failed;
 use super::filter::MemoryWatch;
-use super::identity::Identity;
+use super::identity::ToolIdentity;
 use super::mount::{
-    CANARY, CELL, DEVICES, STAGING, WRITABLE, attach, below, change_root, copy_of, make_dir,
-    make_file, make_link,
+    DEVICES, PROBE_FILE, SANDBOX_ROOT, STAGING, WRITABLE, attach, below, change_root, copy_of,
+    make_dir, make_file, make_link,
 };
 use super::proc_view::{mount_processes, show_machine};
-use super::programs::furnish;
-use crate::messages::Furnishing;
-use crate::plan::{CellPlan, ProcView, Slot, TmpUse};
+use super::programs::attach_runtime;
+use crate::messages::RuntimeMount;
+use crate::plan::{ProcView, SandboxSpec, StagingSlot, TmpUse};
 
 /// Builds the part that is the same for every sandbox of this identity, in the worker's mount
 /// namespace.
-pub(super) fn lay_foundation(identity: Identity, memory: MemoryWatch) -> Result<(), Failed> {
-    let base = Path::new(CELL);
+pub(super) fn build_base(identity: ToolIdentity, memory: MemoryWatch) -> Result<(), Failed> {
+    let base = Path::new(SANDBOX_ROOT);
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("tmpfs", base, "tmpfs", flags, c"size=1m,nr_inodes=1k,mode=0755")
         .map_err(Failed::without(Layer::Mounts, "mount the sandbox's root"))?;
     for directory in ["in", "dev", "etc", "proc"].into_iter().chain(WRITABLE) {
         make_dir(&base.join(directory))?;
     }
-    make_file(&below(base, Path::new(CANARY)), b"")?;
+    make_file(&below(base, Path::new(PROBE_FILE)), b"")?;
     // A shared mapping of /dev/zero is memory that sampling cannot see.
     let hidden = if memory == MemoryWatch::Sampled { "zero" } else { "" };
     for name in DEVICES.into_iter().filter(|name| *name != hidden) {
@@ -51,21 +51,21 @@ pub(super) fn lay_foundation(identity: Identity, memory: MemoryWatch) -> Result<
 
 /// Mounts everything that needs no plan, in the sandbox's own namespaces, and makes the sandbox's
 /// root this process's root. After that, nothing else of the launcher's root is visible.
-pub(super) fn settle(identity: Identity) -> Result<(), Failed> {
-    let base = Path::new(CELL);
+pub(super) fn mount_base(identity: ToolIdentity) -> Result<(), Failed> {
+    let base = Path::new(SANDBOX_ROOT);
     writable_mounts(base, identity)?;
     mount_processes(&base.join("proc"))?;
     change_root(base)
 }
 
 /// Adds the mounts of the plan, and makes the root read-only.
-pub(super) fn complete(
-    plan: &CellPlan,
-    furnishings: &[Furnishing],
+pub(super) fn mount_plan(
+    plan: &SandboxSpec,
+    furnishings: &[RuntimeMount],
     inputs: &OwnedFd,
     trees: &[OwnedFd],
 ) -> Result<(), Failed> {
-    furnish(furnishings, trees)?;
+    attach_runtime(furnishings, trees)?;
     attach(inputs, Path::new("/in"))?;
     if plan.runtime.tmp == TmpUse::Programs {
         let flags = MountFlags::BIND | MountFlags::NOSUID | MountFlags::NODEV;
@@ -82,7 +82,7 @@ pub(super) fn complete(
 
 /// Opens the slot by id beneath the staging root and clones it as a read-only tree, for the
 /// sandbox's init to attach.
-pub(super) fn inputs(slot: &Slot) -> Result<OwnedFd, Failed> {
+pub(super) fn inputs(slot: &StagingSlot) -> Result<OwnedFd, Failed> {
     let directory = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let staging =
         open(STAGING, directory, Mode::empty()).map_err(Failed::at("open the staging root"))?;
@@ -110,7 +110,7 @@ fn device_links(base: &Path) -> Result<(), Failed> {
 }
 
 /// Writes the few files of `/etc` from which runtimes learn their user and host name.
-fn account_files(base: &Path, Identity { uid, gid }: Identity) -> Result<(), Failed> {
+fn account_files(base: &Path, ToolIdentity { uid, gid }: ToolIdentity) -> Result<(), Failed> {
     let etc = base.join("etc");
     let root = if uid == 0 { "" } else { "root:x:0:0:root:/:/usr/sbin/nologin\n" };
     let passwd = format!("{root}tool:x:{uid}:{gid}:tool:/tmp:/usr/sbin/nologin\n");
@@ -123,7 +123,7 @@ fn account_files(base: &Path, Identity { uid, gid }: Identity) -> Result<(), Fai
     make_link("/usr/share/zoneinfo/Etc/UTC", &etc.join("localtime"))
 }
 
-fn writable_mounts(base: &Path, Identity { uid, gid }: Identity) -> Result<(), Failed> {
+fn writable_mounts(base: &Path, ToolIdentity { uid, gid }: ToolIdentity) -> Result<(), Failed> {
     // A page and the root directory. The launcher later sets the sizes of the plan from outside.
     let options = format!("size=4k,nr_inodes=1,mode=0700,uid={uid},gid={gid}\0");
     let options = std::ffi::CStr::from_bytes_with_nul(options.as_bytes())

@@ -8,25 +8,25 @@ use model::Layer;
 use nix::unistd::Pid;
 
 use super::Failed;
-use super::identity::Identity;
+use super::identity::ToolIdentity;
 
 /// The number of consecutive checks that must find a process stuck before it counts as stuck.
-pub(super) const STUCK_LOOKS: u32 = 2;
+pub(super) const STUCK_CHECKS: u32 = 2;
 
 /// The host resources of one sandbox at a time.
-pub(super) struct Seat {
-    pub(super) identity: Identity,
+pub(super) struct WorkerSlot {
+    pub(super) identity: ToolIdentity,
     /// Reserves the uid while any process of ours holds the file open.
     pub(super) _uid_lock: Option<File>,
     /// A network namespace of the slot; its `lo` is down and was never up.
     pub(super) network: OwnedFd,
-    pub(super) state: SeatState,
+    pub(super) state: WorkerSlotState,
     /// The number of consecutive checks that found its process stuck.
-    pub(super) stuck_looks: u32,
+    pub(super) stuck_checks: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum SeatState {
+pub(super) enum WorkerSlotState {
     Free,
     /// Its process waits at the control socket.
     Waiting(Pid),
@@ -35,12 +35,12 @@ pub(super) enum SeatState {
     /// Its process was killed because the launcher is ending.
     Ending(Pid),
     /// Its network namespace has counted something and must be replaced.
-    Traced,
+    NetworkUsed,
     /// Its last process did not end cleanly: a process of its sandbox may be alive.
     Retired,
 }
 
-impl SeatState {
+impl WorkerSlotState {
     pub(super) fn waits(&self) -> bool {
         matches!(self, Self::Waiting(_))
     }
@@ -50,15 +50,17 @@ impl SeatState {
     }
 }
 
-impl Seat {
+impl WorkerSlot {
     pub(super) fn is_stuck(&self) -> bool {
-        self.stuck_looks >= STUCK_LOOKS
+        self.stuck_checks >= STUCK_CHECKS
     }
 
     pub(super) fn pid(&self) -> Option<Pid> {
         match self.state {
-            SeatState::Waiting(pid) | SeatState::Busy(pid) | SeatState::Ending(pid) => Some(pid),
-            SeatState::Free | SeatState::Traced | SeatState::Retired => None,
+            WorkerSlotState::Waiting(pid)
+            | WorkerSlotState::Busy(pid)
+            | WorkerSlotState::Ending(pid) => Some(pid),
+            WorkerSlotState::Free | WorkerSlotState::NetworkUsed | WorkerSlotState::Retired => None,
         }
     }
 }

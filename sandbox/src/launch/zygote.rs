@@ -10,7 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use model::Mode;
+use model::LauncherMode;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -18,53 +18,53 @@ use nix::unistd::Pid;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::Failed;
-use super::door::Door;
-use super::house::House;
-use super::identity::{Identity, Uids};
+use super::base_root::BaseRoot;
+use super::control_socket::ControlSocket;
+use super::identity::{ToolIdentity, UidPool};
 use super::options::Options;
-use super::seat::{self, Remains};
 use super::subordinate;
-use super::worker_slot::{STUCK_LOOKS, Seat, SeatState, new_network};
+use super::worker::{self, CleanupState};
+use super::worker_slot::{STUCK_CHECKS, WorkerSlot, WorkerSlotState, new_network};
 use crate::process::ProcessState;
 use crate::steps::SetupStep;
 use crate::sys::{self, Fork};
 
 /// The event that ended a sleep.
-enum Woken {
-    Something,
-    DoorClosed,
+enum WakeReason {
+    Event,
+    SocketClosed,
     /// The time is up.
-    Nothing,
+    Timeout,
 }
 
 /// The action that signals requested.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Asked {
-    Nothing,
-    ToEnd,
+enum SignalRequest {
+    None,
+    Exit,
 }
 
 /// The pause after a worker could not be started, unless a slot becomes free earlier.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// The delay before replacing a worker that took a session, while another one still waits.
-const BREATHING_SPACE: Duration = Duration::from_millis(3);
+const RESPAWN_DELAY: Duration = Duration::from_millis(3);
 
 /// The interval between checks for stuck workers.
-const STUCK_LOOK_INTERVAL: Duration = Duration::from_secs(1);
+const STUCK_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// The most time that workers may take to end after they are killed.
 const KILLED_TIME_MAX: Duration = Duration::from_secs(3);
 
 struct Zygote<'a> {
     options: &'a Options,
-    door: Door,
-    house: Result<House, Failed>,
-    uids: Option<Uids>,
-    seats: Vec<Seat>,
+    control_socket: ControlSocket,
+    base_root: Result<BaseRoot, Failed>,
+    uids: Option<UidPool>,
+    slots: Vec<WorkerSlot>,
     /// A process that reports to one client why no worker could be started.
-    teller: Option<Pid>,
+    error_reporter: Option<Pid>,
     /// No worker is started before this time.
     not_before: Instant,
-    next_look: Instant,
+    next_check: Instant,
     /// The time by which killed workers must have ended.
     killed_until: Option<Instant>,
     /// Workers write the number of their slot here when they take a session.
@@ -76,7 +76,7 @@ struct Zygote<'a> {
 }
 
 /// Serves sessions until the control socket is closed.
-pub(super) fn live(options: &Options, door: Door) -> io::Result<()> {
+pub(super) fn run_launcher(options: &Options, door: ControlSocket) -> io::Result<()> {
     let mut watched = SigSet::empty();
     watched.add(Signal::SIGCHLD);
     watched.add(Signal::SIGTERM);
@@ -88,7 +88,7 @@ pub(super) fn live(options: &Options, door: Door) -> io::Result<()> {
     // A failure here must be reported to every client; otherwise the launcher would seem not to
     // run.
     let (house, uids) = match uids {
-        Ok(mut uids) => (House::enter(options, &mut uids), uids),
+        Ok(mut uids) => (BaseRoot::enter(options, &mut uids), uids),
         Err(failed) => (Err(failed), None),
     };
     // A failed step has ended, too.
@@ -97,57 +97,57 @@ pub(super) fn live(options: &Options, door: Door) -> io::Result<()> {
     let (not_before, next_look, killed_until) = (now, now, None);
     let zygote = Zygote {
         options,
-        door,
-        house,
+        control_socket: door,
+        base_root: house,
         uids,
-        seats,
-        teller,
+        slots: seats,
+        error_reporter: teller,
         not_before,
-        next_look,
+        next_check: next_look,
         killed_until,
         taken,
         signals,
         broken_host: false,
     };
-    zygote.tend()
+    zygote.event_loop()
 }
 
 /// Opens the uids of sandboxes. Returns `None` in user mode without subordinate ids, where all
 /// sandboxes share one uid.
-fn open_uids(options: &Options) -> Result<Option<Uids>, Failed> {
+fn open_uids(options: &Options) -> Result<Option<UidPool>, Failed> {
     match options.mode {
-        Mode::User => Ok(subordinate::uids(options)),
-        Mode::System => Uids::of_host().map(Some),
+        LauncherMode::User => Ok(subordinate::uids(options)),
+        LauncherMode::System => UidPool::of_host().map(Some),
     }
 }
 
 impl Zygote<'_> {
-    fn tend(mut self) -> io::Result<()> {
+    fn event_loop(mut self) -> io::Result<()> {
         loop {
-            if self.count(SeatState::waits) == 0 {
+            if self.count(WorkerSlotState::waits) == 0 {
                 self.fill();
             }
             let woken = self.sleep(self.pause())?;
             match woken {
-                Woken::DoorClosed => break,
-                Woken::Nothing => self.fill(),
-                Woken::Something => {}
+                WakeReason::SocketClosed => break,
+                WakeReason::Timeout => self.fill(),
+                WakeReason::Event => {}
             }
-            self.look_for_stuck();
-            self.hear_taken()?;
-            let is_done = self.broken_host && self.count(SeatState::works) == 0;
-            if self.hear_signals()? == Asked::ToEnd || is_done {
-                self.kill_seats()?;
+            self.check_for_stuck();
+            self.read_taken()?;
+            let is_done = self.broken_host && self.count(WorkerSlotState::works) == 0;
+            if self.read_signals()? == SignalRequest::Exit || is_done {
+                self.kill_workers()?;
                 break;
             }
         }
         // Waiting workers see the closed socket as well; busy ones finish their session.
         while self.may_still_end() {
             let mut waited = [PollFd::new(&self.signals, PollFlags::IN)];
-            wait_for(&mut waited, Timespec::try_from(STUCK_LOOK_INTERVAL).ok())?;
-            self.look_for_stuck();
-            if self.hear_signals()? == Asked::ToEnd {
-                self.kill_seats()?;
+            wait_for(&mut waited, Timespec::try_from(STUCK_CHECK_INTERVAL).ok())?;
+            self.check_for_stuck();
+            if self.read_signals()? == SignalRequest::Exit {
+                self.kill_workers()?;
             }
         }
         for pid in self.pids() {
@@ -155,7 +155,7 @@ impl Zygote<'_> {
                 eprintln!("toolexec-launch: {left}; left behind");
             }
         }
-        if let Ok(House { cgroups: Ok(home), .. }) = &self.house {
+        if let Ok(BaseRoot { cgroups: Ok(home), .. }) = &self.base_root {
             home.sweep();
         }
         Ok(())
@@ -165,27 +165,27 @@ impl Zygote<'_> {
     /// was recently.
     fn may_still_end(&self) -> bool {
         let in_time = self.killed_until.is_none_or(|until| Instant::now() < until);
-        let mut seats = self.seats.iter().filter(|seat| seat.pid().is_some());
-        in_time && (self.teller.is_some() || seats.any(|seat| !seat.is_stuck()))
+        let mut seats = self.slots.iter().filter(|seat| seat.pid().is_some());
+        in_time && (self.error_reporter.is_some() || seats.any(|seat| !seat.is_stuck()))
     }
 
     /// Checks the workers for stuck ones at an interval. A worker that is stuck in the kernel, or
     /// stopped, is not counted until it recovers: another takes its place.
-    fn look_for_stuck(&mut self) {
+    fn check_for_stuck(&mut self) {
         let now = Instant::now();
-        if now < self.next_look {
+        if now < self.next_check {
             return;
         }
-        self.next_look = now + STUCK_LOOK_INTERVAL;
-        for seat in &mut self.seats {
+        self.next_check = now + STUCK_CHECK_INTERVAL;
+        for seat in &mut self.slots {
             let Some(pid) = seat.pid() else { continue };
             let state = ProcessState::read(pid.as_raw().unsigned_abs());
             let Some(state) = state.filter(ProcessState::is_stuck) else {
-                seat.stuck_looks = 0;
+                seat.stuck_checks = 0;
                 continue;
             };
-            seat.stuck_looks = seat.stuck_looks.saturating_add(1);
-            if seat.stuck_looks == STUCK_LOOKS {
+            seat.stuck_checks = seat.stuck_checks.saturating_add(1);
+            if seat.stuck_checks == STUCK_CHECKS {
                 let step = state.step().map_or_else(String::new, |step| format!(" ({step})"));
                 eprintln!("toolexec-launch: worker slot: stuck{step}: {state}");
                 if let Some(stack) = state.stack() {
@@ -197,7 +197,7 @@ impl Zygote<'_> {
 
     /// Kills the workers, because a launcher that must end cannot wait for tools. Their sandboxes
     /// end with them, and their leftovers are swept.
-    fn kill_seats(&mut self) -> io::Result<()> {
+    fn kill_workers(&mut self) -> io::Result<()> {
         self.killed_until.get_or_insert_with(|| Instant::now() + KILLED_TIME_MAX);
         for pid in self.pids() {
             match nix::sys::signal::kill(pid, Signal::SIGKILL) {
@@ -205,29 +205,29 @@ impl Zygote<'_> {
                 Err(errno) => return Err(errno.into()),
             }
         }
-        for seat in &mut self.seats {
+        for seat in &mut self.slots {
             if let Some(pid) = seat.pid() {
-                seat.state = SeatState::Ending(pid);
+                seat.state = WorkerSlotState::Ending(pid);
             }
         }
         Ok(())
     }
 
     fn pids(&self) -> impl Iterator<Item = Pid> {
-        self.seats.iter().filter_map(Seat::pid).chain(self.teller)
+        self.slots.iter().filter_map(WorkerSlot::pid).chain(self.error_reporter)
     }
 
     /// Starts workers until the requested number waits. A failure is retried later: running
     /// sandboxes must not end because no other can be added.
     fn fill(&mut self) {
         while self.wants_more() {
-            let Err(failed) = self.seat_one() else { continue };
+            let Err(failed) = self.start_worker() else { continue };
             self.not_before = Instant::now() + RETRY_AFTER;
             eprintln!("toolexec-launch: worker slot: not created: {failed}");
             // With no worker waiting or due to return, the next client must learn the reason.
-            let expected = |state: &SeatState| state.waits() || state.works();
+            let expected = |state: &WorkerSlotState| state.waits() || state.works();
             if self.count(expected) == 0
-                && let Err(error) = self.fork_teller(failed)
+                && let Err(error) = self.fork_error_reporter(failed)
             {
                 eprintln!("toolexec-launch: worker slot: cannot report this failure: {error}");
             }
@@ -235,48 +235,55 @@ impl Zygote<'_> {
     }
 
     /// Starts one more worker.
-    fn seat_one(&mut self) -> Result<(), Failed> {
-        let house = self.house.as_ref().map_err(Clone::clone)?;
-        let in_state = |wanted: SeatState| self.seats.iter().position(|seat| seat.state == wanted);
-        let number = if let Some(free) = in_state(SeatState::Free) {
+    fn start_worker(&mut self) -> Result<(), Failed> {
+        let house = self.base_root.as_ref().map_err(Clone::clone)?;
+        let in_state =
+            |wanted: WorkerSlotState| self.slots.iter().position(|seat| seat.state == wanted);
+        let number = if let Some(free) = in_state(WorkerSlotState::Free) {
             free
-        } else if let Some(traced) = in_state(SeatState::Traced) {
-            let seat = &mut self.seats[traced];
+        } else if let Some(traced) = in_state(WorkerSlotState::NetworkUsed) {
+            let seat = &mut self.slots[traced];
             seat.network = new_network()?;
-            seat.state = SeatState::Free;
+            seat.state = WorkerSlotState::Free;
             traced
         } else {
             let (identity, uid_lock) = match &self.uids {
-                None => (Identity::own(), None),
+                None => (ToolIdentity::own(), None),
                 Some(uids) => uids.take()?,
             };
-            let (network, state) = (new_network()?, SeatState::Free);
+            let (network, state) = (new_network()?, WorkerSlotState::Free);
             let stuck_looks = 0;
-            self.seats.push(Seat { identity, _uid_lock: uid_lock, network, state, stuck_looks });
-            self.seats.len() - 1
+            self.slots.push(WorkerSlot {
+                identity,
+                _uid_lock: uid_lock,
+                network,
+                state,
+                stuck_checks: stuck_looks,
+            });
+            self.slots.len() - 1
         };
         match sys::fork().map_err(Failed::at("fork a worker process"))? {
             Fork::Child => {
-                let seat = &self.seats[number];
-                seat::live(self.options, seat, house, &self.door, || {
+                let seat = &self.slots[number];
+                worker::run_worker(self.options, seat, house, &self.control_socket, || {
                     let word = u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes();
                     rustix::io::write(&self.taken.1, &word).map(drop).map_err(Into::into)
                 })
             }
             Fork::Parent(pid) => {
-                let seat = &mut self.seats[number];
-                seat.state = SeatState::Waiting(Pid::from_raw(pid));
-                seat.stuck_looks = 0;
+                let seat = &mut self.slots[number];
+                seat.state = WorkerSlotState::Waiting(Pid::from_raw(pid));
+                seat.stuck_checks = 0;
                 Ok(())
             }
         }
     }
 
-    fn fork_teller(&mut self, failed: Failed) -> io::Result<()> {
+    fn fork_error_reporter(&mut self, failed: Failed) -> io::Result<()> {
         match sys::fork()? {
-            Fork::Child => seat::refuse(self.options, &self.door, failed),
+            Fork::Child => worker::refuse(self.options, &self.control_socket, failed),
             Fork::Parent(pid) => {
-                self.teller = Some(Pid::from_raw(pid));
+                self.error_reporter = Some(Pid::from_raw(pid));
                 Ok(())
             }
         }
@@ -284,46 +291,47 @@ impl Zygote<'_> {
 
     /// Returns the longest time to sleep.
     fn pause(&self) -> Option<Timespec> {
-        if self.lacks_one() && self.teller.is_none() {
+        if self.lacks_worker() && self.error_reporter.is_none() {
             // Starting the next worker at once would compete with the sandbox being built.
             let left = self.not_before.saturating_duration_since(Instant::now());
-            return Timespec::try_from(left.max(BREATHING_SPACE)).ok();
+            return Timespec::try_from(left.max(RESPAWN_DELAY)).ok();
         }
-        Timespec::try_from(self.next_look.saturating_duration_since(Instant::now())).ok()
+        Timespec::try_from(self.next_check.saturating_duration_since(Instant::now())).ok()
     }
 
     /// Returns whether a worker is missing. At most as many may be stuck as may be busy, so that
     /// stuck workers use a bounded part of the host.
-    fn lacks_one(&self) -> bool {
-        let (waiting, busy) = (self.count(SeatState::waits), self.count(SeatState::works));
-        let stuck = self.seats.iter().filter(|seat| seat.pid().is_some() && seat.is_stuck());
-        waiting < self.options.seats_waiting
-            && waiting + busy < self.options.seats_max
-            && stuck.count() <= self.options.seats_max
+    fn lacks_worker(&self) -> bool {
+        let (waiting, busy) =
+            (self.count(WorkerSlotState::waits), self.count(WorkerSlotState::works));
+        let stuck = self.slots.iter().filter(|seat| seat.pid().is_some() && seat.is_stuck());
+        waiting < self.options.workers_waiting
+            && waiting + busy < self.options.max_sandboxes
+            && stuck.count() <= self.options.max_sandboxes
     }
 
     fn wants_more(&self) -> bool {
-        self.lacks_one() && self.teller.is_none() && Instant::now() >= self.not_before
+        self.lacks_worker() && self.error_reporter.is_none() && Instant::now() >= self.not_before
     }
 
-    fn count(&self, wanted: impl Fn(&SeatState) -> bool) -> usize {
-        self.seats.iter().filter(|seat| wanted(&seat.state) && !seat.is_stuck()).count()
+    fn count(&self, wanted: impl Fn(&WorkerSlotState) -> bool) -> usize {
+        self.slots.iter().filter(|seat| wanted(&seat.state) && !seat.is_stuck()).count()
     }
 
     /// Sleeps until a worker took a session, a child has ended, or the control socket is closed.
-    fn sleep(&self, at_most: Option<Timespec>) -> io::Result<Woken> {
+    fn sleep(&self, at_most: Option<Timespec>) -> io::Result<WakeReason> {
         let mut waited = [
             PollFd::new(&self.taken.0, PollFlags::IN),
             PollFd::new(&self.signals, PollFlags::IN),
             // Sessions are for the workers; this process only watches for the socket's end.
-            PollFd::from_borrowed_fd(self.door.as_fd(), PollFlags::empty()),
+            PollFd::from_borrowed_fd(self.control_socket.as_fd(), PollFlags::empty()),
         ];
         let woken = wait_for(&mut waited, at_most)?;
         let closed = waited[2].revents().contains(PollFlags::HUP);
-        Ok(if closed { Woken::DoorClosed } else { woken })
+        Ok(if closed { WakeReason::SocketClosed } else { woken })
     }
 
-    fn hear_taken(&mut self) -> io::Result<()> {
+    fn read_taken(&mut self) -> io::Result<()> {
         let mut words = [0; 4 * 64];
         let mut waited = [PollFd::new(&self.taken.0, PollFlags::IN)];
         if poll(&mut waited, Some(&Timespec::default()))? == 0 {
@@ -333,20 +341,20 @@ impl Zygote<'_> {
         let len = rustix::io::read(&self.taken.0, &mut words)?;
         for word in words[..len].as_chunks::<4>().0 {
             let seat = usize::try_from(u32::from_le_bytes(*word)).unwrap_or(usize::MAX);
-            if let Some(seat) = self.seats.get_mut(seat)
-                && let SeatState::Waiting(pid) = seat.state
+            if let Some(seat) = self.slots.get_mut(seat)
+                && let WorkerSlotState::Waiting(pid) = seat.state
             {
-                seat.state = SeatState::Busy(pid);
+                seat.state = WorkerSlotState::Busy(pid);
             }
         }
         Ok(())
     }
 
-    fn hear_signals(&mut self) -> io::Result<Asked> {
-        let mut asked = Asked::Nothing;
+    fn read_signals(&mut self) -> io::Result<SignalRequest> {
+        let mut asked = SignalRequest::None;
         while let Some(signal) = self.signals.read_signal()? {
             if signal.ssi_signo == Signal::SIGTERM as u32 {
-                asked = Asked::ToEnd;
+                asked = SignalRequest::Exit;
             }
         }
         self.reap()?;
@@ -364,23 +372,23 @@ impl Zygote<'_> {
             let Some(pid) = status.pid() else { continue };
             // The ended child makes room, so the next client is worth another attempt.
             self.not_before = Instant::now();
-            if self.teller == Some(pid) {
-                self.teller = None;
-                self.broken_host |= self.house.is_err();
+            if self.error_reporter == Some(pid) {
+                self.error_reporter = None;
+                self.broken_host |= self.base_root.is_err();
             }
             let remains = match status {
-                WaitStatus::Exited(_, status) => Remains::of_status(status),
-                _ => Remains::PerhapsProcesses,
+                WaitStatus::Exited(_, status) => CleanupState::of_status(status),
+                _ => CleanupState::MaybeProcesses,
             };
-            self.broken_host |= remains == Remains::BrokenHost;
-            if let Some(seat) = self.seats.iter_mut().find(|seat| seat.pid() == Some(pid)) {
-                let killed = matches!(seat.state, SeatState::Ending(_));
+            self.broken_host |= remains == CleanupState::BrokenHost;
+            if let Some(seat) = self.slots.iter_mut().find(|seat| seat.pid() == Some(pid)) {
+                let killed = matches!(seat.state, WorkerSlotState::Ending(_));
                 seat.state = match remains {
-                    Remains::Nothing | Remains::BrokenHost => SeatState::Free,
-                    Remains::NetworkTraces => SeatState::Traced,
-                    Remains::PerhapsProcesses => SeatState::Retired,
+                    CleanupState::Nothing | CleanupState::BrokenHost => WorkerSlotState::Free,
+                    CleanupState::NetworkCounters => WorkerSlotState::NetworkUsed,
+                    CleanupState::MaybeProcesses => WorkerSlotState::Retired,
                 };
-                if seat.state == SeatState::Retired && !killed {
+                if seat.state == WorkerSlotState::Retired && !killed {
                     eprintln!("toolexec-launch: worker slot: retired; process ended {status:?}");
                 }
             }
@@ -388,10 +396,10 @@ impl Zygote<'_> {
     }
 }
 
-fn wait_for(waited: &mut [PollFd<'_>], at_most: Option<Timespec>) -> io::Result<Woken> {
+fn wait_for(waited: &mut [PollFd<'_>], at_most: Option<Timespec>) -> io::Result<WakeReason> {
     match poll(waited, at_most.as_ref()) {
-        Ok(0) => Ok(Woken::Nothing),
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(Woken::Something),
+        Ok(0) => Ok(WakeReason::Timeout),
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(WakeReason::Event),
         Err(errno) => Err(errno.into()),
     }
 }

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use model::{LimitName, Mechanism};
 use sandbox::plan::Plan;
 
-use crate::stand::*;
+use crate::support::*;
 
 /// Returns every `cell-*` group of this launcher's processes that contains processes, with their
 /// pids.
-fn groups(service: &Service) -> Vec<(PathBuf, Vec<u32>)> {
+fn groups(service: &LauncherService) -> Vec<(PathBuf, Vec<u32>)> {
     let pids = children(service.process.id());
     let names: BTreeSet<_> = pids.iter().map(|pid| format!("cell-{pid}")).collect();
     let mut found = Vec::new();
@@ -69,14 +69,14 @@ fn all_in(groups: &[(PathBuf, Vec<u32>)], all: usize, v2: usize) -> bool {
 }
 
 #[test]
-fn the_cell_is_in_the_groups_that_the_record_names() {
+fn the_sandbox_is_in_the_recorded_groups() {
     if !can_be_run_here("the_cell_is_in_the_groups_that_the_record_names") {
         return;
     }
-    let service = Service::start(&[]);
-    let Plan { cell, order } = plan(&service.staging(), "pass", LIMITS);
-    let ready = service.launcher().prepare(cell).unwrap().order(order).unwrap();
-    let memory = |limit: &&sandbox::report::LimitInForce| limit.name == LimitName::MemoryBytes;
+    let service = LauncherService::start(&[]);
+    let Plan { sandbox: cell, exec: order } = plan(&service.staging(), "pass", LIMITS);
+    let ready = service.launcher().prepare(cell).unwrap().assign(order).unwrap();
+    let memory = |limit: &&sandbox::report::EffectiveLimit| limit.name == LimitName::MemoryBytes;
     let mechanism = ready.confinement().limits.iter().find(memory).unwrap().mechanism;
     let (all, v2) = match mechanism {
         Mechanism::CgroupV1 => (4, 0),
@@ -98,14 +98,14 @@ fn the_cell_is_in_the_groups_that_the_record_names() {
 }
 
 #[test]
-fn groups_go_with_their_cell_and_are_not_given_out_again() {
+fn groups_are_removed_with_their_sandbox() {
     if !can_be_run_here("groups_go_with_their_cell_and_are_not_given_out_again") {
         return;
     }
-    let service = Service::start(&[]);
+    let service = LauncherService::start(&[]);
     let mut seen = BTreeSet::new();
     for _ in 0..3 {
-        let Plan { cell, .. } = plan(&service.staging(), "pass", LIMITS);
+        let Plan { sandbox: cell, .. } = plan(&service.staging(), "pass", LIMITS);
         let prepared = service.launcher().prepare(cell).unwrap();
         let before: BTreeSet<_> = groups(&service).into_iter().collect();
         drop(prepared);

@@ -7,14 +7,14 @@ use std::os::fd::AsFd;
 use model::Outcome;
 use rustix::net::{SendFlags, send};
 use sandbox::client::BuildError;
-use sandbox::plan::{CellPlan, Limits, Network, Plan};
+use sandbox::plan::{Limits, Plan, SandboxNetwork, SandboxSpec};
 use sandbox::report::Confinement;
 
-use crate::stand::*;
+use crate::support::*;
 
 #[test]
 fn behind_a_listening_socket_it_serves_many() {
-    let service = Service::start(&[]);
+    let service = LauncherService::start(&[]);
     for _ in 0..5 {
         assert_eq!(service.line("print('here')"), "here");
     }
@@ -22,8 +22,8 @@ fn behind_a_listening_socket_it_serves_many() {
 
 /// More sessions than slots, so that each slot must have been reused.
 #[test]
-fn bad_conversations_use_nothing_up() {
-    let service = Service::start(&["--seats-max", "2"]);
+fn invalid_sessions_leak_no_slot() {
+    let service = LauncherService::start(&["--seats-max", "2"]);
     for _ in 0..8 {
         drop(service.connect());
         for nonsense in [&b"x"[..], &[1, 2, 3, 4, 5, 6], &[0; 4096]] {
@@ -35,9 +35,9 @@ fn bad_conversations_use_nothing_up() {
 }
 
 #[test]
-fn what_a_network_counted_is_not_handed_on() {
+fn network_counters_are_not_passed_on() {
     // One slot, which both sandboxes use.
-    let service = Service::start(&["--seats-max", "1"]);
+    let service = LauncherService::start(&["--seats-max", "1"]);
     let used = "import socket
 for _ in range(99):
   s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -55,8 +55,8 @@ print(open('/proc/self/net/snmp').read().replace(chr(10), ' '))";
 
 /// So little memory that a sandbox's init may die of it, at any step.
 #[test]
-fn who_may_have_run_was_not_refused() {
-    let scratch = Scratch::new();
+fn a_run_that_may_have_started_is_not_refused() {
+    let scratch = SandboxScratch::new();
     let staging = scratch.0.join("staging");
     fs::create_dir(&staging).unwrap();
     let launcher = launcher(&staging);
@@ -72,14 +72,14 @@ fn who_may_have_run_was_not_refused() {
             ..LIMITS
         };
         let mut plan = plan(&staging, "", limits);
-        plan.cell.runtime.binary = fs::canonicalize("/bin/sh").unwrap();
-        plan.order.argv = ["sh", "-c", "echo here"].map(str::to_owned).to_vec();
+        plan.sandbox.runtime.binary = fs::canonicalize("/bin/sh").unwrap();
+        plan.exec.argv = ["sh", "-c", "echo here"].map(str::to_owned).to_vec();
         let result = scratch.0.join(number.to_string());
         fs::create_dir(&result).unwrap();
         let directory = fs::File::open(&result).unwrap();
         let ready = match launcher.build(plan) {
             Ok(ready) => ready,
-            Err(BuildError::Unable(_)) => {
+            Err(BuildError::SetupFailed(_)) => {
                 refused += 1;
                 continue;
             }
@@ -94,7 +94,7 @@ fn who_may_have_run_was_not_refused() {
             }
             // An error of execve that init has seen, or the launcher had not yet passed on the
             // start request.
-            Err(BuildError::Unable(unable)) => {
+            Err(BuildError::SetupFailed(unable)) => {
                 let before = unable.to_string().contains("receive the start request");
                 assert!(before || unable.errno != 0, "{pages}: {unable}");
             }
@@ -114,18 +114,19 @@ fn a_quick_tool_took_time() {
 }
 
 #[test]
-fn a_prepared_cell_waits_for_its_order_and_its_inputs() {
-    let scratch = Scratch::new();
+fn a_prepared_sandbox_waits_for_command_and_inputs() {
+    let scratch = SandboxScratch::new();
     let (staging, result) = (scratch.0.join("staging"), scratch.0.join("result"));
     fs::create_dir(&staging).unwrap();
     fs::create_dir(&result).unwrap();
     let launcher = launcher(&staging);
-    let Plan { cell, order } = plan(&staging, "print(open('/in/late').read())", LIMITS);
+    let Plan { sandbox: cell, exec: order } =
+        plan(&staging, "print(open('/in/late').read())", LIMITS);
     let slot = staging.join(cell.slot.id.as_str());
     let prepared = launcher.prepare(cell).unwrap();
     assert!(prepared.confinement().limits.is_empty());
     fs::write(slot.join("late"), "given late").unwrap();
-    let ready = prepared.order(order).unwrap();
+    let ready = prepared.assign(order).unwrap();
     assert!(!ready.confinement().limits.is_empty());
     let directory = fs::File::open(&result).unwrap();
     let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
@@ -140,8 +141,8 @@ fn network_of(confinement: &Confinement) -> u64 {
 
 /// The launcher has two waiting slots, which are reused; a network with a proxy is not.
 #[test]
-fn a_network_with_a_proxy_is_one_cells_only() {
-    let scratch = Scratch::new();
+fn a_proxy_network_is_used_by_one_sandbox() {
+    let scratch = SandboxScratch::new();
     let staging = scratch.0.join("staging");
     fs::create_dir(&staging).unwrap();
     let launcher = launcher(&staging);
@@ -149,10 +150,11 @@ fn a_network_with_a_proxy_is_one_cells_only() {
     for _ in 0..3 {
         let prepare = |network| {
             let plan = plan(&staging, "", LIMITS);
-            launcher.prepare(CellPlan { network, ..plan.cell }).unwrap()
+            launcher.prepare(SandboxSpec { network, ..plan.sandbox }).unwrap()
         };
         // At the same time, so that inode numbers cannot be reused either.
-        let cells = [Network::Proxy, Network::Proxy, Network::Nothing].map(prepare);
+        let cells =
+            [SandboxNetwork::Proxy, SandboxNetwork::Proxy, SandboxNetwork::Nothing].map(prepare);
         let [one, other, without] = cells.each_ref().map(|cell| network_of(cell.confinement()));
         assert_ne!(one, other);
         assert_ne!(one, without);
@@ -165,16 +167,16 @@ fn a_network_with_a_proxy_is_one_cells_only() {
 }
 
 #[test]
-fn only_a_cell_with_a_proxy_has_a_socket_for_it() {
-    let scratch = Scratch::new();
+fn only_a_sandbox_with_a_proxy_has_its_socket() {
+    let scratch = SandboxScratch::new();
     let staging = scratch.0.join("staging");
     fs::create_dir(&staging).unwrap();
     let launcher = launcher(&staging);
     let mut without = launcher.build(plan(&staging, "", LIMITS)).unwrap();
     assert!(without.take_proxy().is_none());
-    let Plan { cell, order } = plan(&staging, "", LIMITS);
-    let cell = CellPlan { network: Network::Proxy, ..cell };
-    let mut with = launcher.build(Plan { cell, order }).unwrap();
+    let Plan { sandbox: cell, exec: order } = plan(&staging, "", LIMITS);
+    let cell = SandboxSpec { network: SandboxNetwork::Proxy, ..cell };
+    let mut with = launcher.build(Plan { sandbox: cell, exec: order }).unwrap();
     let socket = std::net::TcpListener::from(with.take_proxy().unwrap());
     let place = socket.local_addr().unwrap();
     assert!(place.ip().is_loopback() && place.port() == sandbox::plan::PROXY_PORT, "{place}");

@@ -5,17 +5,17 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 
 use model::{LimitName, Mechanism, Outcome};
-use sandbox::client::{BuildError, Launcher, Reach};
+use sandbox::client::{BuildError, Launcher, LauncherAddress};
 use sandbox::plan::Limits;
-use sandbox::report::LimitInForce;
+use sandbox::report::EffectiveLimit;
 
-use crate::stand::*;
+use crate::support::*;
 
 /// Returns the mechanism and value that enforce this limit.
 #[track_caller]
-fn in_force(ran: &Ran, name: LimitName) -> (Mechanism, u64) {
+fn in_force(ran: &RunOutput, name: LimitName) -> (Mechanism, u64) {
     let row = ran.confinement.limits.iter().find(|limit| limit.name == name);
-    row.map(|limit| (limit.mechanism, limit.in_force)).unwrap()
+    row.map(|limit| (limit.mechanism, limit.effective)).unwrap()
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn every_limit_is_read_back() {
     for &name in LimitName::ALL {
         let row = ran.confinement.limits.iter().find(|limit| limit.name == name);
         let row = row.unwrap_or_else(|| panic!("{} is not there", name.as_str()));
-        assert!(row.in_force > 0 && row.in_force <= row.asked, "{row:?}");
+        assert!(row.effective > 0 && row.effective <= row.requested, "{row:?}");
     }
     assert_eq!(in_force(&ran, LimitName::FileBytes), (Mechanism::Rlimit, 5 * MIB));
     assert_eq!(in_force(&ran, LimitName::OpenFiles), (Mechanism::Rlimit, 256));
@@ -71,7 +71,7 @@ fn a_file_too_long_is_output_limit_without_the_signal() {
 }
 
 #[test]
-fn a_file_may_be_no_hole_beyond_the_limit() {
+fn a_hole_beyond_the_file_limit_is_refused() {
     let script = "f = open('/out/f', 'wb')\n\
         try: f.truncate(6 << 20)\nexcept OSError as e: print(e.errno)";
     let ran = check(script, Limits { file_bytes_max: 5 * MIB, ..LIMITS }, Outcome::Ok);
@@ -135,7 +135,7 @@ fn memory_in_files_is_memory() {
 }
 
 #[test]
-fn a_tree_dies_with_the_one_that_memory_ran_out_for() {
+fn an_oom_kill_ends_the_whole_tree() {
     // The parent only waits; an OOM killer that kills one process would leave it alive.
     let script = "import os, time\nif os.fork() == 0: x = bytearray(1 << 30)\n\
         try: os.wait()\nexcept OSError: pass\ntime.sleep(0.2)\nprint('outlived it')";
@@ -145,8 +145,8 @@ fn a_tree_dies_with_the_one_that_memory_ran_out_for() {
 }
 
 #[test]
-fn an_order_for_more_inodes_than_there_may_be_is_no_cell() {
-    let scratch = Scratch::new();
+fn too_many_inodes_are_refused() {
+    let scratch = SandboxScratch::new();
     let launcher = launcher(&scratch.0);
     for change in [
         (|limits: &mut Limits| limits.out_inodes_max = sandbox::plan::OUT_INODES_MAX + 1)
@@ -154,16 +154,16 @@ fn an_order_for_more_inodes_than_there_may_be_is_no_cell() {
         |limits| limits.file_bytes_max = 0,
     ] {
         let mut plan = plan(&scratch.0, "pass", LIMITS);
-        change(&mut plan.order.limits);
-        assert!(matches!(launcher.build(plan).map(drop), Err(BuildError::Unable(_))));
+        change(&mut plan.exec.limits);
+        assert!(matches!(launcher.build(plan).map(drop), Err(BuildError::SetupFailed(_))));
     }
 }
 
 /// The tool's user is allowed less than the plan requests: the record states the lower value, and
 /// reaching it counts as the limit.
 #[test]
-fn a_launcher_with_fewer_processes_says_so() {
-    let scratch = Scratch::new();
+fn a_lower_process_limit_is_recorded() {
+    let scratch = SandboxScratch::new();
     let (staging, result) = (scratch.0.join("staging"), scratch.0.join("result"));
     fs::create_dir(&staging).unwrap();
     fs::create_dir(&result).unwrap();
@@ -173,21 +173,25 @@ fn a_launcher_with_fewer_processes_says_so() {
         .unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let (in_, mounts_allowed) = (staging.clone(), Vec::new());
-    let launcher =
-        Launcher::new(Reach::Spawn { program, staging: in_, mounts_allowed, seats_max: 1 });
+    let launcher = Launcher::new(LauncherAddress::Spawn {
+        program,
+        staging: in_,
+        mounts_allowed,
+        max_sandboxes: 1,
+    });
     let limits = Limits { pids_max: 4000, ..LIMITS };
     let script = "import resource; print(resource.getrlimit(resource.RLIMIT_NPROC)[1])";
     let ready = launcher.build(plan(&staging, script, limits)).unwrap();
-    let row = |it: &&LimitInForce| it.name == LimitName::Pids;
+    let row = |it: &&EffectiveLimit| it.name == LimitName::Pids;
     let pids = *ready.confinement().limits.iter().find(row).unwrap();
     let directory = fs::File::open(&result).unwrap();
     let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
     assert_eq!(finished.outcome(), Outcome::Ok);
     if pids.mechanism == Mechanism::Rlimit {
-        assert_eq!((pids.asked, pids.in_force), (4000, 1999));
+        assert_eq!((pids.requested, pids.effective), (4000, 1999));
         assert_eq!(fs::read_to_string(result.join("stdout")).unwrap(), "2000\n");
     } else {
         // A control group holds them, which no limit of the launcher's lowers.
-        assert_eq!(pids.in_force, 4000);
+        assert_eq!(pids.effective, 4000);
     }
 }

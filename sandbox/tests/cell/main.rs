@@ -10,5 +10,5 @@
 mod groups;
 mod launcher;
 mod limits;
-mod stand;
+mod support;
 mod tool;

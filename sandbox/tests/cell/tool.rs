@@ -3,14 +3,14 @@
 use std::fs;
 use std::os::fd::AsFd;
 
-use model::{Mode, Outcome};
+use model::{LauncherMode, Outcome};
 use sandbox::client::BuildError;
 use sandbox::plan::{Limits, Plan, ProcView};
 
-use crate::stand::*;
+use crate::support::*;
 
 #[test]
-fn reads_in_writes_out_and_ends_well() {
+fn reads_in_and_writes_out() {
     let script = "import os; print(open('/in/input.txt').read().strip(), os.getcwd()); \
                   os.makedirs('/out/sub'); open('/out/sub/a','w').write('A'*5)";
     let ran = check(script, LIMITS, Outcome::Ok);
@@ -23,7 +23,7 @@ fn reads_in_writes_out_and_ends_well() {
 }
 
 #[test]
-fn the_kernel_says_that_it_is_confined() {
+fn the_kernel_reports_the_confinement() {
     let ran = run("print(open('/proc/self/status').read())");
     let line = |name: &str| {
         let found = ran.stdout.lines().find(|line| line.starts_with(name)).unwrap_or_default();
@@ -37,11 +37,11 @@ fn the_kernel_says_that_it_is_confined() {
     let c = &ran.confinement;
     assert!(c.no_new_privs && c.seccomp_mode == 2 && c.landlock_abi >= 1, "{c:#?}");
     assert_eq!(c.namespaces.len(), 7);
-    assert!(c.limits.iter().all(|limit| limit.in_force > 0), "{c:#?}");
+    assert!(c.limits.iter().all(|limit| limit.effective > 0), "{c:#?}");
 }
 
 #[test]
-fn no_way_out_is_open() {
+fn no_escape_is_possible() {
     let script = r#"
 import os, socket, ctypes
 def attempt(name, act):
@@ -159,7 +159,7 @@ fn a_full_out_is_output_limit() {
 }
 
 #[test]
-fn endings_of_its_own_are_told_apart() {
+fn exits_and_signals_are_distinguished() {
     check("import sys; sys.exit(7)", LIMITS, Outcome::ExitNonzero(7));
     check("import os; os.kill(os.getpid(), 15)", LIMITS, Outcome::Signal(15));
     check("import os; os.abort()", LIMITS, Outcome::Signal(6));
@@ -169,12 +169,12 @@ fn endings_of_its_own_are_told_apart() {
 }
 
 #[test]
-fn a_signal_that_has_no_name_is_told_too() {
+fn an_unnamed_signal_is_reported() {
     check("import os; os.kill(os.getpid(), 34)", LIMITS, Outcome::Signal(34));
 }
 
 #[test]
-fn the_cells_init_cannot_be_hampered() {
+fn the_sandbox_init_cannot_be_disturbed() {
     let script = r"
 import os, resource
 open('/out/kept','w').write('k')
@@ -223,18 +223,18 @@ fn time_of_orphans_is_counted() {
 }
 
 #[test]
-fn a_tool_finds_itself() {
+fn a_tool_sees_its_own_process() {
     let script = "import sys, subprocess; print(subprocess.run([sys.executable, '-c', 'print(6*7)'], capture_output=True, text=True).stdout)";
     assert_eq!(run(script).stdout.trim(), "42");
 }
 
 #[test]
 fn without_proc_there_is_no_proc() {
-    let scratch = Scratch::new();
+    let scratch = SandboxScratch::new();
     let launcher = launcher(&scratch.0);
     let script = "import os\ntry: print(os.listdir('/proc'))\nexcept OSError as e: print(e.errno)";
     let mut order = plan(&scratch.0, script, LIMITS);
-    order.cell.runtime.proc_view = ProcView::None;
+    order.sandbox.runtime.proc_view = ProcView::None;
     let result = scratch.0.join("result");
     fs::create_dir(&result).unwrap();
     let directory = fs::File::open(&result).unwrap();
@@ -245,32 +245,32 @@ fn without_proc_there_is_no_proc() {
 }
 
 #[test]
-fn a_kernel_with_less_than_asked_is_refused_by_name() {
-    let scratch = Scratch::new();
+fn a_missing_kernel_layer_is_named() {
+    let scratch = SandboxScratch::new();
     let launcher = launcher(&scratch.0);
     let mut order = plan(&scratch.0, "pass", LIMITS);
-    order.cell.demands.landlock_abi_min = 99;
-    let Err(BuildError::Unable(unable)) = launcher.build(order).map(drop) else {
+    order.sandbox.requirements.landlock_abi_min = 99;
+    let Err(BuildError::SetupFailed(unable)) = launcher.build(order).map(drop) else {
         panic!("a sandbox was built");
     };
     assert_eq!(unable.layer, Some(model::Layer::Landlock), "{unable}");
 }
 
 #[test]
-fn an_order_above_a_ceiling_is_no_cell() {
-    let scratch = Scratch::new();
+fn a_limit_above_the_maximum_is_refused() {
+    let scratch = SandboxScratch::new();
     let launcher = launcher(&scratch.0);
     for change in [
-        (|plan: &mut Plan| plan.order.limits.pids_max = 1_000_000) as fn(&mut Plan),
-        |plan| plan.order.limits.cpu_milli = 2_000_000,
-        |plan| plan.order.limits.out_bytes_max = 0,
-        |plan| plan.order.limits.out_bytes_max = plan.order.limits.memory_bytes_max + 1,
-        |plan| plan.cell.runtime.mounts = vec!["/etc".into()],
-        |plan| plan.cell.runtime.mounts = vec!["/usr/../etc".into()],
+        (|plan: &mut Plan| plan.exec.limits.pids_max = 1_000_000) as fn(&mut Plan),
+        |plan| plan.exec.limits.cpu_milli = 2_000_000,
+        |plan| plan.exec.limits.out_bytes_max = 0,
+        |plan| plan.exec.limits.out_bytes_max = plan.exec.limits.memory_bytes_max + 1,
+        |plan| plan.sandbox.runtime.mounts = vec!["/etc".into()],
+        |plan| plan.sandbox.runtime.mounts = vec!["/usr/../etc".into()],
     ] {
         let mut order = plan(&scratch.0, "pass", LIMITS);
         change(&mut order);
-        let Err(BuildError::Unable(unable)) = launcher.build(order).map(drop) else {
+        let Err(BuildError::SetupFailed(unable)) = launcher.build(order).map(drop) else {
             panic!("a sandbox was built");
         };
         let told = unable.to_string();
@@ -306,39 +306,39 @@ fn odd_objects_in_out_are_rejected_by_kind() {
 }
 
 #[test]
-fn a_slot_that_was_swapped_is_no_cell() {
-    let scratch = Scratch::new();
+fn a_swapped_slot_is_refused() {
+    let scratch = SandboxScratch::new();
     let launcher = launcher(&scratch.0);
     let mut order = plan(&scratch.0, "pass", LIMITS);
-    order.cell.slot.inode += 1;
-    let Err(BuildError::Unable(unable)) = launcher.build(order).map(drop) else {
+    order.sandbox.slot.inode += 1;
+    let Err(BuildError::SetupFailed(unable)) = launcher.build(order).map(drop) else {
         panic!("a sandbox was built");
     };
     assert!(unable.to_string().contains("not the directory that was filled"), "{unable}");
 }
 
 #[test]
-fn a_binary_that_is_not_there_never_starts() {
-    let scratch = Scratch::new();
+fn a_missing_binary_never_starts() {
+    let scratch = SandboxScratch::new();
     let launcher = launcher(&scratch.0);
     let mut order = plan(&scratch.0, "pass", LIMITS);
-    order.cell.runtime.binary = "/usr/bin/no-such-program".into();
+    order.sandbox.runtime.binary = "/usr/bin/no-such-program".into();
     let result = scratch.0.join("result");
     fs::create_dir(&result).unwrap();
     let directory = fs::File::open(&result).unwrap();
     let started = launcher.build(order).unwrap().start(directory.as_fd()).map(drop);
-    let Err(BuildError::Unable(unable)) = started else {
+    let Err(BuildError::SetupFailed(unable)) = started else {
         panic!("it started");
     };
     assert_eq!(unable.errno, 2, "{unable}");
 }
 
 #[test]
-fn groups_that_a_tool_keeps_are_told() {
+fn kept_groups_are_reported() {
     let ran = run("import os; print(len(os.getgroups()))");
     let kept = &ran.confinement.groups;
     assert_eq!(ran.stdout.trim(), kept.len().to_string());
-    if ran.confinement.mode == Mode::System {
+    if ran.confinement.mode == LauncherMode::System {
         assert!(kept.is_empty(), "{kept:?}");
     } else {
         let mut own: Vec<u32> =

@@ -15,14 +15,14 @@
 
 // The black-box test suite imports no crate and no crate imports it: these files are shared by
 // path.
-#[path = "../../../tests/src/patience.rs"]
-pub mod patience;
-#[path = "../../../tests/src/hostile/remains.rs"]
-pub mod remains;
+mod launcher_state;
+#[path = "../../../tests/src/hostile/leftovers.rs"]
+pub mod leftovers;
 mod runs;
 #[path = "../../../tests/src/skip.rs"]
 pub mod skip;
-mod standing;
+#[path = "../../../tests/src/slowdown.rs"]
+pub mod slowdown;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -31,10 +31,10 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use remains::Remains;
+use launcher_state::LauncherState;
+use leftovers::HostLeftovers;
 use runs::Runs;
 use skip::skip;
-use standing::Standing;
 
 const RUNS: &str = "TOOLEXEC_LEAK_RUNS";
 /// The number for a suite that also runs all other tests.
@@ -75,8 +75,8 @@ fn many_runs_of_an_ordinary_user_leave_nothing() {
 
 /// Runs the test in a copy of this program without root's rights, and prints its output.
 fn by_an_ordinary_user(test: &str) {
-    let before = Remains::now();
-    let place = Place::new("copy");
+    let before = HostLeftovers::now();
+    let place = LeakTestDir::new("copy");
     let own = place.copy(&std::env::current_exe().unwrap(), "leaks");
     place.copy(&launcher_program(), "toolexec-launch");
     // This user cannot write to the suite's own log.
@@ -97,31 +97,31 @@ fn by_an_ordinary_user(test: &str) {
     }
     assert!(said.status.success(), "as an ordinary user: see above");
     drop(place);
-    assert_eq!(Remains::left_since(&before), Vec::<String>::new(), "left behind");
+    assert_eq!(HostLeftovers::left_since(&before), Vec::<String>::new(), "left behind");
 }
 
 fn many_runs_leave_nothing(test: &str) {
     {
         // Files that the first launcher of a host creates, and every later one reuses, are not
         // leaks.
-        let place = Place::new("first");
+        let place = LeakTestDir::new("first");
         let Some(tool) = place.tool() else { return skip(test, "no C compiler") };
         Runs::new(&launcher_program(), &place.0, tool).go(1);
     }
-    let before = Remains::now();
-    let place = Place::new("runs");
+    let before = HostLeftovers::now();
+    let place = LeakTestDir::new("runs");
     let Some(tool) = place.tool() else { return skip(test, "no C compiler") };
     let runs = Runs::new(&launcher_program(), &place.0, tool);
     runs.go(FIRST_RUNS);
-    runs.take_all_seats();
-    let launcher = Standing::at_rest(standing::launcher());
+    runs.take_all_slots();
+    let launcher = LauncherState::at_rest(launcher_state::launcher());
     let count = std::env::var(RUNS).map_or(RUNS_BY_DEFAULT, |text| text.parse().unwrap());
     let begun = Instant::now();
     runs.go(count);
     let took = begun.elapsed().as_secs_f64();
     println!("{test}: {count} runs in {took:.1} s, {:.0} a second", count as f64 / took);
-    runs.take_all_seats();
-    let mut changed = Standing::changed_since(&launcher, count);
+    runs.take_all_slots();
+    let mut changed = LauncherState::changed_since(&launcher, count);
     if runs.staged() > 0 {
         changed.push(format!("{} in the staging directory", runs.staged()));
     }
@@ -131,13 +131,13 @@ fn many_runs_leave_nothing(test: &str) {
     assert_eq!(changed, Vec::<String>::new(), "not as it was after the first runs");
     drop(runs);
     drop(place);
-    assert_eq!(Remains::left_since(&before), Vec::<String>::new(), "left behind");
+    assert_eq!(HostLeftovers::left_since(&before), Vec::<String>::new(), "left behind");
 }
 
 /// A directory of this test that every user may enter. Not below `/tmp`: a sandbox has its own.
-struct Place(PathBuf);
+struct LeakTestDir(PathBuf);
 
-impl Place {
+impl LeakTestDir {
     fn new(what: &str) -> Self {
         let place = PathBuf::from(format!("/var/tmp/toolexec-leaks-{}-{what}", std::process::id()));
         fs::create_dir(&place).unwrap();
@@ -166,7 +166,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for LeakTestDir {
     fn drop(&mut self) {
         let removed = fs::remove_dir_all(&self.0);
         assert!(removed.is_ok() || std::thread::panicking(), "{removed:?}");

@@ -9,14 +9,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use model::Language;
-use sandbox::client::{BuildError, Launcher, PreparedCell, Reach};
+use sandbox::client::{BuildError, Launcher, LauncherAddress, PreparedSandbox};
 use sandbox::plan::{
-    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Runtime, Slot, SlotId, TmpUse,
+    ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
+    SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
 };
 
 const MIB: u64 = 1024 * 1024;
 /// Concurrent sandboxes, and so the worker slots that are created once and kept.
-pub(crate) const SEATS: usize = 4;
+pub(crate) const MAX_SANDBOXES: usize = 4;
 
 /// The course of one run.
 #[derive(Clone, Copy)]
@@ -119,9 +120,10 @@ impl Runs {
         let script = format!("#!/bin/sh\nexec '{launcher}' \"$@\" 2>'{log}'\n");
         fs::write(&program, script).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        let seats_max = u32::try_from(SEATS).unwrap();
+        let seats_max = u32::try_from(MAX_SANDBOXES).unwrap();
         let mounts_allowed = vec![tool.parent().unwrap().to_owned()];
-        let reach = Reach::Spawn { program, staging, mounts_allowed, seats_max };
+        let reach =
+            LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes: seats_max };
         let (top, launcher) = (top.to_owned(), Launcher::new(reach));
         Self { top, tool, launcher, count: AtomicUsize::new(0) }
     }
@@ -145,11 +147,13 @@ impl Runs {
     }
 
     /// Takes every slot at once, which fails if one was given up.
-    pub(crate) fn take_all_seats(&self) {
-        let slots: Vec<_> = (0..SEATS).map(|_| self.slot()).collect();
-        let cells: Vec<PreparedCell> = slots
+    pub(crate) fn take_all_slots(&self) {
+        let slots: Vec<_> = (0..MAX_SANDBOXES).map(|_| self.slot()).collect();
+        let cells: Vec<PreparedSandbox> = slots
             .iter()
-            .map(|slot| self.launcher.prepare(self.cell(slot, Network::Nothing)).unwrap())
+            .map(|slot| {
+                self.launcher.prepare(self.sandbox_spec(slot, SandboxNetwork::Nothing)).unwrap()
+            })
             .collect();
         drop(cells);
         slots.iter().for_each(|slot| self.remove(slot));
@@ -172,15 +176,17 @@ impl Runs {
 
     fn one(&self, course: Course) {
         let slot = self.slot();
-        let plan = || self.cell(&slot, Network::Nothing);
+        let plan = || self.sandbox_spec(&slot, SandboxNetwork::Nothing);
         match course {
-            Course::Whole(word, outcome) => self.whole(&slot, word, outcome, Network::Nothing),
-            Course::Networked => self.whole(&slot, "ends", "ok", Network::Proxy),
-            Course::Asked => drop(self.launcher.ask(plan(), Duration::from_secs(30)).unwrap()),
+            Course::Whole(word, outcome) => {
+                self.whole(&slot, word, outcome, SandboxNetwork::Nothing)
+            }
+            Course::Networked => self.whole(&slot, "ends", "ok", SandboxNetwork::Proxy),
+            Course::Asked => drop(self.launcher.request(plan(), Duration::from_secs(30)).unwrap()),
             Course::Prepared => drop(self.launcher.prepare(plan()).unwrap()),
             Course::Ordered => {
-                let order = order("ends", LIMITS);
-                drop(self.launcher.build(Plan { cell: plan(), order }).unwrap());
+                let order = exec_spec("ends", LIMITS);
+                drop(self.launcher.build(Plan { sandbox: plan(), exec: order }).unwrap());
             }
             Course::Running => self.start(&slot, "waits", drop),
             Course::Cancelled => self.start(&slot, "floods", |running| {
@@ -192,21 +198,22 @@ impl Runs {
                 let mut cell = plan();
                 cell.slot.inode += 1;
                 let refused = self.launcher.prepare(cell).map(drop);
-                assert!(matches!(refused, Err(BuildError::Unable(_))), "{refused:?}");
+                assert!(matches!(refused, Err(BuildError::SetupFailed(_))), "{refused:?}");
             }
         }
         self.remove(&slot);
     }
 
-    fn whole(&self, slot: &Path, word: &str, outcome: &str, network: Network) {
+    fn whole(&self, slot: &Path, word: &str, outcome: &str, network: SandboxNetwork) {
         let limits = match outcome {
             "wall_limit" => Limits { wall_ms_max: 15, ..LIMITS },
             "cpu_limit" => Limits { cpu_ms_max: 10, ..LIMITS },
             _ => LIMITS,
         };
-        let plan = Plan { cell: self.cell(slot, network), order: order(word, limits) };
+        let plan =
+            Plan { sandbox: self.sandbox_spec(slot, network), exec: exec_spec(word, limits) };
         let mut ready = self.launcher.build(plan).unwrap();
-        assert_eq!(ready.take_proxy().is_some(), network == Network::Proxy);
+        assert_eq!(ready.take_proxy().is_some(), network == SandboxNetwork::Proxy);
         let finished = self.in_result(slot, |result| {
             ready.start(result.as_fd()).unwrap().finish(|| false).unwrap()
         });
@@ -216,8 +223,11 @@ impl Runs {
         assert!(expected.contains(&finished.outcome().as_str()), "{word}: {finished:?}");
     }
 
-    fn start(&self, slot: &Path, word: &str, then: impl FnOnce(sandbox::client::RunningCell)) {
-        let plan = Plan { cell: self.cell(slot, Network::Nothing), order: order(word, LIMITS) };
+    fn start(&self, slot: &Path, word: &str, then: impl FnOnce(sandbox::client::RunningSandbox)) {
+        let plan = Plan {
+            sandbox: self.sandbox_spec(slot, SandboxNetwork::Nothing),
+            exec: exec_spec(word, LIMITS),
+        };
         let ready = self.launcher.build(plan).unwrap();
         self.in_result(slot, |result| then(ready.start(result.as_fd()).unwrap()));
     }
@@ -244,12 +254,12 @@ impl Runs {
         fs::remove_dir(slot).unwrap();
     }
 
-    fn cell(&self, slot: &Path, network: Network) -> CellPlan {
+    fn sandbox_spec(&self, slot: &Path, network: SandboxNetwork) -> SandboxSpec {
         let found = fs::metadata(slot).unwrap();
-        let id = SlotId::new(slot.file_name().unwrap().to_str().unwrap()).unwrap();
-        CellPlan {
-            slot: Slot { id, device: found.dev(), inode: found.ino() },
-            runtime: Runtime {
+        let id = StagingSlotId::new(slot.file_name().unwrap().to_str().unwrap()).unwrap();
+        SandboxSpec {
+            slot: StagingSlot { id, device: found.dev(), inode: found.ino() },
+            runtime: RuntimeSpec {
                 language: Language::Python,
                 root: None,
                 binary: self.tool.clone(),
@@ -259,11 +269,11 @@ impl Runs {
                 proc_view: ProcView::Pid,
             },
             network,
-            demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
+            requirements: ConfinementRequirements { landlock_abi_min: 1, cgroup_exception: true },
         }
     }
 }
 
-fn order(word: &str, limits: Limits) -> Order {
-    Order { argv: ["ends", word].map(str::to_owned).to_vec(), env: Vec::new(), limits }
+fn exec_spec(word: &str, limits: Limits) -> ExecSpec {
+    ExecSpec { argv: ["ends", word].map(str::to_owned).to_vec(), env: Vec::new(), limits }
 }

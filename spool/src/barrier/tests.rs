@@ -10,7 +10,7 @@ use super::*;
 
 #[test]
 fn one_act_serves_all_who_wait_and_covers_what_each_wrote_before() {
-    let (group, written, synced) = (Group::default(), AtomicU64::new(0), AtomicU64::new(0));
+    let (group, written, synced) = (SyncGroup::default(), AtomicU64::new(0), AtomicU64::new(0));
     let (acts, start) = (AtomicU32::new(0), Start::new(32));
     thread::scope(|scope| {
         for _ in 0..32 {
@@ -37,10 +37,10 @@ fn one_act_serves_all_who_wait_and_covers_what_each_wrote_before() {
 
 #[test]
 fn nobody_passes_after_a_failure() {
-    let group = Group::default();
+    let group = SyncGroup::default();
     let failed = || Err(SpoolError::io(Path::new("x"), "sync")(io::Error::other("broken")));
     assert!(group.pass(Path::new("x"), || Ok(())).is_ok());
     assert!(group.pass(Path::new("x"), failed).is_err());
     let after = group.pass(Path::new("x"), || Ok(()));
-    assert!(matches!(after, Err(SpoolError::Stopped { .. })));
+    assert!(matches!(after, Err(SpoolError::EarlierSyncFailed { .. })));
 }

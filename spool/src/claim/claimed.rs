@@ -12,30 +12,30 @@ use policies::{AisFile, SignatureFile};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use validator::{Draft, OwnerUid, REQUEST_BYTES_MAX};
 
-use super::model::{ClaimNote, Dropped, Kind, Replayed};
-use super::note::{NOTE, note_result};
-use crate::beneath::{Links, read_bounded, remove_tree};
-use crate::companions::Companions;
-use crate::durable;
+use super::model::{ClaimKind, ClaimNote, ReplaySource, SubmittedFileId};
+use super::note::{CLAIM_NOTE_FILE, note_result};
+use crate::beneath::{AllowedLinks, read_bounded, remove_tree};
 use crate::error::SpoolError;
 use crate::failpoint::{self, Failpoint};
-use crate::hashed::Hashed;
-use crate::lock::{Hold, Locked};
-use crate::places::Spool;
+use crate::hash_progress::HashProgress;
+use crate::lock::{FileLock, LockMode};
+use crate::paths::Spool;
+use crate::sidecars::Sidecars;
+use crate::sync;
 
 /// The origin of a request, which decides what happens to the original.
 pub(crate) enum Origin {
     /// A user's own file, which is left alone.
-    Kept,
+    OwnFile,
     /// A file in `approved/`, which is removed when the result is published. It is kept open so
     /// that its inode number is not reused.
-    Dropped { dropped: Dropped, _open: File },
+    Submitted { dropped: SubmittedFileId, _open: File },
     /// A published record, which is left alone. Its run is repeated.
-    Record(Replayed),
+    Record(ReplaySource),
 }
 
 /// The directory with the input files.
-pub(crate) enum Inputs {
+pub(crate) enum InputsDirectory {
     Open(OwnedFd),
     Missing,
     /// It exists and cannot be used, with the error text of the kernel.
@@ -50,13 +50,13 @@ pub struct Claimed {
     pub(crate) slot: ClaimId,
     pub(crate) directory: PathBuf,
     pub(crate) file_name: String,
-    pub(crate) companions: Companions,
-    pub(crate) inputs: Inputs,
+    pub(crate) companions: Sidecars,
+    pub(crate) inputs: InputsDirectory,
     pub(crate) inputs_path: PathBuf,
     pub(crate) origin: Origin,
-    pub(crate) hashed: Arc<Hashed>,
+    pub(crate) hashed: Arc<HashProgress>,
     /// Shows recovery that a process is working on this claim.
-    _lock: Locked,
+    _lock: FileLock,
 }
 
 impl Claimed {
@@ -74,16 +74,16 @@ impl Claimed {
 
     /// Returns the progress of its staging.
     #[must_use]
-    pub fn hashed(&self) -> Arc<Hashed> {
+    pub fn hash_progress(&self) -> Arc<HashProgress> {
         Arc::clone(&self.hashed)
     }
 
     /// Returns the record whose run is repeated, if this is a replay.
     #[must_use]
-    pub fn replays(&self) -> Option<&Replayed> {
+    pub fn replays(&self) -> Option<&ReplaySource> {
         match &self.origin {
             Origin::Record(replayed) => Some(replayed),
-            Origin::Kept | Origin::Dropped { .. } => None,
+            Origin::OwnFile | Origin::Submitted { .. } => None,
         }
     }
 
@@ -133,7 +133,7 @@ impl Spool {
         inputs: Option<&Path>,
         id: ClaimId,
     ) -> Result<(Draft, Claimed), SpoolError> {
-        self.claim_own(path, inputs, Origin::Kept, id)
+        self.claim_own(path, inputs, Origin::OwnFile, id)
     }
 
     /// Claims the request of a published record, to repeat its run.
@@ -144,7 +144,7 @@ impl Spool {
         &self,
         path: &Path,
         inputs: Option<&Path>,
-        replayed: Replayed,
+        replayed: ReplaySource,
         id: ClaimId,
     ) -> Result<(Draft, Claimed), SpoolError> {
         self.claim_own(path, inputs, Origin::Record(replayed), id)
@@ -167,8 +167,8 @@ impl Spool {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let opened = rustix::fs::open(path, flags, Mode::empty());
         let file = opened.map_err(SpoolError::errno(path, "open"))?;
-        let read = read_bounded(&file, path, REQUEST_BYTES_MAX, Links::Any)?;
-        let companions = Companions::of(&parent, file_name)?;
+        let read = read_bounded(&file, path, REQUEST_BYTES_MAX, AllowedLinks::Any)?;
+        let companions = Sidecars::of(&parent, file_name)?;
         let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
         let inputs_path =
             inputs.map_or_else(|| parent.join(format!("{stem}.inputs")), Path::to_owned);
@@ -183,22 +183,22 @@ impl Spool {
         id: &ClaimId,
         note: &ClaimNote,
         fill: impl FnOnce(&Path) -> io::Result<()>,
-    ) -> Result<Locked, SpoolError> {
+    ) -> Result<FileLock, SpoolError> {
         let directory = self.work().join(id.as_str());
         let hidden = self.work().join(format!(".new-{}", id.as_str()));
-        let made = || -> io::Result<Locked> {
+        let made = || -> io::Result<FileLock> {
             DirBuilder::new().mode(0o700).create(&hidden)?;
             let lock = OpenOptions::new()
                 .write(true)
                 .create_new(true)
                 .mode(0o600)
                 .open(hidden.join("lock"))?;
-            let lock = Locked::try_hold(lock, Hold::Exclusive)?;
+            let lock = FileLock::try_lock(lock, LockMode::Exclusive)?;
             let note = serde_json::to_vec(note)?;
-            durable::write_new(&hidden.join(NOTE), &note, 0o600)?;
+            sync::write_new(&hidden.join(CLAIM_NOTE_FILE), &note, 0o600)?;
             fill(&hidden)?;
             failpoint::reach(Failpoint::ClaimCopied);
-            durable::rename_new(&hidden, &directory)?;
+            sync::rename_new(&hidden, &directory)?;
             failpoint::reach(Failpoint::Claimed);
             Ok(lock)
         };
@@ -212,27 +212,27 @@ impl Spool {
         &self,
         (bytes, owner): (Vec<u8>, u32),
         file_name: &str,
-        companions: Companions,
-        (inputs, inputs_path): (Inputs, PathBuf),
+        companions: Sidecars,
+        (inputs, inputs_path): (InputsDirectory, PathBuf),
         origin: Origin,
         id: ClaimId,
     ) -> Result<(Draft, Claimed), SpoolError> {
         let directory = self.work().join(id.as_str());
         let (dropped, replays) = match &origin {
-            Origin::Kept => (None, None),
-            Origin::Dropped { dropped, .. } => (Some(dropped.clone()), None),
+            Origin::OwnFile => (None, None),
+            Origin::Submitted { dropped, .. } => (Some(dropped.clone()), None),
             Origin::Record(replayed) => (None, Some(replayed.clone())),
         };
         let file_name_noted = file_name.to_owned();
-        let kind = Kind::Request;
+        let kind = ClaimKind::Request;
         let beside = companions.names.clone();
         let note = ClaimNote { file_name: file_name_noted, owner, dropped, replays, kind, beside };
         let lock = self.put_in_work(&id, &note, |hidden| {
-            durable::write_new(&hidden.join("request.md"), &bytes, 0o400)?;
+            sync::write_new(&hidden.join("request.md"), &bytes, 0o400)?;
             companions
                 .files()
                 .iter()
-                .try_for_each(|(name, bytes)| durable::write_new(&hidden.join(name), bytes, 0o400))
+                .try_for_each(|(name, bytes)| sync::write_new(&hidden.join(name), bytes, 0o400))
         })?;
         let too_large = SpoolError::TooLarge {
             path: PathBuf::from(file_name),
@@ -258,12 +258,12 @@ impl Spool {
     }
 }
 
-pub(crate) fn open_inputs(path: &Path) -> Inputs {
+pub(crate) fn open_inputs(path: &Path) -> InputsDirectory {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match openat(CWD, path, flags, Mode::empty()) {
-        Ok(opened) => Inputs::Open(opened),
-        Err(rustix::io::Errno::NOENT) => Inputs::Missing,
-        Err(errno) => Inputs::Unusable(io::Error::from(errno).to_string()),
+        Ok(opened) => InputsDirectory::Open(opened),
+        Err(rustix::io::Errno::NOENT) => InputsDirectory::Missing,
+        Err(errno) => InputsDirectory::Unusable(io::Error::from(errno).to_string()),
     }
 }
 
@@ -271,7 +271,7 @@ pub(crate) fn open_inputs(path: &Path) -> Inputs {
 pub(crate) fn remove_claim(directory: &Path) {
     let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let gone = directory.with_file_name(format!(".gone-{name}"));
-    match durable::rename_new(directory, &gone) {
+    match sync::rename_new(directory, &gone) {
         Ok(()) => {
             failpoint::reach(Failpoint::ClaimHidden);
             remove_tree(&gone);

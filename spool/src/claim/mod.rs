@@ -9,10 +9,10 @@ mod model;
 mod note;
 mod object;
 
-pub use self::model::Replayed;
+pub use self::model::ReplaySource;
 pub use claimed::Claimed;
 pub use object::ClaimedObject;
 
-pub(crate) use self::model::{ClaimNote, Dropped, Kind};
-pub(crate) use claimed::{Inputs, Origin, open_inputs, remove_claim};
-pub(crate) use note::{INTENT, claim_note, intent_in, note_intent, noted_result};
+pub(crate) use self::model::{ClaimKind, ClaimNote, SubmittedFileId};
+pub(crate) use claimed::{InputsDirectory, Origin, open_inputs, remove_claim};
+pub(crate) use note::{INTENT_FILE, note_intent, read_claim_note, read_intent, read_noted_result};

@@ -15,12 +15,12 @@ pub(crate) struct ClaimNote {
     pub(crate) file_name: String,
     pub(crate) owner: u32,
     /// The submitted file; none for an embedded run.
-    pub(crate) dropped: Option<Dropped>,
+    pub(crate) dropped: Option<SubmittedFileId>,
     /// The record whose run is repeated, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) replays: Option<Replayed>,
-    #[serde(default, skip_serializing_if = "Kind::is_request")]
-    pub(crate) kind: Kind,
+    pub(crate) replays: Option<ReplaySource>,
+    #[serde(default, skip_serializing_if = "ClaimKind::is_request")]
+    pub(crate) kind: ClaimKind,
     /// The names of the signature files next to it, which are removed with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) beside: Vec<String>,
@@ -29,7 +29,7 @@ pub(crate) struct ClaimNote {
 /// The kind of object that was claimed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
+pub(crate) enum ClaimKind {
     /// A request, with a copy.
     #[default]
     Request,
@@ -37,7 +37,7 @@ pub(crate) enum Kind {
     Object,
 }
 
-impl Kind {
+impl ClaimKind {
     fn is_request(&self) -> bool {
         *self == Self::Request
     }
@@ -46,7 +46,7 @@ impl Kind {
 /// A file in `approved/`: the directory and the identity of the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Dropped {
+pub(crate) struct SubmittedFileId {
     pub(crate) dropbox: PathBuf,
     device: u64,
     inode: u64,
@@ -56,7 +56,7 @@ pub(crate) struct Dropped {
     born_ns: Option<u64>,
 }
 
-impl Dropped {
+impl SubmittedFileId {
     pub(crate) fn of(dropbox: &Path, found: &fs::Metadata) -> Self {
         let (device, inode) = (found.dev(), found.ino());
         Self { dropbox: dropbox.to_owned(), device, inode, born_ns: born_ns(found) }
@@ -66,7 +66,7 @@ impl Dropped {
     ///
     /// The device number counts only if the creation time is unknown: it may change when the host
     /// restarts.
-    pub(crate) fn is(&self, found: &fs::Metadata) -> bool {
+    pub(crate) fn is_same_file(&self, found: &fs::Metadata) -> bool {
         let is_same_creation = match (self.born_ns, born_ns(found)) {
             (Some(then), Some(now)) => then == now,
             _ => found.dev() == self.device,
@@ -83,20 +83,20 @@ fn born_ns(found: &fs::Metadata) -> Option<u64> {
 /// A published record whose run is repeated: its id, and the digest of its Markdown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "(String, String)", into = "(String, String)")]
-pub struct Replayed {
+pub struct ReplaySource {
     /// The id of the record.
     pub result_id: ResultId,
     /// The digest of its Markdown file.
     pub sha256: Sha256,
 }
 
-impl From<Replayed> for (String, String) {
-    fn from(replayed: Replayed) -> Self {
+impl From<ReplaySource> for (String, String) {
+    fn from(replayed: ReplaySource) -> Self {
         (replayed.result_id.to_string(), replayed.sha256.to_string())
     }
 }
 
-impl TryFrom<(String, String)> for Replayed {
+impl TryFrom<(String, String)> for ReplaySource {
     type Error = &'static str;
 
     fn try_from((result_id, sha256): (String, String)) -> Result<Self, Self::Error> {
@@ -108,22 +108,22 @@ impl TryFrom<(String, String)> for Replayed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::durable;
+    use crate::sync;
 
     #[test]
     fn after_a_restart_the_device_may_have_another_number() -> std::io::Result<()> {
         let place = std::env::temp_dir().join(format!("toolexec-device-{}", std::process::id()));
         fs::create_dir_all(&place)?;
         let path = place.join("request.md");
-        durable::write_new(&path, b"one", 0o600)?;
+        sync::write_new(&path, b"one", 0o600)?;
         let found = fs::symlink_metadata(&path)?;
-        let mut dropped = Dropped::of(&place, &found);
+        let mut dropped = SubmittedFileId::of(&place, &found);
         dropped.device += 1;
-        assert_eq!(dropped.is(&found), dropped.born_ns.is_some());
+        assert_eq!(dropped.is_same_file(&found), dropped.born_ns.is_some());
         dropped.born_ns = None;
-        assert!(!dropped.is(&found));
+        assert!(!dropped.is_same_file(&found));
         dropped.device -= 1;
-        assert!(dropped.is(&found));
+        assert!(dropped.is_same_file(&found));
         fs::remove_dir_all(&place)
     }
 
@@ -134,14 +134,14 @@ mod tests {
         fs::create_dir_all(&place)?;
         let path = place.join("request.md");
         for _ in 0..20 {
-            durable::write_new(&path, b"one", 0o600)?;
-            let dropped = Dropped::of(&place, &fs::symlink_metadata(&path)?);
-            assert!(dropped.is(&fs::symlink_metadata(&path)?));
+            sync::write_new(&path, b"one", 0o600)?;
+            let dropped = SubmittedFileId::of(&place, &fs::symlink_metadata(&path)?);
+            assert!(dropped.is_same_file(&fs::symlink_metadata(&path)?));
             fs::remove_file(&path)?;
             // The clock of file times is coarse.
             std::thread::sleep(std::time::Duration::from_millis(11));
-            durable::write_new(&path, b"another", 0o600)?;
-            assert!(!dropped.is(&fs::symlink_metadata(&path)?));
+            sync::write_new(&path, b"another", 0o600)?;
+            assert!(!dropped.is_same_file(&fs::symlink_metadata(&path)?));
             fs::remove_file(&path)?;
         }
         fs::remove_dir_all(&place)

@@ -10,16 +10,16 @@ use model::ResultId;
 use serde::{Deserialize, Serialize};
 
 use super::model::ClaimNote;
-use crate::durable;
 use crate::error::SpoolError;
 use crate::ledger::Intent;
+use crate::sync;
 
 /// The facts of the claim.
-pub(super) const NOTE: &str = "claim.json";
+pub(super) const CLAIM_NOTE_FILE: &str = "claim.json";
 /// The id of the result under which the claim will be recorded.
-const RESULT_NOTE: &str = "result.json";
+const RESULT_NOTE_FILE: &str = "result.json";
 /// The claim's ledger line, after that is durable.
-pub(crate) const INTENT: &str = "intent.json";
+pub(crate) const INTENT_FILE: &str = "intent.json";
 const INTENT_BYTES_MAX: u64 = 1024 * 1024;
 const NOTE_BYTES_MAX: usize = 64 * 1024;
 
@@ -31,7 +31,7 @@ struct ResultNote {
 }
 
 pub(super) fn note_result(directory: &Path, result_id: &ResultId) -> Result<(), SpoolError> {
-    let path = directory.join(RESULT_NOTE);
+    let path = directory.join(RESULT_NOTE_FILE);
     let note = ResultNote { result_id: result_id.to_string() };
     let written = || -> io::Result<()> {
         // An earlier attempt to record it was given up, and noted another id.
@@ -39,15 +39,15 @@ pub(super) fn note_result(directory: &Path, result_id: &ResultId) -> Result<(), 
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        durable::write_new(&path, &serde_json::to_vec(&note)?, 0o600)
+        sync::write_new(&path, &serde_json::to_vec(&note)?, 0o600)
     };
     written().map_err(SpoolError::io(&path, "write the result id"))
 }
 
 /// Returns the result id that was noted in a claim. A torn or empty note was never durable, so
 /// nothing was published under its id.
-pub(crate) fn noted_result(directory: &Path) -> Result<Option<ResultId>, SpoolError> {
-    let path = directory.join(RESULT_NOTE);
+pub(crate) fn read_noted_result(directory: &Path) -> Result<Option<ResultId>, SpoolError> {
+    let path = directory.join(RESULT_NOTE_FILE);
     let note = match read_note(&path) {
         Ok(note) => note,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -60,15 +60,15 @@ pub(crate) fn noted_result(directory: &Path) -> Result<Option<ResultId>, SpoolEr
 
 /// Copies the ledger line of a claim into it. A power cut may lose the copy.
 pub(crate) fn note_intent(directory: &Path, intent: &Intent) -> Result<(), SpoolError> {
-    let path = directory.join(INTENT);
+    let path = directory.join(INTENT_FILE);
     let written = serde_json::to_vec(intent).map_err(io::Error::from);
-    let written = written.and_then(|bytes| durable::write_new(&path, &bytes, 0o600));
+    let written = written.and_then(|bytes| sync::write_new(&path, &bytes, 0o600));
     written.map_err(SpoolError::io(&path, "write the intent"))
 }
 
 /// Returns the claim's copy of its ledger line, or `None` if the copy is torn or missing.
-pub(crate) fn intent_in(directory: &Path) -> Result<Option<Intent>, SpoolError> {
-    let path = directory.join(INTENT);
+pub(crate) fn read_intent(directory: &Path) -> Result<Option<Intent>, SpoolError> {
+    let path = directory.join(INTENT_FILE);
     let mut bytes = Vec::new();
     let read =
         File::open(&path).and_then(|file| file.take(INTENT_BYTES_MAX).read_to_end(&mut bytes));
@@ -80,8 +80,8 @@ pub(crate) fn intent_in(directory: &Path) -> Result<Option<Intent>, SpoolError> 
 }
 
 /// Returns the facts noted in a claim, or `None` if the note is torn or missing.
-pub(crate) fn claim_note(directory: &Path) -> Result<Option<ClaimNote>, SpoolError> {
-    let path = directory.join(NOTE);
+pub(crate) fn read_claim_note(directory: &Path) -> Result<Option<ClaimNote>, SpoolError> {
+    let path = directory.join(CLAIM_NOTE_FILE);
     match read_note(&path) {
         Ok(note) => Ok(serde_json::from_slice(&note).ok()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -8,21 +8,21 @@ use std::path::PathBuf;
 
 use model::{ClaimId, ResultId};
 
-use super::model::{ClaimNote, Dropped, Kind};
+use super::model::{ClaimKind, ClaimNote, SubmittedFileId};
 use super::note::note_result;
-use crate::dropbox::Dropbox;
 use crate::error::SpoolError;
-use crate::lock::Locked;
-use crate::places::Spool;
+use crate::inbox::Inbox;
+use crate::lock::FileLock;
+use crate::paths::Spool;
 
 /// An object in `approved/` that can never be a request. Nothing of it was read.
 #[must_use]
 pub struct ClaimedObject {
     pub(crate) directory: PathBuf,
     pub(crate) file_name: String,
-    pub(crate) dropped: Dropped,
+    pub(crate) dropped: SubmittedFileId,
     /// Shows recovery that a process is working on this claim.
-    _lock: Locked,
+    _lock: FileLock,
 }
 
 impl ClaimedObject {
@@ -43,7 +43,7 @@ impl Spool {
     /// An I/O error. Nothing is left behind.
     pub fn claim_object(
         &self,
-        dropbox: &Dropbox,
+        dropbox: &Inbox,
         name: &str,
         id: ClaimId,
     ) -> Result<Option<ClaimedObject>, SpoolError> {
@@ -53,13 +53,13 @@ impl Spool {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(SpoolError::io(&path, "stat")(error)),
         };
-        let dropped = Dropped::of(dropbox.path(), &found);
+        let dropped = SubmittedFileId::of(dropbox.path(), &found);
         let note = ClaimNote {
             file_name: name.to_owned(),
             owner: found.uid(),
             dropped: Some(dropped.clone()),
             replays: None,
-            kind: Kind::Object,
+            kind: ClaimKind::Object,
             beside: Vec::new(),
         };
         let lock = self.put_in_work(&id, &note, |_| Ok(()))?;

@@ -8,14 +8,14 @@ use std::sync::MutexGuard;
 
 use model::{RequestId, ResultId, Sha256, UtcTime};
 
-use super::entry::Note;
-use super::file::{Ledger, Taken};
-use super::head::Head;
-use super::model::{Intent, Seen};
+use super::entry::LedgerNote;
+use super::file::{AppendOutcome, Ledger};
+use super::head::LedgerHead;
+use super::model::{Intent, PriorRun};
 use crate::claim::note_intent;
 use crate::error::SpoolError;
 use crate::failpoint::{Failpoint, reach};
-use crate::places::Spool;
+use crate::paths::Spool;
 use crate::stage::Staged;
 
 /// The proof that this start is durably recorded, and that it is the request's only start or the
@@ -54,7 +54,7 @@ impl Begun {
 /// The reason why a request was not begun.
 pub enum BeginError {
     /// Another process has started it meanwhile. Returns the staged request.
-    Started { staged: Box<Staged>, seen: Seen },
+    Started { staged: Box<Staged>, seen: PriorRun },
     /// An error of the spool.
     Disk(SpoolError),
 }
@@ -64,8 +64,12 @@ impl Spool {
     ///
     /// # Errors
     /// The ledger cannot be read.
-    pub fn seen(&self, sha256: &Sha256, id: &RequestId) -> Result<Option<Seen>, SpoolError> {
-        self.ledger().locked(|ledger| ledger.look_up(sha256, id))
+    pub fn prior_run(
+        &self,
+        sha256: &Sha256,
+        id: &RequestId,
+    ) -> Result<Option<PriorRun>, SpoolError> {
+        self.ledger().with_lock(|ledger| ledger.look_up(sha256, id))
     }
 
     /// Returns the time of the last begun run, as recorded in the ledger.
@@ -76,8 +80,8 @@ impl Spool {
     /// Returns every used nonce of an AIS envelope, as of the last read of the ledger. No run
     /// begins while the returned value is held.
     #[must_use]
-    pub fn nonces_used(&self) -> NoncesUsed<'_> {
-        NoncesUsed(self.ledger())
+    pub fn used_nonces(&self) -> UsedNonces<'_> {
+        UsedNonces(self.ledger())
     }
 
     /// The barrier before exec. When this returns, the claim's files and the ledger line are on the
@@ -95,11 +99,12 @@ impl Spool {
         self.barrier().pass(&[&staged.claimed().directory]).map_err(BeginError::Disk)?;
         reach(Failpoint::ClaimDurable);
         let intent = intent_of(&staged, &result_id, at, self.results());
-        let taken =
-            self.ledger().locked(|ledger| ledger.take(&intent, staged.approved().request()));
+        let taken = self
+            .ledger()
+            .with_lock(|ledger| ledger.append_start(&intent, staged.approved().request()));
         let to = match taken.map_err(BeginError::Disk)? {
-            Taken::Appended(to) => to,
-            Taken::Refused(seen) => {
+            AppendOutcome::Appended(to) => to,
+            AppendOutcome::Refused(seen) => {
                 return Err(BeginError::Started { staged: Box::new(staged), seen });
             }
         };
@@ -108,7 +113,7 @@ impl Spool {
         // After the ledger line and before exec: a claim with this note that is missing from the
         // ledger shows that the ledger is older than the run.
         match note_intent(&staged.claimed().directory, &intent) {
-            Err(error) if error.want().is_some() => tracing::warn!("{error}"),
+            Err(error) if error.shortage().is_some() => tracing::warn!("{error}"),
             noted => noted.map_err(BeginError::Disk)?,
         }
         reach(Failpoint::IntentDurable);
@@ -123,13 +128,13 @@ impl Spool {
     /// An I/O error. The request then stays used up.
     pub fn note_not_started(&self, begun: &Begun) -> Result<(), SpoolError> {
         let claim = begun.staged.claimed().id().as_str().to_owned();
-        let note = Note::NotStarted { claim };
-        let to = self.ledger().locked(|ledger| ledger.append(&note))?;
+        let note = LedgerNote::NotStarted { claim };
+        let to = self.ledger().with_lock(|ledger| ledger.append(&note))?;
         self.make_durable(to)
     }
 
     /// Makes the ledger durable up to `to`.
-    fn make_durable(&self, to: Head) -> Result<(), SpoolError> {
+    fn make_durable(&self, to: LedgerHead) -> Result<(), SpoolError> {
         // Release the ledger's mutex first, so that other threads can write their lines.
         let (path, file) = {
             let ledger = self.ledger();
@@ -141,9 +146,9 @@ impl Spool {
 }
 
 /// The used nonces. Holding this locks the ledger.
-pub struct NoncesUsed<'a>(MutexGuard<'a, Ledger>);
+pub struct UsedNonces<'a>(MutexGuard<'a, Ledger>);
 
-impl Deref for NoncesUsed<'_> {
+impl Deref for UsedNonces<'_> {
     type Target = HashSet<String>;
 
     fn deref(&self) -> &Self::Target {

@@ -5,33 +5,33 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::keys::Key;
+use super::keys::LedgerKey;
 use super::model::Intent;
 
 /// The content of one line.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(crate) enum Entry {
+pub(crate) enum LedgerEntry {
     Begun(Box<Intent>),
-    Noted(Note),
+    Noted(LedgerNote),
 }
 
 /// A line that begins no run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub(crate) enum Note {
+pub(crate) enum LedgerNote {
     /// No tool was started for this claim's line, so its request is not used up.
     NotStarted { claim: String },
     /// A run that was missing when the ledger was rebuilt. It uses its request up.
-    Adopted(Adopted),
+    Adopted(AdoptedRun),
     /// An operator had the ledger rebuilt.
-    Ordered(Ordered),
+    Ordered(RebuildNote),
 }
 
 /// The known facts of a run without its own line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Adopted {
+pub(crate) struct AdoptedRun {
     pub(crate) request_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) request_sha256: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) struct Adopted {
 /// An operator's order to rebuild the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Ordered {
+pub(crate) struct RebuildNote {
     /// The time, in UTC.
     pub(crate) at: String,
     pub(crate) by_uid: u32,
@@ -53,7 +53,7 @@ pub(crate) struct Ordered {
     pub(crate) added: u64,
 }
 
-impl Entry {
+impl LedgerEntry {
     /// Parses the JSON object of a line.
     pub(crate) fn parse(json: &[u8]) -> Option<Self> {
         if let Ok(intent) = serde_json::from_slice(json) {
@@ -63,14 +63,14 @@ impl Entry {
     }
 
     /// Returns the keys by which the line is found.
-    pub(super) fn keys(&self) -> Vec<Key<'_>> {
+    pub(super) fn keys(&self) -> Vec<LedgerKey<'_>> {
         match self {
             Self::Begun(intent) => intent.keys().collect(),
-            Self::Noted(Note::Adopted(run)) => {
-                let bytes = run.request_sha256.as_deref().map(Key::Bytes);
-                bytes.into_iter().chain([Key::RequestId(&run.request_id)]).collect()
+            Self::Noted(LedgerNote::Adopted(run)) => {
+                let bytes = run.request_sha256.as_deref().map(LedgerKey::Bytes);
+                bytes.into_iter().chain([LedgerKey::RequestId(&run.request_id)]).collect()
             }
-            Self::Noted(Note::NotStarted { .. } | Note::Ordered(_)) => Vec::new(),
+            Self::Noted(LedgerNote::NotStarted { .. } | LedgerNote::Ordered(_)) => Vec::new(),
         }
     }
 
@@ -83,8 +83,8 @@ impl Entry {
                 let request = intent.replays.is_none().then_some(&intent.request_id);
                 ids.chain(request).map(String::as_str).collect()
             }
-            Self::Noted(Note::Adopted(run)) => vec![&run.result_id, &run.request_id],
-            Self::Noted(Note::NotStarted { .. } | Note::Ordered(_)) => Vec::new(),
+            Self::Noted(LedgerNote::Adopted(run)) => vec![&run.result_id, &run.request_id],
+            Self::Noted(LedgerNote::NotStarted { .. } | LedgerNote::Ordered(_)) => Vec::new(),
         }
     }
 
@@ -92,8 +92,8 @@ impl Entry {
     pub(crate) fn promised(&self) -> Option<(&str, &PathBuf)> {
         match self {
             Self::Begun(intent) => Some((&intent.result_id, &intent.results)),
-            Self::Noted(Note::Adopted(run)) => Some((&run.result_id, &run.results)),
-            Self::Noted(Note::NotStarted { .. } | Note::Ordered(_)) => None,
+            Self::Noted(LedgerNote::Adopted(run)) => Some((&run.result_id, &run.results)),
+            Self::Noted(LedgerNote::NotStarted { .. } | LedgerNote::Ordered(_)) => None,
         }
     }
 }

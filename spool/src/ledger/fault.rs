@@ -13,13 +13,13 @@ pub enum LedgerFault {
     /// The head file cannot be parsed.
     HeadUnreadable,
     /// The ledger is shorter than its head says.
-    Shorter { bytes: u64, head_bytes: u64 },
+    Truncated { bytes: u64, head_bytes: u64 },
     /// The bytes up to the head's length do not match the head's checksum.
-    Another { head_bytes: u64 },
+    Different { head_bytes: u64 },
     /// A line, counted from 1, has a wrong checksum, or none below a line that has one.
-    Sum { line: usize },
+    Checksum { line: usize },
     /// Runs made here are missing from the ledger: the path of one, and the number of them.
-    Older { run: PathBuf, runs: usize },
+    Outdated { run: PathBuf, runs: usize },
 }
 
 impl fmt::Display for LedgerFault {
@@ -30,22 +30,22 @@ impl fmt::Display for LedgerFault {
             }
             Self::NoHead => f.write_str("the head of the ledger (ledger.head) is missing"),
             Self::HeadUnreadable => f.write_str("not a valid ledger head"),
-            Self::Shorter { bytes, head_bytes } => write!(
+            Self::Truncated { bytes, head_bytes } => write!(
                 f,
                 "the ledger was cut, or is an older copy: it has {bytes} bytes, \
                  expected {head_bytes} bytes"
             ),
-            Self::Another { head_bytes } => write!(
+            Self::Different { head_bytes } => write!(
                 f,
                 "the ledger was changed within its first {head_bytes} bytes, or is a different one"
             ),
-            Self::Sum { line } => {
+            Self::Checksum { line } => {
                 write!(f, "line {line} of the ledger, or a line above it, was changed or removed")
             }
-            Self::Older { run, runs: 1 } => {
+            Self::Outdated { run, runs: 1 } => {
                 write!(f, "the ledger is older than the run {}", run.display())
             }
-            Self::Older { run, runs } => {
+            Self::Outdated { run, runs } => {
                 write!(f, "the ledger is older than {runs} runs, including {}", run.display())
             }
         }

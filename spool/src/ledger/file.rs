@@ -12,15 +12,15 @@ use rustix::fs::{FlockOperation, flock, fstat, stat};
 use serde::Serialize;
 use validator::Request;
 
-use super::entry::{Entry, Note};
+use super::checksum::{self, LineChecksum, SealState};
+use super::entry::{LedgerEntry, LedgerNote};
 use super::fault::LedgerFault;
-use super::head::{Head, HeadFile};
-use super::keys::{self, Key, Keys, LEDGER_BYTES_MAX};
-use super::lines::{LINE_BYTES_MAX, Lines, Next, line_at};
-use super::model::{Intent, Seen};
-use super::seal::{self, Seal, Sum};
+use super::head::{HeadFile, LedgerHead};
+use super::keys::{self, LEDGER_BYTES_MAX, LedgerIndex, LedgerKey};
+use super::lines::{LINE_BYTES_MAX, LedgerLines, NextLedgerLine, line_at};
+use super::model::{Intent, PriorRun};
 use crate::error::SpoolError;
-use crate::lock::{Hold, hold};
+use crate::lock::{LockMode, lock_file};
 
 /// The open ledger, with the index of its lines.
 pub(crate) struct Ledger {
@@ -29,12 +29,12 @@ pub(crate) struct Ledger {
     /// `None` only while the ledger is being opened.
     head: Option<HeadFile>,
     /// The head that must be reached while the ledger is read for the first time.
-    due: Option<Head>,
+    due: Option<LedgerHead>,
     /// The length that was read, and the checksum there.
-    read: Head,
+    read: LedgerHead,
     /// The state of the last checksum. After a line with a checksum, each later line needs one.
-    seal: Seal,
-    keys: Keys,
+    seal: SealState,
+    keys: LedgerIndex,
     /// The used nonces. Only runs bound to an intent have one.
     nonces: HashSet<String>,
     /// Claims whose tool was never started.
@@ -44,10 +44,10 @@ pub(crate) struct Ledger {
 }
 
 /// The result of appending an intent.
-pub(super) enum Taken {
+pub(super) enum AppendOutcome {
     /// The line ends there. It is not durable yet.
-    Appended(Head),
-    Refused(Seen),
+    Appended(LedgerHead),
+    Refused(PriorRun),
 }
 
 impl Ledger {
@@ -68,39 +68,39 @@ impl Ledger {
         let file = opened.map_err(SpoolError::io(path, "open"))?;
         // A line is only durable if the file's name is.
         let parent = path.parent().unwrap_or(path);
-        crate::durable::sync_dir(parent).map_err(SpoolError::io(parent, "sync"))?;
+        crate::sync::sync_dir(parent).map_err(SpoolError::io(parent, "sync"))?;
         let mut ledger = Self {
             path: path.to_owned(),
             file,
             head: None,
             due: None,
-            read: Head::default(),
-            seal: Seal::None,
-            keys: Keys::default(),
+            read: LedgerHead::default(),
+            seal: SealState::None,
+            keys: LedgerIndex::default(),
             nonces: HashSet::new(),
             released: HashSet::new(),
             lines: 0,
             last_begun: None,
         };
         ledger.lock()?;
-        let settled = ledger.insist_on_place().and_then(|()| ledger.settle_head(head));
+        let settled = ledger.check_path().and_then(|()| ledger.check_head(head));
         ledger.unlock()?;
         settled.map(|()| ledger)
     }
 
     /// Reads the whole file and checks it against its head, or makes the head of a ledger without
     /// one.
-    fn settle_head(&mut self, path: &Path) -> Result<(), SpoolError> {
+    fn check_head(&mut self, path: &Path) -> Result<(), SpoolError> {
         let head = HeadFile::open(path)?;
         self.due = head.as_ref().map(|(_, head)| *head).filter(|head| head.bytes > 0);
         self.refresh()?;
         if let Some(due) = self.due {
             let (bytes, head_bytes) = (self.read.bytes, due.bytes);
-            return Err(self.fault(LedgerFault::Shorter { bytes, head_bytes }));
+            return Err(self.fault(LedgerFault::Truncated { bytes, head_bytes }));
         }
         self.head = match head {
             Some((head, _)) => Some(head),
-            None if self.seal == Seal::Good => return Err(self.fault(LedgerFault::NoHead)),
+            None if self.seal == SealState::Good => return Err(self.fault(LedgerFault::NoHead)),
             None => {
                 // Lines of an earlier version may have been written without a sync.
                 self.file.sync_all().map_err(SpoolError::io(&self.path, "sync"))?;
@@ -115,7 +115,7 @@ impl Ledger {
     }
 
     fn lock(&self) -> Result<(), SpoolError> {
-        hold(&self.file, Hold::Exclusive).map_err(SpoolError::errno(&self.path, "lock"))
+        lock_file(&self.file, LockMode::Exclusive).map_err(SpoolError::errno(&self.path, "lock"))
     }
 
     fn unlock(&self) -> Result<(), SpoolError> {
@@ -124,19 +124,19 @@ impl Ledger {
     }
 
     /// Calls `act` with every line read, while no other process reads or writes.
-    pub(super) fn locked<T>(
+    pub(super) fn with_lock<T>(
         &mut self,
         act: impl FnOnce(&mut Self) -> Result<T, SpoolError>,
     ) -> Result<T, SpoolError> {
         self.lock()?;
-        let done = self.insist_on_place().and_then(|()| self.refresh()).and_then(|()| act(self));
+        let done = self.check_path().and_then(|()| self.refresh()).and_then(|()| act(self));
         self.unlock()?;
         done
     }
 
     /// Checks that the path still leads to the open file. If the ledger was removed or replaced by
     /// a copy, other processes no longer see its lines, so the recorded starts are not complete.
-    fn insist_on_place(&self) -> Result<(), SpoolError> {
+    fn check_path(&self) -> Result<(), SpoolError> {
         let failed = SpoolError::errno(&self.path, "stat");
         let open = fstat(&self.file).map_err(failed)?;
         let named = stat(&self.path).map_err(SpoolError::errno(&self.path, "stat"))?;
@@ -155,7 +155,7 @@ impl Ledger {
         let least = self.due.map_or(self.read.bytes, |due| due.bytes);
         if found.len() < least {
             let (bytes, head_bytes) = (found.len(), least);
-            return Err(self.fault(LedgerFault::Shorter { bytes, head_bytes }));
+            return Err(self.fault(LedgerFault::Truncated { bytes, head_bytes }));
         }
         // Opening the file again would create a separate lock.
         let file = self.file.try_clone().map_err(SpoolError::io(&self.path, "open"))?;
@@ -166,16 +166,20 @@ impl Ledger {
         read
     }
 
-    fn read_on(&mut self, file: &File, entries: &mut Vec<keys::Entry>) -> Result<(), SpoolError> {
-        let lines = Lines::from(file, self.read.bytes);
+    fn read_on(
+        &mut self,
+        file: &File,
+        entries: &mut Vec<keys::IndexEntry>,
+    ) -> Result<(), SpoolError> {
+        let lines = LedgerLines::from(file, self.read.bytes);
         let mut lines = lines.map_err(SpoolError::io(&self.path, "read"))?;
         loop {
             match lines.next().map_err(SpoolError::io(&self.path, "read"))? {
-                Next::Line(line) => self.take_in(line, entries)?,
-                Next::End => return Ok(()),
-                Next::TooLong => return Err(self.wrong_line(self.lines + 1)),
-                Next::Unfinished if self.due.is_some() => return Ok(()),
-                Next::Unfinished => {
+                NextLedgerLine::Line(line) => self.add_line(line, entries)?,
+                NextLedgerLine::End => return Ok(()),
+                NextLedgerLine::TooLong => return Err(self.invalid_line(self.lines + 1)),
+                NextLedgerLine::Unfinished if self.due.is_some() => return Ok(()),
+                NextLedgerLine::Unfinished => {
                     // The append never completed, so no tool was started because of this line.
                     let cut = self.file.set_len(self.read.bytes);
                     return cut.map_err(SpoolError::io(&self.path, "truncate an unfinished line"));
@@ -184,15 +188,21 @@ impl Ledger {
         }
     }
 
-    fn take_in(&mut self, line: &[u8], entries: &mut Vec<keys::Entry>) -> Result<(), SpoolError> {
+    fn add_line(
+        &mut self,
+        line: &[u8],
+        entries: &mut Vec<keys::IndexEntry>,
+    ) -> Result<(), SpoolError> {
         let number = self.lines + 1;
-        let opened = seal::open(line, self.read.sum);
-        if opened.seal == Seal::Wrong || (self.seal, opened.seal) == (Seal::Good, Seal::None) {
-            return Err(self.fault(LedgerFault::Sum { line: number }));
+        let opened = checksum::unseal(line, self.read.sum);
+        if opened.seal == SealState::Wrong
+            || (self.seal, opened.seal) == (SealState::Good, SealState::None)
+        {
+            return Err(self.fault(LedgerFault::Checksum { line: number }));
         }
-        let entry = Entry::parse(&opened.json).ok_or_else(|| self.wrong_line(number))?;
+        let entry = LedgerEntry::parse(&opened.json).ok_or_else(|| self.invalid_line(number))?;
         let length = u64::try_from(line.len()).unwrap_or(u64::MAX).saturating_add(1);
-        let read = Head { bytes: self.read.bytes.saturating_add(length), sum: opened.sum };
+        let read = LedgerHead { bytes: self.read.bytes.saturating_add(length), sum: opened.sum };
         if read.bytes > LEDGER_BYTES_MAX {
             return Err(SpoolError::TooLarge {
                 path: self.path.clone(),
@@ -201,17 +211,17 @@ impl Ledger {
         }
         if let Some(due) = self.due.filter(|due| due.bytes <= read.bytes) {
             if due != read {
-                return Err(self.fault(LedgerFault::Another { head_bytes: due.bytes }));
+                return Err(self.fault(LedgerFault::Different { head_bytes: due.bytes }));
             }
             self.due = None;
         }
-        if let Entry::Noted(Note::NotStarted { claim }) = &entry {
+        if let LedgerEntry::Noted(LedgerNote::NotStarted { claim }) = &entry {
             self.keys.add(std::mem::take(entries));
             self.release(claim)?;
         }
         let keys = entry.keys();
         entries.extend(keys.into_iter().map(|key| self.keys.entry(key, self.read.bytes)));
-        if let Entry::Begun(intent) = entry {
+        if let LedgerEntry::Begun(intent) = entry {
             self.last_begun = self.last_begun.max(intent.begun.parse().ok());
             self.nonces.extend(intent.ais_nonce);
         }
@@ -223,13 +233,14 @@ impl Ledger {
 
     /// Undoes the use of a request by a claim's line.
     fn release(&mut self, claim: &str) -> Result<(), SpoolError> {
-        let Some((offset, Entry::Begun(intent))) = self.find_at(Key::Claim(claim))? else {
+        let Some((offset, LedgerEntry::Begun(intent))) = self.find_at(LedgerKey::Claim(claim))?
+        else {
             return Ok(());
         };
         if !self.released.insert(claim.to_owned()) {
             return Ok(());
         }
-        for key in intent.keys().filter(|key| !matches!(key, Key::Claim(_))) {
+        for key in intent.keys().filter(|key| !matches!(key, LedgerKey::Claim(_))) {
             let entry = self.keys.entry(key, offset);
             self.keys.remove(entry);
         }
@@ -239,13 +250,13 @@ impl Ledger {
         Ok(())
     }
 
-    fn wrong_line(&self, line: usize) -> SpoolError {
+    fn invalid_line(&self, line: usize) -> SpoolError {
         SpoolError::LedgerLine { path: self.path.clone(), line }
     }
 
     /// Returns the last line with this key, and its offset. The line itself is read, because an
     /// index entry is only a hint.
-    fn find_at(&self, key: Key<'_>) -> Result<Option<(u64, Entry)>, SpoolError> {
+    fn find_at(&self, key: LedgerKey<'_>) -> Result<Option<(u64, LedgerEntry)>, SpoolError> {
         for offset in self.keys.offsets(key) {
             let entry = self.line_of(key, offset)?;
             if entry.keys().contains(&key) {
@@ -255,16 +266,19 @@ impl Ledger {
         Ok(None)
     }
 
-    fn find(&self, key: Key<'_>) -> Result<Option<Entry>, SpoolError> {
+    fn find(&self, key: LedgerKey<'_>) -> Result<Option<LedgerEntry>, SpoolError> {
         Ok(self.find_at(key)?.map(|(_, entry)| entry))
     }
 
     /// Reads the line at an offset whose index entry matched this key. A different line there means
     /// that another process writes over lines; that is an error, because no line may be missed.
-    fn line_of(&self, key: Key<'_>, offset: u64) -> Result<Entry, SpoolError> {
+    fn line_of(&self, key: LedgerKey<'_>, offset: u64) -> Result<LedgerEntry, SpoolError> {
         let line = line_at(&self.file, offset).map_err(SpoolError::io(&self.path, "read"))?;
-        let entry = line.and_then(|line| Entry::parse(&seal::open(&line, Sum::default()).json));
-        let is_it = |entry: &Entry| entry.keys().iter().any(|its| self.keys.are_alike(*its, key));
+        let entry = line.and_then(|line| {
+            LedgerEntry::parse(&checksum::unseal(&line, LineChecksum::default()).json)
+        });
+        let is_it =
+            |entry: &LedgerEntry| entry.keys().iter().any(|its| self.keys.share_prefix(*its, key));
         entry.filter(is_it).ok_or_else(|| {
             let changed = io::Error::other("a line was changed; help: restore the ledger");
             SpoolError::io(&self.path, "read again")(changed)
@@ -275,18 +289,18 @@ impl Ledger {
         &self,
         sha256: &Sha256,
         id: &RequestId,
-    ) -> Result<Option<Seen>, SpoolError> {
-        let known = |entry: &Entry| {
+    ) -> Result<Option<PriorRun>, SpoolError> {
+        let known = |entry: &LedgerEntry| {
             let (result_id, results) = entry.promised()?;
             Some((results.join(result_id), result_id.to_owned()))
         };
-        let bytes = self.find(Key::Bytes(&sha256.to_string()))?;
+        let bytes = self.find(LedgerKey::Bytes(&sha256.to_string()))?;
         if let Some((record, result_id)) = bytes.as_ref().and_then(known) {
-            return Ok(Some(Seen::SameBytes { result_id, record }));
+            return Ok(Some(PriorRun::SameBytes { result_id, record }));
         }
-        let named = self.find(Key::RequestId(id.as_str()))?;
+        let named = self.find(LedgerKey::RequestId(id.as_str()))?;
         let seen = named.as_ref().and_then(known);
-        Ok(seen.map(|(record, result_id)| Seen::SameId { result_id, record }))
+        Ok(seen.map(|(record, result_id)| PriorRun::SameId { result_id, record }))
     }
 
     /// Returns a handle to the file, for the sync.
@@ -308,10 +322,10 @@ impl Ledger {
     }
 
     pub(crate) fn intent_of(&mut self, claim: &ClaimId) -> Result<Option<Intent>, SpoolError> {
-        let found = self.locked(|ledger| ledger.find(Key::Claim(claim.as_str())))?;
+        let found = self.with_lock(|ledger| ledger.find(LedgerKey::Claim(claim.as_str())))?;
         Ok(match found {
-            Some(Entry::Begun(intent)) => Some(*intent),
-            Some(Entry::Noted(_)) | None => None,
+            Some(LedgerEntry::Begun(intent)) => Some(*intent),
+            Some(LedgerEntry::Noted(_)) | None => None,
         })
     }
 
@@ -321,22 +335,26 @@ impl Ledger {
     }
 
     /// Appends the line of a first start, or returns the earlier start.
-    pub(super) fn take(&mut self, intent: &Intent, request: &Request) -> Result<Taken, SpoolError> {
+    pub(super) fn append_start(
+        &mut self,
+        intent: &Intent,
+        request: &Request,
+    ) -> Result<AppendOutcome, SpoolError> {
         let again = intent.replays.is_some();
         let seen = self.look_up(&request.sha256(), request.id())?.filter(|_| !again);
         // A replay uses its envelope up too: an envelope allows a single run.
         let nonce = intent.ais_nonce.clone().filter(|nonce| self.nonces.contains(nonce));
-        match seen.or(nonce.map(|nonce| Seen::SameNonce { nonce })) {
-            Some(seen) => Ok(Taken::Refused(seen)),
-            None => self.append(intent).map(Taken::Appended),
+        match seen.or(nonce.map(|nonce| PriorRun::SameNonce { nonce })) {
+            Some(seen) => Ok(AppendOutcome::Refused(seen)),
+            None => self.append(intent).map(AppendOutcome::Appended),
         }
     }
 
     /// Appends a line and returns its end. The line is not durable yet.
-    pub(super) fn append(&mut self, entry: &impl Serialize) -> Result<Head, SpoolError> {
+    pub(super) fn append(&mut self, entry: &impl Serialize) -> Result<LedgerHead, SpoolError> {
         let json = serde_json::to_vec(entry)
             .map_err(|error| SpoolError::io(&self.path, "write a line")(error.into()))?;
-        let (line, _) = seal::seal(json, self.read.sum);
+        let (line, _) = checksum::seal(json, self.read.sum);
         if line.len() > LINE_BYTES_MAX {
             let why = format!("longer than {LINE_BYTES_MAX} bytes");
             let too_long = io::Error::new(io::ErrorKind::InvalidInput, why);
@@ -354,10 +372,10 @@ impl Ledger {
     }
 
     /// Records that the ledger is durable up to `to`.
-    pub(super) fn note_durable(&mut self, to: Head) -> Result<(), SpoolError> {
-        self.locked(|ledger| match ledger.head.as_ref().map(|head| head.advance(to)) {
+    pub(super) fn note_durable(&mut self, to: LedgerHead) -> Result<(), SpoolError> {
+        self.with_lock(|ledger| match ledger.head.as_ref().map(|head| head.advance(to)) {
             // The previous head still matches a beginning of the ledger.
-            Some(Err(error)) if error.want().is_some() => {
+            Some(Err(error)) if error.shortage().is_some() => {
                 tracing::warn!("{error}; the previous head stays valid");
                 Ok(())
             }
@@ -367,8 +385,8 @@ impl Ledger {
 
     /// Makes every line that was read durable, including those of other processes, and updates the
     /// head.
-    pub(crate) fn settle(&mut self) -> Result<(), SpoolError> {
-        let read = self.locked(|ledger| {
+    pub(crate) fn sync_all_lines(&mut self) -> Result<(), SpoolError> {
+        let read = self.with_lock(|ledger| {
             let synced = ledger.file.sync_data();
             synced.map_err(SpoolError::unsynced(&ledger.path)).map(|()| ledger.read)
         })?;

@@ -12,37 +12,39 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use super::checksum::{CHECKSUM_DIGITS, LineChecksum};
 use super::fault::LedgerFault;
-use super::seal::{SUM_DIGITS, Sum};
-use crate::durable;
 use crate::error::SpoolError;
+use crate::sync;
 
 /// The name of the head file in a state directory.
-pub(crate) const HEAD: &str = "ledger.head";
+pub(crate) const HEAD_FILE: &str = "ledger.head";
 
 const LENGTH_DIGITS: usize = 20;
 /// The length, the checksum, and a checksum of both, with a line feed.
-const SLOT_BYTES: usize = LENGTH_DIGITS + 1 + SUM_DIGITS + 1 + SUM_DIGITS + 1;
+const SLOT_BYTES: usize = LENGTH_DIGITS + 1 + CHECKSUM_DIGITS + 1 + CHECKSUM_DIGITS + 1;
 
 /// A length of the ledger in whole lines, and the checksum of the last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct LedgerHead {
     pub(crate) bytes: u64,
-    pub(crate) sum: Sum,
+    pub(crate) sum: LineChecksum,
 }
 
-impl Head {
+impl LedgerHead {
     fn slot(self) -> String {
         let said = format!("{:0LENGTH_DIGITS$} {}", self.bytes, self.sum);
-        let check = Sum::default().then(said.as_bytes());
+        let check = LineChecksum::default().then(said.as_bytes());
         format!("{said} {check}\n")
     }
 
     fn parse(slot: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(slot).ok()?;
         let mut words = text.split(' ');
-        let head =
-            Self { bytes: words.next()?.parse().ok()?, sum: Sum::parse(words.next()?.as_bytes())? };
+        let head = Self {
+            bytes: words.next()?.parse().ok()?,
+            sum: LineChecksum::parse(words.next()?.as_bytes())?,
+        };
         (head.slot() == text).then_some(head)
     }
 
@@ -61,24 +63,24 @@ impl Head {
 }
 
 /// Returns the newest head in the file, and the number of its slot.
-fn newest(file: &File, path: &Path) -> Result<(Head, u64), SpoolError> {
+fn newest(file: &File, path: &Path) -> Result<(LedgerHead, u64), SpoolError> {
     let most = u64::try_from(2 * SLOT_BYTES).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();
-    let mut reader = io::BufReader::new(At { file, offset: 0 }).take(most);
+    let mut reader = io::BufReader::new(PositionedReader { file, offset: 0 }).take(most);
     reader.read_to_end(&mut bytes).map_err(SpoolError::io(path, "read"))?;
     let slots = bytes.chunks(SLOT_BYTES).zip(0..);
-    let heads = slots.filter_map(|(slot, number)| Some((Head::parse(slot)?, number)));
+    let heads = slots.filter_map(|(slot, number)| Some((LedgerHead::parse(slot)?, number)));
     let newest = heads.max_by_key(|(head, _)| head.bytes);
     newest.ok_or_else(|| SpoolError::ledger(path, LedgerFault::HeadUnreadable))
 }
 
 /// Reads a file without moving the offset that its duplicated handles share.
-struct At<'a> {
+struct PositionedReader<'a> {
     file: &'a File,
     offset: u64,
 }
 
-impl Read for At<'_> {
+impl Read for PositionedReader<'_> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read_at(to, self.offset)?;
         self.offset += u64::try_from(read).unwrap_or(0);
@@ -94,7 +96,7 @@ pub(crate) struct HeadFile {
 
 impl HeadFile {
     /// Opens an existing head file. Returns `None` if there is none.
-    pub(crate) fn open(path: &Path) -> Result<Option<(Self, Head)>, SpoolError> {
+    pub(crate) fn open(path: &Path) -> Result<Option<(Self, LedgerHead)>, SpoolError> {
         let file = match OpenOptions::new().read(true).write(true).open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -105,7 +107,7 @@ impl HeadFile {
     }
 
     /// Makes the head file of a durable ledger. The file is durable when this returns.
-    pub(crate) fn make(path: &Path, head: Head) -> Result<Self, SpoolError> {
+    pub(crate) fn make(path: &Path, head: LedgerHead) -> Result<Self, SpoolError> {
         let draft = path.with_extension("head.new");
         let made = || -> io::Result<File> {
             let mut options = OpenOptions::new();
@@ -113,7 +115,7 @@ impl HeadFile {
             let file = options.open(&draft)?;
             file.write_all_at(head.slot().as_bytes(), 0)?;
             file.sync_all()?;
-            durable::rename_over(&draft, path)?;
+            sync::rename_over(&draft, path)?;
             Ok(file)
         };
         let file = made().map_err(SpoolError::io(path, "write the head"))?;
@@ -121,7 +123,7 @@ impl HeadFile {
     }
 
     /// Records that the ledger is durable up to `head`. The caller must hold the ledger's lock.
-    pub(crate) fn advance(&self, head: Head) -> Result<(), SpoolError> {
+    pub(crate) fn advance(&self, head: LedgerHead) -> Result<(), SpoolError> {
         let (before, slot) = newest(&self.file, &self.path)?;
         if before.bytes >= head.bytes {
             return Ok(());

@@ -7,9 +7,9 @@ use std::hash::{BuildHasher, Hash, RandomState};
 
 /// The bits of an entry that hold the line's offset. The others hold the key's hash, which is
 /// different in each process, so that no one can construct collisions.
-const OFFSET_BITS: u32 = if cfg!(test) { ALIKE_BITS } else { 40 };
+const OFFSET_BITS: u32 = if cfg!(test) { COLLIDING_BITS } else { 40 };
 /// The value for this crate's own tests, in which many keys collide.
-const ALIKE_BITS: u32 = 56;
+const COLLIDING_BITS: u32 = 56;
 const OFFSET_MASK: u64 = (1 << OFFSET_BITS) - 1;
 
 /// The largest ledger whose lines can be found.
@@ -17,7 +17,7 @@ pub(super) const LEDGER_BYTES_MAX: u64 = OFFSET_MASK;
 
 /// A key by which a line is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Key<'a> {
+pub(super) enum LedgerKey<'a> {
     /// The digest of the request's bytes.
     Bytes(&'a str),
     RequestId(&'a str),
@@ -26,47 +26,47 @@ pub(super) enum Key<'a> {
 
 /// The keys of every line that was read.
 #[derive(Default)]
-pub(super) struct Keys {
+pub(super) struct LedgerIndex {
     hasher: RandomState,
-    seen: BTreeSet<u64>,
+    entries: BTreeSet<u64>,
 }
 
 /// A key's hash with the offset of its line.
 #[derive(Clone, Copy)]
-pub(super) struct Entry(u64);
+pub(super) struct IndexEntry(u64);
 
-impl Keys {
-    pub(super) fn entry(&self, key: Key<'_>, offset: u64) -> Entry {
-        Entry(self.prefix(key) | (offset & OFFSET_MASK))
+impl LedgerIndex {
+    pub(super) fn entry(&self, key: LedgerKey<'_>, offset: u64) -> IndexEntry {
+        IndexEntry(self.prefix(key) | (offset & OFFSET_MASK))
     }
 
-    fn prefix(&self, key: Key<'_>) -> u64 {
+    fn prefix(&self, key: LedgerKey<'_>) -> u64 {
         self.hasher.hash_one(key) & !OFFSET_MASK
     }
 
-    pub(super) fn add(&mut self, entries: Vec<Entry>) {
-        let entries = entries.into_iter().map(|Entry(entry)| entry);
-        if self.seen.is_empty() {
+    pub(super) fn add(&mut self, entries: Vec<IndexEntry>) {
+        let entries = entries.into_iter().map(|IndexEntry(entry)| entry);
+        if self.entries.is_empty() {
             // Building the set in one call packs its nodes densely.
-            self.seen = entries.collect();
+            self.entries = entries.collect();
         } else {
-            self.seen.extend(entries);
+            self.entries.extend(entries);
         }
     }
 
     /// Removes the key of one line.
-    pub(super) fn remove(&mut self, Entry(entry): Entry) {
-        self.seen.remove(&entry);
+    pub(super) fn remove(&mut self, IndexEntry(entry): IndexEntry) {
+        self.entries.remove(&entry);
     }
 
     /// Returns the offsets of the lines that may have this key, the last one first.
-    pub(super) fn offsets(&self, key: Key<'_>) -> impl Iterator<Item = u64> {
+    pub(super) fn offsets(&self, key: LedgerKey<'_>) -> impl Iterator<Item = u64> {
         let prefix = self.prefix(key);
-        self.seen.range(prefix..=prefix | OFFSET_MASK).rev().map(|entry| entry & OFFSET_MASK)
+        self.entries.range(prefix..=prefix | OFFSET_MASK).rev().map(|entry| entry & OFFSET_MASK)
     }
 
     /// Returns whether the index cannot distinguish the two keys.
-    pub(super) fn are_alike(&self, one: Key<'_>, other: Key<'_>) -> bool {
+    pub(super) fn share_prefix(&self, one: LedgerKey<'_>, other: LedgerKey<'_>) -> bool {
         self.prefix(one) == self.prefix(other)
     }
 }

@@ -11,7 +11,7 @@ pub(super) const LINE_BYTES_MAX: usize = 1024 * 1024;
 const LINE_BYTES_USUAL: usize = 1024;
 
 /// The next item of a ledger.
-pub(super) enum Next<'a> {
+pub(super) enum NextLedgerLine<'a> {
     /// A line without its line feed.
     Line(&'a [u8]),
     /// An append that never ended.
@@ -21,27 +21,27 @@ pub(super) enum Next<'a> {
     End,
 }
 
-pub(super) struct Lines<'a> {
+pub(super) struct LedgerLines<'a> {
     reader: BufReader<&'a File>,
     line: Vec<u8>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LedgerLines<'a> {
     pub(super) fn from(file: &'a File, offset: u64) -> io::Result<Self> {
         let mut reader = BufReader::with_capacity(64 * 1024, file);
         reader.seek(SeekFrom::Start(offset))?;
         Ok(Self { reader, line: Vec::new() })
     }
 
-    pub(super) fn next(&mut self) -> io::Result<Next<'_>> {
+    pub(super) fn next(&mut self) -> io::Result<NextLedgerLine<'_>> {
         self.line.clear();
         let most = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
         let read = (&mut self.reader).take(most).read_until(b'\n', &mut self.line)?;
         Ok(match self.line.split_last() {
-            None => Next::End,
-            Some((b'\n', line)) => Next::Line(line),
-            Some(_) if read < LINE_BYTES_MAX => Next::Unfinished,
-            Some(_) => Next::TooLong,
+            None => NextLedgerLine::End,
+            Some((b'\n', line)) => NextLedgerLine::Line(line),
+            Some(_) if read < LINE_BYTES_MAX => NextLedgerLine::Unfinished,
+            Some(_) => NextLedgerLine::TooLong,
         })
     }
 }

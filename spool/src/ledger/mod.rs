@@ -13,8 +13,9 @@
 //! kept in a separate file, and every start compares the ledger with the results, archived requests
 //! and claims.
 
-mod account;
 mod begin;
+mod checksum;
+mod completeness;
 mod entry;
 mod fault;
 mod file;
@@ -24,20 +25,19 @@ mod lines;
 mod model;
 mod rebuild;
 mod scan;
-mod seal;
 
-pub use self::model::Seen;
-pub use account::{WasBegun, check_ledger};
-pub use begin::{BeginError, Begun, NoncesUsed};
+pub use self::model::PriorRun;
+pub use begin::{BeginError, Begun, UsedNonces};
+pub use completeness::{WasBegun, check_ledger};
 pub use fault::LedgerFault;
-pub use rebuild::{LedgerOrder, Rebuilt, RunFacts, rebuild_ledger};
+pub use rebuild::{LedgerOrder, RebuildSummary, RunFacts, rebuild_ledger};
 
 pub(crate) use self::model::Intent;
-pub(crate) use entry::Entry;
+pub(crate) use checksum::LineChecksum;
+pub(crate) use entry::LedgerEntry;
 pub(crate) use file::Ledger;
-pub(crate) use head::{HEAD, Head, HeadFile};
+pub(crate) use head::{HEAD_FILE, HeadFile, LedgerHead};
 pub(crate) use scan::{each_line, results_of};
-pub(crate) use seal::Sum;
 
 #[cfg(test)]
 mod tests;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::keys::Key;
-use crate::claim::Replayed;
+use super::keys::LedgerKey;
+use crate::claim::ReplaySource;
 
 /// One line of the ledger.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,21 +34,22 @@ pub(crate) struct Intent {
     pub(crate) ais_nonce: Option<String>,
     /// The record whose run is repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) replays: Option<Replayed>,
+    pub(crate) replays: Option<ReplaySource>,
 }
 
 impl Intent {
     /// Returns the keys of the line. A replay uses no request up, so it has no key of a request.
-    pub(super) fn keys(&self) -> impl Iterator<Item = Key<'_>> {
-        let [bytes, id] = [Key::Bytes(&self.request_sha256), Key::RequestId(&self.request_id)];
+    pub(super) fn keys(&self) -> impl Iterator<Item = LedgerKey<'_>> {
+        let [bytes, id] =
+            [LedgerKey::Bytes(&self.request_sha256), LedgerKey::RequestId(&self.request_id)];
         let of_request = self.replays.is_none().then_some([bytes, id]);
-        of_request.into_iter().flatten().chain([Key::Claim(&self.claim)])
+        of_request.into_iter().flatten().chain([LedgerKey::Claim(&self.claim)])
     }
 }
 
 /// An earlier start of the same request, from the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum PriorRun {
     /// The same bytes were started before.
     SameBytes { result_id: String, record: PathBuf },
     /// Another request with this id was started.
@@ -57,7 +58,7 @@ pub enum Seen {
     SameNonce { nonce: String },
 }
 
-impl fmt::Display for Seen {
+impl fmt::Display for PriorRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SameBytes { record, .. } => {

@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 
 use model::{ResultId, UtcTime};
 
-use super::HEAD;
-use super::account::{archived_intent, intents_in_work, unknown_to_the_readable_lines};
-use super::entry::{Adopted, Entry, Note, Ordered};
-use super::head::{Head, HeadFile};
+use super::HEAD_FILE;
+use super::checksum::{self, LineChecksum};
+use super::completeness::{archived_intent, intents_in_work, missing_from_readable_lines};
+use super::entry::{AdoptedRun, LedgerEntry, LedgerNote, RebuildNote};
+use super::head::{HeadFile, LedgerHead};
 use super::scan::salvage;
-use super::seal::{self, Sum};
-use crate::durable;
 use crate::error::SpoolError;
-use crate::places::{Places, lock_alone};
-use crate::state::removed_in;
+use crate::paths::{SpoolPaths, lock_exclusively};
+use crate::state::removed_results;
+use crate::sync;
 
 /// The operator's order, with its time and author.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub struct RunFacts {
 
 /// The result of rebuilding a ledger.
 #[derive(Debug)]
-pub struct Rebuilt {
+pub struct RebuildSummary {
     /// The number of readable lines.
     pub kept: usize,
     /// The number of unreadable lines.
@@ -59,48 +59,49 @@ pub struct Rebuilt {
 /// # Errors
 /// The state is in use, or an I/O error. The order can be repeated then.
 pub fn rebuild_ledger(
-    places: &Places,
+    places: &SpoolPaths,
     facts: &mut dyn FnMut(&Path) -> Option<RunFacts>,
     order: LedgerOrder,
-) -> Result<Rebuilt, SpoolError> {
-    let _locks = lock_alone(places)?;
+) -> Result<RebuildSummary, SpoolError> {
+    let _locks = lock_exclusively(places)?;
     let (mut entries, lost) = salvage(&places.state);
     let kept = entries.len();
-    entries.extend(added(places, facts, &entries)?);
+    entries.extend(missing_entries(places, facts, &entries)?);
     let added = entries.len() - kept;
     let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     let LedgerOrder { at, by_uid, by } = order;
     let (kept_lines, added_lines) = (count(kept), count(added));
-    let ordered = Ordered { at: at.to_string(), by_uid, by, kept: kept_lines, added: added_lines };
-    entries.push(Entry::Noted(Note::Ordered(ordered)));
+    let ordered =
+        RebuildNote { at: at.to_string(), by_uid, by, kept: kept_lines, added: added_lines };
+    entries.push(LedgerEntry::Noted(LedgerNote::Ordered(ordered)));
     let path = places.state.join("ledger");
     let new = places.state.join("ledger.new");
     let head = write(&new, &entries).map_err(SpoolError::io(&new, "write the ledger"))?;
     let old = keep_old(&path, at)?;
     // Neither file admits a request until the head is in place too.
-    durable::rename_over(&new, &path).map_err(SpoolError::io(&path, "rename into place"))?;
-    HeadFile::make(&places.state.join(HEAD), head)?;
-    Ok(Rebuilt { kept, lost, added, old })
+    sync::rename_over(&new, &path).map_err(SpoolError::io(&path, "rename into place"))?;
+    HeadFile::make(&places.state.join(HEAD_FILE), head)?;
+    Ok(RebuildSummary { kept, lost, added, old })
 }
 
 /// Returns an entry for each run that is missing from the lines.
-fn added(
-    places: &Places,
+fn missing_entries(
+    places: &SpoolPaths,
     facts: &mut dyn FnMut(&Path) -> Option<RunFacts>,
-    known: &[Entry],
-) -> Result<Vec<Entry>, SpoolError> {
+    known: &[LedgerEntry],
+) -> Result<Vec<LedgerEntry>, SpoolError> {
     let mut in_work = intents_in_work(places)?;
     let mut entries = Vec::new();
-    for (id, path) in unknown_to_the_readable_lines(places, &mut |path| facts(path).is_some())? {
+    for (id, path) in missing_from_readable_lines(places, &mut |path| facts(path).is_some())? {
         if let Some(at) = in_work.iter().position(|(found, _)| *found == path) {
-            entries.push(Entry::Begun(Box::new(in_work.swap_remove(at).1)));
+            entries.push(LedgerEntry::Begun(Box::new(in_work.swap_remove(at).1)));
         } else if let Some(intent) = archived_intent(places, &id) {
-            entries.push(Entry::Begun(Box::new(intent)));
+            entries.push(LedgerEntry::Begun(Box::new(intent)));
         } else {
-            entries.extend(adopted(places, facts(&places.results.join(&id)), &id));
+            entries.extend(adopted_entry(places, facts(&places.results.join(&id)), &id));
         }
     }
-    let mut removed: Vec<String> = removed_in(&places.state)
+    let mut removed: Vec<String> = removed_results(&places.state)
         .map_err(|error| {
             SpoolError::io(&places.state.join("removed"), "read")(io::Error::other(error))
         })?
@@ -111,33 +112,33 @@ fn added(
         known.iter().chain(&entries).any(|entry| entry.promised().is_some_and(|it| it.0 == id))
     };
     removed.retain(|id| !is_known(id));
-    entries.extend(removed.iter().filter_map(|id| adopted(places, None, id)));
+    entries.extend(removed.iter().filter_map(|id| adopted_entry(places, None, id)));
     Ok(entries)
 }
 
 /// Returns the entry of a run known by its record, or only by the name of its result.
-fn adopted(places: &Places, facts: Option<RunFacts>, id: &str) -> Option<Entry> {
+fn adopted_entry(places: &SpoolPaths, facts: Option<RunFacts>, id: &str) -> Option<LedgerEntry> {
     let named = id.parse::<ResultId>().ok()?.request_id()?.to_string();
     let (request_id, request_sha256) = match facts {
         Some(facts) => (facts.request_id, Some(facts.request_sha256)),
         None => (named, None),
     };
     let (result_id, results) = (id.to_owned(), places.results.clone());
-    let run = Adopted { request_id, request_sha256, result_id, results };
-    Some(Entry::Noted(Note::Adopted(run)))
+    let run = AdoptedRun { request_id, request_sha256, result_id, results };
+    Some(LedgerEntry::Noted(LedgerNote::Adopted(run)))
 }
 
 /// Writes a whole ledger. It is durable when this returns.
-fn write(path: &Path, entries: &[Entry]) -> io::Result<Head> {
+fn write(path: &Path, entries: &[LedgerEntry]) -> io::Result<LedgerHead> {
     let mut options = OpenOptions::new();
     let file = options.write(true).create(true).truncate(true).mode(0o600).open(path)?;
     let mut out = io::BufWriter::new(file);
-    let mut head = Head { bytes: 0, sum: Sum::default() };
+    let mut head = LedgerHead { bytes: 0, sum: LineChecksum::default() };
     for entry in entries {
-        let (line, sum) = seal::seal(serde_json::to_vec(entry)?, head.sum);
+        let (line, sum) = checksum::seal(serde_json::to_vec(entry)?, head.sum);
         out.write_all(&line)?;
         let bytes = head.bytes.saturating_add(u64::try_from(line.len()).unwrap_or(u64::MAX));
-        head = Head { bytes, sum };
+        head = LedgerHead { bytes, sum };
     }
     out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
     Ok(head)

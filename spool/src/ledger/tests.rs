@@ -14,18 +14,18 @@ use model::{RequestId, Sha256};
 
 use super::file::Ledger;
 use super::lines::LINE_BYTES_MAX;
-use super::{HEAD, Intent, LedgerFault, Seen};
+use super::{HEAD_FILE, Intent, LedgerFault, PriorRun};
 use crate::error::SpoolError;
 
-struct Desk(PathBuf);
+struct LedgerTestDir(PathBuf);
 
-impl Drop for Desk {
+impl Drop for LedgerTestDir {
     fn drop(&mut self) {
         fs::remove_dir_all(&self.0).unwrap();
     }
 }
 
-impl Desk {
+impl LedgerTestDir {
     fn new(name: &str) -> Self {
         let top = std::env::temp_dir().join(format!("toolexec-{name}-{}", std::process::id()));
         fs::create_dir(&top).unwrap();
@@ -74,12 +74,12 @@ fn line(number: u32) -> Vec<u8> {
     line
 }
 
-fn seen(ledger: &mut Ledger, bytes: u32, named: u32) -> Option<Seen> {
-    ledger.locked(|ledger| ledger.look_up(&sha256(bytes), &id(named))).unwrap()
+fn seen(ledger: &mut Ledger, bytes: u32, named: u32) -> Option<PriorRun> {
+    ledger.with_lock(|ledger| ledger.look_up(&sha256(bytes), &id(named))).unwrap()
 }
 
 fn try_open(path: &Path) -> Result<Ledger, SpoolError> {
-    Ledger::open(path, &path.with_file_name(HEAD), None)
+    Ledger::open(path, &path.with_file_name(HEAD_FILE), None)
 }
 
 fn open(path: &Path) -> Ledger {
@@ -88,16 +88,16 @@ fn open(path: &Path) -> Ledger {
 
 #[test]
 fn each_of_many_is_found_by_its_bytes_and_by_its_id_and_no_other() {
-    let desk = Desk::new("ledger-many");
+    let desk = LedgerTestDir::new("ledger-many");
     desk.add(&(0..500).flat_map(line).collect::<Vec<_>>());
     let mut ledger = open(&desk.path());
     desk.add(&(500..600).flat_map(line).collect::<Vec<_>>());
     for number in 0..600 {
         let result_id = intent(number).result_id;
         let record = Path::new("/results").join(&result_id);
-        let same = Seen::SameBytes { result_id: result_id.clone(), record: record.clone() };
+        let same = PriorRun::SameBytes { result_id: result_id.clone(), record: record.clone() };
         assert_eq!(seen(&mut ledger, number, 1000), Some(same));
-        let same = Seen::SameId { result_id, record };
+        let same = PriorRun::SameId { result_id, record };
         assert_eq!(seen(&mut ledger, 1000, number), Some(same));
     }
     assert_eq!(seen(&mut ledger, 600, 600), None);
@@ -106,7 +106,7 @@ fn each_of_many_is_found_by_its_bytes_and_by_its_id_and_no_other() {
 
 #[test]
 fn a_torn_last_line_is_cut_and_what_is_none_of_ours_stops_with_its_number() {
-    let desk = Desk::new("ledger-torn");
+    let desk = LedgerTestDir::new("ledger-torn");
     desk.add(&[line(0), line(1)].concat());
     let whole = fs::read(desk.path()).unwrap();
     desk.add(&line(2)[..40]);
@@ -114,7 +114,7 @@ fn a_torn_last_line_is_cut_and_what_is_none_of_ours_stops_with_its_number() {
     assert_eq!(fs::read(desk.path()).unwrap(), whole);
     assert_eq!(seen(&mut ledger, 2, 2), None);
     desk.add(b"{}\n");
-    let refused = ledger.locked(|ledger| ledger.look_up(&sha256(0), &id(0)));
+    let refused = ledger.with_lock(|ledger| ledger.look_up(&sha256(0), &id(0)));
     assert!(matches!(refused, Err(SpoolError::LedgerLine { line: 3, .. })), "{refused:?}");
     assert!(matches!(try_open(&desk.path()), Err(SpoolError::LedgerLine { line: 3, .. })));
     fs::write(desk.path(), [whole.as_slice(), &vec![b'x'; LINE_BYTES_MAX]].concat()).unwrap();
@@ -123,11 +123,12 @@ fn a_torn_last_line_is_cut_and_what_is_none_of_ours_stops_with_its_number() {
 
 #[test]
 fn who_writes_over_a_line_makes_nothing_unseen() {
-    let desk = Desk::new("ledger-over");
+    let desk = LedgerTestDir::new("ledger-over");
     desk.add(&[line(100), line(200)].concat());
     let mut ledger = open(&desk.path());
-    let refused =
-        |ledger: &mut Ledger| ledger.locked(|ledger| ledger.look_up(&sha256(100), &id(9))).is_err();
+    let refused = |ledger: &mut Ledger| {
+        ledger.with_lock(|ledger| ledger.look_up(&sha256(100), &id(9))).is_err()
+    };
     // With the short hash of tests some of these collide; with whole hashes one in millions would.
     let found = (101..141).filter(|number| {
         fs::write(desk.path(), [line(*number), line(200)].concat()).unwrap();
@@ -140,8 +141,8 @@ fn who_writes_over_a_line_makes_nothing_unseen() {
 
 #[test]
 fn a_replay_uses_no_request_up_and_is_found_by_its_claim() {
-    let desk = Desk::new("ledger-replay");
-    let replays: crate::claim::Replayed =
+    let desk = LedgerTestDir::new("ledger-replay");
+    let replays: crate::claim::ReplaySource =
         serde_json::from_value(serde_json::json!([intent(1).result_id, sha256(7).to_string()]))
             .unwrap();
     let again = Intent { replays: Some(replays), claim: "c".repeat(32), ..intent(1) };
@@ -153,12 +154,12 @@ fn a_replay_uses_no_request_up_and_is_found_by_its_claim() {
     let claim = model::ClaimId::from_name(&"c".repeat(32)).unwrap();
     assert!(ledger.intent_of(&claim).unwrap().is_some());
     desk.add(&line(1));
-    assert!(matches!(seen(&mut ledger, 1, 1), Some(Seen::SameBytes { .. })));
+    assert!(matches!(seen(&mut ledger, 1, 1), Some(PriorRun::SameBytes { .. })));
 }
 
 /// Appends a line as the daemon does, and records it as durable.
 fn begin(ledger: &mut Ledger, number: u32) {
-    let to = ledger.locked(|ledger| ledger.append(&intent(number))).unwrap();
+    let to = ledger.with_lock(|ledger| ledger.append(&intent(number))).unwrap();
     ledger.note_durable(to).unwrap();
 }
 
@@ -172,7 +173,7 @@ fn fault(path: &Path) -> LedgerFault {
 
 #[test]
 fn a_ledger_of_before_is_read_and_its_lines_are_covered_from_then_on() {
-    let desk = Desk::new("ledger-before");
+    let desk = LedgerTestDir::new("ledger-before");
     desk.add(&[line(0), line(1)].concat());
     let mut ledger = open(&desk.path());
     begin(&mut ledger, 2);
@@ -185,12 +186,12 @@ fn a_ledger_of_before_is_read_and_its_lines_are_covered_from_then_on() {
     let good = fs::read(desk.path()).unwrap();
     let changed = String::from_utf8(good).unwrap().replacen("-0\",", "-7\",", 1);
     fs::write(desk.path(), changed).unwrap();
-    assert_eq!(fault(&desk.path()), LedgerFault::Sum { line: 3 });
+    assert_eq!(fault(&desk.path()), LedgerFault::Checksum { line: 3 });
 }
 
 #[test]
 fn no_flipped_bit_of_a_ledger_passes() {
-    let desk = Desk::new("ledger-bits");
+    let desk = LedgerTestDir::new("ledger-bits");
     let mut ledger = open(&desk.path());
     (0..3).for_each(|number| begin(&mut ledger, number));
     drop(ledger);
@@ -213,7 +214,7 @@ fn no_flipped_bit_of_a_ledger_passes() {
 
 #[test]
 fn a_ledger_that_was_removed_or_cut_or_replaced_is_not_gone_on_with() {
-    let desk = Desk::new("ledger-lost");
+    let desk = LedgerTestDir::new("ledger-lost");
     let mut ledger = open(&desk.path());
     begin(&mut ledger, 0);
     let older = fs::read(desk.path()).unwrap();
@@ -221,47 +222,47 @@ fn a_ledger_that_was_removed_or_cut_or_replaced_is_not_gone_on_with() {
     drop(ledger);
     let good = fs::read(desk.path()).unwrap();
     let head_bytes = u64::try_from(good.len()).unwrap();
-    let head = fs::read(desk.0.join(HEAD)).unwrap();
+    let head = fs::read(desk.0.join(HEAD_FILE)).unwrap();
     for length in [0, 1, older.len(), good.len() - 1] {
         fs::write(desk.path(), &good[..length]).unwrap();
-        assert!(matches!(fault(&desk.path()), LedgerFault::Shorter { .. }), "{length} bytes");
+        assert!(matches!(fault(&desk.path()), LedgerFault::Truncated { .. }), "{length} bytes");
         assert_eq!(fs::read(desk.path()).unwrap().len(), length, "it was cut further");
     }
-    let another = Desk::new("ledger-another");
+    let another = LedgerTestDir::new("ledger-another");
     let mut other = open(&another.path());
     (5..9).for_each(|number| begin(&mut other, number));
     fs::copy(another.path(), desk.path()).unwrap();
-    assert_eq!(fault(&desk.path()), LedgerFault::Another { head_bytes });
+    assert_eq!(fault(&desk.path()), LedgerFault::Different { head_bytes });
     fs::remove_file(desk.path()).unwrap();
     assert!(matches!(fault(&desk.path()), LedgerFault::Missing { .. }));
     assert!(!desk.path().exists(), "an empty one was made in its place");
     fs::write(desk.path(), &good).unwrap();
-    fs::remove_file(desk.0.join(HEAD)).unwrap();
+    fs::remove_file(desk.0.join(HEAD_FILE)).unwrap();
     assert_eq!(fault(&desk.path()), LedgerFault::NoHead);
-    fs::write(desk.0.join(HEAD), &head).unwrap();
+    fs::write(desk.0.join(HEAD_FILE), &head).unwrap();
     open(&desk.path());
 }
 
 #[test]
 fn what_a_crash_leaves_of_ledger_and_head_is_gone_on_with() {
-    let desk = Desk::new("ledger-crash");
+    let desk = LedgerTestDir::new("ledger-crash");
     let mut ledger = open(&desk.path());
     begin(&mut ledger, 0);
-    let head = fs::read(desk.0.join(HEAD)).unwrap();
+    let head = fs::read(desk.0.join(HEAD_FILE)).unwrap();
     begin(&mut ledger, 1);
     drop(ledger);
     // The head has two slots: a torn write leaves the previous one.
-    let newest = fs::read(desk.0.join(HEAD)).unwrap();
+    let newest = fs::read(desk.0.join(HEAD_FILE)).unwrap();
     let slot = newest.len() / 2;
     for torn in 0..slot {
         let changed = if newest[..slot] == head[..slot.min(head.len())] { slot } else { 0 };
         let mut half = newest.clone();
         half[changed + torn..changed + slot].fill(0);
-        fs::write(desk.0.join(HEAD), half).unwrap();
+        fs::write(desk.0.join(HEAD_FILE), half).unwrap();
         assert!(seen(&mut open(&desk.path()), 1, 9).is_some(), "torn after {torn}");
     }
     // An older head, and a line that was being written.
-    fs::write(desk.0.join(HEAD), &head).unwrap();
+    fs::write(desk.0.join(HEAD_FILE), &head).unwrap();
     let good = fs::read(desk.path()).unwrap();
     desk.add(&line(2)[..50]);
     let mut ledger = open(&desk.path());
@@ -274,20 +275,20 @@ fn what_a_crash_leaves_of_ledger_and_head_is_gone_on_with() {
 
 #[test]
 fn a_claim_whose_tool_was_never_started_uses_nothing_up() {
-    let desk = Desk::new("ledger-not-started");
+    let desk = LedgerTestDir::new("ledger-not-started");
     let mut ledger = open(&desk.path());
     let nonce = Some("n".to_owned());
     let first = Intent { ais_nonce: nonce.clone(), ..intent(1) };
     let note = |ledger: &mut Ledger, claim: &str| {
-        let note = super::entry::Note::NotStarted { claim: claim.to_owned() };
-        ledger.locked(|ledger| ledger.append(&note)).unwrap();
+        let note = super::entry::LedgerNote::NotStarted { claim: claim.to_owned() };
+        ledger.with_lock(|ledger| ledger.append(&note)).unwrap();
     };
-    ledger.locked(|ledger| ledger.append(&first)).unwrap();
+    ledger.with_lock(|ledger| ledger.append(&first)).unwrap();
     assert!(seen(&mut ledger, 1, 1).is_some() && ledger.nonces().contains("n"));
     note(&mut ledger, &first.claim);
     assert!(seen(&mut ledger, 1, 1).is_none() && ledger.nonces().is_empty());
     let second = Intent { claim: "d".repeat(32), ais_nonce: nonce, ..intent(1) };
-    ledger.locked(|ledger| ledger.append(&second)).unwrap();
+    ledger.with_lock(|ledger| ledger.append(&second)).unwrap();
     // A repeated note for the first claim does not affect the second.
     note(&mut ledger, &first.claim);
     assert!(seen(&mut ledger, 1, 1).is_some() && ledger.nonces().contains("n"));

@@ -6,18 +6,18 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use policies::permissions::OpenAsk;
+use policies::permissions::OpenPermissionRequest;
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::io::Errno;
 
-use super::error::StoreError;
+use super::error::PermissionStoreError;
+use crate::atomic_file::AtomicFile;
 use crate::error::SpoolError;
-use crate::fresh::Fresh;
-use crate::places::make_dir;
+use crate::paths::make_dir;
 
 /// Returns the paths of a permission request, one for each of its domains. The directories need not
 /// exist.
-pub(super) fn paths(drafts: &Path, ask: &OpenAsk) -> Vec<PathBuf> {
+pub(super) fn paths(drafts: &Path, ask: &OpenPermissionRequest) -> Vec<PathBuf> {
     let top = drafts.join("permissions");
     let name = format!("{}.json", ask.id);
     match &ask.domains {
@@ -27,18 +27,22 @@ pub(super) fn paths(drafts: &Path, ask: &OpenAsk) -> Vec<PathBuf> {
 }
 
 /// Returns whether all files still exist.
-pub(super) fn are_there(paths: &[PathBuf]) -> bool {
+pub(super) fn all_exist(paths: &[PathBuf]) -> bool {
     let is_file = |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_file());
     paths.iter().all(is_file)
 }
 
 /// Writes the files. Other users write into the drafts directory, so no link below it is followed.
-pub(super) fn place(drafts: &Path, paths: &[PathBuf], bytes: &[u8]) -> Result<(), StoreError> {
+pub(super) fn write_files(
+    drafts: &Path,
+    paths: &[PathBuf],
+    bytes: &[u8],
+) -> Result<(), PermissionStoreError> {
     make_dir(drafts, 0o755)?;
     for path in paths {
         let placed = directory_of(drafts, path).and_then(|directory| {
             let name = path.file_name().unwrap_or_default();
-            let mut fresh = Fresh::within(directory, name, 0o644)?;
+            let mut fresh = AtomicFile::create_in(directory, name, 0o644)?;
             fresh.write(bytes)?;
             fresh.place()
         });

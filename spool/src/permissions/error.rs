@@ -3,16 +3,16 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use policies::permissions::Refused;
+use policies::permissions::PermissionError;
 
 use crate::error::SpoolError;
-use crate::want::Want;
+use crate::shortage::Shortage;
 
 /// The reason why an operation was not done.
 #[derive(Debug)]
-pub enum StoreError {
+pub enum PermissionStoreError {
     /// The rules of permissions refused it.
-    Refused(Refused),
+    Refused(PermissionError),
     /// An I/O error.
     Disk(SpoolError),
     /// The trail contains a line that was not written by this program.
@@ -25,13 +25,13 @@ pub enum StoreError {
         why: String,
     },
     /// A write failed, so the contents of the disk are unknown until the trail is opened again.
-    Doubtful {
+    Uncertain {
         /// The file.
         path: PathBuf,
     },
 }
 
-impl StoreError {
+impl PermissionStoreError {
     /// Returns whether the rules refused the operation, as opposed to a failure of the store.
     #[must_use]
     pub fn is_refusal(&self) -> bool {
@@ -40,9 +40,9 @@ impl StoreError {
 
     /// Returns the shortage behind this error, if waiting can end it.
     #[must_use]
-    pub fn want(&self) -> Option<Want> {
+    pub fn shortage(&self) -> Option<Shortage> {
         match self {
-            Self::Disk(error) => error.want(),
+            Self::Disk(error) => error.shortage(),
             _ => None,
         }
     }
@@ -61,19 +61,19 @@ impl StoreError {
     }
 }
 
-impl From<Refused> for StoreError {
-    fn from(refused: Refused) -> Self {
+impl From<PermissionError> for PermissionStoreError {
+    fn from(refused: PermissionError) -> Self {
         Self::Refused(refused)
     }
 }
 
-impl From<SpoolError> for StoreError {
+impl From<SpoolError> for PermissionStoreError {
     fn from(error: SpoolError) -> Self {
         Self::Disk(error)
     }
 }
 
-impl fmt::Display for StoreError {
+impl fmt::Display for PermissionStoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(refused) => refused.fmt(f),
@@ -81,7 +81,7 @@ impl fmt::Display for StoreError {
             Self::Damaged { path, offset, why } => {
                 write!(f, "{}: byte {offset}: permissions are suspended: {why}", path.display())
             }
-            Self::Doubtful { path } => write!(
+            Self::Uncertain { path } => write!(
                 f,
                 "{}: an earlier write failed; permissions are suspended; help: check the disk, \
                  then restart the daemon",
@@ -91,4 +91,4 @@ impl fmt::Display for StoreError {
     }
 }
 
-impl std::error::Error for StoreError {}
+impl std::error::Error for PermissionStoreError {}

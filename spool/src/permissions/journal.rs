@@ -10,59 +10,61 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use policies::permissions::{Author, Change, Entry, Moment, Register};
+use policies::permissions::{
+    Author, OperationContext, PermissionChange, PermissionIndex, TrailEntry,
+};
 use rustix::fs::{FlockOperation, flock, fstat, stat};
 use rustix::io::Errno;
 
-use super::error::StoreError;
-use super::line::{self, Head, LINE_BYTES_MAX, Line, Sum};
-use super::written::{Written, remove_if_there};
-use crate::durable;
-use crate::lock::{Hold, hold};
-use crate::places::make_dir;
+use super::error::PermissionStoreError;
+use super::line::{self, LINE_BYTES_MAX, TrailChecksum, TrailFileHeader, TrailLine};
+use super::trail_writer::{TrailWriter, remove_if_exists};
+use crate::lock::{LockMode, lock_file};
+use crate::paths::make_dir;
+use crate::sync;
 
 /// A position in the trail, and the checksum there.
-pub(super) type Kept = crate::ledger::Head;
+pub(super) type TrailHead = crate::ledger::LedgerHead;
 
 /// A new file is started when the trail has this many times the lines it began with.
 const GROWTH: u64 = 3;
 /// The lines below which no new file is started.
-const LINES_AT_LEAST: u64 = 10_000;
+const LINES_MIN: u64 = 10_000;
 
 /// The open trail.
-pub(super) struct Journal {
+pub(super) struct PermissionTrail {
     pub(super) directory: PathBuf,
     pub(super) path: PathBuf,
     /// The path of the head file, outside the directory.
     pub(super) head_path: PathBuf,
     /// The head that must be reached while the trail is read for the first time.
-    pub(super) due: Option<Kept>,
+    pub(super) due: Option<TrailHead>,
     lock: File,
     pub(super) file: File,
     /// The length that was read, to the end of the last whole line.
     pub(super) read_to: u64,
-    pub(super) sum: Sum,
-    pub(super) head: Option<Head>,
+    pub(super) sum: TrailChecksum,
+    pub(super) head: Option<TrailFileHeader>,
     /// The lines that were read.
     lines: u64,
     /// The lines that the file began with.
     began_with: u64,
-    register: Register,
-    state: State,
+    register: PermissionIndex,
+    state: TrailState,
 }
 
 /// The state of the open trail.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum TrailState {
     Sound,
     /// The last line announces the next file.
     Sealed,
     /// A write failed, so the contents of the disk are unknown.
-    Doubtful,
+    Uncertain,
 }
 
-impl Journal {
-    pub(super) fn open(directory: &Path) -> Result<Self, StoreError> {
+impl PermissionTrail {
+    pub(super) fn open(directory: &Path) -> Result<Self, PermissionStoreError> {
         let directory = make_dir(directory, 0o700)?;
         let lock_path = directory.join("lock");
         let opened = OpenOptions::new()
@@ -71,7 +73,7 @@ impl Journal {
             .truncate(false)
             .mode(0o600)
             .open(&lock_path);
-        let lock = opened.map_err(StoreError::disk(&lock_path, "open"))?;
+        let lock = opened.map_err(PermissionStoreError::disk(&lock_path, "open"))?;
         let path = directory.join("trail.jsonl");
         let name = directory.file_name().unwrap_or_default().to_string_lossy();
         let head_path = directory.with_file_name(format!("{name}.head"));
@@ -79,10 +81,10 @@ impl Journal {
         let had_head = head_path.exists();
         if !path.exists() {
             if had_head {
-                return Err(lost(&path, 0, &head_path));
+                return Err(outdated_error(&path, 0, &head_path));
             }
-            let begin = || begin(&directory, &path);
-            locked(&lock, &lock_path, Hold::Exclusive, begin)?;
+            let begin = || create(&directory, &path);
+            locked(&lock, &lock_path, LockMode::Exclusive, begin)?;
         }
         let file = open_file(&path)?;
         let mut journal = Self {
@@ -93,28 +95,28 @@ impl Journal {
             lock,
             file,
             read_to: 0,
-            sum: Sum::default(),
+            sum: TrailChecksum::default(),
             head: None,
             lines: 0,
             began_with: 0,
-            register: Register::default(),
-            state: State::Sound,
+            register: PermissionIndex::default(),
+            state: TrailState::Sound,
         };
-        journal.hold(Hold::Exclusive)?;
-        let settled = journal.settle_head();
+        journal.hold(LockMode::Exclusive)?;
+        let settled = journal.check_head();
         journal.release()?;
         settled.map(|()| journal)
     }
 
     /// Returns the current permissions. This is one system call if nothing was written since.
-    pub(super) fn look(&mut self) -> Result<&Register, StoreError> {
-        self.insist_on_certainty()?;
-        let stat = fstat(&self.file).map_err(StoreError::errno(&self.path, "stat"))?;
-        if stat.st_nlink == 0 && self.state == State::Sound {
-            return Err(self.taken_away(&self.path));
+    pub(super) fn refresh(&mut self) -> Result<&PermissionIndex, PermissionStoreError> {
+        self.check_certain()?;
+        let stat = fstat(&self.file).map_err(PermissionStoreError::errno(&self.path, "stat"))?;
+        if stat.st_nlink == 0 && self.state == TrailState::Sound {
+            return Err(self.replaced_error(&self.path));
         }
         if u64::try_from(stat.st_size).ok() != Some(self.read_to) {
-            self.hold(Hold::Shared)?;
+            self.hold(LockMode::Shared)?;
             let read = self.read_on();
             self.release()?;
             read?;
@@ -124,41 +126,41 @@ impl Journal {
 
     /// Checks that the paths still lead to the open files. A trail that was removed or restored
     /// from a copy grows elsewhere, under another lock.
-    pub(super) fn insist_on_place(&self) -> Result<(), StoreError> {
+    pub(super) fn check_paths(&self) -> Result<(), PermissionStoreError> {
         for (file, path) in
             [(&self.lock, self.directory.join("lock")), (&self.file, self.path.clone())]
         {
-            let open = fstat(file).map_err(StoreError::errno(&path, "stat"))?;
+            let open = fstat(file).map_err(PermissionStoreError::errno(&path, "stat"))?;
             let named = match stat(&path) {
-                Err(Errno::NOENT) => return Err(self.taken_away(&path)),
-                named => named.map_err(StoreError::errno(&path, "stat"))?,
+                Err(Errno::NOENT) => return Err(self.replaced_error(&path)),
+                named => named.map_err(PermissionStoreError::errno(&path, "stat"))?,
             };
             if (open.st_dev, open.st_ino) != (named.st_dev, named.st_ino) {
-                return Err(self.taken_away(&path));
+                return Err(self.replaced_error(&path));
             }
         }
         Ok(())
     }
 
-    fn taken_away(&self, path: &Path) -> StoreError {
+    fn replaced_error(&self, path: &Path) -> PermissionStoreError {
         let why = "the file was removed or replaced; help: restart the daemon".to_owned();
-        StoreError::Damaged { path: path.to_owned(), offset: 0, why }
+        PermissionStoreError::Damaged { path: path.to_owned(), offset: 0, why }
     }
 
     /// Returns the permissions as of the last read.
-    pub(super) fn register(&self) -> &Register {
+    pub(super) fn register(&self) -> &PermissionIndex {
         &self.register
     }
 
     /// Calls `act` with every line read, while no other process writes.
-    pub(super) fn alone<T>(
+    pub(super) fn with_exclusive_lock<T>(
         &mut self,
-        act: impl FnOnce(&mut Self) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        self.insist_on_certainty()?;
-        self.hold(Hold::Exclusive)?;
+        act: impl FnOnce(&mut Self) -> Result<T, PermissionStoreError>,
+    ) -> Result<T, PermissionStoreError> {
+        self.check_certain()?;
+        self.hold(LockMode::Exclusive)?;
         // Continue with the new file first, if the trail was restarted meanwhile.
-        let read = self.read_on().and_then(|()| self.insist_on_place());
+        let read = self.read_on().and_then(|()| self.check_paths());
         let done = read.and_then(|()| self.cut_off_tail()).and_then(|()| act(self));
         let released = self.release();
         let done = done?;
@@ -166,24 +168,24 @@ impl Journal {
     }
 
     /// Appends a change; durable when this returns. The caller must hold the exclusive lock.
-    pub(super) fn keep(
+    pub(super) fn append_change(
         &mut self,
-        change: Change,
-        moment: &Moment,
+        change: PermissionChange,
+        moment: &OperationContext,
         by: Author,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), PermissionStoreError> {
         let number = self.register.number().saturating_add(1);
         let (at, traceparent) = (moment.now, moment.traceparent);
-        let entry = Entry { number, at, traceparent, by, change };
-        let line = Line::Entry(Box::new(entry));
+        let entry = TrailEntry { number, at, traceparent, by, change };
+        let line = TrailLine::Entry(Box::new(entry));
         self.append(&line)?;
-        let Line::Entry(entry) = line else { return Ok(()) };
+        let TrailLine::Entry(entry) = line else { return Ok(()) };
         if let Err(error) = self.register.apply(*entry) {
-            self.state = State::Doubtful;
+            self.state = TrailState::Uncertain;
             return Err(error.into());
         }
-        if self.lines > LINES_AT_LEAST.max(self.began_with.saturating_mul(GROWTH))
-            && let Err(error) = self.begin_anew(moment)
+        if self.lines > LINES_MIN.max(self.began_with.saturating_mul(GROWTH))
+            && let Err(error) = self.start_new_file(moment)
         {
             // The change itself is kept.
             tracing::warn!("{error}");
@@ -191,27 +193,28 @@ impl Journal {
         Ok(())
     }
 
-    fn append(&mut self, line: &Line) -> Result<(), StoreError> {
+    fn append(&mut self, line: &TrailLine) -> Result<(), PermissionStoreError> {
         let mut bytes = Vec::new();
-        let sum = line::write(line, self.sum, &mut bytes)
-            .map_err(|error| StoreError::disk(&self.path, "write a line")(error.into()))?;
+        let sum = line::write(line, self.sum, &mut bytes).map_err(|error| {
+            PermissionStoreError::disk(&self.path, "write a line")(error.into())
+        })?;
         if bytes.len() > LINE_BYTES_MAX {
             let why = "the change is larger than 1 MiB";
-            return Err(policies::permissions::Refused::Full(why).into());
+            return Err(policies::permissions::PermissionError::Full(why).into());
         }
         if let Err(error) = self.file.write_all(&bytes) {
             if self.file.set_len(self.read_to).is_err() {
-                self.state = State::Doubtful;
+                self.state = TrailState::Uncertain;
             }
-            return Err(StoreError::disk(&self.path, "append a change")(error));
+            return Err(PermissionStoreError::disk(&self.path, "append a change")(error));
         }
         if let Err(error) = self.file.sync_data() {
             // The state of the kernel's pages is unknown, and a second sync cannot determine it.
-            self.state = State::Doubtful;
+            self.state = TrailState::Uncertain;
             if let Err(cut) = self.file.set_len(self.read_to) {
                 tracing::warn!("{}: truncate an unsaved change: {cut}", self.path.display());
             }
-            return Err(StoreError::disk(&self.path, "sync a change")(error));
+            return Err(PermissionStoreError::disk(&self.path, "sync a change")(error));
         }
         self.read_to += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.sum = sum;
@@ -219,32 +222,32 @@ impl Journal {
         self.note_head()
     }
 
-    pub(super) fn read_on(&mut self) -> Result<(), StoreError> {
+    pub(super) fn read_on(&mut self) -> Result<(), PermissionStoreError> {
         loop {
             self.read_lines()?;
-            if self.state != State::Sealed {
+            if self.state != TrailState::Sealed {
                 return Ok(());
             }
-            self.state = State::Sound;
+            self.state = TrailState::Sound;
             let next = open_file(&self.path)?;
             let stat = |file: &File| {
                 file.metadata()
                     .map(|it| (it.dev(), it.ino()))
-                    .map_err(StoreError::disk(&self.path, "stat"))
+                    .map_err(PermissionStoreError::disk(&self.path, "stat"))
             };
             if stat(&next)? == stat(&self.file)? {
                 // The writer died before the next file was in place, so this file continues.
                 return Ok(());
             }
             self.file = next;
-            (self.read_to, self.sum, self.head) = (0, Sum::default(), None);
+            (self.read_to, self.sum, self.head) = (0, TrailChecksum::default(), None);
             (self.lines, self.began_with) = (0, 0);
-            self.register = Register::default();
+            self.register = PermissionIndex::default();
         }
     }
 
-    fn read_lines(&mut self) -> Result<(), StoreError> {
-        let failed = |act| StoreError::disk(&self.path, act);
+    fn read_lines(&mut self) -> Result<(), PermissionStoreError> {
+        let failed = |act| PermissionStoreError::disk(&self.path, act);
         let length = self.file.metadata().map_err(failed("stat"))?.len();
         if length < self.read_to {
             return Err(self.damaged("the file is shorter than before".to_owned()));
@@ -257,78 +260,91 @@ impl Journal {
             text.clear();
             let most = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
             let mut bounded = reader.by_ref().take(most + 1);
-            bounded.read_until(b'\n', &mut text).map_err(StoreError::disk(&self.path, "read"))?;
+            bounded
+                .read_until(b'\n', &mut text)
+                .map_err(PermissionStoreError::disk(&self.path, "read"))?;
             if text.len() > LINE_BYTES_MAX {
                 return Err(self.damaged(format!("the line is longer than {LINE_BYTES_MAX} bytes")));
             }
             let Some(whole) = text.strip_suffix(b"\n") else { return Ok(()) };
             let (line, sum) = line::read(whole, self.sum).map_err(|why| self.damaged(why))?;
-            self.take_in(line)?;
+            self.apply_line(line)?;
             self.read_to += u64::try_from(text.len()).unwrap_or(u64::MAX);
             self.sum = sum;
             self.lines += 1;
-            if self.due == Some(self.here()) {
+            if self.due == Some(self.position()) {
                 self.due = None;
             }
         }
     }
 
-    fn take_in(&mut self, line: Line) -> Result<(), StoreError> {
+    fn apply_line(&mut self, line: TrailLine) -> Result<(), PermissionStoreError> {
         match (line, &self.head) {
-            (Line::Begun(head), None) if head.is_ours() => {
-                self.register = Register::after(head.after);
+            (TrailLine::Begun(head), None) if head.is_ours() => {
+                self.register = PermissionIndex::after(head.after);
                 self.head = Some(head);
                 Ok(())
             }
-            (Line::Entry(entry), Some(_)) => {
-                let kept = matches!(entry.change, Change::Kept { .. });
+            (TrailLine::Entry(entry), Some(_)) => {
+                let kept = matches!(entry.change, PermissionChange::Kept { .. });
                 let applied = self.register.apply(*entry);
                 applied.map_err(|error| self.damaged(error.to_string()))?;
                 // The initial entries of the file, with the permission requests above them.
                 self.began_with = if kept { self.lines } else { self.began_with };
                 Ok(())
             }
-            (Line::Sealed(_), Some(_)) => {
-                self.state = State::Sealed;
+            (TrailLine::Sealed(_), Some(_)) => {
+                self.state = TrailState::Sealed;
                 Ok(())
             }
             _ => Err(self.damaged("a line of this kind is not allowed here".to_owned())),
         }
     }
 
-    fn cut_off_tail(&mut self) -> Result<(), StoreError> {
-        let length = self.file.metadata().map_err(StoreError::disk(&self.path, "stat"))?.len();
+    fn cut_off_tail(&mut self) -> Result<(), PermissionStoreError> {
+        let length =
+            self.file.metadata().map_err(PermissionStoreError::disk(&self.path, "stat"))?.len();
         if length > self.read_to {
             // The append never ended, so it was never acknowledged.
             let cut = self.file.set_len(self.read_to);
-            cut.map_err(StoreError::disk(&self.path, "truncate an unfinished line"))?;
+            cut.map_err(PermissionStoreError::disk(&self.path, "truncate an unfinished line"))?;
         }
         Ok(())
     }
 
     /// Starts a new trail file with the current permissions. The old file is kept under another
     /// name.
-    pub(super) fn begin_anew(&mut self, moment: &Moment) -> Result<(), StoreError> {
+    pub(super) fn start_new_file(
+        &mut self,
+        moment: &OperationContext,
+    ) -> Result<(), PermissionStoreError> {
         let generation = self.head.as_ref().map_or(0, |head| head.generation);
         let next = self.directory.join(".next");
-        remove_if_there(&next)?;
-        let mut written = Written::begin(&next, generation + 1, self.register.number())?;
+        remove_if_exists(&next)?;
+        let mut written = TrailWriter::begin(&next, generation + 1, self.register.number())?;
         let mut number = self.register.number();
-        for change in self.register.kept(moment.now) {
+        for change in self.register.snapshot(moment.now) {
             number = number.saturating_add(1);
             let (at, traceparent) = (moment.now, moment.traceparent);
             let by = Author::Program("toolexec".to_owned());
-            written.add(&Line::Entry(Box::new(Entry { number, at, traceparent, by, change })))?;
+            written.add(&TrailLine::Entry(Box::new(TrailEntry {
+                number,
+                at,
+                traceparent,
+                by,
+                change,
+            })))?;
         }
-        written.end()?;
+        written.finish()?;
         let old = self.directory.join(format!("trail-{generation:08}.jsonl"));
-        remove_if_there(&old)?;
+        remove_if_exists(&old)?;
         // From here on, readers of the old file look for the new one.
-        self.append(&Line::Sealed(generation + 1))?;
-        fs::hard_link(&self.path, &old).map_err(StoreError::disk(&old, "keep the old trail"))?;
-        durable::rename_over(&next, &self.path)
-            .map_err(StoreError::disk(&self.path, "rename into place"))?;
-        self.state = State::Sealed;
+        self.append(&TrailLine::Sealed(generation + 1))?;
+        fs::hard_link(&self.path, &old)
+            .map_err(PermissionStoreError::disk(&old, "keep the old trail"))?;
+        sync::rename_over(&next, &self.path)
+            .map_err(PermissionStoreError::disk(&self.path, "rename into place"))?;
+        self.state = TrailState::Sealed;
         self.read_on()?;
         self.make_head()
     }
@@ -342,64 +358,67 @@ impl Journal {
         &self.path
     }
 
-    fn hold(&self, kind: Hold) -> Result<(), StoreError> {
+    fn hold(&self, kind: LockMode) -> Result<(), PermissionStoreError> {
         let path = self.directory.join("lock");
-        hold(&self.lock, kind).map_err(StoreError::errno(&path, "lock"))
+        lock_file(&self.lock, kind).map_err(PermissionStoreError::errno(&path, "lock"))
     }
 
-    fn release(&self) -> Result<(), StoreError> {
+    fn release(&self) -> Result<(), PermissionStoreError> {
         let path = self.directory.join("lock");
-        flock(&self.lock, FlockOperation::Unlock).map_err(StoreError::errno(&path, "unlock"))
+        flock(&self.lock, FlockOperation::Unlock)
+            .map_err(PermissionStoreError::errno(&path, "unlock"))
     }
 
-    fn insist_on_certainty(&self) -> Result<(), StoreError> {
+    fn check_certain(&self) -> Result<(), PermissionStoreError> {
         match self.state {
-            State::Doubtful => Err(StoreError::Doubtful { path: self.path.clone() }),
-            State::Sound | State::Sealed => Ok(()),
+            TrailState::Uncertain => {
+                Err(PermissionStoreError::Uncertain { path: self.path.clone() })
+            }
+            TrailState::Sound | TrailState::Sealed => Ok(()),
         }
     }
 
-    fn damaged(&self, why: String) -> StoreError {
+    fn damaged(&self, why: String) -> PermissionStoreError {
         let why = format!("{why}; help: restore the newest copy of the trail");
-        StoreError::Damaged { path: self.path.clone(), offset: self.read_to, why }
+        PermissionStoreError::Damaged { path: self.path.clone(), offset: self.read_to, why }
     }
 }
 
-fn begin(directory: &Path, path: &Path) -> Result<(), StoreError> {
+fn create(directory: &Path, path: &Path) -> Result<(), PermissionStoreError> {
     if path.exists() {
         return Ok(());
     }
     let next = directory.join(".next");
-    remove_if_there(&next)?;
-    Written::begin(&next, 0, 0)?.end()?;
-    durable::rename_new(&next, path).map_err(StoreError::disk(path, "rename into place"))?;
-    durable::sync_dir(directory).map_err(StoreError::disk(directory, "sync"))
+    remove_if_exists(&next)?;
+    TrailWriter::begin(&next, 0, 0)?.finish()?;
+    sync::rename_new(&next, path).map_err(PermissionStoreError::disk(path, "rename into place"))?;
+    sync::sync_dir(directory).map_err(PermissionStoreError::disk(directory, "sync"))
 }
 
 fn locked<T>(
     lock: &File,
     path: &Path,
-    kind: Hold,
-    act: impl FnOnce() -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    hold(lock, kind).map_err(StoreError::errno(path, "lock"))?;
+    kind: LockMode,
+    act: impl FnOnce() -> Result<T, PermissionStoreError>,
+) -> Result<T, PermissionStoreError> {
+    lock_file(lock, kind).map_err(PermissionStoreError::errno(path, "lock"))?;
     let done = act();
-    flock(lock, FlockOperation::Unlock).map_err(StoreError::errno(path, "unlock"))?;
+    flock(lock, FlockOperation::Unlock).map_err(PermissionStoreError::errno(path, "unlock"))?;
     done
 }
 
 /// The error for a trail that is shorter than its head, or a different one: revocations or uses may
 /// be missing.
-pub(super) fn lost(path: &Path, offset: u64, head: &Path) -> StoreError {
+pub(super) fn outdated_error(path: &Path, offset: u64, head: &Path) -> PermissionStoreError {
     let why = format!(
         "the trail was removed, cut, or is an older copy; help: restore its newest copy; if that \
          is lost, remove {}: permissions revoked or used up since then may count again",
         head.display()
     );
-    StoreError::Damaged { path: path.to_owned(), offset, why }
+    PermissionStoreError::Damaged { path: path.to_owned(), offset, why }
 }
 
-fn open_file(path: &Path) -> Result<File, StoreError> {
+fn open_file(path: &Path) -> Result<File, PermissionStoreError> {
     let opened = OpenOptions::new().read(true).append(true).open(path);
-    opened.map_err(StoreError::disk(path, "open"))
+    opened.map_err(PermissionStoreError::disk(path, "open"))
 }

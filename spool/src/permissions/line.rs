@@ -2,7 +2,7 @@
 //! the previous checksum, every line above it. A line with a wrong checksum must never be accepted.
 
 use model::Sha256;
-use policies::permissions::Entry;
+use policies::permissions::TrailEntry;
 use serde::{Deserialize, Serialize};
 
 /// The most bytes of a line.
@@ -13,15 +13,15 @@ const VERSION: u32 = 1;
 
 /// The checksum of a line and of all lines above it: half of a SHA-256.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Sum([u8; SUM_DIGITS / 2]);
+pub(super) struct TrailChecksum([u8; SUM_DIGITS / 2]);
 
-impl From<Sum> for crate::ledger::Sum {
-    fn from(sum: Sum) -> Self {
+impl From<TrailChecksum> for crate::ledger::LineChecksum {
+    fn from(sum: TrailChecksum) -> Self {
         Self::of(sum.0)
     }
 }
 
-impl Sum {
+impl TrailChecksum {
     fn then(self, json: &[u8]) -> Self {
         let mut stream = model::Sha256Stream::new();
         stream.update(&self.0);
@@ -47,11 +47,11 @@ impl Sum {
 /// The content of a line.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub(super) enum Line {
+pub(super) enum TrailLine {
     /// The first line of a file.
-    Begun(Head),
+    Begun(TrailFileHeader),
     /// A change.
-    Entry(Box<Entry>),
+    Entry(Box<TrailEntry>),
     /// The last line of a file: the next file is about to take its name.
     Sealed(u64),
 }
@@ -59,7 +59,7 @@ pub(super) enum Line {
 /// The identification of a trail file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Head {
+pub(super) struct TrailFileHeader {
     journal: String,
     version: u32,
     /// The number of earlier files of this trail.
@@ -68,7 +68,7 @@ pub(super) struct Head {
     pub(super) after: u64,
 }
 
-impl Head {
+impl TrailFileHeader {
     pub(super) fn new(generation: u64, after: u64) -> Self {
         Self { journal: JOURNAL.to_owned(), version: VERSION, generation, after }
     }
@@ -79,7 +79,11 @@ impl Head {
 }
 
 /// Appends a line with its line feed, and returns the checksum for the next one.
-pub(super) fn write(line: &Line, before: Sum, to: &mut Vec<u8>) -> Result<Sum, serde_json::Error> {
+pub(super) fn write(
+    line: &TrailLine,
+    before: TrailChecksum,
+    to: &mut Vec<u8>,
+) -> Result<TrailChecksum, serde_json::Error> {
     let json = serde_json::to_vec(line)?;
     let sum = before.then(&json);
     sum.write(to);
@@ -90,7 +94,10 @@ pub(super) fn write(line: &Line, before: Sum, to: &mut Vec<u8>) -> Result<Sum, s
 }
 
 /// Parses a line without its line feed.
-pub(super) fn read(text: &[u8], before: Sum) -> Result<(Line, Sum), String> {
+pub(super) fn read(
+    text: &[u8],
+    before: TrailChecksum,
+) -> Result<(TrailLine, TrailChecksum), String> {
     let (head, json) = text.split_at_checked(SUM_DIGITS + 1).ok_or("the line is too short")?;
     let sum = before.then(json);
     let mut expected = Vec::with_capacity(SUM_DIGITS + 1);

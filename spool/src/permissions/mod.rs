@@ -3,69 +3,71 @@
 //! before it is reported, and a change that is not on the disk is never an approval.
 
 mod drafts;
-mod dropped;
 mod error;
 mod journal;
 mod line;
+mod submitted_answer;
 mod trail_head;
-mod written;
+mod trail_writer;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use policies::permissions::{
-    Accepted, AskFile, CONTRACT, Calls, Change, Contract, Domains, Finding, GrantId, Lodged,
-    Lodging, Moment, PermissionManager, Refused, Register, Source, Terms, ToolName, Traceparent,
+    AcceptedAnswer, CONTRACT, Contract, Domains, FiledRequest, GrantId, OperationContext,
+    PermissionCalls, PermissionChange, PermissionError, PermissionIndex, PermissionManager,
+    PermissionRequestFile, PermissionSource, PermissionTerms, RequestPlan, ToolFinding, ToolName,
+    Traceparent,
 };
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::error::SpoolError;
-pub use dropped::{AnswerFate, DroppedAnswer};
-pub use error::StoreError;
-use journal::Journal;
+pub use error::PermissionStoreError;
+use journal::PermissionTrail;
+pub use submitted_answer::{AnswerDecision, SubmittedAnswer};
 
 /// Permissions that survive restarts and crashes.
-pub struct Durable {
-    journal: Journal,
-    terms: Terms,
+pub struct PermissionStore {
+    journal: PermissionTrail,
+    terms: PermissionTerms,
 }
 
 /// A permission request that was filed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Filed {
+pub enum FilingOutcome {
     /// Filed now.
-    New(Lodged, Vec<PathBuf>),
+    New(FiledRequest, Vec<PathBuf>),
     /// Filed before: the same request is still waiting for its answer.
-    Waiting(Lodged, Vec<PathBuf>),
+    Waiting(FiledRequest, Vec<PathBuf>),
 }
 
-impl Filed {
+impl FilingOutcome {
     /// Returns the permission request and its files.
     #[must_use]
-    pub fn parts(&self) -> (&Lodged, &[PathBuf]) {
+    pub fn parts(&self) -> (&FiledRequest, &[PathBuf]) {
         match self {
             Self::New(lodged, paths) | Self::Waiting(lodged, paths) => (lodged, paths),
         }
     }
 }
 
-impl Durable {
+impl PermissionStore {
     /// Opens the permissions of a directory. Creates the directory if it does not exist.
     ///
     /// # Errors
     /// An I/O error, or a damaged trail. Nothing is permitted then.
-    pub fn open(directory: &Path, terms: Terms) -> Result<Self, StoreError> {
-        Ok(Self { journal: Journal::open(directory)?, terms })
+    pub fn open(directory: &Path, terms: PermissionTerms) -> Result<Self, PermissionStoreError> {
+        Ok(Self { journal: PermissionTrail::open(directory)?, terms })
     }
 
     /// Returns the current permissions.
     ///
     /// # Errors
     /// Changes since the last read cannot be read.
-    pub fn register(&mut self) -> Result<&Register, StoreError> {
-        self.journal.look()?;
-        self.journal.insist_on_place()?;
+    pub fn register(&mut self) -> Result<&PermissionIndex, PermissionStoreError> {
+        self.journal.refresh()?;
+        self.journal.check_paths()?;
         Ok(self.journal.register())
     }
 
@@ -75,15 +77,15 @@ impl Durable {
     /// The trail cannot be read.
     pub fn look_up(
         &mut self,
-        source: &Source,
-        calls: &Calls,
-        moment: &Moment,
-    ) -> Result<Finding, StoreError> {
+        source: &PermissionSource,
+        calls: &PermissionCalls,
+        moment: &OperationContext,
+    ) -> Result<ToolFinding, PermissionStoreError> {
         let found = self.explain(source, calls, moment)?;
         // A single denied call denies them all. A request without any tool is not approved either.
-        let blocked = found.values().find(|found| !matches!(found, Finding::Granted(_)));
+        let blocked = found.values().find(|found| !matches!(found, ToolFinding::Granted(_)));
         let found = blocked.or(found.values().next()).copied();
-        Ok(found.unwrap_or(Finding::Missing))
+        Ok(found.unwrap_or(ToolFinding::Missing))
     }
 
     /// Files a permission request below `drafts`. An open request is not filed twice, unless its
@@ -93,38 +95,49 @@ impl Durable {
     /// None of it can be requested, or an I/O error.
     pub fn file_request(
         &mut self,
-        source: &Source,
-        calls: &Calls,
-        moment: &Moment,
+        source: &PermissionSource,
+        calls: &PermissionCalls,
+        moment: &OperationContext,
         drafts: &Path,
-    ) -> Result<Filed, StoreError> {
+    ) -> Result<FilingOutcome, PermissionStoreError> {
         let (nonce, terms) = (random_nonce()?, self.terms.clone());
-        self.journal.alone(|journal| {
+        self.journal.with_exclusive_lock(|journal| {
             let mut gone = None;
-            let asked = match journal.register().plan_lodging(source, calls, moment.now)? {
-                Lodging::Asked(ask) => {
+            let asked = match journal.register().plan_request(source, calls, moment.now)? {
+                RequestPlan::AlreadyOpen(ask) => {
                     let paths = drafts::paths(drafts, ask);
-                    if drafts::are_there(&paths) {
-                        return Ok(Filed::Waiting(Lodged { ask: ask.clone(), file: None }, paths));
+                    if drafts::all_exist(&paths) {
+                        return Ok(FilingOutcome::Waiting(
+                            FiledRequest { ask: ask.clone(), file: None },
+                            paths,
+                        ));
                     }
                     gone = Some(ask.id.clone());
                     calls.only(|tool| ask.tools.iter().any(|it| it.tool == *tool))
                 }
-                Lodging::New(calls) => calls,
+                RequestPlan::New(calls) => calls,
             };
             if let Some(request) = gone {
-                journal.keep(Change::Withdrawn { request }, moment, moment.by.clone())?;
+                journal.append_change(
+                    PermissionChange::Withdrawn { request },
+                    moment,
+                    moment.by.clone(),
+                )?;
             }
-            let (ask, bytes) = AskFile::build(source, &asked, &terms, moment, nonce);
+            let (ask, bytes) = PermissionRequestFile::build(source, &asked, &terms, moment, nonce);
             let paths = drafts::paths(drafts, &ask);
-            journal.keep(Change::Lodged(ask.clone()), moment, moment.by.clone())?;
-            if let Err(error) = drafts::place(drafts, &paths, &bytes) {
+            journal.append_change(
+                PermissionChange::Lodged(ask.clone()),
+                moment,
+                moment.by.clone(),
+            )?;
+            if let Err(error) = drafts::write_files(drafts, &paths, &bytes) {
                 // The request cannot be answered without its file, so it is withdrawn.
-                let withdrawn = Change::Withdrawn { request: ask.id };
-                journal.keep(withdrawn, moment, moment.by.clone())?;
+                let withdrawn = PermissionChange::Withdrawn { request: ask.id };
+                journal.append_change(withdrawn, moment, moment.by.clone())?;
                 return Err(error);
             }
-            Ok(Filed::New(Lodged { ask, file: Some(bytes) }, paths))
+            Ok(FilingOutcome::New(FiledRequest { ask, file: Some(bytes) }, paths))
         })
     }
 
@@ -132,9 +145,13 @@ impl Durable {
     ///
     /// # Errors
     /// The grant does not exist, or an I/O error.
-    pub fn revoke_grant(&mut self, id: GrantId, moment: &Moment) -> Result<Change, StoreError> {
+    pub fn revoke_grant(
+        &mut self,
+        id: GrantId,
+        moment: &OperationContext,
+    ) -> Result<PermissionChange, PermissionStoreError> {
         self.change(moment, |register| {
-            let (source, tool) = register.holder_of(id)?;
+            let (source, tool) = register.owner_of(id)?;
             register.plan_revocation(&source, &tool, Some(id))
         })
     }
@@ -146,13 +163,16 @@ impl Durable {
     /// A call is not permitted, or an I/O error. Nothing may be begun then.
     pub fn spend_with_entry(
         &mut self,
-        source: &Source,
-        calls: &Calls,
-        moment: &Moment,
-    ) -> Result<Change, StoreError> {
+        source: &PermissionSource,
+        calls: &PermissionCalls,
+        moment: &OperationContext,
+    ) -> Result<PermissionChange, PermissionStoreError> {
         self.change(moment, |register| {
             let spent = register.plan_spending(source, calls, moment.now)?;
-            Ok(spent.unwrap_or_else(|| Change::Spent { source: source.clone(), uses: Vec::new() }))
+            Ok(spent.unwrap_or_else(|| PermissionChange::Spent {
+                source: source.clone(),
+                uses: Vec::new(),
+            }))
         })
     }
 
@@ -163,16 +183,16 @@ impl Durable {
     pub fn cleanup_idle(
         &mut self,
         idle_sec: u64,
-        moment: &Moment,
-    ) -> Result<Vec<Change>, StoreError> {
+        moment: &OperationContext,
+    ) -> Result<Vec<PermissionChange>, PermissionStoreError> {
         // Check without the lock first: there is rarely an idle workflow.
         if self.register()?.plan_idle_cleanup(idle_sec, moment.now).is_empty() {
             return Ok(Vec::new());
         }
-        self.journal.alone(|journal| {
+        self.journal.with_exclusive_lock(|journal| {
             let changes = journal.register().plan_idle_cleanup(idle_sec, moment.now);
             for change in &changes {
-                journal.keep(change.clone(), moment, moment.by.clone())?;
+                journal.append_change(change.clone(), moment, moment.by.clone())?;
             }
             Ok(changes)
         })
@@ -183,8 +203,11 @@ impl Durable {
     ///
     /// # Errors
     /// An I/O error. The permissions stay as they were.
-    pub fn begin_anew(&mut self, moment: &Moment) -> Result<(), StoreError> {
-        self.journal.alone(|journal| journal.begin_anew(moment))
+    pub fn start_new_trail(
+        &mut self,
+        moment: &OperationContext,
+    ) -> Result<(), PermissionStoreError> {
+        self.journal.with_exclusive_lock(|journal| journal.start_new_file(moment))
     }
 
     /// Passes the JSON of every line of the current trail file to `take`, the oldest first.
@@ -194,10 +217,10 @@ impl Durable {
     pub fn trail(
         &mut self,
         mut take: impl FnMut(&str) -> std::io::Result<()>,
-    ) -> Result<(), StoreError> {
-        self.journal.look()?;
+    ) -> Result<(), PermissionStoreError> {
+        self.journal.refresh()?;
         let path = self.journal.path();
-        let failed = |error| StoreError::Disk(SpoolError::io(path, "read")(error));
+        let failed = |error| PermissionStoreError::Disk(SpoolError::io(path, "read")(error));
         let file = std::fs::File::open(path).map_err(failed)?;
         let whole = file.take(self.journal.whole_bytes());
         for line in BufReader::new(whole).lines() {
@@ -210,33 +233,33 @@ impl Durable {
 
     fn change(
         &mut self,
-        moment: &Moment,
-        plan: impl FnOnce(&Register) -> Result<Change, Refused>,
-    ) -> Result<Change, StoreError> {
-        self.journal.alone(|journal| {
+        moment: &OperationContext,
+        plan: impl FnOnce(&PermissionIndex) -> Result<PermissionChange, PermissionError>,
+    ) -> Result<PermissionChange, PermissionStoreError> {
+        self.journal.with_exclusive_lock(|journal| {
             let change = plan(journal.register())?;
-            journal.keep(change.clone(), moment, moment.by.clone())?;
+            journal.append_change(change.clone(), moment, moment.by.clone())?;
             Ok(change)
         })
     }
 
     fn change_if_any(
         &mut self,
-        moment: &Moment,
-        plan: impl FnOnce(&Register) -> Result<Option<Change>, Refused>,
-    ) -> Result<Option<Change>, StoreError> {
-        self.journal.alone(|journal| {
+        moment: &OperationContext,
+        plan: impl FnOnce(&PermissionIndex) -> Result<Option<PermissionChange>, PermissionError>,
+    ) -> Result<Option<PermissionChange>, PermissionStoreError> {
+        self.journal.with_exclusive_lock(|journal| {
             let change = plan(journal.register())?;
             if let Some(change) = change.clone() {
-                journal.keep(change, moment, moment.by.clone())?;
+                journal.append_change(change, moment, moment.by.clone())?;
             }
             Ok(change)
         })
     }
 }
 
-impl PermissionManager for Durable {
-    type Error = StoreError;
+impl PermissionManager for PermissionStore {
+    type Error = PermissionStoreError;
 
     fn contract(&self) -> &'static Contract {
         &CONTRACT
@@ -246,53 +269,62 @@ impl PermissionManager for Durable {
         self.terms.domains.as_ref()
     }
 
-    fn terms(&self) -> &Terms {
+    fn terms(&self) -> &PermissionTerms {
         &self.terms
     }
 
     fn explain<'c>(
         &mut self,
-        source: &Source,
-        calls: &'c Calls,
-        moment: &Moment,
-    ) -> Result<BTreeMap<&'c ToolName, Finding>, StoreError> {
-        let register = self.journal.look()?;
+        source: &PermissionSource,
+        calls: &'c PermissionCalls,
+        moment: &OperationContext,
+    ) -> Result<BTreeMap<&'c ToolName, ToolFinding>, PermissionStoreError> {
+        let register = self.journal.refresh()?;
         let find = |tool, asked| register.find(source, tool, asked, moment.now);
         Ok(calls.iter().map(|(tool, asked)| (tool, find(tool, asked))).collect())
     }
 
     fn set(
         &mut self,
-        source: &Source,
-        answer: &Accepted,
-        moment: &Moment,
-    ) -> Result<Change, StoreError> {
-        self.journal.alone(|journal| {
+        source: &PermissionSource,
+        answer: &AcceptedAnswer,
+        moment: &OperationContext,
+    ) -> Result<PermissionChange, PermissionStoreError> {
+        self.journal.with_exclusive_lock(|journal| {
             let change = journal.register().plan_answer(source, answer, moment.now)?;
-            journal.keep(change.clone(), moment, answer.by().clone())?;
+            journal.append_change(change.clone(), moment, answer.by().clone())?;
             Ok(change)
         })
     }
 
-    fn cleanup(&mut self, source: &Source, moment: &Moment) -> Result<Option<Change>, StoreError> {
+    fn cleanup(
+        &mut self,
+        source: &PermissionSource,
+        moment: &OperationContext,
+    ) -> Result<Option<PermissionChange>, PermissionStoreError> {
         self.change_if_any(moment, |register| Ok(register.plan_cleanup(source)))
     }
 
-    fn lodge(
+    fn add_request(
         &mut self,
-        source: &Source,
-        calls: &Calls,
-        moment: &Moment,
+        source: &PermissionSource,
+        calls: &PermissionCalls,
+        moment: &OperationContext,
         nonce: u64,
-    ) -> Result<Lodged, StoreError> {
+    ) -> Result<FiledRequest, PermissionStoreError> {
         let terms = self.terms.clone();
-        self.journal.alone(|journal| {
-            match journal.register().plan_lodging(source, calls, moment.now)? {
-                Lodging::Asked(ask) => Ok(Lodged { ask: ask.clone(), file: None }),
-                Lodging::New(calls) => {
-                    let (ask, file) = AskFile::build(source, &calls, &terms, moment, nonce);
-                    journal.keep(Change::Lodged(ask.clone()), moment, moment.by.clone())?;
-                    Ok(Lodged { ask, file: Some(file) })
+        self.journal.with_exclusive_lock(|journal| {
+            match journal.register().plan_request(source, calls, moment.now)? {
+                RequestPlan::AlreadyOpen(ask) => Ok(FiledRequest { ask: ask.clone(), file: None }),
+                RequestPlan::New(calls) => {
+                    let (ask, file) =
+                        PermissionRequestFile::build(source, &calls, &terms, moment, nonce);
+                    journal.append_change(
+                        PermissionChange::Lodged(ask.clone()),
+                        moment,
+                        moment.by.clone(),
+                    )?;
+                    Ok(FiledRequest { ask, file: Some(file) })
                 }
             }
         })
@@ -300,30 +332,30 @@ impl PermissionManager for Durable {
 
     fn spend(
         &mut self,
-        source: &Source,
-        calls: &Calls,
-        moment: &Moment,
-    ) -> Result<Option<Change>, StoreError> {
+        source: &PermissionSource,
+        calls: &PermissionCalls,
+        moment: &OperationContext,
+    ) -> Result<Option<PermissionChange>, PermissionStoreError> {
         self.change_if_any(moment, |register| register.plan_spending(source, calls, moment.now))
     }
 
     fn revoke(
         &mut self,
-        source: &Source,
+        source: &PermissionSource,
         tool: &ToolName,
         one: Option<GrantId>,
-        moment: &Moment,
-    ) -> Result<Change, StoreError> {
+        moment: &OperationContext,
+    ) -> Result<PermissionChange, PermissionStoreError> {
         self.change(moment, |register| register.plan_revocation(source, tool, one))
     }
 
-    fn lift(
+    fn remove_denial(
         &mut self,
-        source: &Source,
+        source: &PermissionSource,
         tool: &ToolName,
-        moment: &Moment,
-    ) -> Result<Change, StoreError> {
-        self.change(moment, |register| register.plan_lifting(source, tool))
+        moment: &OperationContext,
+    ) -> Result<PermissionChange, PermissionStoreError> {
+        self.change(moment, |register| register.plan_denial_removal(source, tool))
     }
 }
 
@@ -331,19 +363,19 @@ impl PermissionManager for Durable {
 ///
 /// # Errors
 /// The kernel cannot provide random bytes.
-pub fn new_traceparent() -> Result<Traceparent, StoreError> {
+pub fn new_traceparent() -> Result<Traceparent, PermissionStoreError> {
     random_bytes().map(Traceparent::from_random)
 }
 
 /// Returns an unpredictable number for the name of a permission request.
-fn random_nonce() -> Result<u64, StoreError> {
+fn random_nonce() -> Result<u64, PermissionStoreError> {
     random_bytes().map(u64::from_be_bytes)
 }
 
-fn random_bytes<const N: usize>() -> Result<[u8; N], StoreError> {
+fn random_bytes<const N: usize>() -> Result<[u8; N], PermissionStoreError> {
     let mut bytes = [0; N];
     // So few bytes are returned whole or not at all (getrandom(2)).
     let drawn = getrandom(&mut bytes, GetRandomFlags::empty());
-    drawn.map_err(StoreError::errno(Path::new("getrandom"), "read random bytes"))?;
+    drawn.map_err(PermissionStoreError::errno(Path::new("getrandom"), "read random bytes"))?;
     Ok(bytes)
 }

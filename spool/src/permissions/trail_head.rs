@@ -5,21 +5,21 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
-use super::error::StoreError;
-use super::journal::{Journal, Kept, lost};
-use super::line::{self, Sum};
+use super::error::PermissionStoreError;
+use super::journal::{PermissionTrail, TrailHead, outdated_error};
+use super::line::{self, TrailChecksum};
 use crate::error::SpoolError;
 use crate::ledger::HeadFile;
 
-impl Journal {
+impl PermissionTrail {
     /// Returns the position that was read, and the checksum there.
-    pub(super) fn here(&self) -> Kept {
-        Kept { bytes: self.read_to, sum: self.sum.into() }
+    pub(super) fn position(&self) -> TrailHead {
+        TrailHead { bytes: self.read_to, sum: self.sum.into() }
     }
 
     /// Reads a trail for the first time and compares it with its head. The caller must hold the
     /// exclusive lock.
-    pub(super) fn settle_head(&mut self) -> Result<(), StoreError> {
+    pub(super) fn check_head(&mut self) -> Result<(), PermissionStoreError> {
         let kept = self.open_head()?;
         self.due = kept.as_ref().map(|(_, head)| *head);
         self.read_on()?;
@@ -28,25 +28,25 @@ impl Journal {
             (None, _) => self.make_head(),
             (Some(_), None) => Ok(()),
             // The process that started this file died before it made the new head.
-            (Some(_), Some(head)) if self.is_of_the_file_before(head) => self.make_head(),
-            (Some(_), Some(_)) => Err(lost(&self.path, self.read_to, &self.head_path)),
+            (Some(_), Some(head)) if self.is_of_previous_file(head) => self.make_head(),
+            (Some(_), Some(_)) => Err(outdated_error(&self.path, self.read_to, &self.head_path)),
         }
     }
 
-    fn open_head(&self) -> Result<Option<(HeadFile, Kept)>, StoreError> {
+    fn open_head(&self) -> Result<Option<(HeadFile, TrailHead)>, PermissionStoreError> {
         HeadFile::open(&self.head_path).map_err(|error| match error {
-            SpoolError::Ledger { .. } => lost(&self.head_path, 0, &self.head_path),
+            SpoolError::Ledger { .. } => outdated_error(&self.head_path, 0, &self.head_path),
             error => error.into(),
         })
     }
 
     /// Records that the trail is durable as far as it was read.
-    pub(super) fn note_head(&self) -> Result<(), StoreError> {
+    pub(super) fn note_head(&self) -> Result<(), PermissionStoreError> {
         // Another process may have started a new trail file, with a new head file.
         let Some((file, _)) = self.open_head()? else { return self.make_head() };
-        match file.advance(self.here()) {
+        match file.advance(self.position()) {
             // The previous head still matches a beginning of the trail.
-            Err(error) if error.want().is_some() => {
+            Err(error) if error.shortage().is_some() => {
                 tracing::warn!("{error}; the previous head stays valid");
                 Ok(())
             }
@@ -54,21 +54,21 @@ impl Journal {
         }
     }
 
-    pub(super) fn make_head(&self) -> Result<(), StoreError> {
+    pub(super) fn make_head(&self) -> Result<(), PermissionStoreError> {
         let synced = self.file.sync_all();
-        synced.map_err(StoreError::disk(&self.path, "sync"))?;
-        HeadFile::make(&self.head_path, self.here())?;
+        synced.map_err(PermissionStoreError::disk(&self.path, "sync"))?;
+        HeadFile::make(&self.head_path, self.position())?;
         Ok(())
     }
 
     /// Returns whether `head` is a head of the previous trail file.
-    fn is_of_the_file_before(&self, head: Kept) -> bool {
+    fn is_of_previous_file(&self, head: TrailHead) -> bool {
         let generation = self.head.as_ref().and_then(|head| head.generation.checked_sub(1));
         let Some(generation) = generation else { return false };
         let path = self.directory.join(format!("trail-{generation:08}.jsonl"));
         let Ok(file) = File::open(path) else { return false };
         let (mut reader, mut text) = (BufReader::new(file), Vec::new());
-        let (mut bytes, mut sum) = (0, Sum::default());
+        let (mut bytes, mut sum) = (0, TrailChecksum::default());
         while bytes < head.bytes {
             text.clear();
             let read = reader.read_until(b'\n', &mut text);
@@ -78,6 +78,6 @@ impl Journal {
             bytes += u64::try_from(text.len()).unwrap_or(u64::MAX);
             sum = next;
         }
-        head == Kept { bytes, sum: sum.into() }
+        head == TrailHead { bytes, sum: sum.into() }
     }
 }

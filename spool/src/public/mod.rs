@@ -6,32 +6,32 @@
 //! No decision may depend on these files: the daemon creates them anew at each start and reads none
 //! of them. They are renamed into place whole and never synced; losing them in a crash is harmless.
 //! `status.json` keeps space for its next version (`kept_room.rs`), so that it can report a full
-//! disk. Readers check with [`daemon_alive`] that the daemon is still running.
+//! disk. Readers check with [`daemon_liveness`] that the daemon is still running.
 
-mod alive;
-mod held;
-mod kept_room;
+mod held_requests;
+mod liveness;
 mod model;
 mod permissions;
 mod policy;
+mod published_file;
+mod reserved_file;
 mod running;
 mod status;
-mod tell;
 mod waiting;
 
-pub use self::model::{Counts, DaemonState, Seat, Status, TellsPolicy};
-pub use alive::{Alive, daemon_alive};
-pub use held::{Held, WaitsFor, held_in};
-pub use permissions::{ToldPermission, ToldPermissions, told_permissions};
-pub use policy::told_policy;
-pub use running::{Running, Step, running_in};
-pub use status::{ToldError, told_status};
-pub use tell::tell_file;
-pub use waiting::{ToldWaiting, WAITING_TOLD_MAX, WaitsSince, waiting_in};
+pub use self::model::{ActivePolicy, DaemonState, ProcessId, PublishedStatus, RequestCounts};
+pub use held_requests::{HeldRequest, HoldReason, held_requests};
+pub use liveness::{DaemonLiveness, daemon_liveness};
+pub use permissions::{PublishedPermission, PublishedPermissions, published_permissions};
+pub use policy::published_policy;
+pub use published_file::publish_file;
+pub use running::{RunningRequest, RunningStep, running_requests};
+pub use status::{PublishedFileError, published_status};
+pub use waiting::{PublishedWaiting, WAITING_LISTED_MAX, WaitingRequest, waiting_requests};
 
 use std::path::PathBuf;
 
-use crate::places::Spool;
+use crate::paths::Spool;
 
 impl Spool {
     fn public(&self) -> PathBuf {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The process that wrote a file, and the scope in which its pid is valid.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Seat {
+pub struct ProcessId {
     /// The process id, in its own PID namespace.
     pub pid: u32,
     /// The kernel's boot id; none if it is not readable.
@@ -17,10 +17,10 @@ pub struct Seat {
     pub pid_namespace: Option<String>,
 }
 
-impl Seat {
+impl ProcessId {
     /// Returns the identity of this process.
     #[must_use]
-    pub fn here() -> Self {
+    pub fn current() -> Self {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
         let namespace = fs::read_link("/proc/self/ns/pid").ok();
         Self {
@@ -31,7 +31,7 @@ impl Seat {
     }
 
     /// Returns whether process ids mean the same for both.
-    pub(super) fn counts_as(&self, other: &Self) -> bool {
+    pub(super) fn shares_pid_namespace(&self, other: &Self) -> bool {
         self.boot_id.is_some()
             && self.pid_namespace.is_some()
             && self.boot_id == other.boot_id
@@ -61,7 +61,7 @@ model::deserialize_closed_set!(DaemonState);
 impl DaemonState {
     /// Returns whether a daemon is in this state while it lives.
     #[must_use]
-    pub fn is_of_the_living(self) -> bool {
+    pub fn is_alive(self) -> bool {
         matches!(self, Self::Starting | Self::Serving | Self::Draining)
     }
 }
@@ -69,7 +69,7 @@ impl DaemonState {
 /// The number of requests in each state.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Counts {
+pub struct RequestCounts {
     /// Submitted and not examined yet, or waiting for capacity.
     pub waiting: u64,
     /// Waiting for an approval or a permission.
@@ -87,7 +87,7 @@ pub struct Counts {
 /// The active policy.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TellsPolicy {
+pub struct ActivePolicy {
     /// The name in the policy file.
     pub name: String,
     /// The digest of its file, in hexadecimal.
@@ -97,9 +97,9 @@ pub struct TellsPolicy {
 /// The status of a daemon.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Status {
+pub struct PublishedStatus {
     /// The process, and the scope in which its pid is valid.
-    pub seat: Seat,
+    pub seat: ProcessId,
     /// The version of the program.
     pub version: String,
     /// The time of its start, in UTC.
@@ -114,7 +114,7 @@ pub struct Status {
     /// trust store.
     pub admission_stopped: Option<String>,
     /// The number of requests in each state.
-    pub counts: Counts,
+    pub counts: RequestCounts,
     /// The maximum number of concurrent runs.
     pub runs_max: u64,
     /// Bytes of memory reserved for the runs in progress.
@@ -122,11 +122,11 @@ pub struct Status {
     /// The limit of the reserved memory; none if it is unlimited.
     pub memory_bytes_max: Option<u64>,
     /// The active policy.
-    pub policy: TellsPolicy,
+    pub policy: ActivePolicy,
 }
 
-impl Status {
-    pub(super) fn is_sound(&self) -> bool {
+impl PublishedStatus {
+    pub(super) fn is_valid(&self) -> bool {
         let times = [&self.started_utc, &self.at_utc];
         times.iter().all(|time| time.parse::<UtcTime>().is_ok())
             && self.policy.sha256.parse::<Sha256>().is_ok()

@@ -5,37 +5,39 @@
 use std::path::Path;
 
 use model::UtcTime;
-use policies::permissions::{Register, Source, Standing, ToolAuthorizationState, ToolName};
+use policies::permissions::{
+    PermissionIndex, PermissionSource, ToolAuthorizationState, ToolGrants, ToolName,
+};
 use serde::{Deserialize, Serialize};
 
-use super::status::{ToldError, told_document};
-use super::tell::{remove, tell_json};
+use super::published_file::{publish_json, remove};
+use super::status::{PublishedFileError, read_document};
 use crate::error::SpoolError;
-use crate::places::{Spool, make_dir};
+use crate::paths::{Spool, make_dir};
 
 /// The most permissions that are published, so that the file stays small.
-const TOLD_MAX: usize = 1000;
+const PERMISSIONS_MAX: usize = 1000;
 /// The size limit of the file, larger than the most permissions with the longest names.
 const PERMISSIONS_BYTES_MAX: usize = 4 << 20;
 
 /// The published permissions.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ToldPermissions {
+pub struct PublishedPermissions {
     /// The time of publication, in UTC.
     pub at_utc: String,
     /// True if the list is complete.
     pub whole: bool,
     /// The permissions, ordered by agent and tool.
-    pub permissions: Vec<ToldPermission>,
+    pub permissions: Vec<PublishedPermission>,
 }
 
 /// The permission of one agent for one tool in one workflow.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ToldPermission {
+pub struct PublishedPermission {
     /// The agent and its workflow.
-    pub source: Source,
+    pub source: PermissionSource,
     /// The tool.
     pub tool: ToolName,
     /// The state of the permission.
@@ -46,27 +48,27 @@ pub struct ToldPermission {
     pub limited: bool,
 }
 
-impl ToldPermissions {
+impl PublishedPermissions {
     /// Builds the list from the register.
     #[must_use]
-    pub fn of(register: &Register, now: UtcTime) -> Self {
-        let mut standings = register.standings();
-        let told = standings.by_ref().take(TOLD_MAX);
-        let mut permissions: Vec<ToldPermission> =
-            told.map(|(source, standing)| ToldPermission::of(source, standing, now)).collect();
+    pub fn of(register: &PermissionIndex, now: UtcTime) -> Self {
+        let mut standings = register.tool_grants();
+        let told = standings.by_ref().take(PERMISSIONS_MAX);
+        let mut permissions: Vec<PublishedPermission> =
+            told.map(|(source, standing)| PublishedPermission::of(source, standing, now)).collect();
         permissions.sort_by(|a, b| (&a.source, &a.tool).cmp(&(&b.source, &b.tool)));
         Self { at_utc: now.to_string(), whole: standings.next().is_none(), permissions }
     }
 
     /// Returns the permission for one tool; `None` if it was never decided.
     #[must_use]
-    pub fn find(&self, source: &Source, tool: &ToolName) -> Option<&ToldPermission> {
+    pub fn find(&self, source: &PermissionSource, tool: &ToolName) -> Option<&PublishedPermission> {
         self.permissions.iter().find(|it| it.source == *source && it.tool == *tool)
     }
 }
 
-impl ToldPermission {
-    fn of(source: &Source, standing: &Standing, now: UtcTime) -> Self {
+impl PublishedPermission {
+    fn of(source: &PermissionSource, standing: &ToolGrants, now: UtcTime) -> Self {
         let live = || standing.grants.iter().filter(|grant| grant.is_live(now));
         let for_ever = live().any(|grant| grant.expires.is_none());
         let until = live().filter_map(|grant| grant.expires).max().filter(|_| !for_ever);
@@ -99,16 +101,16 @@ impl Spool {
     ///
     /// # Errors
     /// An I/O error. It only affects readers.
-    pub fn tell_permissions(&self, told: &ToldPermissions) -> Result<(), SpoolError> {
+    pub fn publish_permissions(&self, told: &PublishedPermissions) -> Result<(), SpoolError> {
         let directory = make_dir(&self.public(), 0o755)?;
-        tell_json(&directory.join("permissions.json"), told)
+        publish_json(&directory.join("permissions.json"), told)
     }
 
     /// Removes the published permissions, because an earlier daemon's list is not an answer.
     ///
     /// # Errors
     /// The disk.
-    pub fn forget_permissions(&self) -> Result<(), SpoolError> {
+    pub fn remove_permissions(&self) -> Result<(), SpoolError> {
         remove(&self.public().join("permissions.json"))
     }
 }
@@ -116,7 +118,7 @@ impl Spool {
 /// Reads the permissions that the last daemon published.
 ///
 /// # Errors
-/// Any [`ToldError`].
-pub fn told_permissions(spool: &Path) -> Result<ToldPermissions, ToldError> {
-    told_document(spool.join("public/permissions.json"), PERMISSIONS_BYTES_MAX)
+/// Any [`PublishedFileError`].
+pub fn published_permissions(spool: &Path) -> Result<PublishedPermissions, PublishedFileError> {
+    read_document(spool.join("public/permissions.json"), PERMISSIONS_BYTES_MAX)
 }

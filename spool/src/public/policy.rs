@@ -6,29 +6,29 @@ use std::path::Path;
 
 use policies::{POLICY_BYTES_MAX, Policy};
 
-use super::status::{ToldError, told_bytes};
-use super::tell::tell_file;
+use super::published_file::publish_file;
+use super::status::{PublishedFileError, read_bytes};
 use crate::error::SpoolError;
-use crate::places::{Spool, make_dir};
+use crate::paths::{Spool, make_dir};
 
 impl Spool {
     /// Publishes the active policy.
     ///
     /// # Errors
     /// An I/O error. It only affects readers.
-    pub fn tell_policy(&self, policy: &Policy) -> Result<(), SpoolError> {
+    pub fn publish_policy(&self, policy: &Policy) -> Result<(), SpoolError> {
         let directory = make_dir(&self.public(), 0o755)?;
-        tell_file(&directory.join("policy.yaml"), policy.text().as_bytes())
+        publish_file(&directory.join("policy.yaml"), policy.text().as_bytes())
     }
 }
 
 /// Reads the policy that the last daemon published.
 ///
 /// # Errors
-/// Any [`ToldError`].
-pub fn told_policy(spool: &Path) -> Result<Policy, ToldError> {
+/// Any [`PublishedFileError`].
+pub fn published_policy(spool: &Path) -> Result<Policy, PublishedFileError> {
     let path = spool.join("public/policy.yaml");
-    let bytes = told_bytes(&path, POLICY_BYTES_MAX)?;
+    let bytes = read_bytes(&path, POLICY_BYTES_MAX)?;
     Policy::parse(&bytes, "public/policy.yaml")
-        .map_err(|error| ToldError::Unsound(path, error.to_string()))
+        .map_err(|error| PublishedFileError::Invalid(path, error.to_string()))
 }

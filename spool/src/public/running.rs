@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use model::{RequestId, UtcTime};
 use serde::{Deserialize, Serialize};
 
-use super::tell::{read_told, remove, remove_all, tell_json, told_names};
+use super::published_file::{publish_json, published_names, read_published, remove, remove_all};
 use crate::error::SpoolError;
-use crate::places::{Spool, make_dir};
+use crate::paths::{Spool, make_dir};
 
 /// The size limit of a file, larger than any that is written.
 const RUNNING_BYTES_MAX: usize = 16 * 1024;
@@ -17,7 +17,7 @@ const RUNNING_BYTES_MAX: usize = 16 * 1024;
 model::closed_set! {
     /// The progress of a request.
     #[derive(PartialOrd, Ord)]
-    pub enum Step {
+    pub enum RunningStep {
         /// Claimed, and being decided.
         Claimed = "claimed",
         /// Its inputs are being staged and its sandbox is being built.
@@ -29,20 +29,20 @@ model::closed_set! {
     }
 }
 
-model::serialize_closed_set!(Step);
-model::deserialize_closed_set!(Step);
+model::serialize_closed_set!(RunningStep);
+model::deserialize_closed_set!(RunningStep);
 
 /// A request in progress. The limits are the requested and granted ones; the usage is the
 /// launcher's last report.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Running {
+pub struct RunningRequest {
     /// Its id, which is also the name of the file.
     pub request_id: String,
     /// The time of the claim, in UTC.
     pub since_utc: String,
     /// The current step.
-    pub step: Step,
+    pub step: RunningStep,
     /// The time at which the step began, in UTC; for `running`, the start of the tool.
     pub step_since_utc: String,
     /// The time limit of the tool in seconds; none before the decision.
@@ -68,8 +68,8 @@ pub struct Running {
     pub cpu_ms_max: Option<u64>,
 }
 
-impl Running {
-    fn is_sound(&self, file: &str) -> bool {
+impl RunningRequest {
+    fn is_valid(&self, file: &str) -> bool {
         let times = [&self.since_utc, &self.step_since_utc];
         self.request_id == file
             && self.request_id.parse::<RequestId>().is_ok()
@@ -82,51 +82,51 @@ impl Spool {
     ///
     /// # Errors
     /// An I/O error, or an invalid request id. It only affects readers.
-    pub fn tell_running(&self, running: &Running) -> Result<(), SpoolError> {
-        let directory = self.told_running();
+    pub fn publish_running(&self, running: &RunningRequest) -> Result<(), SpoolError> {
+        let directory = self.running_dir();
         let path = directory.join(format!("{}.json", running.request_id));
-        if !running.is_sound(&running.request_id) {
+        if !running.is_valid(&running.request_id) {
             let odd = std::io::Error::from(std::io::ErrorKind::InvalidInput);
             return Err(SpoolError::io(&directory, "publish an invalid request id")(odd));
         }
         make_dir(&self.public(), 0o755)?;
         make_dir(&directory, 0o755)?;
-        tell_json(&path, running)
+        publish_json(&path, running)
     }
 
     /// Removes the file of a request that was finished or released.
     ///
     /// # Errors
     /// The disk.
-    pub fn forget_running(&self, request_id: &RequestId) -> Result<(), SpoolError> {
-        remove(&self.told_running().join(format!("{request_id}.json")))
+    pub fn remove_running(&self, request_id: &RequestId) -> Result<(), SpoolError> {
+        remove(&self.running_dir().join(format!("{request_id}.json")))
     }
 
     /// Removes the files of all requests, at the start and at the end of the daemon.
     ///
     /// # Errors
     /// The disk.
-    pub fn forget_all_running(&self) -> Result<(), SpoolError> {
-        remove_all(&self.told_running())
+    pub fn remove_all_running(&self) -> Result<(), SpoolError> {
+        remove_all(&self.running_dir())
     }
 
-    fn told_running(&self) -> PathBuf {
+    fn running_dir(&self) -> PathBuf {
         self.public().join("running")
     }
 }
 
 /// Returns the published requests in progress, by request id. A file that cannot be read or names
-/// another request is left out. If [`super::daemon_alive`] returns `No`, these were in progress
+/// another request is left out. If [`super::daemon_liveness`] returns `NotRunning`, these were in progress
 /// when the daemon ended.
 #[must_use]
-pub fn running_in(spool: &Path) -> BTreeMap<String, Running> {
+pub fn running_requests(spool: &Path) -> BTreeMap<String, RunningRequest> {
     let directory = spool.join("public/running");
-    told_names(&directory)
+    published_names(&directory)
         .filter_map(|file| {
             let path = directory.join(format!("{file}.json"));
-            let bytes = read_told(&path, RUNNING_BYTES_MAX).ok()?;
-            let running: Running = serde_json::from_slice(&bytes).ok()?;
-            running.is_sound(&file).then_some((file, running))
+            let bytes = read_published(&path, RUNNING_BYTES_MAX).ok()?;
+            let running: RunningRequest = serde_json::from_slice(&bytes).ok()?;
+            running.is_valid(&file).then_some((file, running))
         })
         .collect()
 }

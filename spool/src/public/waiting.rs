@@ -6,32 +6,32 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::status::told_document;
-use super::tell::{remove, tell_json};
+use super::published_file::{publish_json, remove};
+use super::status::read_document;
 use crate::error::SpoolError;
-use crate::places::{Spool, make_dir};
+use crate::paths::{Spool, make_dir};
 
 /// The most requests that are listed by name.
-pub const WAITING_TOLD_MAX: usize = 256;
+pub const WAITING_LISTED_MAX: usize = 256;
 /// The size limit of the document: a name is at most 255 bytes, each six characters in JSON.
 const WAITING_BYTES_MAX: usize = 1 << 20;
 
 /// The published waiting requests.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ToldWaiting {
+pub struct PublishedWaiting {
     /// The time of publication, in UTC.
     pub at_utc: String,
     /// True if the list is complete.
     pub whole: bool,
     /// The waiting requests.
-    pub waiting: Vec<WaitsSince>,
+    pub waiting: Vec<WaitingRequest>,
 }
 
 /// A request whose processing has not begun.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WaitsSince {
+pub struct WaitingRequest {
     /// Its name in `approved/`.
     pub file: String,
     /// The time of its submission, in UTC.
@@ -43,16 +43,16 @@ impl Spool {
     ///
     /// # Errors
     /// An I/O error. It only affects readers.
-    pub fn tell_waiting(&self, told: &ToldWaiting) -> Result<(), SpoolError> {
+    pub fn publish_waiting(&self, told: &PublishedWaiting) -> Result<(), SpoolError> {
         let directory = make_dir(&self.public(), 0o755)?;
-        tell_json(&directory.join("waiting.json"), told)
+        publish_json(&directory.join("waiting.json"), told)
     }
 
     /// Removes the published list.
     ///
     /// # Errors
     /// The disk.
-    pub fn forget_waiting(&self) -> Result<(), SpoolError> {
+    pub fn remove_waiting(&self) -> Result<(), SpoolError> {
         remove(&self.public().join("waiting.json"))
     }
 }
@@ -60,7 +60,8 @@ impl Spool {
 /// Returns the published waiting requests. An unreadable list counts as empty, because it is only
 /// informative.
 #[must_use]
-pub fn waiting_in(spool: &Path) -> Vec<WaitsSince> {
-    let told = told_document::<ToldWaiting>(spool.join("public/waiting.json"), WAITING_BYTES_MAX);
+pub fn waiting_requests(spool: &Path) -> Vec<WaitingRequest> {
+    let told =
+        read_document::<PublishedWaiting>(spool.join("public/waiting.json"), WAITING_BYTES_MAX);
     told.map(|told| told.waiting).unwrap_or_default()
 }

@@ -7,18 +7,20 @@ use std::path::{Path, PathBuf};
 
 use model::{ClaimId, ResultId};
 
-use crate::claim::{ClaimNote, Kind, claim_note, noted_result};
-use crate::depart::ASIDE;
-use crate::durable;
+use crate::archive::ASIDE_FILE;
+use crate::claim::{ClaimKind, ClaimNote, read_claim_note, read_noted_result};
 use crate::error::SpoolError;
 use crate::ledger::Intent;
-use crate::lock::{Hold, Locked};
-use crate::places::Spool;
-use crate::state::{Claim, Hidden, Original, Promise, State, There, removed_in};
+use crate::lock::{FileLock, LockMode};
+use crate::paths::Spool;
+use crate::state::{
+    ClaimFiles, ClaimState, HiddenState, OriginalState, PathPresence, PromiseState, removed_results,
+};
+use crate::sync;
 
 /// The findings for one claim that no live process holds.
-pub(super) struct Found {
-    pub(super) state: State,
+pub(super) struct ClaimFindings {
+    pub(super) state: ClaimFiles,
     pub(super) note: Option<ClaimNote>,
     pub(super) intent: Option<Intent>,
     pub(super) promised: Option<ResultId>,
@@ -29,39 +31,41 @@ pub(super) struct Found {
 }
 
 /// A callback and a cache that all claims share.
-pub(super) struct Asked<'a> {
+pub(super) struct RecoveryContext<'a> {
     /// Returns whether a hidden result is complete and valid.
     pub(super) is_whole: &'a mut dyn FnMut(&Path) -> Result<bool, SpoolError>,
     /// Retention's marks, read at the first use.
     pub(super) removed: Option<HashSet<String>>,
 }
 
-impl Asked<'_> {
-    fn was_removed(&mut self, state: &Path, id: &ResultId) -> Result<There, SpoolError> {
+impl RecoveryContext<'_> {
+    fn was_removed(&mut self, state: &Path, id: &ResultId) -> Result<PathPresence, SpoolError> {
         if self.removed.is_none() {
-            let read = removed_in(state).map_err(|error| {
+            let read = removed_results(state).map_err(|error| {
                 let path = state.join("removed");
                 SpoolError::io(&path, "read the list of removals")(io::Error::other(error))
             });
             self.removed = Some(read?);
         }
         let removed = self.removed.as_ref().is_some_and(|ids| ids.contains(id.as_str()));
-        Ok(if removed { There::Present } else { There::Absent })
+        Ok(if removed { PathPresence::Present } else { PathPresence::Absent })
     }
 
-    fn hidden(&mut self, path: &Path) -> Result<Hidden, SpoolError> {
+    fn hidden(&mut self, path: &Path) -> Result<HiddenState, SpoolError> {
         let directory = match File::open(path) {
             Ok(directory) => directory,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Hidden::Absent),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(HiddenState::Absent);
+            }
             Err(error) => return Err(SpoolError::io(path, "open")(error)),
         };
-        match Locked::try_hold(directory, Hold::Exclusive) {
+        match FileLock::try_lock(directory, LockMode::Exclusive) {
             Ok(_held) => {
-                let reread = durable::sync_tree_and_forget(path);
+                let reread = sync::sync_tree_and_drop_cache(path);
                 reread.map_err(SpoolError::io(path, "sync"))?;
-                Ok(if (self.is_whole)(path)? { Hidden::Whole } else { Hidden::Partial })
+                Ok(if (self.is_whole)(path)? { HiddenState::Whole } else { HiddenState::Partial })
             }
-            Err(rustix::io::Errno::WOULDBLOCK) => Ok(Hidden::Locked),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(HiddenState::Locked),
             Err(errno) => Err(SpoolError::errno(path, "lock")(errno)),
         }
     }
@@ -73,10 +77,10 @@ impl Spool {
         &self,
         claim: &ClaimId,
         directory: &Path,
-    ) -> Result<(Promise, Option<Intent>, Option<ResultId>), SpoolError> {
-        let noted = noted_result(directory)?;
+    ) -> Result<(PromiseState, Option<Intent>, Option<ResultId>), SpoolError> {
+        let noted = read_noted_result(directory)?;
         let Some(intent) = self.ledger().intent_of(claim)? else {
-            let promise = if noted.is_some() { Promise::Noted } else { Promise::Nothing };
+            let promise = if noted.is_some() { PromiseState::Noted } else { PromiseState::None };
             return Ok((promise, None, noted));
         };
         let wrong = || io::Error::from(io::ErrorKind::InvalidData);
@@ -85,8 +89,8 @@ impl Spool {
             .parse()
             .map_err(|_| SpoolError::io(directory, "parse the ledger's result id of")(wrong()))?;
         let promise = match noted {
-            Some(noted) if noted != begun => Promise::Contradicted,
-            _ => Promise::Begun,
+            Some(noted) if noted != begun => PromiseState::Contradicted,
+            _ => PromiseState::Begun,
         };
         Ok((promise, Some(intent), Some(begun)))
     }
@@ -96,74 +100,77 @@ impl Spool {
         &self,
         claim: &ClaimId,
         directory: &Path,
-        asked: &mut Asked<'_>,
-    ) -> Result<Found, SpoolError> {
-        let note = claim_note(directory)?;
+        asked: &mut RecoveryContext<'_>,
+    ) -> Result<ClaimFindings, SpoolError> {
+        let note = read_claim_note(directory)?;
         let (promise, intent, promised) = self.promise(claim, directory)?;
         // If the results directory no longer exists, the record is written to the present one.
         let known = intent.as_ref().map(|intent| &intent.results).filter(|path| path.is_dir());
         let results = known.cloned().unwrap_or_else(|| self.results().to_owned());
-        let mut state = State {
+        let mut state = ClaimFiles {
             claim: claim_of(directory, note.as_ref())?,
             promise,
             original: original_of(directory, note.as_ref()),
-            slot: There::of(&self.staging().join(claim.as_str())),
-            ..State::NOTHING
+            slot: PathPresence::of(&self.staging().join(claim.as_str())),
+            ..ClaimFiles::NOTHING
         };
         if let Some(id) = &promised {
-            state.published = There::of(&results.join(id.as_str()));
-            state.archived = There::of(&self.archive().join(id.as_str()));
-            state.quarantined = There::of(&self.quarantine().join(id.as_str()));
+            state.published = PathPresence::of(&results.join(id.as_str()));
+            state.archived = PathPresence::of(&self.archive().join(id.as_str()));
+            state.quarantined = PathPresence::of(&self.quarantine().join(id.as_str()));
             state.hidden = asked.hidden(&results.join(format!(".new-{id}")))?;
-            if state.published == There::Absent {
+            if state.published == PathPresence::Absent {
                 state.removed = asked.was_removed(self.state_dir(), id)?;
             }
         }
         let never_started = self.ledger().was_never_started(claim);
-        Ok(Found { state, note, intent, promised, never_started, results })
+        Ok(ClaimFindings { state, note, intent, promised, never_started, results })
     }
 }
 
-pub(crate) fn claim_of(directory: &Path, note: Option<&ClaimNote>) -> Result<Claim, SpoolError> {
-    let Some(note) = note else { return Ok(Claim::Torn) };
-    if note.kind == Kind::Object {
-        return Ok(Claim::Object);
+pub(crate) fn claim_of(
+    directory: &Path,
+    note: Option<&ClaimNote>,
+) -> Result<ClaimState, SpoolError> {
+    let Some(note) = note else { return Ok(ClaimState::Torn) };
+    if note.kind == ClaimKind::Object {
+        return Ok(ClaimState::Object);
     }
     // After a power failure the copy is either whole or not needed: a run is only begun after the
     // copy was made durable, and a file that lost its bytes is empty.
     let copy = directory.join("request.md");
     match fs::symlink_metadata(&copy) {
-        Ok(found) if found.is_file() && found.len() > 0 => Ok(Claim::Request),
-        Ok(_) => Ok(Claim::Torn),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Claim::Torn),
+        Ok(found) if found.is_file() && found.len() > 0 => Ok(ClaimState::Request),
+        Ok(_) => Ok(ClaimState::Torn),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(ClaimState::Torn),
         Err(error) => Err(SpoolError::io(&copy, "stat")(error)),
     }
 }
 
-pub(crate) fn original_of(directory: &Path, note: Option<&ClaimNote>) -> Original {
+pub(crate) fn original_of(directory: &Path, note: Option<&ClaimNote>) -> OriginalState {
     let Some(note) = note else {
-        return match fs::symlink_metadata(directory.join(ASIDE)) {
-            Ok(_) => Original::Aside,
-            Err(_) => Original::Unknown,
+        return match fs::symlink_metadata(directory.join(ASIDE_FILE)) {
+            Ok(_) => OriginalState::Aside,
+            Err(_) => OriginalState::Unknown,
         };
     };
-    let Some(dropped) = &note.dropped else { return Original::Unknown };
+    let Some(dropped) = &note.dropped else { return OriginalState::Unknown };
     let is_ours = |path: &Path| {
         let found = fs::symlink_metadata(path).ok()?;
-        Some(dropped.is(&found))
+        Some(dropped.is_same_file(&found))
     };
     let aside = match note.kind {
-        Kind::Request => ASIDE,
-        Kind::Object => note.file_name.as_str(),
+        ClaimKind::Request => ASIDE_FILE,
+        ClaimKind::Object => note.file_name.as_str(),
     };
     match is_ours(&directory.join(aside)) {
-        Some(true) => return Original::Aside,
-        Some(false) => return Original::AnotherAside,
+        Some(true) => return OriginalState::Aside,
+        Some(false) => return OriginalState::AnotherAside,
         None => {}
     }
     match is_ours(&dropped.dropbox.join(&note.file_name)) {
-        Some(true) => Original::InPlace,
-        Some(false) => Original::Another,
-        None => Original::Gone,
+        Some(true) => OriginalState::InPlace,
+        Some(false) => OriginalState::Another,
+        None => OriginalState::Gone,
     }
 }

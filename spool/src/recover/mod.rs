@@ -18,32 +18,32 @@ use std::path::{Path, PathBuf};
 
 use model::{ClaimId, ResultId};
 
+use crate::archive::{remove_object, remove_originals, write_report};
 use crate::beneath::remove_tree;
-use crate::claim::{ClaimNote, Kind, remove_claim};
-use crate::depart::{leave_report, take_object_away, take_originals_away};
-use crate::durable;
+use crate::claim::{ClaimKind, ClaimNote, remove_claim};
 use crate::error::SpoolError;
 use crate::failpoint::{self, Failpoint};
-use crate::lock::{Hold, Locked};
-use crate::places::Spool;
-use crate::publish::{Originals, Receipt};
-use crate::state::{Illegal, Original, Place, Step, step};
-use gather::{Asked, Found};
+use crate::lock::{FileLock, LockMode};
+use crate::paths::Spool;
+use crate::publish::{Receipt, SubmissionState};
+use crate::state::{Destination, IllegalState, OriginalState, RecoveryAction, next_action};
+use crate::sync;
+use gather::{ClaimFindings, RecoveryContext};
 
 use sweep::names;
 
 pub(crate) use gather::{claim_of, original_of};
-pub use unfinished::Unfinished;
+pub use unfinished::UnfinishedRun;
 
 /// The results of recovery that need further action or a report.
 #[must_use]
-pub struct Recovered {
+pub struct RecoveryReport {
     /// Runs to be recorded.
-    pub unfinished: Vec<Unfinished>,
+    pub unfinished: Vec<UnfinishedRun>,
     /// Results that were durable and have their name now.
     pub completed: Vec<ResultId>,
     /// Claims that are left unchanged for the operator.
-    pub misplaced: Vec<Misplaced>,
+    pub misplaced: Vec<IllegalClaim>,
     /// Names of claimed files that are still in `approved/`, because they could not be removed or
     /// wait for the operator. They must not be claimed again.
     pub left: Vec<String>,
@@ -51,11 +51,11 @@ pub struct Recovered {
 
 /// A claim in an illegal state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misplaced {
+pub struct IllegalClaim {
     /// Its name in `work/`.
     pub claim: String,
     /// The reason.
-    pub illegal: Illegal,
+    pub illegal: IllegalState,
 }
 
 impl Spool {
@@ -68,9 +68,9 @@ impl Spool {
     pub fn recover(
         &self,
         is_whole: &mut dyn FnMut(&Path) -> Result<bool, SpoolError>,
-    ) -> Result<Recovered, SpoolError> {
-        let mut asked = Asked { is_whole, removed: None };
-        let mut recovered = Recovered {
+    ) -> Result<RecoveryReport, SpoolError> {
+        let mut asked = RecoveryContext { is_whole, removed: None };
+        let mut recovered = RecoveryReport {
             unfinished: Vec::new(),
             completed: Vec::new(),
             misplaced: Vec::new(),
@@ -78,7 +78,7 @@ impl Spool {
         };
         let mut kept = HashSet::new();
         // Recovery relies on the existing lines, which a killed process may not have made durable.
-        self.ledger().settle()?;
+        self.ledger().sync_all_lines()?;
         let work = self.work();
         for name in names(&work)? {
             let directory = work.join(&name);
@@ -86,13 +86,13 @@ impl Spool {
                 remove_tree(&directory);
                 continue;
             }
-            if name.starts_with(".new-") && self.may_be_in_the_making(&directory) {
+            if name.starts_with(".new-") && self.may_be_incomplete(&directory) {
                 continue;
             }
             let lock = lock_of(&directory)?;
             match (ClaimId::from_name(&name), lock) {
                 (Some(claim), Some(lock)) => {
-                    kept.extend(self.settle(claim, lock, &mut asked, &mut recovered)?);
+                    kept.extend(self.recover_claim(claim, lock, &mut asked, &mut recovered)?);
                 }
                 // If that process dies now, the next recovery needs its hidden result.
                 (Some(claim), None) => kept.extend(self.promise(&claim, &directory)?.2),
@@ -107,52 +107,54 @@ impl Spool {
     }
 
     /// Takes one claim as far as possible. Returns its promised result if the claim stays.
-    fn settle(
+    fn recover_claim(
         &self,
         claim: ClaimId,
-        lock: Locked,
-        asked: &mut Asked<'_>,
-        recovered: &mut Recovered,
+        lock: FileLock,
+        asked: &mut RecoveryContext<'_>,
+        recovered: &mut RecoveryReport,
     ) -> Result<Option<ResultId>, SpoolError> {
         let directory = self.work().join(claim.as_str());
         loop {
             let found = self.gather(&claim, &directory, asked)?;
             let id = found.promised.clone();
-            match step(&found.state) {
-                Step::LeaveAlone => return Ok(id),
-                Step::Rest | Step::RemoveSlot => return Ok(None),
-                Step::Report(illegal) => {
+            match next_action(&found.state) {
+                RecoveryAction::Skip => return Ok(id),
+                RecoveryAction::Done | RecoveryAction::RemoveSlot => return Ok(None),
+                RecoveryAction::Report(illegal) => {
                     let claim = claim.as_str().to_owned();
-                    recovered.misplaced.push(Misplaced { claim, illegal });
-                    let in_place = found.state.original == Original::InPlace;
+                    recovered.misplaced.push(IllegalClaim { claim, illegal });
+                    let in_place = found.state.original == OriginalState::InPlace;
                     let note = found.note.filter(|_| in_place);
                     recovered.left.extend(note.map(|note| note.file_name));
                     return Ok(id);
                 }
-                Step::Tell => {
-                    let unfinished = Unfinished::read(claim, &directory, found, lock)?;
+                RecoveryAction::Record => {
+                    let unfinished = UnfinishedRun::read(claim, &directory, found, lock)?;
                     recovered.unfinished.push(unfinished);
                     return Ok(None);
                 }
-                Step::Forget => {
-                    self.forget(&claim);
+                RecoveryAction::RemoveClaim => {
+                    self.remove_claim_and_slot(&claim);
                     return Ok(None);
                 }
-                Step::RemoveHidden => {
-                    let hidden = found.hidden();
+                RecoveryAction::RemoveHidden => {
+                    let hidden = found.hidden_path();
                     fs::remove_dir_all(&hidden).map_err(SpoolError::io(&hidden, "remove"))?;
                 }
-                Step::Publish => {
+                RecoveryAction::Publish => {
                     self.publish_hidden(&directory, &found)?;
                     recovered.completed.extend(id);
                 }
-                Step::Tidy(place) => {
+                RecoveryAction::Finish(place) => {
                     let results = &found.results;
                     // The result has its name, which may not be durable yet.
-                    durable::sync_dir(results).map_err(SpoolError::unsynced(results))?;
+                    sync::sync_dir(results).map_err(SpoolError::unsynced(results))?;
                     if let (Some(note), Some(id)) = (&found.note, &id) {
                         let told = (id, results.join(id.as_str()));
-                        if let Originals::Left(error) = self.tidy(&claim, note, &told, place)? {
+                        if let SubmissionState::NotRemoved(error) =
+                            self.finish_claim(&claim, note, &told, place)?
+                        {
                             tracing::warn!("{error}; recorded, and ignored until it changes");
                             recovered.left.push(note.file_name.clone());
                         }
@@ -169,32 +171,32 @@ impl Spool {
     ///
     /// # Errors
     /// The claim or the ledger cannot be read.
-    pub fn give_up(&self, claim: &ClaimId) -> Result<bool, SpoolError> {
+    pub fn abandon_unpromised(&self, claim: &ClaimId) -> Result<bool, SpoolError> {
         let directory = self.work().join(claim.as_str());
         let is_promised = self.promise(claim, &directory)?.2.is_some();
         if !is_promised {
-            self.forget(claim);
+            self.remove_claim_and_slot(claim);
         }
         Ok(!is_promised)
     }
 
-    fn forget(&self, claim: &ClaimId) {
+    fn remove_claim_and_slot(&self, claim: &ClaimId) {
         remove_tree(&self.staging().join(claim.as_str()));
         remove_claim(&self.work().join(claim.as_str()));
     }
 
     /// Gives a complete hidden result its name. It was verified from memory, so it is synced first,
     /// with the note that prevents a second record.
-    fn publish_hidden(&self, claim: &Path, found: &Found) -> Result<(), SpoolError> {
-        let (hidden, results) = (found.hidden(), &found.results);
-        let published = found.published();
+    fn publish_hidden(&self, claim: &Path, found: &ClaimFindings) -> Result<(), SpoolError> {
+        let (hidden, results) = (found.hidden_path(), &found.results);
+        let published = found.published_path();
         let synced = |path: &Path, done: io::Result<()>| done.map_err(SpoolError::unsynced(path));
-        synced(claim, durable::sync_tree(claim))?;
-        synced(&self.work(), durable::sync_dir(&self.work()))?;
-        synced(&hidden, durable::sync_tree(&hidden))?;
-        durable::rename_new(&hidden, &published).map_err(SpoolError::io(&published, "publish"))?;
+        synced(claim, sync::sync_tree(claim))?;
+        synced(&self.work(), sync::sync_dir(&self.work()))?;
+        synced(&hidden, sync::sync_tree(&hidden))?;
+        sync::rename_new(&hidden, &published).map_err(SpoolError::io(&published, "publish"))?;
         failpoint::reach(Failpoint::Published);
-        synced(results, durable::sync_dir(results))
+        synced(results, sync::sync_dir(results))
     }
 
     /// Finishes a claim after its `indeterminate` record was published.
@@ -203,68 +205,68 @@ impl Spool {
     /// An I/O error.
     pub fn finish_unfinished(
         &self,
-        unfinished: Unfinished,
+        unfinished: UnfinishedRun,
         receipt: &Receipt,
-    ) -> Result<Originals, SpoolError> {
+    ) -> Result<SubmissionState, SpoolError> {
         let told = (receipt.result_id(), receipt.path().to_owned());
-        self.tidy(&unfinished.claim, &unfinished.note, &told, Place::Archive)
+        self.finish_claim(&unfinished.claim, &unfinished.note, &told, Destination::Archive)
     }
 
-    fn tidy(
+    fn finish_claim(
         &self,
         claim: &ClaimId,
         note: &ClaimNote,
         (id, result): &(&ResultId, PathBuf),
-        place: Place,
-    ) -> Result<Originals, SpoolError> {
+        place: Destination,
+    ) -> Result<SubmissionState, SpoolError> {
         remove_tree(&self.staging().join(claim.as_str()));
         let directory = self.work().join(claim.as_str());
         let Some(dropped) = &note.dropped else {
             remove_claim(&directory);
-            return Ok(Originals::Gone);
+            return Ok(SubmissionState::Removed);
         };
-        let keep = (place == Place::Quarantine).then_some(directory.as_path());
+        let keep = (place == Destination::Quarantine).then_some(directory.as_path());
         let taken = match note.kind {
-            Kind::Request => {
-                take_originals_away(dropped, (&note.file_name, &note.beside), &directory, keep)
+            ClaimKind::Request => {
+                remove_originals(dropped, (&note.file_name, &note.beside), &directory, keep)
             }
-            Kind::Object => take_object_away(dropped, &note.file_name, &directory),
+            ClaimKind::Object => remove_object(dropped, &note.file_name, &directory),
         };
-        if let Originals::Left(error) = taken? {
-            return Ok(Originals::Left(error));
+        if let SubmissionState::NotRemoved(error) = taken? {
+            return Ok(SubmissionState::NotRemoved(error));
         }
         match place {
-            Place::Archive => {
+            Destination::Archive => {
                 self.archive_directory(&directory, id)?;
                 failpoint::reach(Failpoint::Archived);
             }
-            Place::Quarantine => {
-                leave_report(&directory, result, id);
+            Destination::Quarantine => {
+                write_report(&directory, result, id);
                 self.quarantine_directory(&directory, id)?;
                 failpoint::reach(match note.kind {
-                    Kind::Request => Failpoint::Quarantined,
-                    Kind::Object => Failpoint::ObjectQuarantined,
+                    ClaimKind::Request => Failpoint::Quarantined,
+                    ClaimKind::Object => Failpoint::ObjectQuarantined,
                 });
             }
         }
-        Ok(Originals::Gone)
+        Ok(SubmissionState::Removed)
     }
 }
 
-impl Found {
-    fn hidden(&self) -> PathBuf {
+impl ClaimFindings {
+    fn hidden_path(&self) -> PathBuf {
         let id = self.promised.as_ref().map_or("", ResultId::as_str);
         self.results.join(format!(".new-{id}"))
     }
 
-    fn published(&self) -> PathBuf {
+    fn published_path(&self) -> PathBuf {
         self.results.join(self.promised.as_ref().map_or("", ResultId::as_str))
     }
 }
 
 /// Returns the lock of a claim, unless a live process holds it or is removing the claim. The lock
 /// is made before the claim gets its name, so a missing lock was lost in a power failure.
-fn lock_of(directory: &Path) -> Result<Option<Locked>, SpoolError> {
+fn lock_of(directory: &Path) -> Result<Option<FileLock>, SpoolError> {
     let path = directory.join("lock");
     let mut options = OpenOptions::new();
     let file = match options.write(true).create(true).truncate(false).mode(0o600).open(&path) {
@@ -276,7 +278,7 @@ fn lock_of(directory: &Path) -> Result<Option<Locked>, SpoolError> {
         }
         Err(error) => return Err(SpoolError::io(&path, "open")(error)),
     };
-    let lock = match Locked::try_hold(file, Hold::Exclusive) {
+    let lock = match FileLock::try_lock(file, LockMode::Exclusive) {
         Ok(lock) => lock,
         Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
         Err(errno) => return Err(SpoolError::errno(&path, "lock")(errno)),

@@ -9,17 +9,17 @@ use model::ResultId;
 
 use crate::beneath::remove_tree;
 use crate::error::SpoolError;
-use crate::lock::{Hold, Locked};
-use crate::places::Spool;
-use crate::state::{State, Step, There, step};
+use crate::lock::{FileLock, LockMode};
+use crate::paths::Spool;
+use crate::state::{ClaimFiles, PathPresence, RecoveryAction, next_action};
 
 impl Spool {
     pub(super) fn sweep_slots(&self) -> Result<(), SpoolError> {
         for name in names(&self.staging())? {
             let slot = self.staging().join(&name);
-            let of_claim = There::of(&self.work().join(&name)) == There::Present;
-            let state = State { slot: There::Present, ..State::NOTHING };
-            if !of_claim && step(&state) == Step::RemoveSlot {
+            let of_claim = PathPresence::of(&self.work().join(&name)) == PathPresence::Present;
+            let state = ClaimFiles { slot: PathPresence::Present, ..ClaimFiles::NOTHING };
+            if !of_claim && next_action(&state) == RecoveryAction::RemoveSlot {
                 remove_tree(&slot);
             }
         }
@@ -32,12 +32,12 @@ impl Spool {
         for name in names(self.results())? {
             let path = self.results().join(&name);
             let Some(id) = name.strip_prefix(".new-") else { continue };
-            if kept.iter().any(|kept| kept.as_str() == id) || self.may_be_in_the_making(&path) {
+            if kept.iter().any(|kept| kept.as_str() == id) || self.may_be_incomplete(&path) {
                 continue;
             }
             // A locked directory is being collected; a missing one was published.
             if let Ok(directory) = File::open(&path)
-                && let Ok(_held) = Locked::try_hold(directory, Hold::Exclusive)
+                && let Ok(_held) = FileLock::try_lock(directory, LockMode::Exclusive)
             {
                 remove_tree(&path);
             }

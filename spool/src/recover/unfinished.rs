@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use model::{ClaimId, RequestId, ResultId, Sha256, UtcTime};
 use policies::{AisFile, SignatureFile};
 
-use super::gather::Found;
-use crate::claim::{ClaimNote, Replayed};
-use crate::companions::Companions;
+use super::gather::ClaimFindings;
+use crate::claim::{ClaimNote, ReplaySource};
 use crate::error::SpoolError;
 use crate::ledger::Intent;
-use crate::lock::Locked;
+use crate::lock::FileLock;
+use crate::sidecars::Sidecars;
 
 /// A run that was begun and whose outcome is unknown, or that was never started. It must be
 /// recorded as `indeterminate`, or as `setup_error`.
 #[must_use]
-pub struct Unfinished {
+pub struct UnfinishedRun {
     pub(super) note: ClaimNote,
     bytes: Vec<u8>,
-    companions: Companions,
+    companions: Sidecars,
     pub(super) claim: ClaimId,
     request_id: RequestId,
     result_id: ResultId,
@@ -30,10 +30,10 @@ pub struct Unfinished {
     approval: String,
     hosts: Option<Vec<String>>,
     never_started: bool,
-    _lock: Locked,
+    _lock: FileLock,
 }
 
-impl Unfinished {
+impl UnfinishedRun {
     /// Returns the exact bytes of the request.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
@@ -115,35 +115,35 @@ impl Unfinished {
 
     /// Returns the record whose run was repeated, if this is a replay.
     #[must_use]
-    pub fn replays(&self) -> Option<&Replayed> {
+    pub fn replays(&self) -> Option<&ReplaySource> {
         self.note.replays.as_ref()
     }
 
     /// Returns whether the request was submitted to a spool.
     #[must_use]
-    pub fn was_dropped(&self) -> bool {
+    pub fn was_submitted(&self) -> bool {
         self.note.dropped.is_some()
     }
 }
 
-impl Unfinished {
+impl UnfinishedRun {
     /// Reads everything before anything is recorded.
     pub(super) fn read(
         claim: ClaimId,
         directory: &Path,
-        found: Found,
-        lock: Locked,
+        found: ClaimFindings,
+        lock: FileLock,
     ) -> Result<Self, SpoolError> {
         let wrong = |act: &'static str| {
             SpoolError::io(directory, act)(std::io::Error::from(std::io::ErrorKind::InvalidData))
         };
-        let Found { note, intent, promised, results, never_started, .. } = found;
+        let ClaimFindings { note, intent, promised, results, never_started, .. } = found;
         let note = note.ok_or_else(|| wrong("read claim.json"))?;
         let intent: Intent = intent.ok_or_else(|| wrong("find the ledger line"))?;
         let path = directory.join("request.md");
         Ok(Self {
             bytes: fs::read(&path).map_err(SpoolError::io(&path, "read"))?,
-            companions: Companions::of(directory, &note.file_name)?,
+            companions: Sidecars::of(directory, &note.file_name)?,
             request_id: intent.request_id.parse().map_err(|_| wrong("read the request id"))?,
             result_id: promised.ok_or_else(|| wrong("read the result id"))?,
             begun: intent.begun.parse().map_err(|_| wrong("read the time"))?,

@@ -6,12 +6,12 @@ use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-use crate::durable;
 use crate::error::SpoolError;
-use crate::state::{REMOVED_LINE_BYTES_MAX, Removed};
+use crate::state::{REMOVAL_MARK_BYTES_MAX, RemovalMark};
+use crate::sync;
 
 /// Appends the marks. They are durable when this returns.
-pub(super) fn mark(state: &Path, removed: &[Removed]) -> Result<(), SpoolError> {
+pub(super) fn mark(state: &Path, removed: &[RemovalMark]) -> Result<(), SpoolError> {
     if removed.is_empty() {
         return Ok(());
     }
@@ -27,13 +27,13 @@ pub(super) fn mark(state: &Path, removed: &[Removed]) -> Result<(), SpoolError> 
     cut_unfinished(&file).map_err(SpoolError::io(&path, "truncate an unfinished line"))?;
     let written = file.write_all(&lines).and_then(|()| file.sync_data());
     written.map_err(SpoolError::io(&path, "append"))?;
-    durable::sync_dir(state).map_err(SpoolError::io(state, "sync"))
+    sync::sync_dir(state).map_err(SpoolError::io(state, "sync"))
 }
 
 /// Cuts off a line whose append never ended. Nothing was removed because of it.
 fn cut_unfinished(file: &File) -> io::Result<()> {
     let length = file.metadata()?.len();
-    let tail = length.min(u64::try_from(REMOVED_LINE_BYTES_MAX).unwrap_or(u64::MAX));
+    let tail = length.min(u64::try_from(REMOVAL_MARK_BYTES_MAX).unwrap_or(u64::MAX));
     let mut bytes = vec![0; usize::try_from(tail).unwrap_or(0)];
     file.read_exact_at(&mut bytes, length - tail)?;
     let unfinished = bytes.iter().rev().take_while(|byte| **byte != b'\n').count();

@@ -8,37 +8,37 @@
 //! For a result, the mark in `<state>/removed` is made durable first; then the result gets a hidden
 //! name, and then it is removed. The next round completes any step that a crash prevented.
 
-mod look;
 mod marks;
 mod plan;
 mod remove;
+mod scan;
 
 use std::path::PathBuf;
 
 use model::UtcTime;
 
-use crate::places::Places;
+use crate::paths::SpoolPaths;
 
-pub use look::dry_run;
-pub(crate) use look::each_name;
-pub use plan::{Bounds, Entry, FLOOR_SEC, Oldest, Why};
-pub use remove::{Gone, Removal};
+pub use plan::{FLOOR_SEC, OldestEntries, RetentionBound, RetentionBounds, RetentionEntry};
+pub use remove::{RemovalOutcome, RemovalRound};
+pub use scan::dry_run;
+pub(crate) use scan::each_name;
 
 /// The bounds of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Keep {
+pub struct RetentionPolicy {
     /// The bounds of `results/`.
-    pub results: Bounds,
+    pub results: RetentionBounds,
     /// The bounds of `archive/`.
-    pub archive: Bounds,
+    pub archive: RetentionBounds,
     /// The bounds of `quarantine/`.
-    pub quarantine: Bounds,
+    pub quarantine: RetentionBounds,
 }
 
 model::closed_set! {
     /// The kinds of entries that retention deletes.
     #[derive(PartialOrd, Ord, Hash)]
-    pub enum Kind {
+    pub enum RetentionKind {
         /// Records, with the output of their runs.
         Results = "results",
         /// Requests that were run.
@@ -48,15 +48,15 @@ model::closed_set! {
     }
 }
 
-impl Kind {
-    fn directory(self, places: &Places) -> PathBuf {
+impl RetentionKind {
+    fn directory(self, places: &SpoolPaths) -> PathBuf {
         match self {
             Self::Results => places.results.clone(),
             Self::Archive | Self::Quarantine => places.spool.join(self.as_str()),
         }
     }
 
-    fn bounds(self, keep: &Keep) -> &Bounds {
+    fn bounds(self, keep: &RetentionPolicy) -> &RetentionBounds {
         match self {
             Self::Results => &keep.results,
             Self::Archive => &keep.archive,
@@ -65,19 +65,19 @@ impl Kind {
     }
 }
 
-impl Keep {
+impl RetentionPolicy {
     /// Returns whether no kind has a bound.
     #[must_use]
-    pub fn is_boundless(&self) -> bool {
-        Kind::ALL.iter().all(|kind| kind.bounds(self).is_boundless())
+    pub fn is_unbounded(&self) -> bool {
+        RetentionKind::ALL.iter().all(|kind| kind.bounds(self).is_unbounded())
     }
 }
 
 /// An expired entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Going {
+pub struct ExpiredEntry {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: RetentionKind,
     /// Its path.
     pub path: PathBuf,
     /// The result id in its name.
@@ -87,11 +87,11 @@ pub struct Going {
     /// The total size of its files.
     pub bytes: u64,
     /// The exceeded bound.
-    pub why: Why,
+    pub bound: RetentionBound,
 }
 
 /// The prefix of the hidden name of an entry that is being removed.
-const HIDDEN: &str = ".gone-";
+const HIDDEN_PREFIX: &str = ".gone-";
 
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ pub const FLOOR_SEC: i64 = 3600;
 
 /// The bounds of one kind. Without any bound all entries are kept for ever.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bounds {
+pub struct RetentionBounds {
     /// The number of days from the time in the name.
     pub days: Option<NonZero<u32>>,
     /// The number of newest entries.
@@ -21,10 +21,10 @@ pub struct Bounds {
     pub bytes: Option<NonZero<u64>>,
 }
 
-impl Bounds {
+impl RetentionBounds {
     /// Returns whether no bound is set.
     #[must_use]
-    pub fn is_boundless(&self) -> bool {
+    pub fn is_unbounded(&self) -> bool {
         *self == Self::default()
     }
 }
@@ -32,7 +32,7 @@ impl Bounds {
 model::closed_set! {
     /// The bound that an entry exceeds.
     #[derive(PartialOrd, Ord, Hash)]
-    pub enum Why {
+    pub enum RetentionBound {
         /// Too old.
         Days = "days",
         /// Too many newer entries.
@@ -44,7 +44,7 @@ model::closed_set! {
 
 /// An entry. Entries are ordered by age, the oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
+pub struct RetentionEntry {
     /// The time in its name.
     pub at: UtcTime,
     /// The result id that is its name.
@@ -54,16 +54,16 @@ pub struct Entry {
 }
 
 /// The oldest entries of a kind, with the totals of all.
-pub struct Oldest {
+pub struct OldestEntries {
     most: usize,
     /// A heap with the newest of them on top.
-    oldest: BinaryHeap<Entry>,
+    oldest: BinaryHeap<RetentionEntry>,
     now: UtcTime,
     count: u64,
     bytes: u64,
 }
 
-impl Oldest {
+impl OldestEntries {
     /// Keeps at most `most` entries, which limits the memory use.
     #[must_use]
     pub fn new(most: usize, now: UtcTime) -> Self {
@@ -72,7 +72,7 @@ impl Oldest {
 
     /// Adds an entry. `may_go` returns whether it may be removed at all; it is only called for old
     /// entries.
-    pub fn offer(&mut self, entry: Entry, may_go: impl FnOnce(&Entry) -> bool) {
+    pub fn offer(&mut self, entry: RetentionEntry, may_go: impl FnOnce(&RetentionEntry) -> bool) {
         self.count = self.count.saturating_add(1);
         self.bytes = self.bytes.saturating_add(entry.bytes);
         if entry.at.unix() > self.now.unix().saturating_sub(FLOOR_SEC) {
@@ -90,17 +90,17 @@ impl Oldest {
 
     /// Returns the expired entries, the oldest first.
     #[must_use]
-    pub fn going(self, bounds: &Bounds) -> Vec<(Entry, Why)> {
+    pub fn expired(self, bounds: &RetentionBounds) -> Vec<(RetentionEntry, RetentionBound)> {
         let (mut count, mut bytes) = (self.count, self.bytes);
         let over = |left: u64, most: Option<NonZero<u64>>| most.is_some_and(|it| left > it.get());
         let mut going = Vec::new();
         for entry in self.oldest.into_sorted_vec() {
             let why = if is_past(entry.at, bounds.days, self.now) {
-                Why::Days
+                RetentionBound::Days
             } else if over(count, bounds.count) {
-                Why::Count
+                RetentionBound::Count
             } else if over(bytes, bounds.bytes) {
-                Why::Bytes
+                RetentionBound::Bytes
             } else {
                 break;
             };

@@ -7,33 +7,33 @@ use std::path::{Path, PathBuf};
 
 use model::{Sha256Stream, UtcTime};
 
-use super::look::each_name;
 use super::marks::mark;
-use super::{Going, HIDDEN, Keep, Kind};
-use crate::durable;
+use super::scan::each_name;
+use super::{ExpiredEntry, HIDDEN_PREFIX, RetentionKind, RetentionPolicy};
 use crate::error::SpoolError;
 use crate::failpoint::{Failpoint, reach};
-use crate::places::Spool;
-use crate::state::Removed;
+use crate::paths::Spool;
+use crate::state::RemovalMark;
+use crate::sync;
 
 /// The most marks that are synced together.
 const BATCH: usize = 256;
 
 /// The result of removing one entry.
-pub enum Gone {
+pub enum RemovalOutcome {
     /// It was removed.
     Removed,
     /// It has its hidden name, or still its own. The next round finds it.
-    Left(SpoolError),
+    Failed(SpoolError),
 }
 
 /// The result of one round.
 #[must_use]
-pub struct Removal {
+pub struct RemovalRound {
     /// The expired entries, the oldest of each kind first.
-    pub gone: Vec<(Going, Gone)>,
+    pub outcomes: Vec<(ExpiredEntry, RemovalOutcome)>,
     /// True if another round may find more.
-    pub is_full: bool,
+    pub may_have_more: bool,
 }
 
 impl Spool {
@@ -42,28 +42,28 @@ impl Spool {
     ///
     /// # Errors
     /// An entry cannot be read, or a mark cannot be made durable. Nothing more is removed then.
-    pub fn retain(
+    pub fn remove_expired(
         &self,
-        keep: &Keep,
+        keep: &RetentionPolicy,
         now: UtcTime,
         most: usize,
         is_stopped: &dyn Fn() -> bool,
-    ) -> Result<Removal, SpoolError> {
+    ) -> Result<RemovalRound, SpoolError> {
         self.finish_removals()?;
-        let mut going = self.going(keep, now, most)?;
-        let is_full = Kind::ALL
+        let mut going = self.expired_entries(keep, now, most)?;
+        let is_full = RetentionKind::ALL
             .iter()
             .any(|kind| going.iter().filter(|one| one.kind == *kind).count() >= most);
         let mut gone = Vec::new();
         while !going.is_empty() && !is_stopped() {
-            let batch: Vec<Going> = going.drain(..going.len().min(BATCH)).collect();
+            let batch: Vec<ExpiredEntry> = going.drain(..going.len().min(BATCH)).collect();
             self.mark(&batch, now)?;
             for one in batch {
                 let removed = remove(&one);
                 gone.push((one, removed));
             }
         }
-        Ok(Removal { gone, is_full })
+        Ok(RemovalRound { outcomes: gone, may_have_more: is_full })
     }
 
     /// Removes the hidden entries of an interrupted round.
@@ -71,11 +71,11 @@ impl Spool {
     /// # Errors
     /// A directory cannot be read.
     pub fn finish_removals(&self) -> Result<(), SpoolError> {
-        for &kind in Kind::ALL {
-            let directory = kind.directory(self.places());
+        for &kind in RetentionKind::ALL {
+            let directory = kind.directory(self.paths());
             let mut hidden: Vec<PathBuf> = Vec::new();
             each_name(&directory, &mut |name| {
-                if name.starts_with(HIDDEN) {
+                if name.starts_with(HIDDEN_PREFIX) {
                     hidden.push(directory.join(name));
                 }
                 Ok(())
@@ -89,29 +89,29 @@ impl Spool {
         Ok(())
     }
 
-    fn mark(&self, batch: &[Going], now: UtcTime) -> Result<(), SpoolError> {
-        let results = batch.iter().filter(|one| one.kind == Kind::Results);
+    fn mark(&self, batch: &[ExpiredEntry], now: UtcTime) -> Result<(), SpoolError> {
+        let results = batch.iter().filter(|one| one.kind == RetentionKind::Results);
         let removed = results.map(|one| {
             let record_sha256 = sha256_of(&one.path.join(format!("{}.md", one.result_id)))?;
             let log_index = log_index_of(&one.path.join(format!("{}.tlog-proof", one.result_id)))?;
             let (result_id, at) = (one.result_id.clone(), now.to_string());
-            Ok(Removed { result_id, at, record_sha256, log_index })
+            Ok(RemovalMark { result_id, at, record_sha256, log_index })
         });
         mark(self.state_dir(), &removed.collect::<Result<Vec<_>, SpoolError>>()?)
     }
 }
 
-fn remove(one: &Going) -> Gone {
-    let hidden = one.path.with_file_name(format!("{HIDDEN}{}", one.result_id));
-    if let Err(error) = durable::rename_new(&one.path, &hidden) {
-        return Gone::Left(SpoolError::io(&one.path, "rename")(error));
+fn remove(one: &ExpiredEntry) -> RemovalOutcome {
+    let hidden = one.path.with_file_name(format!("{HIDDEN_PREFIX}{}", one.result_id));
+    if let Err(error) = sync::rename_new(&one.path, &hidden) {
+        return RemovalOutcome::Failed(SpoolError::io(&one.path, "rename")(error));
     }
     reach(Failpoint::RetentionHidden);
     if let Err(error) = fs::remove_dir_all(&hidden) {
-        return Gone::Left(SpoolError::io(&hidden, "remove")(error));
+        return RemovalOutcome::Failed(SpoolError::io(&hidden, "remove")(error));
     }
     reach(Failpoint::RetentionRemoved);
-    Gone::Removed
+    RemovalOutcome::Removed
 }
 
 /// Returns the log index in the entry's proof (C2SP tlog-proof). It is not verified.

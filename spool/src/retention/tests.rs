@@ -15,9 +15,12 @@ use std::time::{Duration, UNIX_EPOCH};
 use model::{Sha256, UtcTime};
 use proptest::prelude::*;
 
-use super::{Bounds, Entry, FLOOR_SEC, Gone, Keep, Oldest, Why, dry_run};
-use crate::places::{Places, Spool};
-use crate::state::removed_in;
+use super::{
+    FLOOR_SEC, OldestEntries, RemovalOutcome, RetentionBound, RetentionBounds, RetentionEntry,
+    RetentionPolicy, dry_run,
+};
+use crate::paths::{Spool, SpoolPaths};
+use crate::state::removed_results;
 
 const NOW: i64 = 1_800_000_000;
 const DAY: i64 = 24 * 60 * 60;
@@ -26,32 +29,32 @@ fn now() -> UtcTime {
     UtcTime::from_unix(NOW)
 }
 
-fn bounds() -> impl Strategy<Value = Bounds> {
+fn bounds() -> impl Strategy<Value = RetentionBounds> {
     let days = prop::option::of((1_u32..6).prop_map(|it| NonZero::new(it).unwrap()));
     let count = prop::option::of((1_u64..20).prop_map(|it| NonZero::new(it).unwrap()));
     let bytes = prop::option::of((1_u64..500).prop_map(|it| NonZero::new(it).unwrap()));
-    (days, count, bytes).prop_map(|(days, count, bytes)| Bounds { days, count, bytes })
+    (days, count, bytes).prop_map(|(days, count, bytes)| RetentionBounds { days, count, bytes })
 }
 
 /// Entries, each with whether it may be removed.
-fn entries() -> impl Strategy<Value = Vec<(Entry, bool)>> {
+fn entries() -> impl Strategy<Value = Vec<(RetentionEntry, bool)>> {
     let entry = (0..8 * DAY, 0_u64..60, any::<bool>());
     prop::collection::vec(entry, 0..30).prop_map(|them| {
         let entry = |(number, (age, bytes, may_go))| {
             let at = UtcTime::from_unix(NOW - age);
-            (Entry { at, name: format!("{number}"), bytes }, may_go)
+            (RetentionEntry { at, name: format!("{number}"), bytes }, may_go)
         };
         them.into_iter().enumerate().map(entry).collect()
     })
 }
 
 /// The simple reading: removes the oldest removable entry while any bound is exceeded.
-fn plainly(entries: &[(Entry, bool)], bounds: &Bounds) -> Vec<Entry> {
-    let mut there: Vec<&(Entry, bool)> = entries.iter().collect();
+fn plainly(entries: &[(RetentionEntry, bool)], bounds: &RetentionBounds) -> Vec<RetentionEntry> {
+    let mut there: Vec<&(RetentionEntry, bool)> = entries.iter().collect();
     there.sort();
     let mut gone = Vec::new();
     loop {
-        let can = |it: &&(Entry, bool)| it.1 && it.0.at.unix() <= NOW - FLOOR_SEC;
+        let can = |it: &&(RetentionEntry, bool)| it.1 && it.0.at.unix() <= NOW - FLOOR_SEC;
         let Some(place) = there.iter().position(can) else { return gone };
         let oldest = &there[place].0;
         let age = NOW - oldest.at.unix();
@@ -68,18 +71,22 @@ fn plainly(entries: &[(Entry, bool)], bounds: &Bounds) -> Vec<Entry> {
     }
 }
 
-fn planned(entries: &[(Entry, bool)], bounds: &Bounds, most: usize) -> Vec<(Entry, Why)> {
-    let mut oldest = Oldest::new(most, now());
+fn planned(
+    entries: &[(RetentionEntry, bool)],
+    bounds: &RetentionBounds,
+    most: usize,
+) -> Vec<(RetentionEntry, RetentionBound)> {
+    let mut oldest = OldestEntries::new(most, now());
     for (entry, may_go) in entries {
         oldest.offer(entry.clone(), |_| *may_go);
     }
-    oldest.going(bounds)
+    oldest.expired(bounds)
 }
 
 proptest! {
     #[test]
     fn what_goes_is_what_the_bounds_say(entries in entries(), bounds in bounds()) {
-        let going: Vec<Entry> =
+        let going: Vec<RetentionEntry> =
             planned(&entries, &bounds, usize::MAX).into_iter().map(|(entry, _)| entry).collect();
         prop_assert_eq!(going, plainly(&entries, &bounds));
     }
@@ -94,25 +101,25 @@ proptest! {
     }
 }
 
-struct Desk(PathBuf);
+struct RetentionTestDir(PathBuf);
 
-impl Drop for Desk {
+impl Drop for RetentionTestDir {
     fn drop(&mut self) {
         fs::remove_dir_all(&self.0).unwrap();
     }
 }
 
-impl Desk {
+impl RetentionTestDir {
     fn new(name: &str) -> Self {
         let top = std::env::temp_dir().join(format!("toolexec-{name}-{}", std::process::id()));
         fs::create_dir(&top).unwrap();
         Self(top)
     }
 
-    fn places(&self) -> Places {
+    fn places(&self) -> SpoolPaths {
         let [state, spool, results] =
             ["state", "spool", "spool/results"].map(|name| self.0.join(name));
-        Places { log: spool.join("log"), state, spool, results }
+        SpoolPaths { log: spool.join("log"), state, spool, results }
     }
 
     /// Sets the entry's time as if it had been published this many days ago.
@@ -137,9 +144,9 @@ impl Desk {
 
 const WHOLE: [&str; 5] = [".md", ".md.sig", ".bundle.json", ".tlog-proof", ".txt"];
 
-fn one_day() -> Keep {
-    let days = Bounds { days: NonZero::new(1), ..Bounds::default() };
-    Keep { results: days, archive: days, quarantine: days }
+fn one_day() -> RetentionPolicy {
+    let days = RetentionBounds { days: NonZero::new(1), ..RetentionBounds::default() };
+    RetentionPolicy { results: days, archive: days, quarantine: days }
 }
 
 fn names(path: &Path) -> Vec<String> {
@@ -151,7 +158,7 @@ fn names(path: &Path) -> Vec<String> {
 
 #[test]
 fn what_goes_is_marked_first_and_what_is_not_whole_or_promised_stays() {
-    let desk = Desk::new("retain");
+    let desk = RetentionTestDir::new("retain");
     let spool = Spool::open_for_daemon(&desk.places()).unwrap();
     let old = desk.make("results", 3, &WHOLE);
     let unsigned = desk.make("results", 4, &[".md", ".bundle.json", ".tlog-proof"]);
@@ -172,13 +179,13 @@ fn what_goes_is_marked_first_and_what_is_not_whole_or_promised_stays() {
 
     let seen = dry_run(&desk.places(), &one_day(), now()).unwrap();
     assert_eq!(names(&results).len(), 9, "a look changed something");
-    let removal = spool.retain(&one_day(), now(), 100, &|| false).unwrap();
-    assert!(!removal.is_full);
+    let removal = spool.remove_expired(&one_day(), now(), 100, &|| false).unwrap();
+    assert!(!removal.may_have_more);
     let gone: Vec<_> = removal
-        .gone
+        .outcomes
         .into_iter()
         .map(|(one, gone)| {
-            assert!(matches!(gone, Gone::Removed));
+            assert!(matches!(gone, RemovalOutcome::Removed));
             one
         })
         .collect();
@@ -190,7 +197,7 @@ fn what_goes_is_marked_first_and_what_is_not_whole_or_promised_stays() {
     left.push(".new-TS-20200101-000000Z-TR-20260209-160501Z-1".to_owned());
     left.sort();
     assert_eq!(names(&results), left);
-    let marks = removed_in(&desk.places().state).unwrap();
+    let marks = removed_results(&desk.places().state).unwrap();
     assert!(marks.len() == 1 && marks.contains(&old), "{marks:?}");
     let lines = fs::read_to_string(desk.places().state.join("removed")).unwrap();
     let sha256 = Sha256::of(b"0123456789");
@@ -203,20 +210,20 @@ fn what_goes_is_marked_first_and_what_is_not_whole_or_promised_stays() {
 
 #[test]
 fn rounds_are_bounded_and_end_when_told_and_a_torn_mark_is_cut() {
-    let desk = Desk::new("rounds");
+    let desk = RetentionTestDir::new("rounds");
     let spool = Spool::open_for_daemon(&desk.places()).unwrap();
     let ids: Vec<String> = (2..7).map(|days| desk.make("results", days, &WHOLE)).collect();
     let removed = desk.places().state.join("removed");
     let whole =
         format!("{{\"result_id\":\"{}\",\"at\":\"{}\",\"record_sha256\":\"0\"}}\n", ids[0], now());
     fs::write(&removed, format!("{whole}{{\"result_id\":\"TS-")).unwrap();
-    let stopped = spool.retain(&one_day(), now(), 2, &|| true).unwrap();
-    assert!(stopped.gone.is_empty());
-    let first = spool.retain(&one_day(), now(), 2, &|| false).unwrap();
-    assert!(first.is_full && first.gone.len() == 2);
-    assert_eq!(first.gone[0].0.result_id, ids[4]);
-    let second = spool.retain(&one_day(), now(), 4, &|| false).unwrap();
-    assert!(!second.is_full && second.gone.len() == 3);
-    assert_eq!(removed_in(&desk.places().state).unwrap().len(), 5);
+    let stopped = spool.remove_expired(&one_day(), now(), 2, &|| true).unwrap();
+    assert!(stopped.outcomes.is_empty());
+    let first = spool.remove_expired(&one_day(), now(), 2, &|| false).unwrap();
+    assert!(first.may_have_more && first.outcomes.len() == 2);
+    assert_eq!(first.outcomes[0].0.result_id, ids[4]);
+    let second = spool.remove_expired(&one_day(), now(), 4, &|| false).unwrap();
+    assert!(!second.may_have_more && second.outcomes.len() == 3);
+    assert_eq!(removed_results(&desk.places().state).unwrap().len(), 5);
     assert!(names(&desk.places().results).is_empty());
 }

@@ -5,13 +5,13 @@
 //!
 //! | part | meaning |
 //! |---|---|
-//! | [`Claim`] | `work/<c>`: the private copy, with its lock and its note |
-//! | [`Promise`] | the known result id: from the ledger line (a run) or from `work/<c>/result.json` (a refusal) |
-//! | [`Hidden`] | `results/.new-<id>` |
+//! | [`ClaimState`] | `work/<c>`: the private copy, with its lock and its note |
+//! | [`PromiseState`] | the known result id: from the ledger line (a run) or from `work/<c>/result.json` (a refusal) |
+//! | [`HiddenState`] | `results/.new-<id>` |
 //! | `published` | `results/<id>` |
 //! | `archived`, `quarantined` | `archive/<id>`, `quarantine/<id>` |
 //! | `removed` | retention's mark for a result that it removed |
-//! | [`Original`] | the file in `approved/`, or its current place |
+//! | [`OriginalState`] | the file in `approved/`, or its current place |
 //! | `slot` | `staging/<c>` |
 //!
 //! The legal states, in the order in which a request reaches them. `-` means absent; an empty field
@@ -36,20 +36,22 @@
 //! | - | none | present | - | | its collection began, never promised | remove the hidden result |
 //! | - | begun | - | present, or archived, or removed | | finished | rest |
 //!
-//! Every other state is [`Illegal`]: no order of the operations and no crash between them leads
+//! Every other state is [`IllegalState`]: no order of the operations and no crash between them leads
 //! there, so another program caused it, or this code is wrong. It is reported and left unchanged. A
 //! crash may also be a power failure: unsynced data may be lost, but names on one file system are
 //! lost in the reverse order of their creation (ext4 and XFS guarantee this).
 
-mod removed;
-mod step;
+mod action;
+mod removal_marks;
 
-pub use removed::{REMOVED_LINE_BYTES_MAX, Removed, RemovedError, each_removed, removed_in};
-pub use step::{Illegal, Place, Step, step};
+pub use action::{Destination, IllegalState, RecoveryAction, next_action};
+pub use removal_marks::{
+    REMOVAL_MARK_BYTES_MAX, RemovalMark, RemovalMarksError, each_removal_mark, removed_results,
+};
 
 /// `work/<c>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Claim {
+pub enum ClaimState {
     Absent,
     /// A live process holds its lock.
     Locked,
@@ -63,9 +65,9 @@ pub enum Claim {
 
 /// The result that was promised to the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Promise {
+pub enum PromiseState {
     /// None: neither a ledger line nor a note.
-    Nothing,
+    None,
     /// By the note of a refusal in the claim. A torn note does not count.
     Noted,
     /// By the ledger line of a run.
@@ -76,7 +78,7 @@ pub enum Promise {
 
 /// `results/.new-<id>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hidden {
+pub enum HiddenState {
     Absent,
     /// A live process is collecting it.
     Locked,
@@ -88,18 +90,18 @@ pub enum Hidden {
 
 /// The presence of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum There {
+pub enum PathPresence {
     Absent,
     Present,
 }
 
-impl There {
+impl PathPresence {
     pub(crate) fn of(path: &std::path::Path) -> Self {
         Self::from(std::fs::symlink_metadata(path).is_ok())
     }
 }
 
-impl From<bool> for There {
+impl From<bool> for PathPresence {
     fn from(is_there: bool) -> Self {
         if is_there { Self::Present } else { Self::Absent }
     }
@@ -107,7 +109,7 @@ impl From<bool> for There {
 
 /// The file that was submitted to `approved/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Original {
+pub enum OriginalState {
     /// Nothing was submitted, or no claim names the file.
     Unknown,
     /// The claimed file is still in its place.
@@ -123,39 +125,39 @@ pub enum Original {
 
 /// The files of one claim, or of one result without a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct State {
+pub struct ClaimFiles {
     /// The claim in `work/`.
-    pub claim: Claim,
+    pub claim: ClaimState,
     /// The promised result.
-    pub promise: Promise,
+    pub promise: PromiseState,
     /// The hidden result.
-    pub hidden: Hidden,
+    pub hidden: HiddenState,
     /// The published result.
-    pub published: There,
+    pub published: PathPresence,
     /// The archived claim.
-    pub archived: There,
+    pub archived: PathPresence,
     /// The quarantined claim.
-    pub quarantined: There,
+    pub quarantined: PathPresence,
     /// The mark of retention.
-    pub removed: There,
+    pub removed: PathPresence,
     /// The submitted file.
-    pub original: Original,
+    pub original: OriginalState,
     /// The slot in `staging/`.
-    pub slot: There,
+    pub slot: PathPresence,
 }
 
-impl State {
+impl ClaimFiles {
     /// The state without any file.
     pub const NOTHING: Self = Self {
-        claim: Claim::Absent,
-        promise: Promise::Nothing,
-        hidden: Hidden::Absent,
-        published: There::Absent,
-        archived: There::Absent,
-        quarantined: There::Absent,
-        removed: There::Absent,
-        original: Original::Unknown,
-        slot: There::Absent,
+        claim: ClaimState::Absent,
+        promise: PromiseState::None,
+        hidden: HiddenState::Absent,
+        published: PathPresence::Absent,
+        archived: PathPresence::Absent,
+        quarantined: PathPresence::Absent,
+        removed: PathPresence::Absent,
+        original: OriginalState::Unknown,
+        slot: PathPresence::Absent,
     };
 }
 

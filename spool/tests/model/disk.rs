@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// The guarantee of a file system for names that are not synced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Names {
+pub(crate) enum NameLoss {
     /// They are lost in the reverse order of their creation.
     InOrder,
     /// Any of them may be lost.
@@ -21,27 +21,27 @@ enum NameOp {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Content {
+struct ModelContent {
     now: String,
     synced: String,
 }
 
-type Tree = BTreeMap<String, usize>;
+type NameTree = BTreeMap<String, usize>;
 
 /// A simulated disk. The first component of a path names its file system.
 #[derive(Clone, Debug)]
-pub(crate) struct Disk {
-    names: Names,
-    now: Tree,
-    synced: Tree,
+pub(crate) struct ModelDisk {
+    names: NameLoss,
+    now: NameTree,
+    synced: NameTree,
     pending: Vec<NameOp>,
-    contents: Vec<Content>,
+    contents: Vec<ModelContent>,
 }
 
 /// A source of random numbers that decide which data is lost.
-pub(crate) struct Chance(pub(crate) u64);
+pub(crate) struct ModelRandom(pub(crate) u64);
 
-impl Chance {
+impl ModelRandom {
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         // The splitmix64 algorithm, as published.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -56,7 +56,7 @@ fn file_system(path: &str) -> &str {
     path.split('/').next().unwrap()
 }
 
-fn apply(tree: &mut Tree, op: &NameOp) {
+fn apply(tree: &mut NameTree, op: &NameOp) {
     match op {
         NameOp::Create(path, file) => {
             tree.insert(path.clone(), *file);
@@ -76,9 +76,9 @@ fn apply(tree: &mut Tree, op: &NameOp) {
     }
 }
 
-impl Disk {
-    pub(crate) fn new(names: Names) -> Self {
-        let (now, synced) = (Tree::new(), Tree::new());
+impl ModelDisk {
+    pub(crate) fn new(names: NameLoss) -> Self {
+        let (now, synced) = (NameTree::new(), NameTree::new());
         Self { names, now, synced, pending: Vec::new(), contents: Vec::new() }
     }
 
@@ -89,7 +89,7 @@ impl Disk {
 
     pub(crate) fn create(&mut self, path: &str, content: &str) {
         assert!(!self.now.contains_key(path), "{path} already exists");
-        self.contents.push(Content { now: content.to_owned(), synced: String::new() });
+        self.contents.push(ModelContent { now: content.to_owned(), synced: String::new() });
         self.change(NameOp::Create(path.to_owned(), self.contents.len() - 1));
     }
 
@@ -166,7 +166,7 @@ impl Disk {
     }
 
     /// Simulates a power failure.
-    pub(crate) fn lose(&mut self, chance: &mut Chance) {
+    pub(crate) fn lose(&mut self, chance: &mut ModelRandom) {
         let mut systems: Vec<String> = Vec::new();
         let mut kept = Vec::new();
         for (at, op) in self.pending.iter().enumerate() {
@@ -174,8 +174,8 @@ impl Disk {
             let system = file_system(path).to_owned();
             let lost = systems.contains(&system) || chance.below(4) == 0;
             match (lost, self.names) {
-                (true, Names::InOrder) => systems.push(system),
-                (true, Names::Any) => {}
+                (true, NameLoss::InOrder) => systems.push(system),
+                (true, NameLoss::Any) => {}
                 (false, _) => kept.push(at),
             }
         }

@@ -1,9 +1,12 @@
 //! A host in memory that follows the design one operation at a time and may be stopped before each.
 //! Recovery takes its next step from the spool's own table.
 
-use spool::state::{Claim, Hidden, Original, Place, Promise, State, Step, There, step};
+use spool::state::{
+    ClaimFiles, ClaimState, Destination, HiddenState, OriginalState, PathPresence, PromiseState,
+    RecoveryAction, next_action,
+};
 
-use super::disk::{Disk, Names};
+use super::disk::{ModelDisk, NameLoss};
 
 /// The files that make a result complete.
 const PARTS: [&str; 3] = ["stdout", "record", "proof"];
@@ -11,7 +14,7 @@ const WHOLE: &str = "whole";
 
 /// A rule that is broken on purpose, to check that the model notices it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Broken {
+pub(crate) enum BrokenRule {
     Nothing,
     PublishedBeforeTheBarrier,
     RunBeforeTheLineIsDurable,
@@ -24,7 +27,7 @@ pub(crate) enum Broken {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ModelRequest {
     Runs,
     Refused,
     Object,
@@ -32,13 +35,13 @@ pub(crate) enum Kind {
 
 /// The process was killed, or the power failed.
 #[derive(Debug)]
-pub(crate) struct Stopped;
+pub(crate) struct ModelStopped;
 
-pub(crate) struct Host {
-    pub(crate) disk: Disk,
-    names: Names,
-    broken: Broken,
-    kinds: Vec<Kind>,
+pub(crate) struct ModelHost {
+    pub(crate) disk: ModelDisk,
+    names: NameLoss,
+    broken: BrokenRule,
+    kinds: Vec<ModelRequest>,
     /// The number of runs of each request. No crash undoes these.
     pub(crate) ran: Vec<usize>,
     /// The operations until it is stopped.
@@ -56,9 +59,9 @@ fn original(request: usize) -> String {
     at(&format!("approved/{request}"))
 }
 
-impl Host {
-    pub(crate) fn new(kinds: &[Kind], names: Names, broken: Broken) -> Self {
-        let mut disk = Disk::new(names);
+impl ModelHost {
+    pub(crate) fn new(kinds: &[ModelRequest], names: NameLoss, broken: BrokenRule) -> Self {
+        let mut disk = ModelDisk::new(names);
         disk.create(&at("ledger"), "");
         for request in 0..kinds.len() {
             disk.create(&original(request), "request");
@@ -73,9 +76,9 @@ impl Host {
     }
 
     /// Counts an operation. Called before each one.
-    fn act(&mut self) -> Result<(), Stopped> {
+    fn act(&mut self) -> Result<(), ModelStopped> {
         match &mut self.left {
-            Some(0) => Err(Stopped),
+            Some(0) => Err(ModelStopped),
             Some(left) => {
                 *left -= 1;
                 Ok(())
@@ -85,8 +88,8 @@ impl Host {
     }
 
     /// Syncs names during tidying, which is only needed if they may be lost in any order.
-    fn settle_names(&mut self) -> Result<(), Stopped> {
-        if self.names == Names::Any && self.broken != Broken::TidiedWithoutABarrier {
+    fn settle_names(&mut self) -> Result<(), ModelStopped> {
+        if self.names == NameLoss::Any && self.broken != BrokenRule::TidiedWithoutABarrier {
             self.act()?;
             self.disk.barrier();
         }
@@ -98,35 +101,35 @@ impl Host {
         self.ids
     }
 
-    pub(crate) fn serve(&mut self) -> Result<(), Stopped> {
+    pub(crate) fn serve(&mut self) -> Result<(), ModelStopped> {
         self.recover()?;
         for request in 0..self.kinds.len() {
             if self.disk.is_there(&original(request)) {
-                self.take(request)?;
+                self.process(request)?;
             }
         }
         Ok(())
     }
 
-    fn take(&mut self, request: usize) -> Result<(), Stopped> {
+    fn process(&mut self, request: usize) -> Result<(), ModelStopped> {
         let claim = self.claim(request)?;
         match self.kinds[request] {
             // If it has a ledger line, this is a second run, which is refused.
-            Kind::Runs if self.line_of(|line| line[0] == request).is_none() => {
+            ModelRequest::Runs if self.line_of(|line| line[0] == request).is_none() => {
                 self.run(request, &claim)
             }
             _ => self.refuse(request, &claim),
         }
     }
 
-    fn claim(&mut self, request: usize) -> Result<String, Stopped> {
+    fn claim(&mut self, request: usize) -> Result<String, ModelStopped> {
         let id = self.new_id();
         let (hidden, claim) = (at(&format!("work/.new-{id}")), at(&format!("work/{id}")));
         let inode = self.disk.file(&original(request)).unwrap();
         let kind = self.kinds[request];
         self.act()?;
         self.disk.create(&format!("{hidden}/claim"), &format!("{request} {inode} {kind:?};"));
-        if kind != Kind::Object {
+        if kind != ModelRequest::Object {
             self.act()?;
             self.disk.create(&format!("{hidden}/request"), WHOLE);
         }
@@ -135,14 +138,14 @@ impl Host {
         Ok(claim)
     }
 
-    fn run(&mut self, request: usize, claim: &str) -> Result<(), Stopped> {
+    fn run(&mut self, request: usize, claim: &str) -> Result<(), ModelStopped> {
         let id = self.new_id();
         let name = claim.rsplit('/').next().unwrap();
         self.act()?;
         self.disk.barrier();
         self.act()?;
         self.disk.append(&at("ledger"), &format!("{request} {name} {id}\n"));
-        if self.broken != Broken::RunBeforeTheLineIsDurable {
+        if self.broken != BrokenRule::RunBeforeTheLineIsDurable {
             self.act()?;
             self.disk.sync_content(&at("ledger"));
         }
@@ -153,22 +156,22 @@ impl Host {
             durable.lines().any(|it| it.starts_with(&format!("{request} "))),
             "no durable line"
         );
-        self.tell(request, id)?;
-        self.tidy(claim, id, Place::Archive)
+        self.record(request, id)?;
+        self.finish(claim, id, Destination::Archive)
     }
 
-    fn refuse(&mut self, request: usize, claim: &str) -> Result<(), Stopped> {
+    fn refuse(&mut self, request: usize, claim: &str) -> Result<(), ModelStopped> {
         let id = self.new_id();
-        if self.broken != Broken::RefusalNotNoted {
+        if self.broken != BrokenRule::RefusalNotNoted {
             self.act()?;
             self.disk.create(&format!("{claim}/result"), &format!("{id};"));
         }
-        self.tell(request, id)?;
-        self.tidy(claim, id, Place::Quarantine)
+        self.record(request, id)?;
+        self.finish(claim, id, Destination::Quarantine)
     }
 
     /// Records and publishes a result durably.
-    fn tell(&mut self, request: usize, id: usize) -> Result<(), Stopped> {
+    fn record(&mut self, request: usize, id: usize) -> Result<(), ModelStopped> {
         let hidden = format!("results/.new-{id}");
         for part in PARTS {
             self.act()?;
@@ -178,7 +181,7 @@ impl Host {
         self.disk.create(&format!("{hidden}/of"), &format!("{request};"));
         self.act()?;
         self.disk.create(&format!("log/draft-{id}"), WHOLE);
-        if self.broken != Broken::PublishedBeforeTheBarrier {
+        if self.broken != BrokenRule::PublishedBeforeTheBarrier {
             self.act()?;
             self.disk.barrier();
         }
@@ -186,14 +189,14 @@ impl Host {
         self.disk.rename(&format!("log/draft-{id}"), &format!("log/{id}"));
         self.act()?;
         self.disk.rename(&hidden, &format!("results/{id}"));
-        if self.broken != Broken::TakenAwayBeforeTheResultIsDurable {
+        if self.broken != BrokenRule::TakenAwayBeforeTheResultIsDurable {
             self.act()?;
             self.disk.barrier();
         }
         Ok(())
     }
 
-    fn tidy(&mut self, claim: &str, id: usize, place: Place) -> Result<(), Stopped> {
+    fn finish(&mut self, claim: &str, id: usize, place: Destination) -> Result<(), ModelStopped> {
         let (request, inode) =
             self.note(claim).map(|(request, inode, _)| (request, inode)).unwrap();
         let aside = format!("{claim}/original");
@@ -201,22 +204,22 @@ impl Host {
             self.act()?;
             self.disk.rename(&original(request), &aside);
         }
-        if self.kinds[request] != Kind::Object {
+        if self.kinds[request] != ModelRequest::Object {
             self.act()?;
             self.disk.remove(&aside);
         }
         self.settle_names()?;
         self.act()?;
         let place = match place {
-            Place::Archive => "archive",
-            Place::Quarantine => "quarantine",
+            Destination::Archive => "archive",
+            Destination::Quarantine => "quarantine",
         };
         self.disk.rename(claim, &at(&format!("{place}/{id}")));
         Ok(())
     }
 
     /// Returns the request, inode and kind of a claim, or `None` if the note is torn.
-    fn note(&self, claim: &str) -> Option<(usize, usize, Kind)> {
+    fn note(&self, claim: &str) -> Option<(usize, usize, ModelRequest)> {
         let note = self.disk.read(&format!("{claim}/claim"))?.strip_suffix(';')?;
         let mut words = note.split(' ');
         let request = words.next()?.parse().ok()?;
@@ -237,15 +240,15 @@ impl Host {
     pub(crate) fn is_whole(&self, result: &str) -> bool {
         let parts =
             PARTS.iter().all(|part| self.disk.read(&format!("{result}/{part}")) == Some(WHOLE));
-        parts && self.told_of(result).is_some()
+        parts && self.request_of(result).is_some()
     }
 
     /// Returns the request of a result.
-    pub(crate) fn told_of(&self, result: &str) -> Option<usize> {
+    pub(crate) fn request_of(&self, result: &str) -> Option<usize> {
         self.disk.read(&format!("{result}/of"))?.strip_suffix(';')?.parse().ok()
     }
 
-    fn recover(&mut self) -> Result<(), Stopped> {
+    fn recover(&mut self) -> Result<(), ModelStopped> {
         self.act()?;
         self.disk.cut_unfinished_line(&at("ledger"));
         self.disk.sync_content(&at("ledger"));
@@ -254,7 +257,7 @@ impl Host {
             let claim = at(&format!("work/{name}"));
             match name.starts_with('.') {
                 true => self.remove_tree(&claim)?,
-                false => self.settle(&claim, &name)?,
+                false => self.recover_claim(&claim, &name)?,
             }
         }
         for name in self.disk.list("results") {
@@ -267,7 +270,7 @@ impl Host {
 
     /// Adopts a draft of the log if its result exists under either name. A complete draft alone
     /// proves nothing: its result may be lost.
-    fn open_log(&mut self) -> Result<(), Stopped> {
+    fn open_log(&mut self) -> Result<(), ModelStopped> {
         // The files may exist in memory only.
         self.act()?;
         self.disk.barrier();
@@ -278,8 +281,8 @@ impl Host {
                 .iter()
                 .any(|place| self.is_whole(&format!("{place}{id}")));
             let adopted = match self.broken {
-                Broken::DraftOfTheLogForgotten => false,
-                Broken::DraftOfTheLogBelieved => self.disk.read(&draft) == Some(WHOLE),
+                BrokenRule::DraftOfTheLogForgotten => false,
+                BrokenRule::DraftOfTheLogBelieved => self.disk.read(&draft) == Some(WHOLE),
                 _ => self.disk.read(&draft) == Some(WHOLE) && result_is_there,
             };
             self.act()?;
@@ -293,7 +296,7 @@ impl Host {
         Ok(())
     }
 
-    fn remove_tree(&mut self, directory: &str) -> Result<(), Stopped> {
+    fn remove_tree(&mut self, directory: &str) -> Result<(), ModelStopped> {
         for path in self.disk.below(directory) {
             self.act()?;
             self.disk.remove(&path);
@@ -301,96 +304,99 @@ impl Host {
         Ok(())
     }
 
-    fn settle(&mut self, claim: &str, name: &str) -> Result<(), Stopped> {
+    fn recover_claim(&mut self, claim: &str, name: &str) -> Result<(), ModelStopped> {
         loop {
             let (state, id) = self.gather(claim, name);
             let hidden = format!("results/.new-{}", id.unwrap_or(0));
-            match step(&state) {
-                Step::Forget => {
+            match next_action(&state) {
+                RecoveryAction::RemoveClaim => {
                     let gone = at(&format!("work/.gone-{name}"));
                     self.act()?;
                     self.disk.rename(claim, &gone);
                     return self.remove_tree(&gone);
                 }
-                Step::RemoveHidden => self.remove_tree(&hidden)?,
-                Step::Publish => {
+                RecoveryAction::RemoveHidden => self.remove_tree(&hidden)?,
+                RecoveryAction::Publish => {
                     self.act()?;
                     self.disk.barrier();
                     self.act()?;
                     self.disk.rename(&hidden, &format!("results/{}", id.unwrap()));
                 }
-                Step::Tell => {
+                RecoveryAction::Record => {
                     let request = self.note(claim).unwrap().0;
                     let log = format!("log/{}", id.unwrap());
                     assert!(!self.disk.is_there(&log), "{log}: is logged and its result is lost");
-                    self.tell(request, id.unwrap())?;
+                    self.record(request, id.unwrap())?;
                 }
-                Step::Tidy(place) => {
+                RecoveryAction::Finish(place) => {
                     self.act()?;
                     self.disk.barrier();
-                    return self.tidy(claim, id.unwrap(), place);
+                    return self.finish(claim, id.unwrap(), place);
                 }
                 other => panic!("{other:?} of {state:?}"),
             }
         }
     }
 
-    fn gather(&self, claim: &str, name: &str) -> (State, Option<usize>) {
+    fn gather(&self, claim: &str, name: &str) -> (ClaimFiles, Option<usize>) {
         let name: usize = name.parse().unwrap();
         let begun = self.line_of(|line| line[1] == name).map(|line| line[2]);
         let noted = self.noted(claim);
         let id = begun.or(noted);
         let there = |path: String| match self.disk.is_there(&path) {
-            true => There::Present,
-            false => There::Absent,
+            true => PathPresence::Present,
+            false => PathPresence::Absent,
         };
-        let of_id = |place: String| id.map_or(There::Absent, |id| there(format!("{place}{id}")));
+        let of_id =
+            |place: String| id.map_or(PathPresence::Absent, |id| there(format!("{place}{id}")));
         let hidden = match id.map(|id| (format!("results/.new-{id}"), format!("log/{id}"))) {
             Some((hidden, log)) if self.disk.is_there(&hidden) => {
                 match self.is_whole(&hidden) && self.disk.read(&log) == Some(WHOLE) {
-                    true => Hidden::Whole,
-                    false => Hidden::Partial,
+                    true => HiddenState::Whole,
+                    false => HiddenState::Partial,
                 }
             }
-            _ => Hidden::Absent,
+            _ => HiddenState::Absent,
         };
-        let state = State {
+        let state = ClaimFiles {
             claim: self.claim_state(claim),
             promise: match (begun, noted) {
-                (Some(begun), Some(noted)) if begun != noted => Promise::Contradicted,
-                (Some(_), _) => Promise::Begun,
-                (None, Some(_)) => Promise::Noted,
-                (None, None) => Promise::Nothing,
+                (Some(begun), Some(noted)) if begun != noted => PromiseState::Contradicted,
+                (Some(_), _) => PromiseState::Begun,
+                (None, Some(_)) => PromiseState::Noted,
+                (None, None) => PromiseState::None,
             },
             hidden,
             published: of_id("results/".to_owned()),
             archived: of_id(at("archive/")),
             quarantined: of_id(at("quarantine/")),
             original: self.original_of(claim),
-            ..State::NOTHING
+            ..ClaimFiles::NOTHING
         };
         (state, id)
     }
 
-    fn claim_state(&self, claim: &str) -> Claim {
+    fn claim_state(&self, claim: &str) -> ClaimState {
         match self.note(claim) {
-            Some((_, _, Kind::Object)) => Claim::Object,
-            Some(_) if self.disk.read(&format!("{claim}/request")) == Some(WHOLE) => Claim::Request,
-            _ => Claim::Torn,
+            Some((_, _, ModelRequest::Object)) => ClaimState::Object,
+            Some(_) if self.disk.read(&format!("{claim}/request")) == Some(WHOLE) => {
+                ClaimState::Request
+            }
+            _ => ClaimState::Torn,
         }
     }
 
-    fn original_of(&self, claim: &str) -> Original {
+    fn original_of(&self, claim: &str) -> OriginalState {
         let aside = self.disk.file(&format!("{claim}/original"));
         let Some((request, inode, _)) = self.note(claim) else {
-            return aside.map_or(Original::Unknown, |_| Original::Aside);
+            return aside.map_or(OriginalState::Unknown, |_| OriginalState::Aside);
         };
         match (aside, self.disk.file(&original(request))) {
-            (Some(found), _) if found == inode => Original::Aside,
-            (Some(_), _) => Original::AnotherAside,
-            (None, Some(found)) if found == inode => Original::InPlace,
-            (None, Some(_)) => Original::Another,
-            (None, None) => Original::Gone,
+            (Some(found), _) if found == inode => OriginalState::Aside,
+            (Some(_), _) => OriginalState::AnotherAside,
+            (None, Some(found)) if found == inode => OriginalState::InPlace,
+            (None, Some(_)) => OriginalState::Another,
+            (None, None) => OriginalState::Gone,
         }
     }
 }

@@ -8,8 +8,8 @@ mod host;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use disk::{Chance, Names};
-use host::{Broken, Host, Kind};
+use disk::{ModelRandom, NameLoss};
+use host::{BrokenRule, ModelHost, ModelRequest};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -25,14 +25,13 @@ enum Crash {
 
 #[derive(Clone, Debug)]
 struct Scenario {
-    kinds: Vec<Kind>,
+    kinds: Vec<ModelRequest>,
     /// Crashes, each with the number of operations since the previous one.
     crashes: Vec<(usize, Crash)>,
 }
 
 fn scenarios() -> impl Strategy<Value = Scenario> {
-    let kind =
-        prop_oneof![3 => Just(Kind::Runs), 2 => Just(Kind::Refused), 1 => Just(Kind::Object)];
+    let kind = prop_oneof![3 => Just(ModelRequest::Runs), 2 => Just(ModelRequest::Refused), 1 => Just(ModelRequest::Object)];
     let crash = prop_oneof![
         1 => Just(Crash::Killed),
         2 => any::<u64>().prop_map(Crash::PowerCut),
@@ -43,7 +42,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
 }
 
 /// Checks that no incomplete result has a visible name, and that no request has run twice.
-fn check_always(host: &Host) {
+fn check_always(host: &ModelHost) {
     for name in host.disk.list("results") {
         let is_visible = !name.starts_with('.');
         assert!(!is_visible || host.is_whole(&format!("results/{name}")), "{name} is not whole");
@@ -51,11 +50,12 @@ fn check_always(host: &Host) {
     assert!(host.ran.iter().all(|ran| *ran <= 1), "ran twice: {:?}", host.ran);
 }
 
-fn check_at_the_end(host: &Host, kinds: &[Kind]) {
+fn check_at_the_end(host: &ModelHost, kinds: &[ModelRequest]) {
     check_always(host);
     let told = host.disk.list("results");
     for request in 0..kinds.len() {
-        let of = told.iter().filter(|id| host.told_of(&format!("results/{id}")) == Some(request));
+        let of =
+            told.iter().filter(|id| host.request_of(&format!("results/{id}")) == Some(request));
         let of: Vec<_> = of.collect();
         assert_eq!(of.len(), 1, "request {request} was recorded as {of:?}");
         let log = format!("log/{}", of[0]);
@@ -66,13 +66,13 @@ fn check_at_the_end(host: &Host, kinds: &[Kind]) {
     }
 }
 
-fn play(scenario: &Scenario, names: Names, broken: Broken) {
-    let mut host = Host::new(&scenario.kinds, names, broken);
+fn play(scenario: &Scenario, names: NameLoss, broken: BrokenRule) {
+    let mut host = ModelHost::new(&scenario.kinds, names, broken);
     for (acts, crash) in &scenario.crashes {
         host.stop_after(Some(*acts));
         let stopped = host.serve().is_err();
         if let (true, Crash::PowerCut(seed)) = (stopped, crash) {
-            host.disk.lose(&mut Chance(*seed));
+            host.disk.lose(&mut ModelRandom(*seed));
         }
         check_always(&host);
     }
@@ -92,7 +92,7 @@ fn runner(cases: u32) -> TestRunner {
 #[test]
 fn every_request_is_told_once_and_runs_at_most_once() {
     let checked = runner(5_000).run(&scenarios(), |scenario| {
-        play(&scenario, Names::InOrder, Broken::Nothing);
+        play(&scenario, NameLoss::InOrder, BrokenRule::Nothing);
         Ok(())
     });
     checked.unwrap();
@@ -102,7 +102,7 @@ fn every_request_is_told_once_and_runs_at_most_once() {
 #[test]
 fn the_same_where_any_name_may_be_lost() {
     let checked = runner(5_000).run(&scenarios(), |scenario| {
-        play(&scenario, Names::Any, Broken::Nothing);
+        play(&scenario, NameLoss::Any, BrokenRule::Nothing);
         Ok(())
     });
     checked.unwrap();
@@ -112,13 +112,13 @@ fn the_same_where_any_name_may_be_lost() {
 #[test]
 fn a_broken_rule_is_noticed() {
     let rules = [
-        (Broken::PublishedBeforeTheBarrier, Names::InOrder),
-        (Broken::RunBeforeTheLineIsDurable, Names::InOrder),
-        (Broken::TakenAwayBeforeTheResultIsDurable, Names::InOrder),
-        (Broken::RefusalNotNoted, Names::InOrder),
-        (Broken::DraftOfTheLogForgotten, Names::InOrder),
-        (Broken::DraftOfTheLogBelieved, Names::InOrder),
-        (Broken::TidiedWithoutABarrier, Names::Any),
+        (BrokenRule::PublishedBeforeTheBarrier, NameLoss::InOrder),
+        (BrokenRule::RunBeforeTheLineIsDurable, NameLoss::InOrder),
+        (BrokenRule::TakenAwayBeforeTheResultIsDurable, NameLoss::InOrder),
+        (BrokenRule::RefusalNotNoted, NameLoss::InOrder),
+        (BrokenRule::DraftOfTheLogForgotten, NameLoss::InOrder),
+        (BrokenRule::DraftOfTheLogBelieved, NameLoss::InOrder),
+        (BrokenRule::TidiedWithoutABarrier, NameLoss::Any),
     ];
     for (broken, names) in rules {
         let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);

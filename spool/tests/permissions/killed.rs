@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use policies::permissions::{PermissionManager, ToolAuthorizationState as State};
 
-use super::scene::{Place, answer, calls, noon, open, source, state, tool};
+use super::scene::{StoreTestDir, answer, calls, noon, open, source, state, tool};
 
 const STORE: &str = "TOOLEXEC_TEST_KILLED_STORE";
 const FROM: &str = "TOOLEXEC_TEST_KILLED_FROM";
@@ -26,7 +26,7 @@ fn writes_until_it_is_killed() {
     let mut out = std::io::stdout().lock();
     for number in first..first + WORKFLOWS_A_ROUND {
         let mine = source(number);
-        let lodged = store.lodge(&mine, &calls(&["a"]), &noon(), number).unwrap();
+        let lodged = store.add_request(&mine, &calls(&["a"]), &noon(), number).unwrap();
         store.set(&mine, &answer(&lodged, &["a"], &[], None), &noon()).unwrap();
         writeln!(out, "\ngranted {number}").unwrap();
         if number % 2 == 1 {
@@ -34,14 +34,14 @@ fn writes_until_it_is_killed() {
             writeln!(out, "\nrevoked {number}").unwrap();
         }
         if number % 50 == 0 {
-            store.begin_anew(&noon()).unwrap();
+            store.start_new_trail(&noon()).unwrap();
         }
     }
 }
 
 #[test]
 fn what_was_acknowledged_outlives_a_kill_and_nothing_else_is_permitted() {
-    let place = Place::new();
+    let place = StoreTestDir::new();
     let (mut acknowledged, mut granted_last) = (0, None);
     for round in 0..ROUNDS {
         let first = round * WORKFLOWS_A_ROUND;

@@ -15,13 +15,13 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::thread;
 
-use policies::permissions::{PermissionManager, Refused, ToolAuthorizationState as State};
-use scene::{Place, calls, grant, noon, source, state, tool};
-use spool::{Filed, StoreError};
+use policies::permissions::{PermissionError, PermissionManager, ToolAuthorizationState as State};
+use scene::{StoreTestDir, calls, grant, noon, source, state, tool};
+use spool::{FilingOutcome, PermissionStoreError};
 
 #[test]
 fn a_change_is_seen_by_every_process_that_has_it_open() {
-    let place = Place::new();
+    let place = StoreTestDir::new();
     let (mut one, mut other) = (place.open(), place.open());
     let mine = source(1);
     assert_eq!(state(&mut other, &mine, "a"), State::Requestable);
@@ -31,7 +31,7 @@ fn a_change_is_seen_by_every_process_that_has_it_open() {
     assert_eq!(state(&mut one, &mine, "a"), State::Requestable);
     // The same after one of them has started a new trail file.
     grant(&mut one, &mine, &["b"], None);
-    other.begin_anew(&noon()).unwrap();
+    other.start_new_trail(&noon()).unwrap();
     grant(&mut other, &mine, &["c"], None);
     for store in [&mut one, &mut other, &mut place.open()] {
         assert_eq!(state(store, &mine, "b"), State::Approved);
@@ -42,7 +42,7 @@ fn a_change_is_seen_by_every_process_that_has_it_open() {
 
 #[test]
 fn one_use_is_had_by_one_of_many() {
-    let place = Place::new();
+    let place = StoreTestDir::new();
     let mine = source(1);
     grant(&mut place.open(), &mine, &["a"], Some(5));
     let spend = || {
@@ -51,7 +51,7 @@ fn one_use_is_had_by_one_of_many() {
         tries
             .filter(|tried| match tried {
                 Ok(spent) => spent.is_some(),
-                Err(StoreError::Refused(Refused::Blocked(..))) => false,
+                Err(PermissionStoreError::Refused(PermissionError::Blocked(..))) => false,
                 Err(error) => panic!("{error}"),
             })
             .count()
@@ -66,7 +66,7 @@ fn one_use_is_had_by_one_of_many() {
 
 #[test]
 fn an_unfinished_last_line_is_as_if_it_were_never_begun() {
-    let place = Place::new();
+    let place = StoreTestDir::new();
     let mine = source(1);
     let mut store = place.open();
     grant(&mut store, &mine, &["a"], None);
@@ -74,19 +74,19 @@ fn an_unfinished_last_line_is_as_if_it_were_never_begun() {
     store.revoke(&mine, &tool("a"), None, &noon()).unwrap();
     let longer = fs::read(place.trail()).unwrap();
     for length in whole.len()..longer.len() {
-        let place = Place::of(&longer[..length]);
+        let place = StoreTestDir::of(&longer[..length]);
         assert_eq!(state(&mut place.open(), &mine, "a"), State::Approved, "{length}");
         let (mut reader, mut writer) = (place.open(), place.open());
         grant(&mut writer, &mine, &["b"], None);
         assert_eq!(state(&mut reader, &mine, "b"), State::Approved, "{length}");
         assert_eq!(state(&mut place.open(), &mine, "b"), State::Approved, "{length}");
     }
-    assert_eq!(state(&mut Place::of(&longer).open(), &mine, "a"), State::Requestable);
+    assert_eq!(state(&mut StoreTestDir::of(&longer).open(), &mine, "a"), State::Requestable);
 }
 
 #[test]
 fn a_trail_that_was_meddled_with_permits_nothing_and_says_where() {
-    let place = Place::new();
+    let place = StoreTestDir::new();
     let mine = source(1);
     for name in ["a", "b", "c"] {
         grant(&mut place.open(), &mine, &[name], None);
@@ -95,9 +95,9 @@ fn a_trail_that_was_meddled_with_permits_nothing_and_says_where() {
     let ends: Vec<usize> =
         good.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect();
     let refused = |bytes: &[u8], offset: usize| {
-        let error = Place::of(bytes).opened().err().expect("it was opened");
+        let error = StoreTestDir::of(bytes).opened().err().expect("it was opened");
         let text = error.to_string();
-        assert!(matches!(error, StoreError::Damaged { .. }), "{text}");
+        assert!(matches!(error, PermissionStoreError::Damaged { .. }), "{text}");
         assert!(
             text.contains("trail.jsonl") && text.contains(&format!("byte {offset}:")),
             "{text}"
@@ -126,7 +126,7 @@ fn a_trail_that_was_meddled_with_permits_nothing_and_says_where() {
         assert!(store.get(&mine, &calls(&["a"]), &noon()).is_err());
         assert!(store.spend(&mine, &calls(&["a"]), &noon()).is_err());
     }
-    let shorter = Place::of(&good);
+    let shorter = StoreTestDir::of(&good);
     let mut store = shorter.open();
     OpenOptions::new().write(true).open(shorter.trail()).unwrap().set_len(100).unwrap();
     assert!(store.get(&mine, &calls(&["a"]), &noon()).is_err());
@@ -134,7 +134,7 @@ fn a_trail_that_was_meddled_with_permits_nothing_and_says_where() {
 
 #[test]
 fn a_trail_that_was_removed_or_cut_or_is_older_permits_nothing() {
-    let place = Place::new();
+    let place = StoreTestDir::new();
     let mine = source(1);
     let mut store = place.open();
     grant(&mut store, &mine, &["a"], Some(1));
@@ -166,12 +166,12 @@ fn a_trail_that_was_removed_or_cut_or_is_older_permits_nothing() {
 
 #[test]
 fn a_trail_that_was_begun_anew_is_gone_on_with_wherever_that_was_interrupted() {
-    let place = Place::new();
+    let place = StoreTestDir::new();
     let mine = source(1);
     let mut store = place.open();
     grant(&mut store, &mine, &["a"], None);
     let head = fs::read(place.path("store.head")).unwrap();
-    store.begin_anew(&noon()).unwrap();
+    store.start_new_trail(&noon()).unwrap();
     drop(store);
     // The new file is in place, but the head is that of the previous file.
     fs::write(place.path("store.head"), head).unwrap();
@@ -187,21 +187,21 @@ fn a_trail_that_was_begun_anew_is_gone_on_with_wherever_that_was_interrupted() {
 
 #[test]
 fn a_question_is_filed_once_and_again_where_its_file_is_gone() {
-    let place = Place::new();
+    let place = StoreTestDir::new();
     let mine = source(1);
     let drafts = place.path("drafts");
     let (mut one, mut other) = (place.open(), place.open());
     let asked = calls(&["a"]);
     let first = one.file_request(&mine, &asked, &noon(), &drafts).unwrap();
     let (lodged, paths) = first.parts();
-    assert!(matches!(first, Filed::New(..)));
+    assert!(matches!(first, FilingOutcome::New(..)));
     assert_eq!(fs::read(&paths[0]).unwrap(), *lodged.file.as_ref().unwrap());
     let again = other.file_request(&mine, &asked, &noon(), &drafts).unwrap();
-    assert!(matches!(&again, Filed::Waiting(waits, _) if waits.ask == lodged.ask));
+    assert!(matches!(&again, FilingOutcome::Waiting(waits, _) if waits.ask == lodged.ask));
     assert_eq!(fs::read_dir(drafts.join("permissions")).unwrap().count(), 1);
     fs::remove_file(&paths[0]).unwrap();
     let anew = other.file_request(&mine, &asked, &noon(), &drafts).unwrap();
-    assert!(matches!(&anew, Filed::New(new, _) if new.ask.id != lodged.ask.id));
+    assert!(matches!(&anew, FilingOutcome::New(new, _) if new.ask.id != lodged.ask.id));
     // If it cannot be filed, no request is waiting.
     let file = place.path("no-directory");
     fs::write(&file, "").unwrap();

@@ -2,17 +2,18 @@
 //! results, with reopened trails, a second handle and new trail files in between.
 
 use policies::permissions::{
-    Change, GrantId, Lodged, PermissionManager, Refused, Scoped, Source, Terms, ToolName,
+    FiledRequest, GrantId, InMemoryStore, PermissionChange, PermissionError, PermissionManager,
+    PermissionSource, PermissionTerms, ToolName,
 };
 use proptest::prelude::*;
-use spool::{Durable, StoreError};
+use spool::{PermissionStore, PermissionStoreError};
 
-use super::scene::{Place, answer, calls, noon, source, tool};
+use super::scene::{StoreTestDir, answer, calls, noon, source, tool};
 
 const TOOLS: [&str; 3] = ["a", "b", "c"];
 
 #[derive(Clone, Debug)]
-enum Step {
+enum StoreOperation {
     Lodge(u64, usize),
     /// Answers the permission request that was filed this many steps ago.
     Answer(usize, u8, Option<u32>),
@@ -26,21 +27,21 @@ enum Step {
     OtherHandle,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = StoreOperation> {
     let (who, which) = (0_u64..3, 0_usize..3);
     prop_oneof![
-        4 => (who.clone(), 0_usize..7).prop_map(|(who, set)| Step::Lodge(who, set)),
+        4 => (who.clone(), 0_usize..7).prop_map(|(who, set)| StoreOperation::Lodge(who, set)),
         6 => (0_usize..4, 0_u8..16, prop::option::of(1_u32..3))
-            .prop_map(|(ago, said, uses)| Step::Answer(ago, said, uses)),
-        3 => (who.clone(), which.clone()).prop_map(|(who, tool)| Step::Spend(who, tool)),
-        1 => (who.clone(), which.clone()).prop_map(|(who, tool)| Step::Revoke(who, tool)),
+            .prop_map(|(ago, said, uses)| StoreOperation::Answer(ago, said, uses)),
+        3 => (who.clone(), which.clone()).prop_map(|(who, tool)| StoreOperation::Spend(who, tool)),
+        1 => (who.clone(), which.clone()).prop_map(|(who, tool)| StoreOperation::Revoke(who, tool)),
         1 => (who.clone(), which.clone(), 0_usize..2)
-            .prop_map(|(who, tool, one)| Step::RevokeOne(who, tool, one)),
-        1 => (who.clone(), which).prop_map(|(who, tool)| Step::Lift(who, tool)),
-        1 => who.prop_map(Step::CleanUp),
-        1 => Just(Step::Reopen),
-        1 => Just(Step::BeginAnew),
-        1 => Just(Step::OtherHandle),
+            .prop_map(|(who, tool, one)| StoreOperation::RevokeOne(who, tool, one)),
+        1 => (who.clone(), which).prop_map(|(who, tool)| StoreOperation::Lift(who, tool)),
+        1 => who.prop_map(StoreOperation::CleanUp),
+        1 => Just(StoreOperation::Reopen),
+        1 => Just(StoreOperation::BeginAnew),
+        1 => Just(StoreOperation::OtherHandle),
     ]
 }
 
@@ -57,56 +58,58 @@ fn some(bits: usize) -> Vec<&'static str> {
 /// Returns the result of an operation without the ids of grants, which a new trail file does not
 /// reset.
 fn plain<E: std::fmt::Debug>(
-    done: Result<Option<Change>, E>,
-    refused: impl Fn(E) -> Refused,
+    done: Result<Option<PermissionChange>, E>,
+    refused: impl Fn(E) -> PermissionError,
 ) -> String {
-    let kind = |change: Change| match change {
-        Change::Answered { granted, denied, .. } => format!("{} {}", granted.len(), denied.len()),
-        Change::Spent { uses, .. } => format!("spent {}", uses.len()),
-        Change::Revoked { grants, .. } => format!("revoked {}", grants.len()),
-        Change::Lifted { .. } => "lifted".to_owned(),
-        Change::CleanedUp { .. } => "cleaned".to_owned(),
+    let kind = |change: PermissionChange| match change {
+        PermissionChange::Answered { granted, denied, .. } => {
+            format!("{} {}", granted.len(), denied.len())
+        }
+        PermissionChange::Spent { uses, .. } => format!("spent {}", uses.len()),
+        PermissionChange::Revoked { grants, .. } => format!("revoked {}", grants.len()),
+        PermissionChange::Lifted { .. } => "lifted".to_owned(),
+        PermissionChange::CleanedUp { .. } => "cleaned".to_owned(),
         other => format!("{other:?}"),
     };
     match done.map_err(refused) {
         Ok(change) => change.map_or("nothing".to_owned(), kind),
-        Err(Refused::NoGrant(_)) => "no grant".to_owned(),
-        Err(Refused::Blocked(tool, found)) => format!("{tool} {}", found.state()),
+        Err(PermissionError::NoGrant(_)) => "no grant".to_owned(),
+        Err(PermissionError::Blocked(tool, found)) => format!("{tool} {}", found.state()),
         Err(refused) => refused.to_string(),
     }
 }
 
-fn refusal(error: StoreError) -> Refused {
+fn refusal(error: PermissionStoreError) -> PermissionError {
     match error {
-        StoreError::Refused(refused) => refused,
+        PermissionStoreError::Refused(refused) => refused,
         other => panic!("{other}"),
     }
 }
 
 fn nth_grant(
-    register: &policies::permissions::Register,
-    source: &Source,
+    register: &policies::permissions::PermissionIndex,
+    source: &PermissionSource,
     tool: &ToolName,
     nth: usize,
 ) -> Option<GrantId> {
-    register.standing(source, tool).and_then(|it| it.grants.get(nth)).map(|it| it.id)
+    register.grants_of(source, tool).and_then(|it| it.grants.get(nth)).map(|it| it.id)
 }
 
-struct Pair {
-    disk: Durable,
-    memory: Scoped,
-    lodged: Vec<(Lodged, Vec<&'static str>)>,
+struct StorePair {
+    disk: PermissionStore,
+    memory: InMemoryStore,
+    lodged: Vec<(FiledRequest, Vec<&'static str>)>,
     nonce: u64,
 }
 
-impl Pair {
-    fn take(&mut self, step: &Step, place: &Place) {
+impl StorePair {
+    fn take(&mut self, step: &StoreOperation, place: &StoreTestDir) {
         let now = noon();
         let tool_of = |at: &usize| tool(TOOLS[*at]);
-        let no = |refused: Refused| refused;
+        let no = |refused: PermissionError| refused;
         let (on_disk, in_memory) = match step {
-            Step::Lodge(who, set) => return self.lodge(&source(*who), some(*set)),
-            Step::Answer(ago, said, uses) => {
+            StoreOperation::Lodge(who, set) => return self.lodge(&source(*who), some(*set)),
+            StoreOperation::Answer(ago, said, uses) => {
                 let at = self.lodged.len().checked_sub(ago + 1);
                 let Some((lodged, tools)) = at.map(|at| self.lodged[at].clone()) else { return };
                 let of = |bit: u8| -> Vec<&str> {
@@ -119,7 +122,7 @@ impl Pair {
                     (self.disk.set(&source, &said, &now), self.memory.set(&source, &said, &now));
                 (plain(disk.map(Some), refusal), plain(memory.map(Some), no))
             }
-            Step::Spend(who, at) => {
+            StoreOperation::Spend(who, at) => {
                 let asked = calls(&[TOOLS[*at]]);
                 let (disk, memory) = (
                     self.disk.spend(&source(*who), &asked, &now),
@@ -127,7 +130,7 @@ impl Pair {
                 );
                 (plain(disk, refusal), plain(memory, no))
             }
-            Step::Revoke(who, at) => {
+            StoreOperation::Revoke(who, at) => {
                 let (who, tool) = (source(*who), tool_of(at));
                 let (disk, memory) = (
                     self.disk.revoke(&who, &tool, None, &now),
@@ -135,7 +138,7 @@ impl Pair {
                 );
                 (plain(disk.map(Some), refusal), plain(memory.map(Some), no))
             }
-            Step::RevokeOne(who, at, nth) => {
+            StoreOperation::RevokeOne(who, at, nth) => {
                 let (who, tool) = (source(*who), tool_of(at));
                 let disk = nth_grant(self.disk.register().unwrap(), &who, &tool, *nth);
                 let memory = nth_grant(self.memory.register(), &who, &tool, *nth);
@@ -145,25 +148,27 @@ impl Pair {
                 let memory = self.memory.revoke(&who, &tool, Some(memory), &now);
                 (plain(disk.map(Some), refusal), plain(memory.map(Some), no))
             }
-            Step::Lift(who, at) => {
+            StoreOperation::Lift(who, at) => {
                 let (who, tool) = (source(*who), tool_of(at));
-                let (disk, memory) =
-                    (self.disk.lift(&who, &tool, &now), self.memory.lift(&who, &tool, &now));
+                let (disk, memory) = (
+                    self.disk.remove_denial(&who, &tool, &now),
+                    self.memory.remove_denial(&who, &tool, &now),
+                );
                 (plain(disk.map(Some), refusal), plain(memory.map(Some), no))
             }
-            Step::CleanUp(who) => {
+            StoreOperation::CleanUp(who) => {
                 let who = source(*who);
                 (
                     plain(self.disk.cleanup(&who, &now), refusal),
                     plain(self.memory.cleanup(&who, &now), no),
                 )
             }
-            Step::Reopen => {
+            StoreOperation::Reopen => {
                 self.disk = place.open();
                 return;
             }
-            Step::BeginAnew => return self.disk.begin_anew(&now).unwrap(),
-            Step::OtherHandle => {
+            StoreOperation::BeginAnew => return self.disk.start_new_trail(&now).unwrap(),
+            StoreOperation::OtherHandle => {
                 // Changes by another process are visible here.
                 let (who, mut other) = (source(0), place.open());
                 (
@@ -175,11 +180,11 @@ impl Pair {
         assert_eq!(on_disk, in_memory, "{step:?}");
     }
 
-    fn lodge(&mut self, source: &Source, tools: Vec<&'static str>) {
+    fn lodge(&mut self, source: &PermissionSource, tools: Vec<&'static str>) {
         self.nonce += 1;
         let asked = calls(&tools);
-        let disk = self.disk.lodge(source, &asked, &noon(), self.nonce).map_err(refusal);
-        let memory = self.memory.lodge(source, &asked, &noon(), self.nonce);
+        let disk = self.disk.add_request(source, &asked, &noon(), self.nonce).map_err(refusal);
+        let memory = self.memory.add_request(source, &asked, &noon(), self.nonce);
         match (disk, memory) {
             (Ok(disk), Ok(memory)) => {
                 assert_eq!(disk, memory);
@@ -199,8 +204,8 @@ impl Pair {
                 let (who, asked) = (source(who), calls(&[name]));
                 let disk = self.disk.get(&who, &asked, &noon()).unwrap();
                 assert_eq!(disk, self.memory.get(&who, &asked, &noon()).unwrap());
-                let uses = |register: &policies::permissions::Register| {
-                    let standing = register.standing(&who, &tool(name)).cloned();
+                let uses = |register: &policies::permissions::PermissionIndex| {
+                    let standing = register.grants_of(&who, &tool(name)).cloned();
                     standing.map(|it| {
                         (it.denied, it.grants.iter().map(|it| it.uses_left).collect::<Vec<_>>())
                     })
@@ -217,9 +222,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
     #[test]
     fn the_disk_stands_what_memory_stands(steps in prop::collection::vec(step(), 1..40)) {
-        let place = Place::new();
-        let memory = Scoped::new(Terms::default());
-        let mut pair = Pair { disk: place.open(), memory, lodged: Vec::new(), nonce: 0 };
+        let place = StoreTestDir::new();
+        let memory = InMemoryStore::new(PermissionTerms::default());
+        let mut pair = StorePair { disk: place.open(), memory, lodged: Vec::new(), nonce: 0 };
         for step in &steps {
             pair.take(step, &place);
             pair.compare();

@@ -8,22 +8,23 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use policies::permissions::{
-    Accepted, Answer, AnswerData, Answered, Author, Calls, GrantLimits, Lodged, Moment,
-    PermissionManager, Source, Terms, ToolAuthorizationState, ToolName,
+    AcceptedAnswer, AnswerData, AnsweredRequest, Author, FiledRequest, GrantLimits,
+    OperationContext, PermissionAnswer, PermissionCalls, PermissionManager, PermissionSource,
+    PermissionTerms, ToolAuthorizationState, ToolName,
 };
-use spool::{Durable, StoreError};
+use spool::{PermissionStore, PermissionStoreError};
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-pub(crate) struct Place(PathBuf);
+pub(crate) struct StoreTestDir(PathBuf);
 
-impl Drop for Place {
+impl Drop for StoreTestDir {
     fn drop(&mut self) {
         fs::remove_dir_all(&self.0).unwrap();
     }
 }
 
-impl Place {
+impl StoreTestDir {
     pub(crate) fn new() -> Self {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("toolexec-permissions-{}-{count}", std::process::id());
@@ -53,21 +54,21 @@ impl Place {
         if name.starts_with("trail") { self.store().join(name) } else { self.0.join(name) }
     }
 
-    pub(crate) fn opened(&self) -> Result<Durable, StoreError> {
+    pub(crate) fn opened(&self) -> Result<PermissionStore, PermissionStoreError> {
         open(&self.store())
     }
 
-    pub(crate) fn open(&self) -> Durable {
+    pub(crate) fn open(&self) -> PermissionStore {
         self.opened().unwrap_or_else(|error| panic!("{error}"))
     }
 }
 
-pub(crate) fn open(store: &Path) -> Result<Durable, StoreError> {
-    Durable::open(store, Terms::default())
+pub(crate) fn open(store: &Path) -> Result<PermissionStore, PermissionStoreError> {
+    PermissionStore::open(store, PermissionTerms::default())
 }
 
-pub(crate) fn source(number: u64) -> Source {
-    Source {
+pub(crate) fn source(number: u64) -> PermissionSource {
+    PermissionSource {
         name: "core".parse().unwrap(),
         subject: format!("wf-{number}").parse().unwrap(),
         accesscontrol: None,
@@ -78,40 +79,50 @@ pub(crate) fn tool(name: &str) -> ToolName {
     name.parse().unwrap()
 }
 
-pub(crate) fn noon() -> Moment {
+pub(crate) fn noon() -> OperationContext {
     let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".parse().unwrap();
     let now = "2026-02-09T12:00:00Z".parse().unwrap();
-    Moment { now, traceparent, by: Author::Program("test".into()) }
+    OperationContext { now, traceparent, by: Author::Program("test".into()) }
 }
 
-pub(crate) fn calls(tools: &[&str]) -> Calls {
-    let mut calls = Calls::new();
-    tools.iter().for_each(|name| calls.ask(tool(name), Vec::new()).unwrap());
+pub(crate) fn calls(tools: &[&str]) -> PermissionCalls {
+    let mut calls = PermissionCalls::new();
+    tools.iter().for_each(|name| calls.add(tool(name), Vec::new()).unwrap());
     calls
 }
 
 pub(crate) fn answer(
-    lodged: &Lodged,
+    lodged: &FiledRequest,
     granted: &[&str],
     denied: &[&str],
     uses: Option<u32>,
-) -> Accepted {
+) -> AcceptedAnswer {
     let ask = &lodged.ask;
-    let answers = Answered { id: ask.id.clone(), sha256: ask.sha256, source: ask.source.clone() };
+    let answers =
+        AnsweredRequest { id: ask.id.clone(), sha256: ask.sha256, source: ask.source.clone() };
     let tools = |names: &[&str]| -> Vec<ToolName> { names.iter().map(|it| tool(it)).collect() };
     let data = AnswerData { granted: tools(granted), denied: tools(denied), commentary: None };
     let limits = GrantLimits { uses: uses.and_then(NonZeroU32::new), ..GrantLimits::default() };
     let limits: BTreeMap<_, _> = data.granted.iter().map(|it| (it.clone(), limits)).collect();
-    Accepted::vouched(Answer::to(answers, data, limits), "test")
+    AcceptedAnswer::vouched_for(PermissionAnswer::new(answers, data, limits), "test")
 }
 
 /// Requests permission for tools and grants it.
-pub(crate) fn grant(store: &mut Durable, source: &Source, tools: &[&str], uses: Option<u32>) {
+pub(crate) fn grant(
+    store: &mut PermissionStore,
+    source: &PermissionSource,
+    tools: &[&str],
+    uses: Option<u32>,
+) {
     let nonce = COUNT.fetch_add(1, Ordering::Relaxed);
-    let lodged = store.lodge(source, &calls(tools), &noon(), nonce).unwrap();
+    let lodged = store.add_request(source, &calls(tools), &noon(), nonce).unwrap();
     store.set(source, &answer(&lodged, tools, &[], uses), &noon()).unwrap();
 }
 
-pub(crate) fn state(store: &mut Durable, source: &Source, name: &str) -> ToolAuthorizationState {
+pub(crate) fn state(
+    store: &mut PermissionStore,
+    source: &PermissionSource,
+    name: &str,
+) -> ToolAuthorizationState {
     store.get(source, &calls(&[name]), &noon()).unwrap()[&tool(name)]
 }

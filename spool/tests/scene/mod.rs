@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::{ClaimId, Sha256, UtcTime};
-use policies::{Approved, Binaries, Decision, Evidence, Policy, Submission};
-use spool::{Claimed, Places, Spool, StageError, Staged};
-use validator::Place;
+use policies::{Approved, Decision, DecisionEvidence, InstalledRuntimes, Policy, SubmissionOrigin};
+use spool::{Claimed, Spool, SpoolPaths, StageError, Staged};
+use validator::FileLocation;
 
 const NOW: &str = "2026-02-09T17:00:00Z";
 const ID: &str = "TR-20260209-160501Z-stage";
@@ -23,18 +23,18 @@ const ID: &str = "TR-20260209-160501Z-stage";
 /// Makes the names of directories and claims unique within the process.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-pub(crate) struct Scene {
+pub(crate) struct SpoolScene {
     pub(crate) top: PathBuf,
     policy: Policy,
 }
 
-impl Drop for Scene {
+impl Drop for SpoolScene {
     fn drop(&mut self) {
         fs::remove_dir_all(&self.top).unwrap();
     }
 }
 
-impl Scene {
+impl SpoolScene {
     pub(crate) fn new() -> Self {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("toolexec-stage-{}-{count}", std::process::id());
@@ -50,7 +50,8 @@ impl Scene {
         let state = self.top.join("state");
         let results = state.join("results");
         let log = state.join("log");
-        Spool::open_embedded(&Places { state: state.clone(), spool: state, results, log }).unwrap()
+        Spool::open_embedded(&SpoolPaths { state: state.clone(), spool: state, results, log })
+            .unwrap()
     }
 
     /// Returns the path from which the single input of every request is read.
@@ -71,21 +72,21 @@ impl Scene {
         let id = ClaimId::from_random(u128::from(count).to_be_bytes());
         let (draft, claimed) = spool.claim_file(&path, Some(&self.top.join("inputs")), id).unwrap();
         let now: UtcTime = NOW.parse().unwrap();
-        let checked = draft.check(Place::Elsewhere, now);
+        let checked = draft.check(FileLocation::Elsewhere, now);
         let Ok(request) = checked.verdict else { panic!("{:#?}", checked.violations) };
-        let binaries: Binaries = [("python", "/usr/bin/python3")].into_iter().collect();
-        let evidence = Evidence {
-            submission: Submission::Invoked { uid: 1000, name: Some("alice".to_owned()) },
+        let binaries: InstalledRuntimes = [("python", "/usr/bin/python3")].into_iter().collect();
+        let evidence = DecisionEvidence {
+            submission: SubmissionOrigin::Invoked { uid: 1000, name: Some("alice".to_owned()) },
             signatures: claimed.signatures(),
             unread_signatures: claimed.unread_signatures(),
             signers: None,
             origin: None,
-            ledger: policies::Ledger::Unused,
-            permission: policies::Permission::NotAsked,
+            ledger: policies::LedgerEvidence::Unused,
+            permission: policies::PermissionEvidence::NotQueried,
             ais: policies::AisEvidence {
                 file: &policies::AisFile::Missing,
                 trust: None,
-                supply: &policies::ais::Supply::default(),
+                supply: &policies::ais::EnvironmentDigests::default(),
                 nonces_used: Some(&std::collections::HashSet::new()),
             },
             binaries: &binaries,

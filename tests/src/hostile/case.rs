@@ -7,7 +7,7 @@ use crate::programs::workspace;
 
 model::closed_set! {
     /// The user that starts the launcher.
-    pub enum Mode {
+    pub enum CaseMode {
         /// Root; the tool has a uid of its own.
         System = "system",
         /// An ordinary user, in user namespaces.
@@ -34,14 +34,14 @@ const KEYS: [&str; 13] = [
 
 /// A program that tries one way out of the sandbox.
 #[derive(Debug)]
-pub struct Case {
+pub struct HostileCase {
     /// The group and the name, such as `limits/fork_bomb`.
     pub name: String,
     pub path: PathBuf,
-    words: Vec<(String, String)>,
+    entries: Vec<(String, String)>,
 }
 
-impl Case {
+impl HostileCase {
     /// Reads every case, sorted by name.
     ///
     /// # Panics
@@ -74,19 +74,23 @@ impl Case {
                 assert!(!word, "{}: no word of a case: {key}", path.display());
             }
         }
-        let case = Self { name, path, words };
-        for mode in Mode::ALL.iter().copied() {
-            assert_eq!(case.of("expect", mode).len(), 1, "{}: one `expect:`", case.name);
+        let case = Self { name, path, entries: words };
+        for mode in CaseMode::ALL.iter().copied() {
+            assert_eq!(case.values("expect", mode).len(), 1, "{}: one `expect:`", case.name);
         }
-        assert!(case.one("attack", Mode::System).is_some(), "{}: no `attack:`", case.name);
+        assert!(
+            case.first_value("attack", CaseMode::System).is_some(),
+            "{}: no `attack:`",
+            case.name
+        );
         case
     }
 
     /// Returns the values of a key. Values for this mode replace the values without a mode.
     #[must_use]
-    pub fn of(&self, key: &str, mode: Mode) -> Vec<&str> {
+    pub fn values(&self, key: &str, mode: CaseMode) -> Vec<&str> {
         let said = |wanted: &str| -> Vec<&str> {
-            let lines = self.words.iter().filter(|(key, _)| key == wanted);
+            let lines = self.entries.iter().filter(|(key, _)| key == wanted);
             lines.map(|(_, value)| value.as_str()).collect()
         };
         let special = said(&format!("{key}.{}", mode.as_str()));
@@ -96,28 +100,29 @@ impl Case {
 
     /// Returns the first value of a key.
     #[must_use]
-    pub fn one(&self, key: &str, mode: Mode) -> Option<&str> {
-        self.of(key, mode).first().copied()
+    pub fn first_value(&self, key: &str, mode: CaseMode) -> Option<&str> {
+        self.values(key, mode).first().copied()
     }
 
     /// Returns a number from the `name=number` pairs of the key `limits`.
     #[must_use]
-    pub fn limit(&self, name: &str, mode: Mode) -> Option<u32> {
-        let pairs = self.one("limits", mode)?.split(' ');
+    pub fn limit(&self, name: &str, mode: CaseMode) -> Option<u32> {
+        let pairs = self.first_value("limits", mode)?.split(' ');
         let value = pairs.filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name)?.1;
         Some(value.parse().unwrap_or_else(|_| panic!("{}: {name}={value}", self.name)))
     }
 
     /// Returns the number of sandboxes that run this case at the same time.
     #[must_use]
-    pub fn together(&self) -> usize {
-        self.one("together", Mode::System).map_or(1, |number| number.parse().unwrap())
+    pub fn concurrent_runs(&self) -> usize {
+        self.first_value("together", CaseMode::System).map_or(1, |number| number.parse().unwrap())
     }
 
     /// Returns the hosts that the request names. The port is that of the suite's echo server.
     #[must_use]
     pub fn hosts(&self) -> Vec<&str> {
-        self.one("hosts", Mode::System).map_or(Vec::new(), |hosts| hosts.split(' ').collect())
+        self.first_value("hosts", CaseMode::System)
+            .map_or(Vec::new(), |hosts| hosts.split(' ').collect())
     }
 
     /// Returns true if the case is a Python script.
@@ -147,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_opening_comment_speaks() {
+    fn only_the_opening_comment_is_parsed() {
         let c = "/* attack: a\n * expect: ok\n */\nint main(void) { /* stdout: no */ }\n";
         assert_eq!(opening_comment(c), ["attack: a", "expect: ok", ""]);
         let python = "# attack: a\n# expect: ok\n\n# stdout: no\n";
@@ -155,12 +160,12 @@ mod tests {
     }
 
     #[test]
-    fn a_mode_has_the_last_word() {
+    fn mode_specific_values_take_precedence() {
         let words = [("expect", "memory_limit"), ("expect.user", "ok"), ("stdout.user", "none")];
         let words = words.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
-        let case = Case { name: String::new(), path: PathBuf::new(), words };
-        assert_eq!(case.one("expect", Mode::System), Some("memory_limit"));
-        assert_eq!(case.one("expect", Mode::User), Some("ok"));
-        assert_eq!(case.of("stdout", Mode::User), Vec::<&str>::new());
+        let case = HostileCase { name: String::new(), path: PathBuf::new(), entries: words };
+        assert_eq!(case.first_value("expect", CaseMode::System), Some("memory_limit"));
+        assert_eq!(case.first_value("expect", CaseMode::User), Some("ok"));
+        assert_eq!(case.values("stdout", CaseMode::User), Vec::<&str>::new());
     }
 }

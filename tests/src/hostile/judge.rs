@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use super::{Case, Got, Mode};
-use crate::patience::patience;
+use super::{CaseMode, CaseRun, HostileCase};
+use crate::slowdown::time_factor;
 
 /// Direction marks, which a page must not contain; nor may it contain control characters except
 /// newline.
-const REORDERING: [char; 9] = [
+const DIRECTION_MARKS: [char; 9] = [
     '\u{202a}', '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}', '\u{2066}', '\u{2067}', '\u{2068}',
     '\u{2069}',
 ];
 
 /// The verdict on a case in one mode.
 #[derive(Debug)]
-pub enum Verdict {
+pub enum CaseVerdict {
     /// As the case expects.
     Expected,
     /// Different for a known reason.
@@ -27,26 +27,26 @@ pub enum Verdict {
 
 /// Compares a run with the expectations of its case.
 #[must_use]
-pub fn judge(case: &Case, mode: Mode, got: &Got) -> Verdict {
-    let mut wrong = must_always_hold(got);
-    if let Some(seconds) = case.one("within", mode) {
-        let most = Duration::from_secs(seconds.parse().unwrap()) * patience();
+pub fn judge(case: &HostileCase, mode: CaseMode, got: &CaseRun) -> CaseVerdict {
+    let mut wrong = general_faults(got);
+    if let Some(seconds) = case.first_value("within", mode) {
+        let most = Duration::from_secs(seconds.parse().unwrap()) * time_factor();
         if got.took > most {
             wrong.push(format!("took {:?}, not {most:?}", got.took));
         }
     }
-    let expected = as_expected(case, mode, got);
+    let expected = expectation_faults(case, mode, got);
     if wrong.is_empty() && expected.is_empty() {
-        return Verdict::Expected;
+        return CaseVerdict::Expected;
     }
     wrong.extend(expected);
-    Verdict::Differs(wrong)
+    CaseVerdict::Differs(wrong)
 }
 
 /// Checks the rules that hold for every tool, regardless of its output and its end.
-fn must_always_hold(got: &Got) -> Vec<String> {
+fn general_faults(got: &CaseRun) -> Vec<String> {
     let mut wrong = Vec::new();
-    let foul = |c: &char| (c.is_control() && *c != '\n') || REORDERING.contains(c);
+    let foul = |c: &char| (c.is_control() && *c != '\n') || DIRECTION_MARKS.contains(c);
     if let Some(foul) = got.page.chars().find(foul) {
         wrong.push(format!("the page holds {foul:?}"));
     }
@@ -63,35 +63,35 @@ fn must_always_hold(got: &Got) -> Vec<String> {
     wrong
 }
 
-fn as_expected(case: &Case, mode: Mode, got: &Got) -> Vec<String> {
+fn expectation_faults(case: &HostileCase, mode: CaseMode, got: &CaseRun) -> Vec<String> {
     let mut wrong = Vec::new();
-    let expected = case.one("expect", mode).unwrap_or_default();
+    let expected = case.first_value("expect", mode).unwrap_or_default();
     if !expected.split(" or ").any(|outcome| ends_as(outcome, got)) {
         wrong.push(format!("outcome {} {}, not {expected}", got.outcome, got.exit_code));
     }
-    for line in case.of("stdout", mode) {
+    for line in case.values("stdout", mode) {
         if !line.split(" or ").any(|line| has_line(&got.stdout, line)) {
             wrong.push(format!("no line {line:?}"));
         }
     }
-    for name in case.of("names", mode) {
+    for name in case.values("names", mode) {
         if !got.page.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name) {
             wrong.push(format!("the record does not name {name}"));
         }
     }
-    for row in case.of("rejects", mode) {
+    for row in case.values("rejects", mode) {
         let (reason, path) = row.split_once(' ').unwrap_or((row, ""));
         let mut found = got.rejected.iter().filter(|(is, _)| is == reason);
         if !found.any(|(_, at)| path.is_empty() || at == path) {
             wrong.push(format!("not rejected: {row}"));
         }
     }
-    for path in case.of("keeps", mode) {
+    for path in case.values("keeps", mode) {
         if !got.kept.iter().any(|(kept, _)| kept == path) {
             wrong.push(format!("not kept: {path}"));
         }
     }
-    for path in case.of("lacks", mode) {
+    for path in case.values("lacks", mode) {
         if got.kept.iter().any(|(kept, _)| kept.starts_with(path)) {
             wrong.push(format!("kept: {path}"));
         }
@@ -100,7 +100,7 @@ fn as_expected(case: &Case, mode: Mode, got: &Got) -> Vec<String> {
 }
 
 /// Returns true if a run ended as expected. `signal 9` and `exit_nonzero 3` require the number too.
-fn ends_as(expected: &str, got: &Got) -> bool {
+fn ends_as(expected: &str, got: &CaseRun) -> bool {
     let (outcome, number) = expected.split_once(' ').unwrap_or((expected, ""));
     let code = if outcome == "signal" { got.exit_code - 128 } else { got.exit_code };
     outcome == got.outcome && (number.is_empty() || number == code.to_string())
@@ -115,15 +115,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_ending_may_name_its_number() {
-        let got = Got::example("signal", 137, "mount EPERM\n");
+    fn expectation_may_require_a_number() {
+        let got = CaseRun::example("signal", 137, "mount EPERM\n");
         assert!(ends_as("signal 9", &got) && ends_as("signal", &got));
         assert!(!ends_as("signal 15", &got) && !ends_as("ok", &got));
     }
 
     #[test]
-    fn a_program_that_says_it_escaped_is_believed() {
-        assert_eq!(must_always_hold(&Got::example("ok", 0, "CONTAINED\n")), Vec::<String>::new());
-        assert_eq!(must_always_hold(&Got::example("ok", 0, "a\nESCAPED\n")).len(), 1);
+    fn printed_escape_is_a_fault() {
+        assert_eq!(general_faults(&CaseRun::example("ok", 0, "CONTAINED\n")), Vec::<String>::new());
+        assert_eq!(general_faults(&CaseRun::example("ok", 0, "a\nESCAPED\n")).len(), 1);
     }
 }

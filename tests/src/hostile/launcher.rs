@@ -5,14 +5,14 @@ use std::os::unix::fs::MetadataExt;
 
 /// A launcher that is in wide use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Launcher {
+pub enum ForeignLauncher {
     Bwrap,
     Crun,
     Runc,
     Firejail,
 }
 
-impl Launcher {
+impl ForeignLauncher {
     pub const ALL: [Self; 4] = [Self::Bwrap, Self::Crun, Self::Runc, Self::Firejail];
 
     /// The name of its program.
@@ -47,7 +47,7 @@ impl Launcher {
     }
 
     /// Returns true if the launcher needs root, or if the test needs root to become another user.
-    pub(super) fn is_for_root(self) -> bool {
+    pub(super) fn needs_root(self) -> bool {
         !matches!(self, Self::Bwrap)
     }
 }

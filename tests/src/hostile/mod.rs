@@ -7,25 +7,25 @@
 //! but its record and its files. Must never harm the host under a launcher without limits: the
 //! programs limit themselves.
 
-mod built;
+mod build;
 mod case;
-mod cell;
-mod elsewhere;
-mod host;
 mod judge;
 mod launcher;
-mod remains;
+mod leftovers;
+mod other_launcher;
+mod runner;
 mod table;
+mod targets;
 
-pub use built::{Built, Place};
-pub use case::{Case, Mode};
-pub use cell::{Cells, Got};
-pub use elsewhere::Elsewhere;
-pub use host::Host;
-pub use judge::{Verdict, judge};
-pub use launcher::Launcher;
-pub use remains::Remains;
-pub use table::Table;
+pub use build::{BuiltCase, CaseDirectory};
+pub use case::{CaseMode, HostileCase};
+pub use judge::{CaseVerdict, judge};
+pub use launcher::ForeignLauncher;
+pub use leftovers::HostLeftovers;
+pub use other_launcher::OtherLauncherRunner;
+pub use runner::{CaseRun, CaseRunner};
+pub use table::CaseTable;
+pub use targets::HostTargets;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -3,10 +3,10 @@
 
 use std::fmt::Write as _;
 
-use super::{Case, Got, Mode, Verdict};
+use super::{CaseMode, CaseRun, CaseVerdict, HostileCase};
 
 /// One row.
-struct Row {
+struct CaseRow {
     case: String,
     expected: String,
     cells: Vec<String>,
@@ -14,17 +14,17 @@ struct Row {
 
 /// Cases, expectations and results.
 #[derive(Default)]
-pub struct Table {
+pub struct CaseTable {
     columns: Vec<String>,
-    rows: Vec<Row>,
+    rows: Vec<CaseRow>,
     notes: Vec<String>,
 }
 
-impl Table {
+impl CaseTable {
     /// A table with a row for each case.
     #[must_use]
-    pub fn of(cases: &[Case]) -> Self {
-        let row = |case: &Case| Row {
+    pub fn of(cases: &[HostileCase]) -> Self {
+        let row = |case: &HostileCase| CaseRow {
             case: case.name.clone(),
             expected: expectation(case),
             cells: Vec::new(),
@@ -79,23 +79,23 @@ impl Table {
 }
 
 /// Returns the expected outcome and other expectations, for each mode if they differ.
-fn expectation(case: &Case) -> String {
+fn expectation(case: &HostileCase) -> String {
     let of = |mode| {
-        let mut words = vec![case.one("expect", mode).unwrap_or_default().to_owned()];
-        words.extend(case.of("stdout", mode).first().map(|line| format!("`{line}`")));
-        words.extend(case.of("rejects", mode).iter().map(|row| format!("rejects {row}")));
-        words.extend(case.of("keeps", mode).iter().map(|path| format!("keeps {path}")));
-        words.extend(case.of("lacks", mode).iter().map(|path| format!("lacks {path}")));
+        let mut words = vec![case.first_value("expect", mode).unwrap_or_default().to_owned()];
+        words.extend(case.values("stdout", mode).first().map(|line| format!("`{line}`")));
+        words.extend(case.values("rejects", mode).iter().map(|row| format!("rejects {row}")));
+        words.extend(case.values("keeps", mode).iter().map(|path| format!("keeps {path}")));
+        words.extend(case.values("lacks", mode).iter().map(|path| format!("lacks {path}")));
         words.join(", ")
     };
-    let (system, user) = (of(Mode::System), of(Mode::User));
+    let (system, user) = (of(CaseMode::System), of(CaseMode::User));
     if system == user { system } else { format!("{system}; user mode: {user}") }
 }
 
-impl Verdict {
+impl CaseVerdict {
     /// Returns the text of a verdict for the table.
     #[must_use]
-    pub fn cell(&self, got: Option<&Got>) -> String {
+    pub fn table_text(&self, got: Option<&CaseRun>) -> String {
         let ending = got.map(|got| match got.outcome.as_str() {
             "signal" => format!("signal {}", got.exit_code - 128),
             "exit_nonzero" => format!("exit_nonzero {}", got.exit_code),

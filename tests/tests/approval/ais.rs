@@ -12,15 +12,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
-use toolexec_tests::{Bench, Page, Said, ssh_keygen_works, workspace};
+use toolexec_tests::{Bench, CliOutput, DocPage, ssh_keygen_works, workspace};
 
-fn ais(bench: &Bench, words: &[&str]) -> Said {
+fn ais(bench: &Bench, words: &[&str]) -> CliOutput {
     let mut command = bench.command("toolexec");
-    Said::of(command.current_dir(bench.scratch().path()).arg("ais").args(words))
+    CliOutput::of(command.current_dir(bench.scratch().path()).arg("ais").args(words))
 }
 
 /// Writes a file into the directory where the commands run.
-fn put(bench: &Bench, name: &str, content: impl AsRef<[u8]>) {
+fn write_file(bench: &Bench, name: &str, content: impl AsRef<[u8]>) {
     fs::write(bench.scratch().path().join(name), content).unwrap();
 }
 
@@ -33,10 +33,10 @@ fn golden() -> Value {
 fn published_payloads_and_signatures_come_out_byte_for_byte() {
     let (bench, golden) = (Bench::new(), golden());
     let secret = golden["secret"].as_str().unwrap();
-    put(&bench, "secret", format!("{secret}\n"));
+    write_file(&bench, "secret", format!("{secret}\n"));
     for case in golden["cases"].as_array().unwrap() {
         let payload: Value = serde_json::from_str(case["payload"].as_str().unwrap()).unwrap();
-        put(&bench, "document", format!("{payload:#}"));
+        write_file(&bench, "document", format!("{payload:#}"));
         let said = ais(&bench, &["canonical", "document"]);
         said.assert_code(0);
         assert_eq!(said.stdout, case["payload"].as_str().unwrap());
@@ -53,25 +53,25 @@ fn published_payloads_and_signatures_come_out_byte_for_byte() {
 #[test]
 fn bad_documents_and_keys_are_refused_and_nothing_is_signed() {
     let bench = Bench::new();
-    put(&bench, "secret", "word");
-    put(&bench, "empty", "\n");
-    put(&bench, "good", "{}");
+    write_file(&bench, "secret", "word");
+    write_file(&bench, "empty", "\n");
+    write_file(&bench, "good", "{}");
     let rows: [&[u8]; 7] =
         [b"{\"a\":1,\"a\":2}", b"{", b"", b"\xff", b"9007199254740993", b"{} {}", b"[1e999]"];
     let sign = ["sign", "--alg", "HS256", "--secret-file", "secret"];
     for bytes in rows {
-        put(&bench, "bad", bytes);
+        write_file(&bench, "bad", bytes);
         for words in [&["canonical"][..], &sign] {
             let said = ais(&bench, &[words, &["bad"]].concat());
             said.assert_code(2);
             assert_eq!(said.stdout, "");
-            said.assert_says(&["bad: "]);
+            said.assert_stderr(&["bad: "]);
         }
     }
     let deep = "[".repeat(100_000);
-    put(&bench, "bad", deep);
+    write_file(&bench, "bad", deep);
     ais(&bench, &["canonical", "bad"]).assert_code(2);
-    put(&bench, "bad", " ".repeat(2 << 20));
+    write_file(&bench, "bad", " ".repeat(2 << 20));
     ais(&bench, &["canonical", "bad"]).assert_code(2);
     for words in [
         &["canonical", "missing"][..],
@@ -114,37 +114,38 @@ fn every_command_has_help_with_an_example() {
 
 /// Returns all commands of docs/ais.md.
 fn script_of_the_page() -> String {
-    Page::open("docs/ais.md").script()
+    DocPage::open("docs/ais.md").script()
 }
 
 /// A bundle built as the page says, with its request.
-struct Bound {
+struct BoundRequest {
     bench: Bench,
     request: PathBuf,
     last: Value,
 }
 
-fn bound(test: &str) -> Option<Bound> {
+fn bound(test: &str) -> Option<BoundRequest> {
     if !ssh_keygen_works(test) {
         return None;
     }
     let bench = Bench::new();
-    let said = Said::of(bench.shell(&script_of_the_page()).current_dir(bench.scratch().path()));
+    let said =
+        CliOutput::of(bench.shell(&script_of_the_page()).current_dir(bench.scratch().path()));
     said.assert_code(0);
     let names = toolexec_tests::list(bench.scratch().path());
     let request =
         names.iter().find(|name| name.starts_with("TR-") && name.ends_with(".md")).unwrap();
     let request = bench.scratch().path().join(request);
     let last = said.json();
-    Some(Bound { bench, request, last })
+    Some(BoundRequest { bench, request, last })
 }
 
-impl Bound {
+impl BoundRequest {
     fn bundle(&self) -> PathBuf {
         self.request.with_extension("ais.json")
     }
 
-    fn verify(&self, bundle: &Path, more: &[&str]) -> (Said, Value) {
+    fn verify(&self, bundle: &Path, more: &[&str]) -> (CliOutput, Value) {
         let (bundle, request) = (bundle.to_str().unwrap(), self.request.to_str().unwrap());
         let words = ["verify", bundle, "--trust", "trust.yaml", "--rules", "rules.yaml"];
         let said = ais(&self.bench, &[&words[..], &["--request", request], more].concat());
@@ -153,7 +154,7 @@ impl Bound {
     }
 
     /// Builds a bundle with changed artifacts, and verifies it.
-    fn rebound(&self, name: &str, change: &[&str]) -> (Said, Value) {
+    fn bind_changed(&self, name: &str, change: &[&str]) -> (CliOutput, Value) {
         let request = self.request.to_str().unwrap();
         let words =
             ["envelope", request, "--apr", "apr.json", "--tca", "tca.json", "--key-file", "binder"];
@@ -163,7 +164,7 @@ impl Bound {
     }
 
     #[track_caller]
-    fn assert_refused(&self, (said, answer): (Said, Value), code: &str) {
+    fn assert_refused(&self, (said, answer): (CliOutput, Value), code: &str) {
         said.assert_code(1);
         assert_eq!(
             (&answer["verdict"], &answer["code"]),
@@ -197,35 +198,35 @@ fn what_the_page_says_binds_a_request_and_five_calls_are_refused() {
     // Over budget.
     let spent = ["--uia", "poor.json", "--apa", "apa.json", "--crl", "crl.json"];
     let intent = fs::read_to_string(bound.bench.scratch().path().join("intent.json")).unwrap();
-    put(&bound.bench, "poor", intent.replace("\"maxRecords\": 1000", "\"maxRecords\": 99"));
+    write_file(&bound.bench, "poor", intent.replace("\"maxRecords\": 1000", "\"maxRecords\": 99"));
     let words =
         ["sign", "--alg", "EdDSA", "--key-file", "alice", "--kid", "alice", "--embed", "poor"];
     let signed = ais(&bound.bench, &words);
     signed.assert_code(0);
-    put(&bound.bench, "poor.json", signed.stdout);
-    bound.assert_refused(bound.rebound("over.ais.json", &spent), "RISK-RECORDS-EXCEEDED");
+    write_file(&bound.bench, "poor.json", signed.stdout);
+    bound.assert_refused(bound.bind_changed("over.ais.json", &spent), "RISK-RECORDS-EXCEEDED");
     // Revoked.
     let id = "UIA=urn:uuid:11111111-1111-4111-8111-111111111111=user-revoked";
     let list =
         ais(&bound.bench, &["crl", "--revoke", id, "--key-file", "revoker", "--kid", "revoker"]);
     list.assert_code(0);
-    put(&bound.bench, "revoked.json", list.stdout);
+    write_file(&bound.bench, "revoked.json", list.stdout);
     let change = ["--uia", "uia.json", "--apa", "apa.json", "--crl", "revoked.json"];
-    bound.assert_refused(bound.rebound("revoked.ais.json", &change), "UIA-REVOKED");
+    bound.assert_refused(bound.bind_changed("revoked.ais.json", &change), "UIA-REVOKED");
     // Without a revocation list the status is unknown.
-    bound.assert_refused(bound.rebound("silent.ais.json", &change[..4]), "CRL-STALE");
+    bound.assert_refused(bound.bind_changed("silent.ais.json", &change[..4]), "CRL-STALE");
 }
 
 #[test]
 fn digests_of_what_is_here_are_compared() {
     let Some(bound) = bound("digests_of_what_is_here_are_compared") else { return };
-    let shown = Said::of(bound.bench.command("toolexec").args(["policy", "show", "embedded"]));
+    let shown = CliOutput::of(bound.bench.command("toolexec").args(["policy", "show", "embedded"]));
     shown.assert_code(0);
-    put(&bound.bench, "policy.yaml", &shown.stdout);
+    write_file(&bound.bench, "policy.yaml", &shown.stdout);
     let (said, answer) = bound.verify(&bound.bundle(), &["--policy", "policy.yaml"]);
     said.assert_code(0);
     assert_eq!(answer["verdict"], "accept");
-    put(&bound.bench, "policy.yaml", format!("{}# \n", shown.stdout));
+    write_file(&bound.bench, "policy.yaml", format!("{}# \n", shown.stdout));
     bound.assert_refused(
         bound.verify(&bound.bundle(), &["--policy", "policy.yaml"]),
         "SCA-MISMATCH",
@@ -248,10 +249,10 @@ fn an_envelope_is_never_minted_for_another_step_nor_over_a_file() {
     fs::write(&bound.request, text.replace("python mean.py", "python -u mean.py")).unwrap();
     let said = ais(&bound.bench, &[&words[..], &["--out", "new.json"]].concat());
     said.assert_code(2);
-    said.assert_says(&["no step matches the request"]);
+    said.assert_stderr(&["no step matches the request"]);
     assert!(!bound.bench.scratch().path().join("new.json").exists());
     // A file that is not a bundle gets a result too.
-    put(&bound.bench, "bad.json", "{\"uia\":1,\"uia\":2}");
+    write_file(&bound.bench, "bad.json", "{\"uia\":1,\"uia\":2}");
     let bad = bound.bench.scratch().path().join("bad.json");
     let (said, answer) = bound.verify(&bad, &[]);
     said.assert_code(2);
@@ -280,13 +281,13 @@ printf '%s' '{"alg":"EdDSA","kid":"k \"1\"","typ":"JWT"}' | basenc --base64url -
 #[test]
 fn openssl_makes_and_verifies_the_same_signatures() {
     let bench = Bench::new();
-    put(&bench, "document", "{ \"b\": 1.0, \"a\": \"<\u{e9}>\" }");
-    put(&bench, "canonical", "{\"a\":\"\\u003c\u{e9}\\u003e\",\"b\":1}");
+    write_file(&bench, "document", "{ \"b\": 1.0, \"a\": \"<\u{e9}>\" }");
+    write_file(&bench, "canonical", "{\"a\":\"\\u003c\u{e9}\\u003e\",\"b\":1}");
     let path =
         format!("{}:{}", toolexec_tests::programs().display(), std::env::var("PATH").unwrap());
     let mut shell = Command::new("bash");
     shell.args(["-euc", OPENSSL_AGREES]).current_dir(bench.scratch().path()).env("PATH", path);
-    let said = Said::of(&mut shell);
+    let said = CliOutput::of(&mut shell);
     said.assert_code(0);
     assert!(said.stdout.contains("Verified Successfully"), "{said:#?}");
 }

@@ -14,8 +14,8 @@ use std::process::Command;
 
 use serde_json::Value;
 use toolexec_tests::{
-    Asked, Bench, Record, Request, RequestText, Said, Service, is_child_of, kill, list,
-    ssh_keygen_works, with_word, without_word,
+    Bench, CliOutput, Record, RequestText, SavedRequest, Service, ServiceConfig, is_child_of, kill,
+    list, ssh_keygen_works, wait_for_no_process, wait_for_process,
 };
 
 const APPROVE: &str = "approve.tool-exec@threegate";
@@ -26,7 +26,7 @@ fn good() -> RequestText {
 }
 
 /// Starts the service with more configuration lines.
-fn service<'a>(bench: &'a Bench, asked: &Asked, more: &str) -> Service<'a> {
+fn service<'a>(bench: &'a Bench, asked: &ServiceConfig, more: &str) -> Service<'a> {
     let mut service = Service::prepare(bench, asked);
     let text = fs::read_to_string(service.config()).unwrap();
     let text =
@@ -55,7 +55,7 @@ fn sign(key: &Path, request: &Path) {
 fn sign_in(namespace: &str, key: &Path, request: &Path) {
     let mut command = Command::new("ssh-keygen");
     command.args(["-Y", "sign", "-n", namespace, "-f"]).arg(key).arg(request);
-    Said::of(&mut command).assert_code(0);
+    CliOutput::of(&mut command).assert_code(0);
 }
 
 /// The standard policy, with the one exception that the host of an ordinary user needs.
@@ -76,12 +76,12 @@ fn bundle(record: &Record) -> Value {
 fn an_audience_is_one_host() {
     let bench = Bench::new();
     let named = "log: {origin: host1.example}\n";
-    let service = service(&bench, &Asked::for_owner(&bench), named);
+    let service = service(&bench, &ServiceConfig::for_owner(&bench), named);
     let meant_for =
         |host: &str| good().edit("purpose:", &format!("x-audience: \"{host}\"\npurpose:"));
-    let here = service.promote(&meant_for("host1.example"));
+    let here = service.submit(&meant_for("host1.example"));
     service.record_of(&here.id).assert_outcome("ok");
-    let elsewhere = service.promote(&meant_for("host2.example"));
+    let elsewhere = service.submit(&meant_for("host2.example"));
     let record = service.record_of(&elsewhere.id);
     record.assert_outcome("refused");
     record.assert_violation("frontmatter.value");
@@ -92,12 +92,12 @@ fn an_audience_is_one_host() {
 fn every_answer_is_in_the_log_under_a_number_of_its_own() {
     let bench = Bench::new();
     let silent = "log: {origin: host1.example, heartbeat_sec: 0}\n";
-    let service = service(&bench, &Asked::for_owner(&bench), silent);
-    let ran = service.promote(&good());
+    let service = service(&bench, &ServiceConfig::for_owner(&bench), silent);
+    let ran = service.submit(&good());
     service.record_of(&ran.id).assert_outcome("ok");
-    let refused = service.promote(&good().edit("language: \"python\"", "language: \"node\""));
+    let refused = service.submit(&good().edit("language: \"python\"", "language: \"node\""));
     service.record_of(&refused.id).assert_outcome("refused");
-    fs::write(service.at("approved/no request.md"), "").unwrap();
+    fs::write(service.path("approved/no request.md"), "").unwrap();
     service.wait_for("three records", |service| service.records().len() == 3);
     let mut indexes: Vec<String> = service
         .records()
@@ -111,7 +111,7 @@ fn every_answer_is_in_the_log_under_a_number_of_its_own() {
         .collect();
     indexes.sort();
     assert_eq!(indexes, ["0", "1", "2"]);
-    let head = fs::read_to_string(service.at("log/checkpoint")).unwrap();
+    let head = fs::read_to_string(service.path("log/checkpoint")).unwrap();
     assert!(head.starts_with("host1.example\n3\n"), "{head}");
     service.verify().assert_code(0);
 }
@@ -120,49 +120,50 @@ fn every_answer_is_in_the_log_under_a_number_of_its_own() {
 #[test]
 fn a_log_that_does_not_fit_its_key_stops_the_daemon() {
     let bench = Bench::new();
-    let mut service = service(&bench, &Asked::for_owner(&bench), "log: {origin: host1.example}\n");
-    let request = service.promote(&good());
+    let mut service =
+        service(&bench, &ServiceConfig::for_owner(&bench), "log: {origin: host1.example}\n");
+    let request = service.submit(&good());
     service.record_of(&request.id).assert_outcome("ok");
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0));
-    let checkpoint = service.at("log/checkpoint");
+    let checkpoint = service.path("log/checkpoint");
     let text = fs::read_to_string(&checkpoint).unwrap();
     fs::write(&checkpoint, text.replacen("\n2\n", "\n3\n", 1)).unwrap();
-    let said = Said::of(&mut service.command());
+    let said = CliOutput::of(&mut service.command());
     said.assert_code(3);
-    said.assert_says(&["checkpoint"]);
+    said.assert_stderr(&["checkpoint"]);
     fs::write(&checkpoint, text).unwrap();
     let config = fs::read_to_string(service.config()).unwrap();
     fs::write(service.config(), config.replacen("host1.example", "host2.example", 1)).unwrap();
-    let said = Said::of(&mut service.command());
+    let said = CliOutput::of(&mut service.command());
     said.assert_code(3);
-    said.assert_says(&["log.pub"]);
+    said.assert_stderr(&["log.pub"]);
 }
 
 /// The log gets heartbeats from the start of the daemon, even without a run.
 #[test]
-fn a_daemon_with_nothing_to_do_is_heard() {
+fn an_idle_daemon_writes_heartbeats() {
     let bench = Bench::new();
     let often = "log: {origin: host1.example, heartbeat_sec: 1}\n";
-    let service = service(&bench, &Asked::for_owner(&bench), often);
+    let service = service(&bench, &ServiceConfig::for_owner(&bench), often);
     let accounts = || {
         let mut command = bench.command("toolexec");
-        command.args(["log", "fsck", "--format", "json", "--results"]).arg(service.at("results"));
+        command.args(["log", "fsck", "--format", "json", "--results"]).arg(service.path("results"));
         command.arg("--spool").arg(service.spool());
         command.arg("--log-key").arg(service.state().join("keys/log.pub"));
-        let said = Said::of(&mut command);
+        let said = CliOutput::of(&mut command);
         said.assert_code(0);
         said.json()["accounts"].clone()
     };
     service.wait_for("three heartbeats", |_| accounts()["heartbeats"].as_u64() >= Some(3));
-    let request = service.promote(&good());
+    let request = service.submit(&good());
     service.record_of(&request.id).assert_outcome("ok");
     assert_eq!(accounts()["records"], 1);
     assert_eq!(accounts()["unclaimed"], Value::Array(Vec::new()));
 }
 
 /// The state of the one signer's key at the start.
-enum Revoked {
+enum InitialRevocation {
     NotYet,
     Already,
 }
@@ -171,29 +172,29 @@ enum Revoked {
 /// and the service.
 fn of_one_signer<'a>(
     bench: &'a Bench,
-    revoked: Revoked,
+    revoked: InitialRevocation,
     lines: &str,
 ) -> (PathBuf, PathBuf, Service<'a>) {
     let (key, line) = key(bench, "");
     let signers = bench.scratch().file("allowed_signers", &line);
     let listed = match revoked {
-        Revoked::NotYet => Vec::new(),
-        Revoked::Already => fs::read(key.with_extension("pub")).unwrap(),
+        InitialRevocation::NotYet => Vec::new(),
+        InitialRevocation::Already => fs::read(key.with_extension("pub")).unwrap(),
     };
     let revoked = bench.scratch().file("revoked", listed);
-    let asked = Asked {
+    let asked = ServiceConfig {
         policy: standard(bench),
         allowed_signers: Some(signers),
-        ..Asked::for_owner(bench)
+        ..ServiceConfig::for_owner(bench)
     };
     let service = service(bench, &asked, &format!("revoked: {}\n{lines}", revoked.display()));
     (key, revoked, service)
 }
 
-fn signed(bench: &Bench, service: &Service<'_>, key: &Path, text: &RequestText) -> Request {
+fn signed(bench: &Bench, service: &Service<'_>, key: &Path, text: &RequestText) -> SavedRequest {
     let request = bench.save(text);
     sign(key, &request.path);
-    service.promote_saved(&request).assert_code(0);
+    service.submit_saved(&request).assert_code(0);
     request
 }
 
@@ -203,7 +204,7 @@ fn a_revoked_key_approves_nothing() {
         return;
     }
     let bench = Bench::new();
-    let (key, _, service) = of_one_signer(&bench, Revoked::Already, "");
+    let (key, _, service) = of_one_signer(&bench, InitialRevocation::Already, "");
     let request = signed(&bench, &service, &key, &good());
     let record = service.record_of(&request.id);
     record.assert_outcome("refused");
@@ -218,7 +219,8 @@ fn a_key_that_is_revoked_while_the_daemon_runs_approves_nothing_more() {
         return;
     }
     let bench = Bench::new();
-    let (key, revoked, service) = of_one_signer(&bench, Revoked::NotYet, "rescan_sec: 1\n");
+    let (key, revoked, service) =
+        of_one_signer(&bench, InitialRevocation::NotYet, "rescan_sec: 1\n");
     let promoted = || signed(&bench, &service, &key, &good());
     service.record_of(&promoted().id).assert_outcome("ok");
     service.signal("HUP");
@@ -244,12 +246,12 @@ fn a_key_that_is_revoked_while_its_request_waits_for_room_approves_nothing() {
     }
     let bench = Bench::new();
     let (key, revoked, service) =
-        of_one_signer(&bench, Revoked::NotYet, "rescan_sec: 1\nruns_max: 1\n");
+        of_one_signer(&bench, InitialRevocation::NotYet, "rescan_sec: 1\nruns_max: 1\n");
     let promoted = |script| signed(&bench, &service, &key, &RequestText::python(script));
     let first = promoted("import time; time.sleep(5)");
-    service.wait_for("the first to begin", |it| list(&it.at("work")).len() == 1);
+    service.wait_for("the first to begin", |it| list(&it.path("work")).len() == 1);
     let second = promoted("print('ran')");
-    service.wait_for("the second to be taken", |it| list(&it.at("work")).len() == 2);
+    service.wait_for("the second to be taken", |it| list(&it.path("work")).len() == 2);
     fs::write(&revoked, fs::read(key.with_extension("pub")).unwrap()).unwrap();
     service.record_of(&first.id).assert_outcome("ok");
     let record = service.record_of(&second.id);
@@ -263,15 +265,18 @@ fn files_that_decide_are_nobody_elses() {
     let bench = Bench::new();
     let (_, line) = key(&bench, "");
     let signers = bench.scratch().file("allowed_signers", &line);
-    let asked = Asked { allowed_signers: Some(signers.clone()), ..Asked::for_owner(&bench) };
+    let asked = ServiceConfig {
+        allowed_signers: Some(signers.clone()),
+        ..ServiceConfig::for_owner(&bench)
+    };
     let service = Service::prepare(&bench, &asked);
-    let check = || Said::of(service.command().arg("--check"));
+    let check = || CliOutput::of(service.command().arg("--check"));
     check().assert_code(0);
     for file in [signers, bench.home().join("policy.yaml")] {
         fs::set_permissions(&file, Permissions::from_mode(0o666)).unwrap();
         let said = check();
         said.assert_code(2);
-        said.assert_says(&[file.to_str().unwrap(), "mode 0666", "chmod"]);
+        said.assert_stderr(&[file.to_str().unwrap(), "mode 0666", "chmod"]);
         fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
     }
     let text = fs::read_to_string(service.config()).unwrap();
@@ -280,7 +285,7 @@ fn files_that_decide_are_nobody_elses() {
     fs::write(service.config(), fifo).unwrap();
     let said = check();
     said.assert_code(2);
-    said.assert_says(&["pipe", "not a regular file"]);
+    said.assert_stderr(&["pipe", "not a regular file"]);
 }
 
 /// A valid rejection stops the run under any file name. A file that the daemon cannot read may be
@@ -309,7 +314,7 @@ fn a_rejection_is_never_passed_over() {
     let spaced = record_with(&|path, rejection| copy(rejection, beside(&path, "alice smith")));
     refused(spaced, "approval.rejected", "rejected by tester");
     let many = record_with(&|path, rejection| {
-        Said::of(Command::new("mkfifo").arg(beside(&path, "00"))).assert_code(0);
+        CliOutput::of(Command::new("mkfifo").arg(beside(&path, "00"))).assert_code(0);
         for number in 1..17 {
             fs::write(beside(&path, &format!("{number:02}")), "no signature").unwrap();
         }
@@ -323,7 +328,7 @@ fn a_rejection_is_never_passed_over() {
 #[test]
 fn an_unreadable_signature_file_refuses_its_request() {
     let test = "an_unreadable_signature_file_refuses_its_request";
-    let Some(bench) = Bench::of_an_ordinary_user(test) else { return };
+    let Some(bench) = Bench::as_ordinary_user(test) else { return };
     if !ssh_keygen_works(test) {
         return;
     }
@@ -343,7 +348,8 @@ fn service_with_a_signer(bench: &Bench) -> (PathBuf, Service<'_>) {
     let (key, line) = key(bench, "");
     let signers = bench.scratch().file("allowed_signers", &line);
     let policy = standard(bench);
-    let asked = Asked { policy, allowed_signers: Some(signers), ..Asked::for_owner(bench) };
+    let asked =
+        ServiceConfig { policy, allowed_signers: Some(signers), ..ServiceConfig::for_owner(bench) };
     (key, service(bench, &asked, ""))
 }
 
@@ -359,8 +365,8 @@ fn record_beside_a_rejection(
     let rejection = bench.scratch().path().join(format!("{}.rejection", request.id));
     fs::rename(request.path.with_extension("md.sig"), &rejection).unwrap();
     sign(key, &request.path);
-    place(service.at(&format!("approved/{}.md", request.id)), &rejection);
-    service.promote_saved(&request).assert_code(0);
+    place(service.path(&format!("approved/{}.md", request.id)), &rejection);
+    service.submit_saved(&request).assert_code(0);
     service.record_of(&request.id)
 }
 
@@ -368,9 +374,9 @@ fn record_beside_a_rejection(
 #[test]
 fn an_approval_that_ends_before_the_start_is_refused() {
     let bench = Bench::new();
-    let asked = Asked::for_owner(&bench);
+    let asked = ServiceConfig::for_owner(&bench);
     let policy = asked.policy.replacen("age_sec_max: null", "age_sec_max: 60", 1);
-    let asked = Asked { policy, ready_cells: Some(0), ..asked };
+    let asked = ServiceConfig { policy, prewarmed_sandboxes: Some(0), ..asked };
     let real = Path::new(bench.command("toolexec-launch").get_program()).to_owned();
     let slow = bench.home().join("slow-launcher");
     // The daemon's own self-test still runs fast.
@@ -386,13 +392,14 @@ fn an_approval_that_ends_before_the_start_is_refused() {
     let service = service(&bench, &asked, &more);
     fs::write(&mark, "").unwrap();
     let staging = service.state().join("staging").display().to_string();
-    for launcher in with_word(&staging).into_iter().filter(|it| is_child_of(*it, service.process()))
+    for launcher in
+        wait_for_process(&staging).into_iter().filter(|it| is_child_of(*it, service.process()))
     {
         kill("KILL", launcher);
     }
-    without_word(&staging);
+    wait_for_no_process(&staging);
     let at = |ago: &str| {
-        let said = Said::of(Command::new("date").args(["-u", "-d", ago, "+%FT%TZ"]));
+        let said = CliOutput::of(Command::new("date").args(["-u", "-d", ago, "+%FT%TZ"]));
         said.stdout.trim().to_owned()
     };
     // A maximum age of 60 s plus a clock skew of 120 s, minus 3 s.
@@ -405,7 +412,7 @@ fn an_approval_that_ends_before_the_start_is_refused() {
         let (older, old) = (format!("created_utc: \"{then}"), format!("approved_utc: \"{then}"));
         request.edit(&created, &older).edit(&approved, &old)
     };
-    let request = service.promote(&aged(good()));
+    let request = service.submit(&aged(good()));
     let record = service.record_of(&request.id);
     record.assert_outcome("refused");
     record.assert_violation("approval.expired");
@@ -420,7 +427,7 @@ fn times_without_a_zone_are_the_hosts() {
         return;
     }
     let bench = Bench::new();
-    let later = Said::of(Command::new("date").args(["-u", "-d", "+4 hours", "+%Y%m%d%H%M%S"]));
+    let later = CliOutput::of(Command::new("date").args(["-u", "-d", "+4 hours", "+%Y%m%d%H%M%S"]));
     let (key, line) = key(&bench, &format!("valid-after=\"{}\"", later.stdout.trim()));
     let signers = bench.scratch().file("allowed_signers", &line);
     let policy = bench.scratch().file("policy.yaml", standard(&bench));
@@ -430,7 +437,7 @@ fn times_without_a_zone_are_the_hosts() {
         let mut command = bench.command("toolexec");
         command.args(["run", "--format", "json"]).arg(&request.path).env("TZ", zone);
         command.arg("--policy").arg(&policy).arg("--allowed-signers").arg(&signers);
-        let said = Said::of(&mut command);
+        let said = CliOutput::of(&mut command);
         let mut theirs = Command::new("ssh-keygen");
         theirs.args(["-Y", "verify", "-n", APPROVE, "-I", "tester", "-f"]).arg(&signers);
         theirs.arg("-s").arg(request.path.with_extension("md.sig")).env("TZ", zone);

@@ -13,7 +13,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolexec_tests::{Bench, Said, workspace};
+use toolexec_tests::{Bench, CliOutput, workspace};
 
 const MIB: usize = 1024 * 1024;
 
@@ -33,7 +33,7 @@ fn claimed() -> Value {
 }
 
 /// Runs the command with these bytes on its standard input.
-fn piped(bench: &Bench, words: &[&str], input: &[u8]) -> Said {
+fn piped(bench: &Bench, words: &[&str], input: &[u8]) -> CliOutput {
     let begun = Instant::now();
     let mut command = bench.command("toolexec");
     command.arg("gate").arg("-").args(words);
@@ -43,7 +43,7 @@ fn piped(bench: &Bench, words: &[&str], input: &[u8]) -> Said {
     let input = input.to_vec();
     // A command that decides before the end of its input closes the pipe.
     let writer = std::thread::spawn(move || stdin.write_all(&input).is_ok());
-    let said = Said::from_output(&child.wait_with_output().unwrap(), begun.elapsed());
+    let said = CliOutput::from_output(&child.wait_with_output().unwrap(), begun.elapsed());
     writer.join().unwrap();
     said
 }
@@ -74,7 +74,7 @@ fn a_file_or_stdin_is_one_event() {
 }
 
 #[test]
-fn what_is_no_event_is_refused_in_json_too() {
+fn an_invalid_event_is_refused_with_json() {
     let bench = Bench::new();
     let twice = public().to_string().replacen('{', "{\"tool_name\":\"other\",", 1);
     let wide = public().to_string().replace("{}", "{\"a\":9007199254740992}");
@@ -143,7 +143,7 @@ fn every_line_has_its_answer_in_order() {
 }
 
 #[test]
-fn a_line_is_answered_before_the_next_is_there() {
+fn each_line_is_answered_immediately() {
     let bench = Bench::new();
     let mut command = bench.command("toolexec");
     command.args(["gate", "-", "--format", "jsonl"]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -160,7 +160,7 @@ fn a_line_is_answered_before_the_next_is_there() {
 }
 
 #[test]
-fn what_cannot_be_read_is_no_answer() {
+fn an_unreadable_input_is_an_error() {
     let bench = Bench::new();
     for words in [
         &["gate", "/nonexistent/event.json"][..],
@@ -175,7 +175,7 @@ fn what_cannot_be_read_is_no_answer() {
         assert_eq!(said.stdout, "", "{words:?}");
         assert!(!said.stderr.is_empty(), "{words:?}");
     }
-    bench.toolexec(["gate", "/nonexistent/event.json"]).assert_says(&["/nonexistent/event.json"]);
+    bench.toolexec(["gate", "/nonexistent/event.json"]).assert_stderr(&["/nonexistent/event.json"]);
 }
 
 /// The age of evidence is measured by the host's clock.
@@ -223,5 +223,5 @@ fn a_mebibyte_of_evidence_is_answered_soon() {
     said.assert_code(1);
     event["evidence_refs"] = json!(vec!["s"; 200_000]);
     piped(&bench, &[], event.to_string().as_bytes()).assert_code(1);
-    assert!(said.took < Duration::from_secs(10), "{:?}", said.took);
+    assert!(said.elapsed < Duration::from_secs(10), "{:?}", said.elapsed);
 }

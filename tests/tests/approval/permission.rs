@@ -13,23 +13,23 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use toolexec_tests::{Bench, Page, RequestText, Said, list, ssh_keygen_works};
+use toolexec_tests::{Bench, CliOutput, DocPage, RequestText, list, ssh_keygen_works};
 
 const TOOL: &str = "toolexec.run.python";
 
-fn typed(bench: &Bench, words: &[&str]) -> Said {
-    Said::of(bench.command("toolexec").arg("permission").args(words))
+fn run_permission(bench: &Bench, words: &[&str]) -> CliOutput {
+    CliOutput::of(bench.command("toolexec").arg("permission").args(words))
 }
 
 /// Runs a command for workflow `wf-1` of agent `core`, with JSON output.
-fn mine(bench: &Bench, command: &str, more: &[&str]) -> Said {
+fn workflow_command(bench: &Bench, command: &str, more: &[&str]) -> CliOutput {
     let words = [&[command, "--agent", "core", "--subject", "wf-1", "--format", "json"], more];
-    typed(bench, &words.concat())
+    run_permission(bench, &words.concat())
 }
 
 #[track_caller]
 fn assert_state(bench: &Bench, tool: &str, expected: &str) {
-    let said = mine(bench, "get", &[tool]);
+    let said = workflow_command(bench, "get", &[tool]);
     assert_eq!(said.json()["states"][tool], expected, "{said:#?}");
     said.assert_code(i32::from(expected != "APPROVED"));
 }
@@ -37,27 +37,28 @@ fn assert_state(bench: &Bench, tool: &str, expected: &str) {
 /// Requests permission for tools, and returns the request file.
 #[track_caller]
 fn ask(bench: &Bench, tools: &[&str]) -> PathBuf {
-    let said = mine(bench, "request", tools);
+    let said = workflow_command(bench, "request", tools);
     said.assert_code(0);
     said.json()["files"][0].as_str().unwrap().into()
 }
 
-fn set(bench: &Bench, request: &Path, more: &[&str]) -> Said {
+fn set(bench: &Bench, request: &Path, more: &[&str]) -> CliOutput {
     let request = request.to_str().unwrap();
-    typed(bench, &[&["set", "--format", "json", "--request", request], more].concat())
+    run_permission(bench, &[&["set", "--format", "json", "--request", request], more].concat())
 }
 
 #[test]
 fn a_question_is_asked_answered_spent_and_cleaned_up() {
     let bench = Bench::new();
     assert_state(&bench, TOOL, "REQUESTABLE");
-    let asked = mine(&bench, "request", &[TOOL, "other", "--domain", "human.interaction"]);
+    let asked =
+        workflow_command(&bench, "request", &[TOOL, "other", "--domain", "human.interaction"]);
     asked.assert_code(0);
     let asked = asked.json();
     assert_eq!(asked["data"]["requestedTools"], json!(["other", TOOL]));
     let file = PathBuf::from(asked["files"][0].as_str().unwrap());
     assert!(file.starts_with(bench.state().join("drafts/permissions/human.interaction")));
-    let again = mine(&bench, "request", &[TOOL, "other"]).json();
+    let again = workflow_command(&bench, "request", &[TOOL, "other"]).json();
     assert_eq!((&again["new"], &again["id"]), (&json!(false), &asked["id"]));
     let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let said = set(&bench, &file, &["--grant", TOOL, "--uses", "1", "--traceparent", trace]);
@@ -67,34 +68,34 @@ fn a_question_is_asked_answered_spent_and_cleaned_up() {
     assert_eq!(said["denied"], json!([{ "tool": "other", "denial": "left_out" }]));
     assert_state(&bench, "other", "DENIED");
     assert_state(&bench, TOOL, "APPROVED");
-    mine(&bench, "request", &["other"]).assert_code(2);
-    mine(&bench, "request", &[TOOL]).assert_code(2);
-    let spent = mine(&bench, "get", &[TOOL, "--spend"]);
+    workflow_command(&bench, "request", &["other"]).assert_code(2);
+    workflow_command(&bench, "request", &[TOOL]).assert_code(2);
+    let spent = workflow_command(&bench, "get", &[TOOL, "--spend"]);
     spent.assert_code(0);
     assert_eq!(spent.json()["spent"][0]["tool"], TOOL);
-    mine(&bench, "get", &[TOOL, "--spend"]).assert_code(1);
+    workflow_command(&bench, "get", &[TOOL, "--spend"]).assert_code(1);
     // The same answer again.
     let answer = format!("{}.answer.json", file.display());
-    let replayed = typed(&bench, &["set", &answer]);
+    let replayed = run_permission(&bench, &["set", &answer]);
     replayed.assert_code(2);
-    replayed.assert_says(&["is not open here"]);
+    replayed.assert_stderr(&["is not open here"]);
     assert_state(&bench, TOOL, "REQUESTABLE");
-    let rows = mine(&bench, "list", &[]).json_lines();
+    let rows = workflow_command(&bench, "list", &[]).json_lines();
     assert_eq!((rows.len(), &rows[0]["state"]), (1, &json!("DENIED")));
-    mine(&bench, "revoke", &["other"]).assert_code(2);
-    mine(&bench, "revoke", &["other", "--denial"]).assert_code(0);
+    workflow_command(&bench, "revoke", &["other"]).assert_code(2);
+    workflow_command(&bench, "revoke", &["other", "--denial"]).assert_code(0);
     assert_state(&bench, "other", "REQUESTABLE");
-    let trail = typed(&bench, &["list", "--trail"]).json_lines();
+    let trail = run_permission(&bench, &["list", "--trail"]).json_lines();
     let entries: Vec<&Value> = trail.iter().filter_map(|line| line.get("entry")).collect();
     assert_eq!(entries.len(), 4, "lodged, answered, spent, lifted");
     assert_eq!((&entries[1]["traceparent"], &entries[1]["number"]), (&json!(trace), &json!(2)));
     ask(&bench, &["third"]);
     for cleaned in [true, false] {
-        let said = mine(&bench, "cleanup", &[]);
+        let said = workflow_command(&bench, "cleanup", &[]);
         said.assert_code(0);
         assert_eq!(said.json()["cleaned"], cleaned);
     }
-    assert_eq!(typed(&bench, &["list"]).stdout, "");
+    assert_eq!(run_permission(&bench, &["list"]).stdout, "");
 }
 
 #[test]
@@ -102,11 +103,11 @@ fn a_revoked_grant_stays_revoked() {
     let bench = Bench::new();
     let (one, two) = (ask(&bench, &["a"]), ask(&bench, &["a", "b"]));
     set(&bench, &one, &["--grant", "a"]).assert_code(0);
-    let grant = mine(&bench, "list", &[]).json_lines()[0]["grants"][0]["id"].clone();
-    typed(&bench, &["revoke", "--grant", grant.as_str().unwrap()]).assert_code(0);
+    let grant = workflow_command(&bench, "list", &[]).json_lines()[0]["grants"][0]["id"].clone();
+    run_permission(&bench, &["revoke", "--grant", grant.as_str().unwrap()]).assert_code(0);
     assert_state(&bench, "a", "REQUESTABLE");
     set(&bench, &two, &["--grant", "a"]).assert_code(2);
-    typed(&bench, &["revoke", "--grant", grant.as_str().unwrap()]).assert_code(2);
+    run_permission(&bench, &["revoke", "--grant", grant.as_str().unwrap()]).assert_code(2);
     assert_state(&bench, "a", "REQUESTABLE");
 }
 
@@ -122,7 +123,7 @@ fn inputs_and_tool_requests_are_asked_about_as_json() {
     fs::write(&shown, question("x")).unwrap();
     fs::write(&other, question("y")).unwrap();
     let from = |command: &str, path: &Path| {
-        typed(&bench, &[command, "--format", "json", "--from", path.to_str().unwrap()])
+        run_permission(&bench, &[command, "--format", "json", "--from", path.to_str().unwrap()])
     };
     let asked = from("request", &shown).json();
     let requests = &asked["data"]["toolMetaData"][TOOL]["requests"];
@@ -133,7 +134,7 @@ fn inputs_and_tool_requests_are_asked_about_as_json() {
     from("get", &other).assert_code(1);
     let request = bench.save(&RequestText::python("print(1)\n"));
     let path = request.path.to_str().unwrap();
-    let said = typed(&bench, &["get", "--format", "json", "--tool-request", path]);
+    let said = run_permission(&bench, &["get", "--format", "json", "--tool-request", path]);
     said.assert_code(1);
     assert_eq!(said.json()["source"]["name"], "unknown");
     assert_eq!(said.json()["source"]["subject"], json!(request.id));
@@ -150,7 +151,7 @@ fn a_signed_answer_counts_by_allowed_signers_alone() {
         let path = bench.home().join(name);
         let mut command = bench.command("ssh-keygen");
         command.args(["-q", "-t", "ed25519", "-N", "", "-C", name, "-f"]).arg(&path);
-        Said::of(&mut command).assert_code(0);
+        CliOutput::of(&mut command).assert_code(0);
         path
     };
     let (alice, eve) = (key("alice"), key("eve"));
@@ -167,9 +168,9 @@ fn a_signed_answer_counts_by_allowed_signers_alone() {
         said.assert_code(0);
     };
     write(&eve);
-    let said = typed(&bench, &["set", &answer, "--allowed-signers", signers]);
+    let said = run_permission(&bench, &["set", &answer, "--allowed-signers", signers]);
     said.assert_code(2);
-    said.assert_says(&["is not in allowed_signers"]);
+    said.assert_stderr(&["is not in allowed_signers"]);
     for path in [format!("{answer}.sig"), answer.clone()] {
         fs::remove_file(path).unwrap();
     }
@@ -189,16 +190,16 @@ fn a_signed_answer_counts_by_allowed_signers_alone() {
     verify.args(["-s", &format!("{answer}.sig")]).stdin(fs::File::open(&answer).unwrap());
     assert!(verify.output().unwrap().status.success());
     fs::remove_file(format!("{answer}.sig")).unwrap();
-    typed(&bench, &["set", &answer, "--allowed-signers", signers]).assert_code(2);
+    run_permission(&bench, &["set", &answer, "--allowed-signers", signers]).assert_code(2);
     let mut sign = bench.command("ssh-keygen");
     sign.args(["-Y", "sign", "-q", "-n", "permission.tool-exec@threegate", "-f"]).arg(&alice);
-    Said::of(sign.arg(&answer)).assert_code(0);
+    CliOutput::of(sign.arg(&answer)).assert_code(0);
     let revoked = alice.with_extension("pub");
     let revoked = ["--revoked", revoked.to_str().unwrap()];
     let words = [&["set", &answer, "--allowed-signers", signers], &revoked[..]].concat();
-    typed(&bench, &words).assert_code(2);
+    run_permission(&bench, &words).assert_code(2);
     assert_state(&bench, "a", "REQUESTABLE");
-    let said = typed(&bench, &["set", &answer, "--allowed-signers", signers]);
+    let said = run_permission(&bench, &["set", &answer, "--allowed-signers", signers]);
     said.assert_code(0);
     assert!(said.stdout.contains("a: granted by alice SHA256:"), "{said:#?}");
     assert_state(&bench, "a", "APPROVED");
@@ -216,7 +217,7 @@ fn what_is_not_an_answer_changes_nothing() {
     let refused = |text: &str| {
         let path = bench.home().join("answer.json");
         fs::write(&path, text).unwrap();
-        let said = typed(&bench, &["set", path.to_str().unwrap()]);
+        let said = run_permission(&bench, &["set", path.to_str().unwrap()]);
         said.assert_code(2);
         assert!(!said.stderr.contains("panicked"), "{said:#?}");
     };
@@ -237,14 +238,14 @@ fn what_is_not_an_answer_changes_nothing() {
     refused("\u{1b}[2J");
     let stranger = (bench.uid() + 1).to_string();
     let path = answer.to_str().unwrap();
-    typed(&bench, &["set", path, "--uid", &stranger]).assert_code(2);
+    run_permission(&bench, &["set", path, "--uid", &stranger]).assert_code(2);
     fs::set_permissions(&answer, Permissions::from_mode(0o666)).unwrap();
-    let said = typed(&bench, &["set", path]);
+    let said = run_permission(&bench, &["set", path]);
     said.assert_code(2);
-    said.assert_says(&["lets other users write it"]);
+    said.assert_stderr(&["lets other users write it"]);
     assert_state(&bench, "a", "REQUESTABLE");
     fs::set_permissions(&answer, Permissions::from_mode(0o644)).unwrap();
-    typed(&bench, &["set", path]).assert_code(0);
+    run_permission(&bench, &["set", path]).assert_code(0);
     assert_state(&bench, "a", "APPROVED");
 }
 
@@ -276,17 +277,17 @@ fn bad_input_has_its_exit_code() {
         (&["cleanup"], 3),
         (&["no-such"], 3),
     ] {
-        let said = typed(&bench, words);
+        let said = run_permission(&bench, words);
         assert_eq!(said.code, Some(code), "{words:?}: {said:#?}");
         assert!(!said.stderr.is_empty() && !said.stderr.contains("panicked"), "{said:#?}");
     }
     for command in ["get", "request", "set", "list", "revoke", "cleanup"] {
-        let said = typed(&bench, &[command, "--help"]);
+        let said = run_permission(&bench, &[command, "--help"]);
         said.assert_code(0);
         let example = format!("Example: toolexec permission {command} ");
         assert!(said.stdout.contains(&example), "{said:#?}");
     }
-    typed(&bench, &["--help"]).assert_code(0);
+    run_permission(&bench, &["--help"]).assert_code(0);
 }
 
 #[test]
@@ -297,17 +298,18 @@ fn a_damaged_store_permits_nothing() {
     OpenOptions::new().append(true).open(&trail).unwrap().write_all(b"torn").unwrap();
     assert_state(&bench, "a", "APPROVED");
     OpenOptions::new().append(true).open(&trail).unwrap().write_all(b"\n").unwrap();
-    for said in [mine(&bench, "get", &["a"]), mine(&bench, "cleanup", &[])] {
+    for said in [workflow_command(&bench, "get", &["a"]), workflow_command(&bench, "cleanup", &[])]
+    {
         said.assert_code(3);
         assert_eq!(said.stdout, "");
-        said.assert_says(&["trail.jsonl: byte ", "nothing is permitted"]);
+        said.assert_stderr(&["trail.jsonl: byte ", "nothing is permitted"]);
     }
 }
 
 /// Runs the commands of docs/permissions.md in order, in the test's own directory.
 #[test]
 fn the_examples_of_the_documentation_work() {
-    let page = Page::open("docs/permissions.md");
+    let page = DocPage::open("docs/permissions.md");
     let bench = Bench::new();
     let mut codes = Vec::new();
     for line in page.script().lines() {
@@ -316,7 +318,7 @@ fn the_examples_of_the_documentation_work() {
         let line = line.replace("PR-*.json", &file.unwrap_or_default());
         let words: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(words[..2], ["toolexec", "permission"], "{line}");
-        codes.push(typed(&bench, &words[2..]).code);
+        codes.push(run_permission(&bench, &words[2..]).code);
     }
     let expected = [1, 0, 0, 0, 0, 0, 0].map(Some);
     assert_eq!(codes, expected);
@@ -324,5 +326,5 @@ fn the_examples_of_the_documentation_work() {
     let question = &page.blocks("json")[0];
     let path = bench.home().join("question.json");
     fs::write(&path, question).unwrap();
-    typed(&bench, &["get", "--from", path.to_str().unwrap()]).assert_code(1);
+    run_permission(&bench, &["get", "--from", path.to_str().unwrap()]).assert_code(1);
 }

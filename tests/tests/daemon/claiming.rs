@@ -18,12 +18,14 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Service, as_both, list, skip};
+use toolexec_tests::{
+    Bench, CliOutput, Record, RequestText, Service, ServiceConfig, as_both, list, skip,
+};
 
 as_both! {
-    what_is_no_file_is_answered_unread,
-    what_lies_where_inputs_belong_is_answered,
-    a_signature_that_cannot_be_read_is_told,
+    objects_that_are_not_files_are_refused_unread,
+    odd_objects_in_place_of_inputs_are_refused,
+    an_unreadable_signature_is_reported,
 }
 
 /// The uid of a user without a role.
@@ -35,12 +37,12 @@ fn good() -> RequestText {
 }
 
 /// A request without inputs, in one file.
-fn lone() -> RequestText {
+fn request_without_inputs() -> RequestText {
     RequestText::of("python", "python -V")
 }
 
 /// Prepares a daemon that rescans every second.
-fn service<'a>(bench: &'a Bench, asked: &Asked) -> Service<'a> {
+fn service<'a>(bench: &'a Bench, asked: &ServiceConfig) -> Service<'a> {
     let mut service = Service::prepare(bench, asked);
     let text = fs::read_to_string(service.config()).unwrap();
     fs::write(service.config(), text.replace("rescan_sec: 30", "rescan_sec: 1")).unwrap();
@@ -49,45 +51,45 @@ fn service<'a>(bench: &'a Bench, asked: &Asked) -> Service<'a> {
 }
 
 fn started(bench: &Bench) -> Service<'_> {
-    service(bench, &Asked::for_owner(bench))
+    service(bench, &ServiceConfig::for_owner(bench))
 }
 
 /// Returns a path of the same user, outside `approved/` on the same file system.
-fn aside(service: &Service<'_>, name: &str) -> PathBuf {
+fn prepared_path(service: &Service<'_>, name: &str) -> PathBuf {
     let place = service.spool().with_file_name("aside");
     fs::create_dir_all(&place).unwrap();
     place.join(name)
 }
 
 /// Moves a prepared object into `approved/` as a given owner.
-fn drop_as(service: &Service<'_>, uid: u32, made: &Path, name: &OsStr) {
+fn submit_as(service: &Service<'_>, uid: u32, made: &Path, name: &OsStr) {
     lchown(made, Some(uid), Some(uid)).unwrap();
-    fs::rename(made, service.at("approved").join(name)).unwrap();
+    fs::rename(made, service.path("approved").join(name)).unwrap();
 }
 
 /// Writes a request file with this text and name into `approved/`.
-fn drop_text(service: &Service<'_>, uid: u32, text: &str, name: &OsStr) {
-    let made = aside(service, "made");
+fn submit_text(service: &Service<'_>, uid: u32, text: &str, name: &OsStr) {
+    let made = prepared_path(service, "made");
     fs::write(&made, text).unwrap();
-    drop_as(service, uid, &made, name);
+    submit_as(service, uid, &made, name);
 }
 
 fn fifo(path: &Path) {
-    Said::of(Command::new("mkfifo").arg(path)).assert_code(0);
+    CliOutput::of(Command::new("mkfifo").arg(path)).assert_code(0);
 }
 
 /// Creates a sparse file of one tebibyte.
-fn giant(path: &Path) {
+fn create_sparse(path: &Path) {
     File::create(path).unwrap().set_len(TEBIBYTE).unwrap();
 }
 
 /// Asserts that a valid request runs, the daemon lives, the records verify, and nothing is in
 /// progress.
 #[track_caller]
-fn assert_stands(service: &Service<'_>) {
-    let request = service.promote(&good());
+fn assert_still_works(service: &Service<'_>) {
+    let request = service.submit(&good());
     service.record_of(&request.id).assert_outcome("ok");
-    service.wait_for("the claims to be finished", |it| list(&it.at("work")).is_empty());
+    service.wait_for("the claims to be finished", |it| list(&it.path("work")).is_empty());
     assert!(service.is_alive(), "{}", service.log());
     service.verify().assert_code(0);
     service.fsck().assert_code(0);
@@ -106,12 +108,12 @@ fn refusal_of(service: &Service<'_>, named: &str) -> Record {
     records.remove(0)
 }
 
-fn what_is_no_file_is_answered_unread(bench: &Bench) {
+fn objects_that_are_not_files_are_refused_unread(bench: &Bench) {
     let service = started(bench);
-    let approved = service.at("approved");
-    let request = bench.save(&lone());
+    let approved = service.path("approved");
+    let request = bench.save(&request_without_inputs());
     let elsewhere = bench.home().join("elsewhere.md");
-    fs::write(&elsewhere, lone().text()).unwrap();
+    fs::write(&elsewhere, request_without_inputs().text()).unwrap();
     let name = |kind: &str| format!("TR-20260101-000000Z-{kind}.md");
     let at = |kind: &str| approved.join(name(kind));
     symlink(&request.path, at("good")).unwrap();
@@ -122,13 +124,13 @@ fn what_is_no_file_is_answered_unread(bench: &Bench) {
     UnixListener::bind(at("socket")).unwrap();
     fs::hard_link(&elsewhere, at("hard")).unwrap();
     fifo(&at("fifo"));
-    let made = aside(&service, "giant");
-    giant(&made);
-    drop_as(&service, bench.uid(), &made, OsStr::new(&name("giant")));
-    let made = aside(&service, "full");
+    let made = prepared_path(&service, "giant");
+    create_sparse(&made);
+    submit_as(&service, bench.uid(), &made, OsStr::new(&name("giant")));
+    let made = prepared_path(&service, "full");
     fs::create_dir(&made).unwrap();
-    fs::write(made.join("inner.md"), lone().text()).unwrap();
-    drop_as(&service, bench.uid(), &made, OsStr::new(&name("directory")));
+    fs::write(made.join("inner.md"), request_without_inputs().text()).unwrap();
+    submit_as(&service, bench.uid(), &made, OsStr::new(&name("directory")));
 
     let mut kinds = vec![
         ("good", "symbolic link"),
@@ -142,7 +144,7 @@ fn what_is_no_file_is_answered_unread(bench: &Bench) {
         ("giant", "262144"),
         ("directory", "directory"),
     ];
-    let device = aside(&service, "device");
+    let device = prepared_path(&service, "device");
     let made = Command::new("mknod").arg(&device).args(["c", "1", "5"]).output().unwrap();
     if made.status.success() {
         fs::rename(&device, at("device")).unwrap();
@@ -155,35 +157,35 @@ fn what_is_no_file_is_answered_unread(bench: &Bench) {
         let record = refusal_of(&service, &name(kind));
         assert!(record.text.contains(word), "{kind}: {}", record.text);
         assert!(!record.text.contains("root:"), "{}", record.text);
-        let place = service.at("quarantine").join(record.id()).join(name(kind));
+        let place = service.path("quarantine").join(record.id()).join(name(kind));
         service.wait_for("quarantine", |_| fs::symlink_metadata(&place).is_ok());
         assert!(fs::symlink_metadata(at(kind)).is_err());
     }
     assert!(elsewhere.is_file() && request.path.is_file());
-    assert_stands(&service);
+    assert_still_works(&service);
     assert_eq!(service.records().len(), kinds.len() + 1);
 }
 
 #[test]
-fn what_is_not_ours_to_read_or_to_take_is_answered_once() {
+fn inaccessible_objects_are_recorded_once() {
     let test = "what_is_not_ours_to_read_or_to_take_is_answered_once";
-    let Some(bench) = Bench::of_an_ordinary_user(test) else { return };
+    let Some(bench) = Bench::as_ordinary_user(test) else { return };
     let mine = bench.scratch().file("mine", "");
     if lchown(&mine, Some(OTHER), Some(OTHER)).is_err() {
         return skip(test, "only root can make another user's files");
     }
     let mut service = started(&bench);
-    let closed = aside(&service, "closed");
-    fs::write(&closed, lone().text()).unwrap();
+    let closed = prepared_path(&service, "closed");
+    fs::write(&closed, request_without_inputs().text()).unwrap();
     fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
-    drop_as(&service, bench.uid(), &closed, OsStr::new("closed.md"));
-    let text = lone();
+    submit_as(&service, bench.uid(), &closed, OsStr::new("closed.md"));
+    let text = request_without_inputs();
     let foreign = format!("{}.md", text.id);
-    drop_text(&service, OTHER, &text.text(), OsStr::new(&foreign));
+    submit_text(&service, OTHER, &text.text(), OsStr::new(&foreign));
     // Only its owner may move a directory to another parent.
-    let kept = aside(&service, "kept");
+    let kept = prepared_path(&service, "kept");
     fs::create_dir(&kept).unwrap();
-    drop_as(&service, OTHER, &kept, OsStr::new("kept.md"));
+    submit_as(&service, OTHER, &kept, OsStr::new("kept.md"));
 
     let record = refusal_of(&service, "closed.md");
     assert!(record.text.contains("Permission denied"), "{}", record.text);
@@ -191,7 +193,7 @@ fn what_is_not_ours_to_read_or_to_take_is_answered_once() {
     refusal_of(&service, "kept.md").assert_violation("spool.file-kind");
     service.wait_for("the reason", |it| it.log().contains("ignored until it changes"));
     // The claim stays as the only trace of the refusal. A valid request beside it still runs.
-    let request = service.promote(&good());
+    let request = service.submit(&good());
     service.wait_for("a record", |it| !it.records_of(&request.id).is_empty());
     service.records_of(&request.id)[0].assert_outcome("ok");
     service.signal("TERM");
@@ -199,7 +201,7 @@ fn what_is_not_ours_to_read_or_to_take_is_answered_once() {
     service.spawn();
     std::thread::sleep(Duration::from_secs(3));
     let _told_once = refusal_of(&service, "kept.md");
-    assert_eq!(list(&service.at("approved")), ["kept.md"]);
+    assert_eq!(list(&service.path("approved")), ["kept.md"]);
     assert_eq!(service.records().len(), 4);
     service.verify().assert_code(0);
 }
@@ -208,7 +210,7 @@ fn what_is_not_ours_to_read_or_to_take_is_answered_once() {
 fn names_that_are_not_ours_are_answered_or_left_alone() {
     let bench = Bench::new();
     let service = started(&bench);
-    let approved = service.at("approved");
+    let approved = service.path("approved");
     let long = format!("TR-{}.md", "x".repeat(200));
     let longest = format!("TR-{}.md", "y".repeat(249));
     let twice = "TR-20260101-000000Z-a.md.b.md";
@@ -228,10 +230,10 @@ fn names_that_are_not_ours_are_answered_or_left_alone() {
     let left =
         [&b".TR-20260101-000000Z-dot.md"[..], b"notes.txt", b"TR-\xff\xfe.md", b"TR-\xc3.md"];
     for name in left {
-        fs::write(approved.join(OsStr::from_bytes(name)), lone().text()).unwrap();
+        fs::write(approved.join(OsStr::from_bytes(name)), request_without_inputs().text()).unwrap();
     }
     for (name, _) in odd {
-        drop_text(&service, bench.uid(), &lone().text(), OsStr::new(name));
+        submit_text(&service, bench.uid(), &request_without_inputs().text(), OsStr::new(name));
     }
     for (_, named) in odd {
         let record = refusal_of(&service, named);
@@ -240,7 +242,7 @@ fn names_that_are_not_ours_are_answered_or_left_alone() {
         assert!(!record.text.contains('\u{202e}'), "{named}: {:?}", record.text);
         assert!(!record.text.lines().any(|line| line.starts_with("READY")), "{}", record.text);
     }
-    assert_stands(&service);
+    assert_still_works(&service);
     let log = service.log();
     assert!(!log.contains('\u{7}') && !log.contains('\u{202e}'), "{log}");
     assert!(!log.lines().any(|line| line.starts_with("READY")), "{log}");
@@ -251,7 +253,7 @@ fn names_that_are_not_ours_are_answered_or_left_alone() {
 
 /// A change of a file while the daemon reads it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Mischief {
+enum ConcurrentChange {
     Overwrite,
     Truncate,
     Grow,
@@ -265,7 +267,12 @@ fn version(text: &RequestText, letter: &str) -> String {
 }
 
 /// Changes a submitted object until it is stopped.
-fn make_mischief(mischief: Mischief, path: &Path, versions: &[String; 2], stop: &AtomicBool) {
+fn change_until_stopped(
+    mischief: ConcurrentChange,
+    path: &Path,
+    versions: &[String; 2],
+    stop: &AtomicBool,
+) {
     let hidden = path.with_file_name(format!(".{}", path.file_name().unwrap().to_str().unwrap()));
     fs::write(&hidden, &versions[0]).unwrap();
     let file = OpenOptions::new().write(true).open(&hidden).unwrap();
@@ -276,16 +283,16 @@ fn make_mischief(mischief: Mischief, path: &Path, versions: &[String; 2], stop: 
         }
         let bytes = versions[(round + 1) % 2].as_bytes();
         match mischief {
-            Mischief::Overwrite => file.write_all_at(bytes, 0).unwrap(),
-            Mischief::Truncate => {
+            ConcurrentChange::Overwrite => file.write_all_at(bytes, 0).unwrap(),
+            ConcurrentChange::Truncate => {
                 file.set_len(0).unwrap();
                 file.write_all_at(bytes, 0).unwrap();
             }
-            Mischief::Grow => {
+            ConcurrentChange::Grow => {
                 file.set_len(bytes.len() as u64 + 1024 * 1024).unwrap();
                 file.set_len(bytes.len() as u64).unwrap();
             }
-            Mischief::Swap => {
+            ConcurrentChange::Swap => {
                 fs::write(&hidden, bytes).unwrap();
                 // Only while the old one is still there: each version is one object.
                 if fs::symlink_metadata(path).is_err() {
@@ -299,46 +306,49 @@ fn make_mischief(mischief: Mischief, path: &Path, versions: &[String; 2], stop: 
 }
 
 /// Returns the records of a request, including those of an unreadable one.
-fn told(service: &Service<'_>, text: &RequestText) -> Vec<Record> {
+fn records_naming(service: &Service<'_>, text: &RequestText) -> Vec<Record> {
     let mut records = service.records();
     records.retain(|record| record.text.contains(&format!("{}.md", text.id)));
     records
 }
 
 #[test]
-fn what_changes_while_it_is_read_never_runs_as_a_mixture() {
-    let bench = Bench::of_root("what_changes_while_it_is_read_never_runs_as_a_mixture");
+fn a_changing_file_never_runs_as_a_mixture() {
+    let bench = Bench::as_root("what_changes_while_it_is_read_never_runs_as_a_mixture");
     let Some(bench) = bench else { return };
     let service = started(&bench);
     let (mut ran, mut refused) = (0, 0);
     for round in 0..24 {
         let mischief = [
-            Mischief::Overwrite,
-            Mischief::Truncate,
-            Mischief::Overwrite,
-            Mischief::Grow,
-            Mischief::Overwrite,
-            Mischief::Swap,
+            ConcurrentChange::Overwrite,
+            ConcurrentChange::Truncate,
+            ConcurrentChange::Overwrite,
+            ConcurrentChange::Grow,
+            ConcurrentChange::Overwrite,
+            ConcurrentChange::Swap,
         ][round % 6];
-        let text = lone();
+        let text = request_without_inputs();
         let versions = ["a", "b"].map(|letter| version(&text, letter));
-        let path = service.at(&format!("approved/{}.md", text.id));
+        let path = service.path(&format!("approved/{}.md", text.id));
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            scope.spawn(|| make_mischief(mischief, &path, &versions, &stop));
+            scope.spawn(|| change_until_stopped(mischief, &path, &versions, &stop));
             let begun = Instant::now();
-            while told(&service, &text).is_empty() && begun.elapsed().as_secs() < 20 {
+            while records_naming(&service, &text).is_empty() && begun.elapsed().as_secs() < 20 {
                 std::thread::sleep(Duration::from_millis(10));
             }
             stop.store(true, Ordering::Relaxed);
         });
         service.wait_for("it to leave", |it| {
-            fs::symlink_metadata(&path).is_err() && list(&it.at("work")).is_empty()
+            fs::symlink_metadata(&path).is_err() && list(&it.path("work")).is_empty()
         });
-        let records = told(&service, &text);
+        let records = records_naming(&service, &text);
         let runs: Vec<_> = records.iter().filter(|it| it.outcome() == "ok").collect();
         assert!(runs.len() <= 1, "{mischief:?}: {records:#?}");
-        assert!(mischief == Mischief::Swap || records.len() == 1, "{mischief:?}: {records:#?}");
+        assert!(
+            mischief == ConcurrentChange::Swap || records.len() == 1,
+            "{mischief:?}: {records:#?}"
+        );
         for record in runs {
             let told = record.path.join("request").join(format!("{}.md", text.id));
             let bytes = fs::read_to_string(&told).unwrap();
@@ -347,12 +357,12 @@ fn what_changes_while_it_is_read_never_runs_as_a_mixture() {
         }
         refused += records.iter().filter(|it| it.outcome() == "refused").count();
     }
-    assert_stands(&service);
+    assert_still_works(&service);
     assert_eq!(service.records().len(), ran + refused + 1);
     assert!(ran > 0, "nothing ran: {refused} were refused");
 }
 
-fn what_lies_where_inputs_belong_is_answered(bench: &Bench) {
+fn odd_objects_in_place_of_inputs_are_refused(bench: &Bench) {
     let service = started(bench);
     let secret = bench.scratch().file("script.py", "print('secret of the host')");
     type Put<'a> = &'a dyn Fn(&Path);
@@ -363,43 +373,43 @@ fn what_lies_where_inputs_belong_is_answered(bench: &Bench) {
         ("dangling", &|path| symlink("/nowhere", path).unwrap()),
         ("fifo", &fifo),
         ("socket", &|path| drop(UnixListener::bind(path).unwrap())),
-        ("giant", &giant),
+        ("giant", &create_sparse),
     ];
     let inside: [(&str, Put<'_>); 6] = [
         ("fifo", &fifo),
         ("link", &|path| symlink(&secret, path).unwrap()),
         ("socket", &|path| drop(UnixListener::bind(path).unwrap())),
-        ("giant", &giant),
+        ("giant", &create_sparse),
         ("directory", &|path| fs::create_dir(path).unwrap()),
         ("hard", &|path| fs::hard_link(&secret, path).unwrap()),
     ];
     for (kind, put) in objects {
         let text = good();
-        put(&service.at(&format!("approved/{}.inputs", text.id)));
-        drop_text(&service, bench.uid(), &text.text(), OsStr::new(&format!("{}.md", text.id)));
+        put(&service.path(&format!("approved/{}.inputs", text.id)));
+        submit_text(&service, bench.uid(), &text.text(), OsStr::new(&format!("{}.md", text.id)));
         let record = service.record_of(&text.id);
         assert_eq!(record.outcome(), "refused", "{kind}: {}", record.text);
         assert!(!record.text.contains("secret of the host"), "{}", record.text);
-        let place = service.at("quarantine").join(record.id());
+        let place = service.path("quarantine").join(record.id());
         assert!(list(&place).contains(&format!("{}.inputs", text.id)), "{:?}", list(&place));
     }
     for (kind, put) in inside {
         let text = good();
-        let inputs = aside(&service, "made.inputs");
+        let inputs = prepared_path(&service, "made.inputs");
         fs::create_dir(&inputs).unwrap();
         put(&inputs.join("script.py"));
         let name = format!("{}.inputs", text.id);
-        drop_as(&service, bench.uid(), &inputs, OsStr::new(&name));
-        drop_text(&service, bench.uid(), &text.text(), OsStr::new(&format!("{}.md", text.id)));
+        submit_as(&service, bench.uid(), &inputs, OsStr::new(&name));
+        submit_text(&service, bench.uid(), &text.text(), OsStr::new(&format!("{}.md", text.id)));
         let record = service.record_of(&text.id);
         assert_eq!(record.outcome(), "refused", "{kind}: {}", record.text);
         assert!(!record.text.contains("secret of the host"), "{}", record.text);
     }
-    assert_eq!(list(&service.at("approved")), Vec::<String>::new());
-    assert_stands(&service);
+    assert_eq!(list(&service.path("approved")), Vec::<String>::new());
+    assert_still_works(&service);
 }
 
-fn a_signature_that_cannot_be_read_is_told(bench: &Bench) {
+fn an_unreadable_signature_is_reported(bench: &Bench) {
     let service = started(bench);
     let elsewhere = bench.scratch().file("elsewhere.sig", "no signature");
     type Put<'a> = &'a dyn Fn(&Path);
@@ -409,46 +419,46 @@ fn a_signature_that_cannot_be_read_is_told(bench: &Bench) {
         ("fifo", &fifo),
         ("directory", &|path| fs::create_dir(path).unwrap()),
         ("socket", &|path| drop(UnixListener::bind(path).unwrap())),
-        ("giant", &giant),
+        ("giant", &create_sparse),
     ];
     for (kind, put) in objects {
-        let text = lone();
+        let text = request_without_inputs();
         let name = format!("{}.md", text.id);
-        put(&service.at(&format!("approved/{name}.{kind}.sig")));
-        drop_text(&service, bench.uid(), &text.text(), OsStr::new(&name));
+        put(&service.path(&format!("approved/{name}.{kind}.sig")));
+        submit_text(&service, bench.uid(), &text.text(), OsStr::new(&name));
         let record = service.record_of(&text.id);
         assert_eq!(record.outcome(), "refused", "{kind}: {}", record.text);
         record.assert_violation("approval.signature");
         assert!(record.text.contains(&format!("{name}.{kind}.sig")), "{}", record.text);
     }
     for (_, put) in objects {
-        let text = lone();
-        put(&service.at(&format!("approved/{}.ais.json", text.id)));
+        let text = request_without_inputs();
+        put(&service.path(&format!("approved/{}.ais.json", text.id)));
         let name = format!("{}.md", text.id);
-        drop_text(&service, bench.uid(), &text.text(), OsStr::new(&name));
+        submit_text(&service, bench.uid(), &text.text(), OsStr::new(&name));
         // This policy needs no bundle. The point is that the daemon does not wait for it.
         service.record_of(&text.id).assert_outcome("ok");
     }
-    assert_stands(&service);
+    assert_still_works(&service);
 }
 
 #[test]
-fn a_signature_is_seen_however_much_lies_beside_it() {
+fn a_signature_is_found_among_many_files() {
     let bench = Bench::new();
-    let mut service = Service::prepare(&bench, &Asked::for_owner(&bench));
-    let (request, name) = (lone(), |id: &str| format!("approved/{id}.md"));
+    let mut service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
+    let (request, name) = (request_without_inputs(), |id: &str| format!("approved/{id}.md"));
     for number in 0..2000 {
-        fs::write(service.at(&format!("{}.junk-{number}", name(&request.id))), "").unwrap();
+        fs::write(service.path(&format!("{}.junk-{number}", name(&request.id))), "").unwrap();
     }
-    fifo(&service.at(&format!("{}.reject.sig", name(&request.id))));
-    let cancelled = lone();
+    fifo(&service.path(&format!("{}.reject.sig", name(&request.id))));
+    let cancelled = request_without_inputs();
     for number in 0..2000 {
-        let path = service.at(&format!("{}.{number}.sig", name(&cancelled.id)));
+        let path = service.path(&format!("{}.{number}.sig", name(&cancelled.id)));
         fs::write(path, "").unwrap();
     }
-    fs::write(service.at(&format!("{}.cancel", name(&cancelled.id))), "").unwrap();
+    fs::write(service.path(&format!("{}.cancel", name(&cancelled.id))), "").unwrap();
     for text in [&request, &cancelled] {
-        fs::write(service.at(&name(&text.id)), text.text()).unwrap();
+        fs::write(service.path(&name(&text.id)), text.text()).unwrap();
     }
     service.spawn();
     let record = service.record_of(&request.id);
@@ -457,97 +467,97 @@ fn a_signature_is_seen_however_much_lies_beside_it() {
     let record = service.record_of(&cancelled.id);
     assert_eq!(record.outcome(), "refused", "{}", record.text);
     assert!(record.text.contains("cancel"), "{}", record.text);
-    assert_stands(&service);
+    assert_still_works(&service);
 }
 
 #[test]
-fn nothing_happens_before_the_request_itself_is_there() {
+fn nothing_happens_before_the_request_file_exists() {
     let bench = Bench::new();
     let service = started(&bench);
     let text = good();
     let saved = bench.save(&text);
-    let inputs = service.at(&format!("approved/{}.inputs", text.id));
+    let inputs = service.path(&format!("approved/{}.inputs", text.id));
     fs::create_dir(&inputs).unwrap();
     fs::copy(saved.inputs.join("script.py"), inputs.join("script.py")).unwrap();
-    let signature = service.at(&format!("approved/{}.md.early.sig", text.id));
+    let signature = service.path(&format!("approved/{}.md.early.sig", text.id));
     fs::write(&signature, "half of").unwrap();
-    let hidden = service.at(&format!("approved/.{}.md", text.id));
+    let hidden = service.path(&format!("approved/.{}.md", text.id));
     fs::write(&hidden, text.text().split_at(300).0).unwrap();
     std::thread::sleep(Duration::from_secs(3));
-    assert!(service.records().is_empty() && list(&service.at("work")).is_empty());
+    assert!(service.records().is_empty() && list(&service.path("work")).is_empty());
     assert!(inputs.is_dir() && signature.is_file() && hidden.is_file());
     fs::remove_file(&signature).unwrap();
     fs::write(&hidden, text.text()).unwrap();
-    fs::rename(&hidden, service.at(&format!("approved/{}.md", text.id))).unwrap();
+    fs::rename(&hidden, service.path(&format!("approved/{}.md", text.id))).unwrap();
     service.record_of(&text.id).assert_outcome("ok");
-    assert_eq!(list(&service.at("approved")), Vec::<String>::new());
-    assert_stands(&service);
+    assert_eq!(list(&service.path("approved")), Vec::<String>::new());
+    assert_still_works(&service);
 }
 
 #[test]
 fn one_id_runs_once_under_however_many_names() {
     let bench = Bench::new();
-    let mut service = Service::prepare(&bench, &Asked::for_owner(&bench));
-    let (same, other) = (lone(), lone());
+    let mut service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
+    let (same, other) = (request_without_inputs(), request_without_inputs());
     let uid = bench.uid();
     let own = |text: &RequestText| format!("{}.md", text.id);
     // The same bytes under two names, and another request with the same id.
-    drop_text(&service, uid, &same.text(), OsStr::new("TR-20260101-000000Z-same-bytes.md"));
-    drop_text(&service, uid, &same.text(), OsStr::new(&own(&same)));
+    submit_text(&service, uid, &same.text(), OsStr::new("TR-20260101-000000Z-same-bytes.md"));
+    submit_text(&service, uid, &same.text(), OsStr::new(&own(&same)));
     let differs = other.text().replace("# A test", "# Another test");
-    drop_text(&service, uid, &differs, OsStr::new("TR-20260101-000000Z-same-id.md"));
-    drop_text(&service, uid, &other.text(), OsStr::new(&own(&other)));
+    submit_text(&service, uid, &differs, OsStr::new("TR-20260101-000000Z-same-id.md"));
+    submit_text(&service, uid, &other.text(), OsStr::new(&own(&other)));
     service.spawn();
     for text in [&same, &other] {
         service.wait_for("its run", |it| {
             it.records_of(&text.id).iter().any(|record| record.outcome() == "ok")
         });
     }
-    assert_stands(&service);
+    assert_still_works(&service);
     let records = service.records();
     assert_eq!(records.len(), 5, "{records:#?}");
     assert_eq!(records.iter().filter(|it| it.outcome() == "ok").count(), 3);
     assert_eq!(records.iter().filter(|it| it.outcome() == "refused").count(), 2);
-    assert_eq!(list(&service.at("approved")), Vec::<String>::new());
+    assert_eq!(list(&service.path("approved")), Vec::<String>::new());
 }
 
 #[test]
 fn a_second_daemon_does_not_touch_what_runs() {
     let bench = Bench::new();
     let service = started(&bench);
-    let request = service.promote(&RequestText::python("import time; time.sleep(4); print('ran')"));
+    let request = service.submit(&RequestText::python("import time; time.sleep(4); print('ran')"));
     service.wait_for("it to run", |it| it.log().contains("started"));
-    let before = (list(&service.at("work")), service.slots());
+    let before = (list(&service.path("work")), service.staging_slots());
     for _ in 0..3 {
-        let second = Said::of(&mut service.command());
+        let second = CliOutput::of(&mut service.command());
         second.assert_code(3);
-        second.assert_says(&["another daemon or an embedded run uses this spool"]);
+        second.assert_stderr(&["another daemon or an embedded run uses this spool"]);
     }
-    assert_eq!((list(&service.at("work")), service.slots()), before);
+    assert_eq!((list(&service.path("work")), service.staging_slots()), before);
     let record = service.record_of(&request.id);
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "ran\n");
-    assert_stands(&service);
+    assert_still_works(&service);
 }
 
 #[test]
-fn orders_that_cannot_be_taken_away_stop_one_request_only() {
+fn an_unremovable_order_blocks_only_its_request() {
     let bench = Bench::new();
     let service = started(&bench);
-    let (held, cancelled) = (lone(), lone());
+    let (held, cancelled) = (request_without_inputs(), request_without_inputs());
     let beside =
-        |text: &RequestText, end: &str| service.at(&format!("approved/{}.md.{end}", text.id));
+        |text: &RequestText, end: &str| service.path(&format!("approved/{}.md.{end}", text.id));
     for end in ["hold", "release"] {
         fs::create_dir(beside(&held, end)).unwrap();
     }
     // An object that is not a file still cancels.
     fifo(&beside(&cancelled, "cancel"));
     for text in [&held, &cancelled] {
-        drop_text(&service, bench.uid(), &text.text(), OsStr::new(&format!("{}.md", text.id)));
+        submit_text(&service, bench.uid(), &text.text(), OsStr::new(&format!("{}.md", text.id)));
     }
     let record = service.record_of(&cancelled.id);
     assert_eq!(record.outcome(), "refused", "{}", record.text);
-    assert_stands(&service);
+    assert_still_works(&service);
     assert!(service.log().contains("the request waits until this is fixed"), "{}", service.log());
     assert!(service.records_of(&held.id).is_empty());
     for end in ["hold", "release"] {
@@ -558,10 +568,10 @@ fn orders_that_cannot_be_taken_away_stop_one_request_only() {
 
 #[test]
 fn three_hundred_rubbish_objects_keep_nobody_waiting() {
-    let bench = Bench::of_root("three_hundred_rubbish_objects_keep_nobody_waiting");
+    let bench = Bench::as_root("three_hundred_rubbish_objects_keep_nobody_waiting");
     let Some(bench) = bench else { return };
     let service = started(&bench);
-    let made = aside(&service, "made");
+    let made = prepared_path(&service, "made");
     for number in 0..300 {
         match number % 6 {
             0 => symlink("/etc/shadow", &made).unwrap(),
@@ -571,22 +581,22 @@ fn three_hundred_rubbish_objects_keep_nobody_waiting() {
             // In one second these get the same name, because their bytes are the same.
             4 if number < 60 => fs::write(&made, "no request").unwrap(),
             4 => fs::write(&made, format!("no request: {number}")).unwrap(),
-            _ => giant(&made),
+            _ => create_sparse(&made),
         }
-        drop_as(&service, OTHER, &made, OsStr::new(&format!("rubbish-{number}-.md")));
+        submit_as(&service, OTHER, &made, OsStr::new(&format!("rubbish-{number}-.md")));
     }
     let begun = Instant::now();
-    let request = service.promote(&good());
+    let request = service.submit(&good());
     service.wait_for("its record", |it| !it.records_of(&request.id).is_empty());
     let (took, told) = (begun.elapsed(), service.visible_results().len());
     service.records_of(&request.id)[0].assert_outcome("ok");
     assert!(took < Duration::from_secs(8), "{took:?}");
     assert!(told < 300, "the rubbish was first");
-    while !list(&service.at("approved")).is_empty() {
+    while !list(&service.path("approved")).is_empty() {
         assert!(begun.elapsed() < Duration::from_secs(120), "{}", service.log());
         std::thread::sleep(Duration::from_millis(100));
     }
-    assert_stands(&service);
+    assert_still_works(&service);
     let records = service.records();
     assert_eq!(records.len(), 302);
     for number in 0..300 {

@@ -12,7 +12,9 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
 
-use toolexec_tests::{Asked, Bench, RequestText, Said, Service, list, ssh_keygen_works};
+use toolexec_tests::{
+    Bench, CliOutput, RequestText, Service, ServiceConfig, list, ssh_keygen_works,
+};
 
 fn good() -> RequestText {
     RequestText::python("print('ran')")
@@ -21,8 +23,8 @@ fn good() -> RequestText {
 #[test]
 fn a_configuration_is_checked() {
     let bench = Bench::new();
-    let service = Service::prepare(&bench, &Asked::for_owner(&bench));
-    let check = || Said::of(service.command().arg("--check"));
+    let service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
+    let check = || CliOutput::of(service.command().arg("--check"));
     let config = service.config();
     let said = check();
     said.assert_code(0);
@@ -46,29 +48,29 @@ fn a_configuration_is_checked() {
         fs::write(&config, text.replacen(from, to, 1)).unwrap();
         let said = check();
         said.assert_code(2);
-        said.assert_says(&[why]);
-        let said = Said::of(&mut service.command());
+        said.assert_stderr(&[why]);
+        let said = CliOutput::of(&mut service.command());
         said.assert_code(3);
-        said.assert_says(&[why]);
+        said.assert_stderr(&[why]);
     }
     fs::write(&config, &text).unwrap();
     let policy = home.join("policy.yaml");
     fs::write(&policy, fs::read_to_string(&policy).unwrap() + "surprise: 1\n").unwrap();
     let said = check();
     said.assert_code(2);
-    said.assert_says(&[policy.to_str().unwrap(), "surprise"]);
+    said.assert_stderr(&[policy.to_str().unwrap(), "surprise"]);
     fs::remove_file(&config).unwrap();
-    check().assert_says(&[config.to_str().unwrap()]);
-    Said::of(bench.command("toolexecd").arg("--surprise")).assert_code(3);
-    Said::of(bench.command("toolexecd").arg("--help")).assert_code(0);
+    check().assert_stderr(&[config.to_str().unwrap()]);
+    CliOutput::of(bench.command("toolexecd").arg("--surprise")).assert_code(3);
+    CliOutput::of(bench.command("toolexecd").arg("--help")).assert_code(0);
 }
 
 #[test]
 fn what_is_promoted_runs_and_is_published() {
     let bench = Bench::new();
-    let service = Service::start(&bench, &Asked::for_owner(&bench));
+    let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     let text = RequestText::python("open('/out/kept','w').write('k')").output("kept");
-    let request = service.promote(&text);
+    let request = service.submit(&text);
     let record = service.record_of(&request.id);
     record.assert_outcome("ok");
     assert_eq!(fs::read(record.path.join("artifacts/kept")).unwrap(), b"k");
@@ -77,7 +79,7 @@ fn what_is_promoted_runs_and_is_published() {
     let trusted = bench.toolexec(["keys", "show", "--state", service.state().to_str().unwrap()]);
     trusted.assert_code(0);
     let signers = bench.scratch().file("signers", trusted.stdout);
-    let by_key = Said::of(
+    let by_key = CliOutput::of(
         bench
             .command("toolexec")
             .arg("verify")
@@ -87,10 +89,10 @@ fn what_is_promoted_runs_and_is_published() {
     );
     by_key.assert_code(0);
 
-    assert_eq!(list(&service.at("approved")), Vec::<String>::new());
-    assert_eq!(list(&service.at("quarantine")), Vec::<String>::new());
-    assert_eq!(list(&service.at("archive")), [record.id()]);
-    let archived = service.at("archive").join(record.id()).join("request.md");
+    assert_eq!(list(&service.path("approved")), Vec::<String>::new());
+    assert_eq!(list(&service.path("quarantine")), Vec::<String>::new());
+    assert_eq!(list(&service.path("archive")), [record.id()]);
+    let archived = service.path("archive").join(record.id()).join("request.md");
     assert_eq!(fs::read(archived).unwrap(), fs::read(&request.path).unwrap());
     service.assert_nothing_staged();
     assert!(request.path.exists(), "the person's own file stays");
@@ -99,8 +101,8 @@ fn what_is_promoted_runs_and_is_published() {
 #[test]
 fn what_is_logged_is_plain_where_nobody_looks() {
     let bench = Bench::new();
-    let service = Service::start(&bench, &Asked::for_owner(&bench));
-    let request = service.promote(&good());
+    let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let request = service.submit(&good());
     let record = service.record_of(&request.id);
     service.wait_for("a line about it", |it| it.log().contains(record.id()));
     assert!(!service.log().contains('\u{1b}'), "colours in a file: {:?}", service.log());
@@ -109,13 +111,13 @@ fn what_is_logged_is_plain_where_nobody_looks() {
 #[test]
 fn what_is_refused_goes_to_quarantine_with_a_record() {
     let bench = Bench::new();
-    let service = Service::start(&bench, &Asked::for_owner(&bench));
+    let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     // `promote` would refuse it, but a file can also be written by hand.
     let bad = good().edit("approved_by: \"tester\"", "approved_by: \"\"");
-    let told = service.promote_saved(&bench.save(&bad));
+    let told = service.submit_saved(&bench.save(&bad));
     told.assert_code(2);
-    told.assert_says(&["approval.missing", "not promoted"]);
-    assert_eq!(list(&service.at("approved")), Vec::<String>::new());
+    told.assert_stderr(&["approval.missing", "not promoted"]);
+    assert_eq!(list(&service.path("approved")), Vec::<String>::new());
 
     // By hand, in the order of a submission: the request last, by a rename.
     let bytes = bad.text();
@@ -123,30 +125,30 @@ fn what_is_refused_goes_to_quarantine_with_a_record() {
     fs::create_dir(&aside).unwrap();
     let dropped = bad.save(&aside);
     for path in [&dropped.inputs, &dropped.path] {
-        fs::rename(path, service.at("approved").join(path.file_name().unwrap())).unwrap();
+        fs::rename(path, service.path("approved").join(path.file_name().unwrap())).unwrap();
     }
     let record = service.record_of(&dropped.id);
     record.assert_outcome("refused");
     record.assert_violation("approval.missing");
     service.verify().assert_code(0);
-    service.wait_for("approved/ to be empty", |it| list(&it.at("approved")).is_empty());
-    let quarantined = service.at("quarantine").join(record.id());
+    service.wait_for("approved/ to be empty", |it| list(&it.path("approved")).is_empty());
+    let quarantined = service.path("quarantine").join(record.id());
     assert_eq!(fs::read_to_string(quarantined.join("request.md")).unwrap(), bytes);
     assert_eq!(list(&quarantined.join(format!("{}.inputs", dropped.id))), ["script.py"]);
     let report = fs::read_to_string(quarantined.join("report.md")).unwrap();
     assert!(report.contains("approval.missing"), "{report}");
-    assert_eq!(list(&service.at("archive")), Vec::<String>::new());
+    assert_eq!(list(&service.path("archive")), Vec::<String>::new());
 
     // An input with wrong bytes, refused by `promote` and by the daemon.
     let request = bench.save(&good());
     fs::write(request.inputs.join("script.py"), "other").unwrap();
-    let told = service.promote_saved(&request);
+    let told = service.submit_saved(&request);
     told.assert_code(2);
-    told.assert_says(&["inputs.mismatch", "script.py"]);
-    fs::create_dir(service.at(&format!("approved/{}.inputs", request.id))).unwrap();
-    fs::copy(&request.path, service.at("approved").join(".being-written")).unwrap();
+    told.assert_stderr(&["inputs.mismatch", "script.py"]);
+    fs::create_dir(service.path(&format!("approved/{}.inputs", request.id))).unwrap();
+    fs::copy(&request.path, service.path("approved").join(".being-written")).unwrap();
     let (from, to) = (".being-written", format!("approved/{}.md", request.id));
-    fs::rename(service.at("approved").join(from), service.at(&to)).unwrap();
+    fs::rename(service.path("approved").join(from), service.path(&to)).unwrap();
     let record = service.record_of(&request.id);
     record.assert_violation("inputs.missing");
 }
@@ -154,12 +156,12 @@ fn what_is_refused_goes_to_quarantine_with_a_record() {
 #[test]
 fn odd_objects_do_not_stand_in_the_way() {
     let bench = Bench::new();
-    let service = Service::prepare(&bench, &Asked::for_owner(&bench));
-    let approved = service.at("approved");
+    let service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
+    let approved = service.path("approved");
     // Names that sort before the valid request.
     let secret = bench.scratch().file("secret", "secret of the host");
     symlink(&secret, approved.join("A-link.md")).unwrap();
-    Said::of(Command::new("mkfifo").arg(approved.join("A-fifo.md"))).assert_code(0);
+    CliOutput::of(Command::new("mkfifo").arg(approved.join("A-fifo.md"))).assert_code(0);
     fs::create_dir(approved.join("A-directory.md")).unwrap();
     let linked = bench.home().join("linked");
     fs::write(&linked, good().text()).unwrap();
@@ -169,12 +171,12 @@ fn odd_objects_do_not_stand_in_the_way() {
     fs::write(approved.join("notes.txt"), "no request").unwrap();
     let mut service = service;
     service.spawn();
-    let request = service.promote(&good());
+    let request = service.submit(&good());
     service.record_of(&request.id).assert_outcome("ok");
 
     service.wait_for("six records", |it| it.records().len() == 6);
     let left = [".TR-hidden.md", "notes.txt"];
-    service.wait_for("approved/ to be emptied", |it| list(&it.at("approved")) == left);
+    service.wait_for("approved/ to be emptied", |it| list(&it.path("approved")) == left);
     service.verify().assert_code(0);
     let records = service.records();
     for (name, code, word) in [
@@ -189,7 +191,7 @@ fn odd_objects_do_not_stand_in_the_way() {
         record.assert_violation(code);
         assert!(record.text.contains(word), "{name}: {}", record.text);
         assert!(!record.text.contains("secret of the host"));
-        let place = service.at("quarantine").join(record.id()).join(name);
+        let place = service.path("quarantine").join(record.id()).join(name);
         assert!(fs::symlink_metadata(&place).is_ok(), "{}", place.display());
     }
 }
@@ -197,9 +199,9 @@ fn odd_objects_do_not_stand_in_the_way() {
 #[test]
 fn a_dozen_requests_end_in_one_record_each() {
     let bench = Bench::new();
-    let service = Service::start(&bench, &Asked::for_owner(&bench));
+    let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     let requests: Vec<_> = (0..12)
-        .map(|number| service.promote(&RequestText::python(&format!("print({number})"))))
+        .map(|number| service.submit(&RequestText::python(&format!("print({number})"))))
         .collect();
     for (number, request) in requests.iter().enumerate() {
         let record = service.record_of(&request.id);
@@ -207,12 +209,12 @@ fn a_dozen_requests_end_in_one_record_each() {
         assert_eq!(record.stdout(), format!("{number}\n"));
     }
     assert_eq!(service.records().len(), 12);
-    assert_eq!(list(&service.at("archive")).len(), 12);
+    assert_eq!(list(&service.path("archive")).len(), 12);
     let said = service.verify();
     said.assert_code(0);
     assert_eq!(said.stdout.lines().count(), 12);
     // Submitted again, the request gets a record but does not run.
-    let again = service.promote_saved(&requests[0]);
+    let again = service.submit_saved(&requests[0]);
     again.assert_code(0);
     service.wait_for("a refusal", |it| it.records_of(&requests[0].id).len() == 2);
     let refusals = service.records_of(&requests[0].id);
@@ -224,11 +226,11 @@ fn a_dozen_requests_end_in_one_record_each() {
 fn only_an_approval_that_counts_is_one() {
     let bench = Bench::new();
     // Only files of another user count as approved, not ours.
-    let owner = Asked::for_owner(&bench);
+    let owner = ServiceConfig::for_owner(&bench);
     let (ours, other) = (format!("owners: [{}]", bench.uid()), "owners: [4242]");
     let policy = owner.policy.replacen(&ours, other, 1);
-    let service = Service::start(&bench, &Asked { policy, ..owner });
-    let request = service.promote(&good());
+    let service = Service::start(&bench, &ServiceConfig { policy, ..owner });
+    let request = service.submit(&good());
     let record = service.record_of(&request.id);
     record.assert_outcome("refused");
     record.assert_violation("approval.principal");
@@ -248,7 +250,7 @@ fn approver(bench: &Bench) -> (PathBuf, PathBuf) {
 }
 
 fn sign(key: &PathBuf, namespace: &str, request: &PathBuf) {
-    let signed = Said::of(
+    let signed = CliOutput::of(
         Command::new("ssh-keygen")
             .args(["-Y", "sign", "-n", namespace, "-f"])
             .arg(key)
@@ -271,26 +273,30 @@ fn under_the_standard_policy_a_signature_decides() {
     }
     // This test refuses a missing approval at once. Other tests hold the request.
     let policy = policy.replacen("held_sec_max: 604800", "held_sec_max: 0", 1);
-    let asked = Asked { policy, allowed_signers: Some(signers), ..Asked::for_owner(&bench) };
+    let asked = ServiceConfig {
+        policy,
+        allowed_signers: Some(signers),
+        ..ServiceConfig::for_owner(&bench)
+    };
     let service = Service::start(&bench, &asked);
 
     let signed = bench.save(&good());
     sign(&key, "approve.tool-exec@threegate", &signed.path);
-    service.promote_saved(&signed).assert_code(0);
+    service.submit_saved(&signed).assert_code(0);
     let record = service.record_of(&signed.id);
     record.assert_outcome("ok");
     assert!(record.text.contains("- principal: \"tester\""), "{}", record.text);
     let kept = list(&record.path.join("request"));
     assert_eq!(kept, [format!("{}.md", signed.id), format!("{}.md.sig", signed.id)]);
 
-    let unsigned = service.promote(&good());
+    let unsigned = service.submit(&good());
     let record = service.record_of(&unsigned.id);
     record.assert_outcome("refused");
     record.assert_violation("approval.count");
 
     let other_purpose = bench.save(&good());
     sign(&key, "file", &other_purpose.path);
-    service.promote_saved(&other_purpose).assert_code(0);
+    service.submit_saved(&other_purpose).assert_code(0);
     let record = service.record_of(&other_purpose.id);
     record.assert_outcome("refused");
     record.assert_violation("approval.");
@@ -298,7 +304,7 @@ fn under_the_standard_policy_a_signature_decides() {
     // The name in the text must be one that signed.
     let other_name = bench.save(&good().edit("approved_by: \"tester\"", "approved_by: \"boss\""));
     sign(&key, "approve.tool-exec@threegate", &other_name.path);
-    service.promote_saved(&other_name).assert_code(0);
+    service.submit_saved(&other_name).assert_code(0);
     let record = service.record_of(&other_name.id);
     record.assert_outcome("refused");
     record.assert_violation("approval.principal");
@@ -307,7 +313,7 @@ fn under_the_standard_policy_a_signature_decides() {
     sign(&key, "approve.tool-exec@threegate", &changed.path);
     let text = fs::read_to_string(&changed.path).unwrap();
     fs::write(&changed.path, text.replace("A test.", "Another.")).unwrap();
-    service.promote_saved(&changed).assert_code(0);
+    service.submit_saved(&changed).assert_code(0);
     let record = service.record_of(&changed.id);
     record.assert_outcome("refused");
     record.assert_violation("approval.signature");
@@ -316,17 +322,18 @@ fn under_the_standard_policy_a_signature_decides() {
 #[test]
 fn what_waits_and_what_ran_is_listed() {
     let bench = Bench::new();
-    let mut service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let mut service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
     let spool = service.spool();
     let listed = |words: &[&str]| {
-        let said =
-            Said::of(bench.command("toolexec").arg("list").arg("--spool").arg(&spool).args(words));
+        let said = CliOutput::of(
+            bench.command("toolexec").arg("list").arg("--spool").arg(&spool).args(words),
+        );
         said.assert_code(0);
         said
     };
     assert!(listed(&[]).stdout.contains("nothing"));
     assert_eq!(listed(&["--format", "json"]).stdout, "");
-    let request = service.promote(&good());
+    let request = service.submit(&good());
     for words in [&["--format", "json"][..], &["--waiting", "--format", "json"]] {
         let rows = listed(words).json_lines();
         assert_eq!(rows.len(), 1);
@@ -338,9 +345,9 @@ fn what_waits_and_what_ran_is_listed() {
     // A waiting request is never replaced, even by itself.
     let before = fs::read(spool.join("approved").join(format!("{}.md", request.id))).unwrap();
     fs::write(&request.path, good().edit("A test.", "Another.").text()).unwrap();
-    let again = service.promote_saved(&request);
+    let again = service.submit_saved(&request);
     assert_ne!(again.code, Some(0), "{again:#?}");
-    again.assert_says(&[&request.id]);
+    again.assert_stderr(&[&request.id]);
     let after = fs::read(spool.join("approved").join(format!("{}.md", request.id))).unwrap();
     assert_eq!(before, after);
 
@@ -352,5 +359,5 @@ fn what_waits_and_what_ran_is_listed() {
     assert_eq!(rows[0]["state"], "ok");
     assert_eq!(rows[0]["result_id"], record.id());
     assert_eq!(rows[0]["path"], record.path.to_str().unwrap());
-    Said::of(bench.command("toolexec").args(["list", "--spool", "/no/spool"])).assert_code(3);
+    CliOutput::of(bench.command("toolexec").args(["list", "--spool", "/no/spool"])).assert_code(3);
 }

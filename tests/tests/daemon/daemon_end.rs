@@ -8,7 +8,10 @@
 
 use std::time::{Duration, Instant};
 
-use toolexec_tests::{Asked, Bench, RequestText, Said, Service, list, with_word, without_word};
+use toolexec_tests::{
+    Bench, CliOutput, RequestText, Service, ServiceConfig, list, wait_for_no_process,
+    wait_for_process,
+};
 
 /// Longest time to end without a run in progress. With a run it is six times as long.
 const AT_ONCE: Duration = Duration::from_secs(10);
@@ -22,9 +25,9 @@ fn sleeper(seconds: &str) -> (RequestText, String) {
 }
 
 #[test]
-fn told_to_stop_it_ends_well() {
+fn a_daemon_stops_on_a_signal() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     for signal in ["TERM", "INT"] {
         let begun = Instant::now();
         service.signal(signal);
@@ -37,24 +40,24 @@ fn told_to_stop_it_ends_well() {
 #[test]
 fn a_run_that_outlasts_the_drain_is_cancelled() {
     let bench = Bench::new();
-    let asked = Asked { drain_sec: 1, ..Asked::for_owner(&bench) };
+    let asked = ServiceConfig { drain_sec: 1, ..ServiceConfig::for_owner(&bench) };
     let mut service = Service::prepare(&bench, &asked);
     service.configure("runs_max: 1");
     service.spawn();
     let (text, word) = sleeper("60");
-    let request = service.promote(&text);
-    assert!(!with_word(&word).is_empty());
+    let request = service.submit(&text);
+    assert!(!wait_for_process(&word).is_empty());
     // It waits for the first one. It must neither start now nor be lost.
-    let next = service.promote(&RequestText::python("print('next')"));
+    let next = service.submit(&RequestText::python("print('next')"));
     let begun = Instant::now();
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0), "{}", service.log());
     assert!(begun.elapsed() < AT_ONCE, "{}", service.log());
-    without_word(&word);
+    wait_for_no_process(&word);
     let record = service.record_of(&request.id);
     record.assert_outcome("cancelled");
     service.verify().assert_code(0);
-    assert!(service.at(&format!("approved/{}.md", next.id)).exists());
+    assert!(service.path(&format!("approved/{}.md", next.id)).exists());
     service.spawn();
     service.record_of(&next.id).assert_outcome("ok");
 }
@@ -62,10 +65,13 @@ fn a_run_that_outlasts_the_drain_is_cancelled() {
 #[test]
 fn a_run_within_the_drain_is_finished() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked { drain_sec: 20, ..Asked::for_owner(&bench) });
+    let mut service = Service::start(
+        &bench,
+        &ServiceConfig { drain_sec: 20, ..ServiceConfig::for_owner(&bench) },
+    );
     let (text, word) = sleeper("1.5");
-    let request = service.promote(&text);
-    assert!(!with_word(&word).is_empty());
+    let request = service.submit(&text);
+    assert!(!wait_for_process(&word).is_empty());
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0), "{}", service.log());
     let record = service.record_of(&request.id);
@@ -76,16 +82,16 @@ fn a_run_within_the_drain_is_finished() {
 #[test]
 fn a_second_daemon_leaves_the_first_alone() {
     let bench = Bench::new();
-    let service = Service::start(&bench, &Asked::for_owner(&bench));
-    let second = Said::of(&mut service.command());
+    let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let second = CliOutput::of(&mut service.command());
     second.assert_code(3);
-    second.assert_says(&["another daemon or an embedded run uses this spool"]);
-    assert!(second.took < AT_ONCE);
-    let request = service.promote(&RequestText::python("print('first')"));
+    second.assert_stderr(&["another daemon or an embedded run uses this spool"]);
+    assert!(second.elapsed < AT_ONCE);
+    let request = service.submit(&RequestText::python("print('first')"));
     service.record_of(&request.id).assert_outcome("ok");
     // An embedded run does not work at the same time either.
     let beside = bench.save(&RequestText::python("pass"));
-    let run = Said::of(
+    let run = CliOutput::of(
         bench.command("toolexec").arg("run").arg(&beside.path).arg("--state").arg(service.state()),
     );
     run.assert_code(3);
@@ -94,24 +100,24 @@ fn a_second_daemon_leaves_the_first_alone() {
 #[test]
 fn killed_in_a_run_it_tells_indeterminate_and_never_runs_it_again() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     let (text, word) = sleeper("60");
-    let request = service.promote(&text);
-    assert!(!with_word(&word).is_empty());
+    let request = service.submit(&text);
+    assert!(!wait_for_process(&word).is_empty());
     service.signal("KILL");
     assert_eq!(service.wait(), None);
     // No tool may run without a record.
-    without_word(&word);
+    wait_for_no_process(&word);
     assert_eq!(service.records().len(), 0);
 
     service.spawn();
     let record = service.record_of(&request.id);
     record.assert_outcome("indeterminate");
-    assert_eq!(record.fact("exit_code"), "-1");
+    assert_eq!(record.front_matter_value("exit_code"), "-1");
     service.verify().assert_code(0);
-    assert_eq!(list(&service.at("archive")), [record.id()]);
-    assert_eq!(list(&service.at("approved")), Vec::<String>::new());
-    assert_eq!(list(&service.at("results")), [record.id()], "and nothing half-published");
+    assert_eq!(list(&service.path("archive")), [record.id()]);
+    assert_eq!(list(&service.path("approved")), Vec::<String>::new());
+    assert_eq!(list(&service.path("results")), [record.id()], "and nothing half-published");
     assert_eq!(list(&service.state().join("staging")), Vec::<String>::new());
 
     // The next daemon has nothing to record. A second submission is refused.
@@ -119,24 +125,24 @@ fn killed_in_a_run_it_tells_indeterminate_and_never_runs_it_again() {
     assert_eq!(service.wait(), Some(0));
     service.spawn();
     assert_eq!(service.records().len(), 1);
-    service.promote_saved(&request).assert_code(0);
+    service.submit_saved(&request).assert_code(0);
     service.wait_for("a refusal", |it| it.records().len() == 2);
     let records = service.records();
     let refusal = records.iter().find(|record| record.outcome() == "refused").unwrap();
     refusal.assert_violation("spool.replayed");
     assert!(refusal.text.contains(record.id()), "names the first record");
-    without_word(&word);
+    wait_for_no_process(&word);
 }
 
 #[test]
-fn killed_while_idle_it_goes_on_where_it_was() {
+fn a_daemon_killed_while_idle_resumes() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-    let first = service.promote(&RequestText::python("print(1)"));
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let first = service.submit(&RequestText::python("print(1)"));
     service.record_of(&first.id).assert_outcome("ok");
     service.signal("KILL");
     assert_eq!(service.wait(), None);
-    let second = service.promote(&RequestText::python("print(2)"));
+    let second = service.submit(&RequestText::python("print(2)"));
     service.spawn();
     service.record_of(&second.id).assert_outcome("ok");
     assert_eq!(service.records().len(), 2);

@@ -16,7 +16,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use toolexec_tests::{
-    Asked, Bench, Disk, Process, Request, RequestText, Said, Service, list, skip,
+    Bench, CliOutput, Process, RequestText, SavedRequest, Service, ServiceConfig, SmallDisk, list,
+    skip,
 };
 
 /// Enough for the reserve, a few runs and their files.
@@ -29,22 +30,22 @@ const WAIT: Duration = Duration::from_secs(3);
 
 /// The resource that is used up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Full {
+enum FullResource {
     Bytes,
     Inodes,
 }
 
 /// Fills the file system of a directory to its last byte or inode.
-fn fill(place: &Path, full: Full) {
+fn fill(place: &Path, full: FullResource) {
     let filler = place.join(FILLER);
     match full {
-        Full::Bytes => {
+        FullResource::Bytes => {
             let mut file = File::create(&filler).unwrap();
             for piece in [1 << 20, 4096, 1] {
                 while file.write_all(&vec![1; piece]).is_ok() {}
             }
         }
-        Full::Inodes => {
+        FullResource::Inodes => {
             fs::create_dir(&filler).unwrap();
             let made =
                 (0..1_000_000).take_while(|n| File::create(filler.join(n.to_string())).is_ok());
@@ -53,22 +54,22 @@ fn fill(place: &Path, full: Full) {
     }
 }
 
-fn empty(place: &Path, full: Full) {
+fn empty(place: &Path, full: FullResource) {
     let filler = place.join(FILLER);
     match full {
-        Full::Bytes => fs::remove_file(filler).unwrap(),
-        Full::Inodes => fs::remove_dir_all(filler).unwrap(),
+        FullResource::Bytes => fs::remove_file(filler).unwrap(),
+        FullResource::Inodes => fs::remove_dir_all(filler).unwrap(),
     }
 }
 
-fn drop_request(service: &Service<'_>, aside: &Path) -> Request {
+fn submit_request(service: &Service<'_>, aside: &Path) -> SavedRequest {
     let request = RequestText::python("print('ran')").save(aside);
     move_in(service, &request);
     request
 }
 
 /// Checks the daemon and the waiting request on a full disk.
-fn is_alive_and_waits(service: &Service<'_>, process: Process, request: &Request, what: &str) {
+fn assert_waits(service: &Service<'_>, process: Process, request: &SavedRequest, what: &str) {
     service.wait_for("admission to stop", |it| it.log().contains("admission-stopped"));
     std::thread::sleep(WAIT);
     assert!(service.is_alive(), "{what}: {}", service.log());
@@ -78,28 +79,33 @@ fn is_alive_and_waits(service: &Service<'_>, process: Process, request: &Request
 }
 
 /// Fills `store` twice. `store` is a path below the home directory, with a small disk of its own.
-fn goes_on(test: &str, store: &str, full: Full, prepare: impl FnOnce(&Service<'_>)) {
-    let Some(bench) = Bench::of_root(test) else { return };
+fn assert_survives_full_disk(
+    test: &str,
+    store: &str,
+    full: FullResource,
+    prepare: impl FnOnce(&Service<'_>),
+) {
+    let Some(bench) = Bench::as_root(test) else { return };
     let place = bench.home().join(store);
     fs::create_dir_all(&place).unwrap();
-    let Some(_disk) = Disk::mount_with_inodes(&place, DISK_KIB, DISK_INODES) else {
+    let Some(_disk) = SmallDisk::mount_with_inodes(&place, DISK_KIB, DISK_INODES) else {
         return skip(test, "this host does not let root mount a tmpfs");
     };
     // Requests are prepared on the same file system, so that a rename submits them.
     let aside: PathBuf = bench.home().join("spool/aside");
-    let mut service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let mut service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
     fs::create_dir_all(&aside).unwrap();
     prepare(&service);
     service.spawn();
-    let first = drop_request(&service, &aside);
+    let first = submit_request(&service, &aside);
     service.record_of(&first.id).assert_outcome("ok");
 
-    let waiting: Vec<Request> =
+    let waiting: Vec<SavedRequest> =
         (0..2).map(|_| RequestText::python("print('ran')").save(&aside)).collect();
     let process = service.process();
     fill(&place, full);
     move_in(&service, &waiting[0]);
-    is_alive_and_waits(&service, process, &waiting[0], store);
+    assert_waits(&service, process, &waiting[0], store);
     // This holds even if status.json is on the full disk.
     let told = bench.toolexec(["status", "--spool", service.spool().to_str().unwrap()]).stdout;
     assert!(told.contains("admission    stopped: "), "{store}: {told}{}", service.log());
@@ -129,30 +135,35 @@ fn goes_on(test: &str, store: &str, full: Full, prepare: impl FnOnce(&Service<'_
     assert_eq!(service.wait(), Some(0));
 }
 
-fn move_in(service: &Service<'_>, request: &Request) {
+fn move_in(service: &Service<'_>, request: &SavedRequest) {
     for path in [&request.inputs, &request.path] {
-        fs::rename(path, service.at("approved").join(path.file_name().unwrap())).unwrap();
+        fs::rename(path, service.path("approved").join(path.file_name().unwrap())).unwrap();
     }
 }
 
 #[test]
 fn a_full_spool_ends_no_daemon() {
-    goes_on("a_full_spool_ends_no_daemon", "spool", Full::Bytes, |_| {});
+    assert_survives_full_disk("a_full_spool_ends_no_daemon", "spool", FullResource::Bytes, |_| {});
 }
 
 #[test]
 fn a_full_state_ends_no_daemon() {
-    goes_on("a_full_state_ends_no_daemon", "daemon", Full::Bytes, |_| {});
+    assert_survives_full_disk("a_full_state_ends_no_daemon", "daemon", FullResource::Bytes, |_| {});
 }
 
 #[test]
 fn full_results_end_no_daemon() {
-    goes_on("full_results_end_no_daemon", "spool/results", Full::Bytes, |_| {});
+    assert_survives_full_disk(
+        "full_results_end_no_daemon",
+        "spool/results",
+        FullResource::Bytes,
+        |_| {},
+    );
 }
 
 #[test]
 fn a_full_log_ends_no_daemon() {
-    goes_on("a_full_log_ends_no_daemon", "log", Full::Bytes, |service| {
+    assert_survives_full_disk("a_full_log_ends_no_daemon", "log", FullResource::Bytes, |service| {
         let log = service.spool().with_file_name("log");
         service.configure(&format!("log: {{directory: {}}}", log.display()));
     });
@@ -161,87 +172,103 @@ fn a_full_log_ends_no_daemon() {
 #[test]
 fn full_public_files_end_no_daemon() {
     let test = "full_public_files_end_no_daemon";
-    let Some(bench) = Bench::of_root(test) else { return };
+    let Some(bench) = Bench::as_root(test) else { return };
     let place = bench.home().join("spool/public");
     fs::create_dir_all(&place).unwrap();
-    let Some(_disk) = Disk::mount(&place, 1024) else {
+    let Some(_disk) = SmallDisk::mount(&place, 1024) else {
         return skip(test, "this host does not let root mount a tmpfs");
     };
-    let service = Service::start(&bench, &Asked::for_owner(&bench));
-    fill(&place, Full::Bytes);
-    let request = service.promote(&RequestText::python("print('ran')"));
+    let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    fill(&place, FullResource::Bytes);
+    let request = service.submit(&RequestText::python("print('ran')"));
     service.record_of(&request.id).assert_outcome("ok");
     assert!(service.is_alive());
-    empty(&place, Full::Bytes);
+    empty(&place, FullResource::Bytes);
 }
 
 #[test]
 fn one_full_disk_for_everything_ends_no_daemon() {
-    goes_on("one_full_disk_for_everything_ends_no_daemon", "spool", Full::Bytes, |service| {
-        let state = service.at(".state");
-        fs::create_dir(&state).unwrap();
-        fs::set_permissions(&state, Permissions::from_mode(0o700)).unwrap();
-        symlink(state, service.state()).unwrap();
-    });
+    assert_survives_full_disk(
+        "one_full_disk_for_everything_ends_no_daemon",
+        "spool",
+        FullResource::Bytes,
+        |service| {
+            let state = service.path(".state");
+            fs::create_dir(&state).unwrap();
+            fs::set_permissions(&state, Permissions::from_mode(0o700)).unwrap();
+            symlink(state, service.state()).unwrap();
+        },
+    );
 }
 
 #[test]
 fn a_spool_without_inodes_ends_no_daemon() {
-    goes_on("a_spool_without_inodes_ends_no_daemon", "spool", Full::Inodes, |_| {});
+    assert_survives_full_disk(
+        "a_spool_without_inodes_ends_no_daemon",
+        "spool",
+        FullResource::Inodes,
+        |_| {},
+    );
 }
 
 #[test]
 fn a_state_without_inodes_ends_no_daemon() {
-    goes_on("a_state_without_inodes_ends_no_daemon", "daemon", Full::Inodes, |_| {});
+    assert_survives_full_disk(
+        "a_state_without_inodes_ends_no_daemon",
+        "daemon",
+        FullResource::Inodes,
+        |_| {},
+    );
 }
 
 /// A run without space for its record keeps its outcome, and no request runs twice.
 #[test]
 fn what_ran_is_recorded_as_what_it_was_when_there_is_room() {
     let test = "what_ran_is_recorded_as_what_it_was_when_there_is_room";
-    let Some(bench) = Bench::of_root(test) else { return };
+    let Some(bench) = Bench::as_root(test) else { return };
     let place = bench.home().join("spool");
     fs::create_dir_all(&place).unwrap();
-    let Some(_disk) = Disk::mount(&place, DISK_KIB) else {
+    let Some(_disk) = SmallDisk::mount(&place, DISK_KIB) else {
         return skip(test, "this host does not let root mount a tmpfs");
     };
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-    let request = service.promote(&RequestText::python("import time; time.sleep(3); print('ran')"));
-    let runs = |it: &Service<'_>| list(&it.at("results")).iter().any(|it| it.starts_with(".new-"));
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let request = service.submit(&RequestText::python("import time; time.sleep(3); print('ran')"));
+    let runs =
+        |it: &Service<'_>| list(&it.path("results")).iter().any(|it| it.starts_with(".new-"));
     service.wait_for("the run", runs);
     std::thread::sleep(Duration::from_millis(500));
     // The reserve is taken too: the space for the record is used up as soon as it is released.
-    fs::remove_file(service.at(".reserve")).unwrap();
-    fill(&place, Full::Bytes);
+    fs::remove_file(service.path(".reserve")).unwrap();
+    fill(&place, FullResource::Bytes);
     std::thread::sleep(Duration::from_secs(6));
     assert!(service.is_alive(), "{}", service.log());
     assert!(service.records_of(&request.id).is_empty());
-    empty(&place, Full::Bytes);
+    empty(&place, FullResource::Bytes);
     let record = service.record_of(&request.id);
     assert!(["ok", "indeterminate"].contains(&record.outcome()), "{}", record.text);
-    let next = service.promote(&RequestText::python("print('ran')"));
+    let next = service.submit(&RequestText::python("print('ran')"));
     service.record_of(&next.id).assert_outcome("ok");
     service.verify().assert_code(0);
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0));
-    assert_eq!(list(&service.at("work")), Vec::<String>::new());
+    assert_eq!(list(&service.path("work")), Vec::<String>::new());
 }
 
 /// A running daemon loses a resource, reports `told`, and continues when the resource is back.
-fn goes_on_after<L>(
+fn assert_survives_loss<L>(
     test: &str,
     told: &[&str],
     lose: impl FnOnce(&Service<'_>) -> Option<L>,
     give_back: impl FnOnce(L),
 ) {
-    let Some(bench) = Bench::of_root(test) else { return };
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-    let first = service.promote(&RequestText::python("print('ran')"));
+    let Some(bench) = Bench::as_root(test) else { return };
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let first = service.submit(&RequestText::python("print('ran')"));
     service.record_of(&first.id).assert_outcome("ok");
     let Some(lost) = lose(&service) else { return };
-    let request = service.promote(&RequestText::python("print('ran')"));
+    let request = service.submit(&RequestText::python("print('ran')"));
     service.wait_for("the reason", |it| {
-        let status = fs::read_to_string(it.at("public/status.json")).unwrap_or_default();
+        let status = fs::read_to_string(it.path("public/status.json")).unwrap_or_default();
         told.iter().all(|part| status.contains(part))
     });
     assert!(service.records_of(&request.id).is_empty(), "{}", service.log());
@@ -265,7 +292,7 @@ fn a_quota_that_is_used_up_is_waited_for() {
     let test = "a_quota_that_is_used_up_is_waited_for";
     let told = ["admission_stopped", "Disk quota exceeded", "raise the quota"];
     let lose = |service: &Service<'_>| {
-        let (pid, reserve) = (service.process().0.to_string(), service.at(".reserve"));
+        let (pid, reserve) = (service.process().0.to_string(), service.path(".reserve"));
         let mut strace = Command::new("strace");
         strace.args(["-f", "-qq", "-o", "/dev/null", "-p", &pid, "-P"]).arg(reserve);
         strace.args(["-e", "trace=openat", "-e", "inject=openat:error=EDQUOT"]);
@@ -281,10 +308,10 @@ fn a_quota_that_is_used_up_is_waited_for() {
     };
     let give_back = |mut strace: Child| {
         // `strace` detaches from the daemon before it ends.
-        Said::of(Command::new("kill").arg(strace.id().to_string())).assert_code(0);
+        CliOutput::of(Command::new("kill").arg(strace.id().to_string())).assert_code(0);
         strace.wait().unwrap();
     };
-    goes_on_after(test, &told, lose, give_back);
+    assert_survives_loss(test, &told, lose, give_back);
 }
 
 #[test]
@@ -294,7 +321,7 @@ fn too_few_file_descriptors_are_told_as_that_and_waited_for() {
         ["admission_stopped", "Too many open files", "free file descriptors", "LimitNOFILE="];
     // Only the soft limit: without CAP_SYS_RESOURCE, a lowered hard limit cannot be raised again.
     let prlimit = |pid: u32, nofile: &str| {
-        let said = Said::of(Command::new("prlimit").args([
+        let said = CliOutput::of(Command::new("prlimit").args([
             &format!("--pid={pid}"),
             nofile,
             "--output=SOFT",
@@ -311,7 +338,7 @@ fn too_few_file_descriptors_are_told_as_that_and_waited_for() {
         prlimit(pid, &format!("--nofile={}:", open + 16));
         Some((pid, before))
     };
-    goes_on_after(test, &told, lose, |(pid, before)| {
+    assert_survives_loss(test, &told, lose, |(pid, before)| {
         prlimit(pid, &format!("--nofile={before}:"));
     });
 }

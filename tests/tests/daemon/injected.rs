@@ -18,12 +18,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use toolexec_tests::hostile::two_at_a_time;
-use toolexec_tests::patience::patience;
-use toolexec_tests::proof::{
-    Door, Host, Kind, Scene, Tool, calls_of_one_thread, crashed, recovered, settings,
-    signal_tracee, strace_works, traced,
+use toolexec_tests::crash_support::{
+    CountedTool, CrashFileKind, CrashScene, HostCondition, SocketLauncher,
+    configure_for_crash_tests, faults_after_crash, highest_thread_counts, recovery_faults,
+    signal_tracee, strace_command, strace_works,
 };
+use toolexec_tests::hostile::two_at_a_time;
+use toolexec_tests::slowdown::time_factor;
 use toolexec_tests::{Bench, Service};
 
 /// Calls that change the disk, make it durable, or open a file.
@@ -43,19 +44,19 @@ const CALLS: [&str; 13] = [
     "ftruncate",
 ];
 const FAULTS: [&str; 4] = ["error=EIO", "error=ENOSPC", "error=EINTR", "signal=KILL"];
-const KINDS: [Kind; 2] = [Kind::Success, Kind::Refused];
+const KINDS: [CrashFileKind; 2] = [CrashFileKind::Success, CrashFileKind::Refused];
 /// As many cases as fit into two minutes.
 const CASES: usize = 120;
 /// A daemon that neither ends nor continues after a fault is stopped after this time.
-const GOES_ON_WITHIN: Duration = Duration::from_secs(4);
+const PROGRESS_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Longest time to end. The daemon drains for one second.
-const ENDS_WITHIN: Duration = Duration::from_secs(10);
+const END_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The number of calls varies: the last calls of the counted daemon may be missing in another.
 const NOT_INJECTED: &str = "the fault was not injected";
 
-struct Case {
+struct InjectedFault {
     call: &'static str,
     fault: &'static str,
     nth: u32,
@@ -67,8 +68,8 @@ fn whatever_call_fails_nothing_is_lost_or_run_twice() {
     if !strace_works(test) {
         return;
     }
-    let Some(tool) = Tool::build(test) else { return };
-    let (_, counts) = play(&tool, &format!("trace={}", CALLS.join(",")));
+    let Some(tool) = CountedTool::build(test) else { return };
+    let (_, counts) = inject(&tool, &format!("trace={}", CALLS.join(",")));
     let all = cases(&counts);
     let full = std::env::var("TOOLEXEC_INJECTED").is_ok_and(|asked| asked == "full");
     let stride = if full { 1 } else { all.len().div_ceil(CASES).max(1) };
@@ -77,8 +78,8 @@ fn whatever_call_fails_nothing_is_lost_or_run_twice() {
     let chosen: Vec<_> = all.iter().step_by(stride).collect();
     let begun = Instant::now();
     let mut found = two_at_a_time(&chosen, |case| {
-        let Case { call, fault, nth } = case;
-        play(&tool, &format!("inject={call}:{fault}:when={nth}")).0
+        let InjectedFault { call, fault, nth } = case;
+        inject(&tool, &format!("inject={call}:{fault}:when={nth}")).0
     });
     let missed = found.iter().flatten().filter(|fault| *fault == NOT_INJECTED).count();
     found.iter_mut().for_each(|faults| faults.retain(|fault| fault != NOT_INJECTED));
@@ -96,7 +97,7 @@ fn whatever_call_fails_nothing_is_lost_or_run_twice() {
         .iter()
         .zip(&found)
         .flat_map(|(case, faults)| {
-            let Case { call, fault, nth } = case;
+            let InjectedFault { call, fault, nth } = case;
             faults.iter().map(move |it| format!("{call} {fault} at {nth}: {it}"))
         })
         .collect();
@@ -104,13 +105,13 @@ fn whatever_call_fails_nothing_is_lost_or_run_twice() {
     assert!(counts.contains_key("renameat2") && counts.contains_key("write"), "{counts:?}");
 }
 
-fn cases(counts: &BTreeMap<String, u32>) -> Vec<Case> {
+fn cases(counts: &BTreeMap<String, u32>) -> Vec<InjectedFault> {
     let only = std::env::var("TOOLEXEC_INJECTED_ONLY").ok();
     let mut cases = Vec::new();
     for call in CALLS.into_iter().filter(|call| only.as_ref().is_none_or(|only| only == call)) {
         let calls = counts.get(call).copied().unwrap_or_default();
         for nth in 1..=calls {
-            cases.extend(FAULTS.into_iter().map(|fault| Case { call, fault, nth }));
+            cases.extend(FAULTS.into_iter().map(|fault| InjectedFault { call, fault, nth }));
         }
     }
     cases
@@ -118,37 +119,37 @@ fn cases(counts: &BTreeMap<String, u32>) -> Vec<Case> {
 
 /// Runs a daemon with at most one fault, and one that recovers. Returns the faults found and, for
 /// each call, the highest count of one thread. `strace` counts for each thread.
-fn play(tool: &Tool, expression: &str) -> (Vec<String>, BTreeMap<String, u32>) {
+fn inject(tool: &CountedTool, expression: &str) -> (Vec<String>, BTreeMap<String, u32>) {
     let bench = Bench::new();
-    let mut service = Service::prepare(&bench, &tool.asked(&bench));
-    settings(&service);
-    let _door = Door::open(&bench, &service);
+    let mut service = Service::prepare(&bench, &tool.service_config(&bench));
+    configure_for_crash_tests(&service);
+    let _door = SocketLauncher::start(&bench, &service);
     let counted = tool.count();
-    let scene = Scene::drop_into(&service, &counted, &KINDS);
+    let scene = CrashScene::submit(&service, &counted, &KINDS);
     // A kill is not a failure of the host.
     let fails = expression.contains(":error=");
-    let scene = if fails { Scene { host: Host::Fails, ..scene } } else { scene };
+    let scene = if fails { CrashScene { host: HostCondition::Faulty, ..scene } } else { scene };
     let log = bench.scratch().path().join("trace");
-    let command = traced(&service, &["--seccomp-bpf", "-e", expression], &log);
+    let command = strace_command(&service, &["--seccomp-bpf", "-e", expression], &log);
     service.spawn_as(command);
     let mut faults = Vec::new();
-    faults.extend(go_on(&mut service, &scene));
+    faults.extend(wait_for_end(&mut service, &scene));
     if panics(&service.log()) {
         faults.push(format!("it panics: {}", service.log()));
     }
-    let injected = injected_once(&log, expression);
-    faults.extend(crashed(&service, &scene, &counted.so_far()));
+    let injected = was_injected(&log, expression);
+    faults.extend(faults_after_crash(&service, &scene, &counted.counts()));
     let command = service.command();
-    faults.extend(recovered(&mut service, command, &scene, &counted));
+    faults.extend(recovery_faults(&mut service, command, &scene, &counted));
     if !injected {
         faults.push(NOT_INJECTED.to_owned());
     }
-    (faults, calls_of_one_thread(&log))
+    (faults, highest_thread_counts(&log))
 }
 
 /// Returns true if the trace shows the fault. The trace of a killed process has nothing after the
 /// kill.
-fn injected_once(log: &Path, expression: &str) -> bool {
+fn was_injected(log: &Path, expression: &str) -> bool {
     let said = std::fs::read_to_string(log).unwrap_or_default();
     !expression.starts_with("inject=") || said.contains("(INJECTED)") || said.contains("SIGKILL")
 }
@@ -162,17 +163,17 @@ fn panics(log: &str) -> bool {
 
 /// Waits until the daemon is done, has ended, or makes no progress. Then stops it, and returns a
 /// fault if it does not end.
-fn go_on(service: &mut Service<'_>, scene: &Scene) -> Option<String> {
+fn wait_for_end(service: &mut Service<'_>, scene: &CrashScene) -> Option<String> {
     let (begun, mut told_at) = (Instant::now(), None::<Instant>);
     let mut fault = None;
-    while service.ended().is_none() {
-        let stuck = begun.elapsed() > GOES_ON_WITHIN * patience();
+    while service.exit_status().is_none() {
+        let stuck = begun.elapsed() > PROGRESS_TIMEOUT * time_factor();
         let done = || service.log().contains("ready") && scene.is_settled(service);
         if told_at.is_none() && (stuck || done()) {
             signal_tracee(service, "TERM");
             told_at = Some(Instant::now());
         }
-        if told_at.is_some_and(|at| at.elapsed() > ENDS_WITHIN * patience()) && fault.is_none() {
+        if told_at.is_some_and(|at| at.elapsed() > END_TIMEOUT * time_factor()) && fault.is_none() {
             fault = Some(format!("told to stop it does not: {}", service.log()));
             signal_tracee(service, "KILL");
         }

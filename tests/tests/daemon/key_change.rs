@@ -12,14 +12,14 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use toolexec_tests::{Asked, Bench, Record, RequestText, Service, with_word};
+use toolexec_tests::{Bench, Record, RequestText, Service, ServiceConfig, wait_for_process};
 
 fn good() -> RequestText {
     RequestText::python("print('ran')")
 }
 
 /// Returns the private key files of another host of the same name.
-fn others(bench: &Bench, service: &Service<'_>) -> PathBuf {
+fn keys_of_another_host(bench: &Bench, service: &Service<'_>) -> PathBuf {
     let own = fs::read_to_string(service.state().join("keys/log.pub")).unwrap();
     let origin = own.split('+').next().unwrap();
     let state = bench.home().join("others");
@@ -29,7 +29,7 @@ fn others(bench: &Bench, service: &Service<'_>) -> PathBuf {
 }
 
 /// Runs `keys show` on the daemon's keys.
-fn shown(bench: &Bench, service: &Service<'_>, words: &[&str]) -> String {
+fn show_keys(bench: &Bench, service: &Service<'_>, words: &[&str]) -> String {
     let config = service.config();
     let all = [&["keys", "show", "--config", config.to_str().unwrap()], words].concat();
     let said = bench.toolexec(all);
@@ -45,7 +45,7 @@ fn reload(service: &Service<'_>, told: &str) {
 }
 
 fn ran(service: &Service<'_>) -> Record {
-    let request = service.promote(&good());
+    let request = service.submit(&good());
     let record = service.record_of(&request.id);
     record.assert_outcome("ok");
     record
@@ -57,17 +57,18 @@ fn a_reload_takes_over_a_key_from_its_place_or_from_beside_it() {
     for (role, name) in
         [("result", "result"), ("log", "log"), ("result", "result.new"), ("log", "log.new")]
     {
-        let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-        let others = others(&bench, &service);
-        let line =
-            |service: &Service<'_>| shown(&bench, service, &["--format", "openssh", "--key", role]);
+        let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+        let others = keys_of_another_host(&bench, &service);
+        let line = |service: &Service<'_>| {
+            show_keys(&bench, service, &["--format", "openssh", "--key", role])
+        };
         let old = line(&service);
         ran(&service);
         // A run in progress during the change.
         let slow = RequestText::python("import time; time.sleep(3); print('slept')");
         let word = format!("word-of-{}", slow.id);
-        let slow = service.promote(&slow.command(&format!("python script.py {word}")));
-        assert!(!with_word(&word).is_empty());
+        let slow = service.submit(&slow.command(&format!("python script.py {word}")));
+        assert!(!wait_for_process(&word).is_empty());
         let file = service.state().join("keys").join(name);
         fs::write(&file, fs::read(others.join(role)).unwrap()).unwrap();
         fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
@@ -99,8 +100,8 @@ fn a_reload_takes_over_a_key_from_its_place_or_from_beside_it() {
 #[test]
 fn a_key_that_cannot_be_used_refuses_the_reload_and_the_old_one_goes_on() {
     let bench = Bench::new();
-    let service = Service::start(&bench, &Asked::for_owner(&bench));
-    let others = others(&bench, &service);
+    let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let others = keys_of_another_host(&bench, &service);
     let place = |name: &str| service.state().join("keys").join(name);
     for (role, other) in [("result", "log"), ("log", "result")] {
         let new = format!("{role}.new");
@@ -140,10 +141,10 @@ fn a_key_that_cannot_be_used_refuses_the_reload_and_the_old_one_goes_on() {
 #[test]
 fn what_was_interrupted_is_finished_by_the_next_start() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-    let others = others(&bench, &service);
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let others = keys_of_another_host(&bench, &service);
     ran(&service);
-    let old = shown(&bench, &service, &["--format", "openssh"]);
+    let old = show_keys(&bench, &service, &["--format", "openssh"]);
     let keys = service.state().join("keys");
     let new = keys.join("result.new");
     fs::write(&new, fs::read(others.join("result")).unwrap()).unwrap();
@@ -160,7 +161,7 @@ fn what_was_interrupted_is_finished_by_the_next_start() {
     fs::write(&public, before).unwrap();
     service.spawn();
     assert!(service.log().contains(" key-changed "), "{}", service.log());
-    assert_ne!(shown(&bench, &service, &["--format", "openssh"]), old);
+    assert_ne!(show_keys(&bench, &service, &["--format", "openssh"]), old);
     ran(&service);
     service.verify().assert_code(0);
 }

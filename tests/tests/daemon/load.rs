@@ -20,14 +20,16 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use toolexec_tests::patience::patience;
-use toolexec_tests::proof::{Counted, Counts, Tool, settings};
-use toolexec_tests::{Bench, Record, RequestText, Service, list, without_word};
+use toolexec_tests::crash_support::{
+    CountedTool, RunCounter, RunCounts, configure_for_crash_tests,
+};
+use toolexec_tests::slowdown::time_factor;
+use toolexec_tests::{Bench, Record, RequestText, Service, list, wait_for_no_process};
 
 const REQUESTS: usize = 600;
 /// The share of requests from the two writers together, and of invalid objects.
 const WRITTEN_PERCENT: usize = 10;
-const RUBBISH_PERCENT: usize = 5;
+const INVALID_PERCENT: usize = 5;
 /// One in this many requests lacks its approval.
 const UNAPPROVED_EVERY: usize = 20;
 /// Time between two kills; not a multiple of any interval of the daemon.
@@ -37,40 +39,44 @@ const STUCK_AFTER: Duration = Duration::from_secs(60);
 
 /// The expected record of a submitted object.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Due {
+enum ExpectedRecord {
     Run,
     Refusal,
 }
 
 /// Files that are prepared beside `approved/` and submitted by a rename.
-struct Load<'a> {
+struct LoadGenerator<'a> {
     spool: PathBuf,
-    counted: &'a Counted,
+    counter: &'a RunCounter,
     template: RequestText,
     text: String,
-    due: BTreeMap<String, Due>,
+    due: BTreeMap<String, ExpectedRecord>,
 }
 
-impl<'a> Load<'a> {
-    fn new(spool: PathBuf, counted: &'a Counted) -> Self {
+impl<'a> LoadGenerator<'a> {
+    fn new(spool: PathBuf, counted: &'a RunCounter) -> Self {
         let template = RequestText::python("the tool does not read it");
-        let command = format!("python script.py {}", counted.word(&template.id));
+        let command = format!("python script.py {}", counted.run_argument(&template.id));
         let template = template.command(&command);
         let text = template.text();
         fs::create_dir(spool.join("aside")).unwrap();
-        Self { spool, counted, template, text, due: BTreeMap::new() }
+        Self { spool, counter: counted, template, text, due: BTreeMap::new() }
     }
 
     /// Writes a request and returns its id.
     fn prepare(&mut self, name: &str) -> String {
         let id = format!("{}-{name}", self.template.id);
         let number = self.due.len();
-        let due = if number % UNAPPROVED_EVERY == 7 { Due::Refusal } else { Due::Run };
+        let due = if number % UNAPPROVED_EVERY == 7 {
+            ExpectedRecord::Refusal
+        } else {
+            ExpectedRecord::Run
+        };
         let mut text = self.text.replace(&self.template.id, &id);
-        if due == Due::Refusal {
+        if due == ExpectedRecord::Refusal {
             text = text.replacen("approved_by: \"tester\"", "approved_by: \"\"", 1);
         }
-        self.counted.expect(&id);
+        self.counter.expect(&id);
         let inputs = self.spool.join("aside").join(format!("{id}.inputs"));
         fs::create_dir(&inputs).unwrap();
         fs::write(inputs.join("script.py"), "the tool does not read it").unwrap();
@@ -84,22 +90,22 @@ impl<'a> Load<'a> {
     }
 
     /// Returns the names of invalid objects, which identify them in the records.
-    fn expect_rubbish(&mut self, count: usize) -> Vec<String> {
+    fn expect_invalid(&mut self, count: usize) -> Vec<String> {
         let names: Vec<_> =
             (0..count).map(|number| format!("{}-rubbish-{number}", self.template.id)).collect();
-        self.due.extend(names.iter().map(|name| (name.clone(), Due::Refusal)));
+        self.due.extend(names.iter().map(|name| (name.clone(), ExpectedRecord::Refusal)));
         names
     }
 }
 
-fn drop_one(spool: &Path, id: &str) {
+fn submit_one(spool: &Path, id: &str) {
     for end in [".inputs", ".md"] {
         let name = format!("{id}{end}");
         fs::rename(spool.join("aside").join(&name), spool.join("approved").join(&name)).unwrap();
     }
 }
 
-fn drop_rubbish(spool: &Path, number: usize, name: &str) {
+fn submit_invalid(spool: &Path, number: usize, name: &str) {
     let path = spool.join("approved").join(format!("{name}.md"));
     match number % 5 {
         0 => symlink("/etc/hostname", path).unwrap(),
@@ -120,28 +126,28 @@ fn drop_rubbish(spool: &Path, number: usize, name: &str) {
 
 /// Measurements during the load.
 #[derive(Default)]
-struct Seen {
+struct LoadStats {
     kills: usize,
     rss_kib_max: u64,
-    took: Duration,
+    elapsed: Duration,
 }
 
 #[test]
 fn under_load_and_kills_every_request_is_told_once() {
     let test = "under_load_and_kills_every_request_is_told_once";
-    let Some(tool) = Tool::build(test) else { return };
+    let Some(tool) = CountedTool::build(test) else { return };
     let asked = std::env::var("TOOLEXEC_LOAD");
     let count = asked.map_or(REQUESTS, |asked| asked.parse().unwrap());
     let bench = Bench::new();
-    let mut service = Service::prepare(&bench, &tool.asked(&bench));
-    settings(&service);
+    let mut service = Service::prepare(&bench, &tool.service_config(&bench));
+    configure_for_crash_tests(&service);
     let counted = tool.count();
 
-    let mut load = Load::new(service.spool(), &counted);
+    let mut load = LoadGenerator::new(service.spool(), &counted);
     let at_once = load.prepare_all("burst", count);
     let written = count * WRITTEN_PERCENT / 100 / 2;
     let writers = ["left", "right"].map(|name| load.prepare_all(name, written));
-    let rubbish = load.expect_rubbish(count * RUBBISH_PERCENT / 100);
+    let rubbish = load.expect_invalid(count * INVALID_PERCENT / 100);
     let due = load.due;
 
     let spool = service.spool();
@@ -153,7 +159,7 @@ fn under_load_and_kills_every_request_is_told_once() {
         for ids in &writers {
             scope.spawn(move || {
                 for id in ids {
-                    drop_one(spool, id);
+                    submit_one(spool, id);
                     std::thread::sleep(Duration::from_millis(20));
                 }
                 writing.fetch_sub(1, Ordering::SeqCst);
@@ -161,29 +167,29 @@ fn under_load_and_kills_every_request_is_told_once() {
         }
         scope.spawn(|| {
             for (number, name) in rubbish.iter().enumerate() {
-                drop_rubbish(spool, number, name);
+                submit_invalid(spool, number, name);
                 std::thread::sleep(Duration::from_millis(40));
             }
             writing.fetch_sub(1, Ordering::SeqCst);
         });
         for id in &at_once {
-            drop_one(spool, id);
+            submit_one(spool, id);
         }
-        let seen = kill_until_told(&mut service, writing, &due);
+        let seen = kill_until_done(&mut service, writing, &due);
         assert_eq!(writing.load(Ordering::SeqCst), 0);
         seen
     });
-    seen.took = begun.elapsed();
+    seen.elapsed = begun.elapsed();
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0), "{}", service.log());
-    without_word(service.state().join("staging").to_str().unwrap());
+    wait_for_no_process(service.state().join("staging").to_str().unwrap());
 
-    let (outcomes, faults) = judge(&service, &due, &counted.so_far());
+    let (outcomes, faults) = judge(&service, &due, &counted.counts());
     print_tally(&due, &outcomes, &seen);
     assert!(faults.is_empty(), "{} faults of {}:\n{}", faults.len(), due.len(), faults.join("\n"));
-    assert_eq!(list(&service.at("approved")), Vec::<String>::new());
-    assert_eq!(list(&service.at("work")), Vec::<String>::new());
-    assert_eq!(service.slots(), Vec::<String>::new());
+    assert_eq!(list(&service.path("approved")), Vec::<String>::new());
+    assert_eq!(list(&service.path("work")), Vec::<String>::new());
+    assert_eq!(service.staging_slots(), Vec::<String>::new());
     let verified = service.verify();
     assert_eq!(verified.code, Some(0), "{}", verified.stderr);
     assert_eq!(verified.stdout.lines().count(), due.len());
@@ -191,12 +197,12 @@ fn under_load_and_kills_every_request_is_told_once() {
 }
 
 /// Kills and restarts the daemon until everything has left `approved/`.
-fn kill_until_told(
+fn kill_until_done(
     service: &mut Service<'_>,
     writing: &AtomicUsize,
-    due: &BTreeMap<String, Due>,
-) -> Seen {
-    let mut seen = Seen::default();
+    due: &BTreeMap<String, ExpectedRecord>,
+) -> LoadStats {
+    let mut seen = LoadStats::default();
     let (mut killed_at, mut moved_at, mut published) = (Instant::now(), Instant::now(), 0);
     loop {
         std::thread::sleep(Duration::from_millis(100));
@@ -205,18 +211,18 @@ fn kill_until_told(
         if now != published {
             (published, moved_at) = (now, Instant::now());
         }
-        let stuck = moved_at.elapsed() > STUCK_AFTER * patience();
+        let stuck = moved_at.elapsed() > STUCK_AFTER * time_factor();
         assert!(!stuck, "{published} of {} told, and no more: {}", due.len(), service.log());
-        if let Some(status) = service.ended() {
+        if let Some(status) = service.exit_status() {
             panic!("it ended with {status}: {}", service.log());
         }
         let written = writing.load(Ordering::SeqCst) == 0;
         // Inputs without their request are recorded at the end.
-        let waits = list(&service.at("approved")).iter().any(|name| name.ends_with(".md"));
-        if written && !waits && list(&service.at("work")).is_empty() {
+        let waits = list(&service.path("approved")).iter().any(|name| name.ends_with(".md"));
+        if written && !waits && list(&service.path("work")).is_empty() {
             return seen;
         }
-        if killed_at.elapsed() >= KILL_INTERVAL * patience() {
+        if killed_at.elapsed() >= KILL_INTERVAL * time_factor() {
             service.signal("KILL");
             service.wait();
             seen.kills += 1;
@@ -238,14 +244,14 @@ fn rss_kib(service: &Service<'_>) -> u64 {
 /// outcome, and the faults.
 fn judge(
     service: &Service<'_>,
-    due: &BTreeMap<String, Due>,
-    counts: &Counts,
+    due: &BTreeMap<String, ExpectedRecord>,
+    counts: &RunCounts,
 ) -> (BTreeMap<String, usize>, Vec<String>) {
     let mut outcomes = BTreeMap::new();
     let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for record in service.records() {
         *outcomes.entry(record.outcome().to_owned()).or_default() += 1;
-        let of = named_in(&record, due);
+        let of = owner_of(&record, due);
         told.entry(of).or_default().push(record.outcome().to_owned());
     }
     let mut faults = Vec::new();
@@ -253,9 +259,9 @@ fn judge(
         let count = counts.get(id).copied().unwrap_or_default();
         let outcomes = told.remove(id).unwrap_or_default();
         let right = match (due, outcomes.as_slice()) {
-            (Due::Run, [one]) if one == "ok" => count == 1,
-            (Due::Run, [one]) if one == "indeterminate" => count <= 1,
-            (Due::Refusal, [one]) if one == "refused" => count == 0,
+            (ExpectedRecord::Run, [one]) if one == "ok" => count == 1,
+            (ExpectedRecord::Run, [one]) if one == "indeterminate" => count <= 1,
+            (ExpectedRecord::Refusal, [one]) if one == "refused" => count == 0,
             _ => false,
         };
         if !right {
@@ -267,7 +273,7 @@ fn judge(
 }
 
 /// Returns the name of the object that a record belongs to.
-fn named_in(record: &Record, due: &BTreeMap<String, Due>) -> String {
+fn owner_of(record: &Record, due: &BTreeMap<String, ExpectedRecord>) -> String {
     let id = record.id();
     if let Some(at) = id.find("TR-").filter(|at| due.contains_key(&id[*at..])) {
         return id[at..].to_owned();
@@ -282,15 +288,19 @@ fn named_in(record: &Record, due: &BTreeMap<String, Due>) -> String {
     found.unwrap_or_else(|| id.to_owned())
 }
 
-fn print_tally(due: &BTreeMap<String, Due>, outcomes: &BTreeMap<String, usize>, seen: &Seen) {
-    let runs = due.values().filter(|due| **due == Due::Run).count();
+fn print_tally(
+    due: &BTreeMap<String, ExpectedRecord>,
+    outcomes: &BTreeMap<String, usize>,
+    seen: &LoadStats,
+) {
+    let runs = due.values().filter(|due| **due == ExpectedRecord::Run).count();
     println!("well-formed, approved            {runs:>8}");
     println!("everything else                  {:>8}", due.len() - runs);
     for (outcome, count) in outcomes {
         println!("records: {outcome:<24}{count:>8}");
     }
     println!("kills                            {:>8}", seen.kills);
-    let seconds = seen.took.as_secs_f64();
+    let seconds = seen.elapsed.as_secs_f64();
     println!("seconds                          {seconds:>8.1}");
     let per_second = u32::try_from(due.len()).map_or(f64::MAX, f64::from) / seconds;
     println!("told in a second                 {per_second:>8.1}");

@@ -11,7 +11,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Service, list};
+use toolexec_tests::{Bench, CliOutput, Record, RequestText, Service, ServiceConfig, list};
 
 fn good() -> RequestText {
     RequestText::python("print('ran')")
@@ -27,7 +27,7 @@ fn without_its_log_nothing_is_run_and_nothing_used_up() {
     let before = list(&bench.results());
     let said = bench.run(&request);
     said.assert_code(3);
-    said.assert_says(&["this log had 1 entries and is missing", "log.head"]);
+    said.assert_stderr(&["this log had 1 entries and is missing", "log.head"]);
     assert_eq!(list(&bench.results()), before, "something was told");
     assert!(!log.exists(), "another log was begun");
     fs::rename(&aside, &log).unwrap();
@@ -62,23 +62,23 @@ fn a_log_that_another_appends_to_is_waited_for() {
     std::thread::sleep(Duration::from_millis(200));
     let said = bench.run(&bench.save(&good()));
     Record::of(&said).assert_outcome("ok");
-    assert!(said.took >= Duration::from_millis(500), "it did not wait: {said:#?}");
+    assert!(said.elapsed >= Duration::from_millis(500), "it did not wait: {said:#?}");
     holder.wait().unwrap();
 }
 
 #[test]
 fn a_daemon_does_not_begin_another_log_in_place_of_one_that_is_gone() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-    let request = service.promote(&good());
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let request = service.submit(&good());
     service.record_of(&request.id).assert_outcome("ok");
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0));
-    let (log, aside) = (service.at("log"), service.at("aside"));
+    let (log, aside) = (service.path("log"), service.path("aside"));
     fs::rename(&log, &aside).unwrap();
-    let said = Said::of(&mut service.command());
+    let said = CliOutput::of(&mut service.command());
     said.assert_code(3);
-    said.assert_says(&["and is missing", "log.head"]);
+    said.assert_stderr(&["and is missing", "log.head"]);
     fs::rename(&aside, &log).unwrap();
     service.spawn();
     service.verify().assert_code(0);

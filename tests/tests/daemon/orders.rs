@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use serde_json::Value;
-use toolexec_tests::{Asked, Bench, RequestText, Said, Service, list};
+use toolexec_tests::{Bench, CliOutput, RequestText, Service, ServiceConfig, list};
 
 const NOTHING: [String; 0] = [];
 
@@ -26,27 +26,27 @@ fn sleeping(seconds: u32) -> RequestText {
 }
 
 /// The embedded policy, with time for a request to wait.
-fn patient(bench: &Bench) -> Asked {
-    let asked = Asked::for_owner(bench);
+fn config_with_hold_time(bench: &Bench) -> ServiceConfig {
+    let asked = ServiceConfig::for_owner(bench);
     let policy = asked.policy.replacen("held_sec_max: 0", "held_sec_max: 3600", 1);
     assert_ne!(policy, asked.policy);
-    Asked { policy, ..asked }
+    ServiceConfig { policy, ..asked }
 }
 
-fn order(bench: &Bench, service: &Service<'_>, words: &[&str]) -> Said {
-    Said::of(bench.command("toolexec").args(words).arg("--spool").arg(service.spool()))
+fn order(bench: &Bench, service: &Service<'_>, words: &[&str]) -> CliOutput {
+    CliOutput::of(bench.command("toolexec").args(words).arg("--spool").arg(service.spool()))
 }
 
 /// Asserts that an order is accepted, and returns the output.
 #[track_caller]
-fn ordered(bench: &Bench, service: &Service<'_>, words: &[&str]) -> String {
+fn assert_order(bench: &Bench, service: &Service<'_>, words: &[&str]) -> String {
     let said = order(bench, service, words);
     said.assert_code(0);
     said.stdout
 }
 
 /// Returns the entry of a request in `list --waiting`.
-fn listed(bench: &Bench, service: &Service<'_>, id: &str) -> Option<Value> {
+fn waiting_entry(bench: &Bench, service: &Service<'_>, id: &str) -> Option<Value> {
     let said = order(bench, service, &["list", "--waiting", "--format", "json"]);
     said.assert_code(0);
     said.json_lines().into_iter().find(|row| row["request_id"] == id)
@@ -54,12 +54,12 @@ fn listed(bench: &Bench, service: &Service<'_>, id: &str) -> Option<Value> {
 
 #[track_caller]
 fn assert_held(bench: &Bench, service: &Service<'_>, id: &str) {
-    let is_held = || listed(bench, service, id).is_some_and(|row| row["state"] == "held");
+    let is_held = || waiting_entry(bench, service, id).is_some_and(|row| row["state"] == "held");
     service.wait_for("the request to be held", |_| is_held());
-    let row = listed(bench, service, id).unwrap();
+    let row = waiting_entry(bench, service, id).unwrap();
     let waits = &row["held"]["waits_for"];
     assert_eq!(waits[0]["code"], "spool.held", "{row:#}");
-    let user = Said::of(bench.command("id").args(["-un"])).stdout;
+    let user = CliOutput::of(bench.command("id").args(["-un"])).stdout;
     let message = waits[0]["message"].as_str().unwrap();
     assert!(message.contains(&format!("is held by {}", user.trim())), "{message}");
     assert!(service.records_of(id).is_empty());
@@ -68,24 +68,24 @@ fn assert_held(bench: &Bench, service: &Service<'_>, id: &str) {
 /// Asserts that `approved/` is empty.
 #[track_caller]
 fn assert_gone(service: &Service<'_>) {
-    service.wait_for("approved/ to be empty", |it| list(&it.at("approved")).is_empty());
-    assert_eq!(list(&service.at("public/held")), NOTHING);
+    service.wait_for("approved/ to be empty", |it| list(&it.path("approved")).is_empty());
+    assert_eq!(list(&service.path("public/held")), NOTHING);
 }
 
 #[test]
 fn what_is_held_waits_until_it_is_released() {
     let bench = Bench::new();
-    let mut service = Service::prepare(&bench, &patient(&bench));
-    let request = service.promote(&good());
-    let said = ordered(&bench, &service, &["hold", &request.id]);
+    let mut service = Service::prepare(&bench, &config_with_hold_time(&bench));
+    let request = service.submit(&good());
+    let said = assert_order(&bench, &service, &["hold", &request.id]);
     assert!(said.contains(&format!("toolexec release {}", request.id)), "{said}");
-    let file = service.at(&format!("approved/{}.md.hold", request.id));
+    let file = service.path(&format!("approved/{}.md.hold", request.id));
     assert_eq!(fs::read(&file).unwrap(), b"");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o644);
     service.spawn();
     assert_held(&bench, &service, &request.id);
 
-    let again = ordered(&bench, &service, &["hold", &request.id]);
+    let again = assert_order(&bench, &service, &["hold", &request.id]);
     assert!(again.contains("already held"), "{again}");
     let json = order(&bench, &service, &["hold", &request.id, "--format", "json"]).json();
     assert_eq!(json["request_id"], request.id.as_str());
@@ -93,14 +93,14 @@ fn what_is_held_waits_until_it_is_released() {
     assert_eq!(json["path"].as_str(), file.to_str());
 
     // A held request is checked repeatedly, and it does not delay other requests.
-    service.promote(&good());
+    service.submit(&good());
     service.wait_for("another to run", |it| it.records().len() == 1);
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0));
     service.spawn();
     assert_held(&bench, &service, &request.id);
 
-    let released = ordered(&bench, &service, &["release", &request.id]);
+    let released = assert_order(&bench, &service, &["release", &request.id]);
     assert!(released.contains("released; the daemon"), "{released}");
     service.record_of(&request.id).assert_outcome("ok");
     assert_gone(&service);
@@ -110,17 +110,17 @@ fn what_is_held_waits_until_it_is_released() {
 #[test]
 fn what_is_cancelled_before_it_runs_is_refused() {
     let bench = Bench::new();
-    let service = Service::prepare(&bench, &patient(&bench));
-    let (held, waiting) = (service.promote(&good()), service.promote(&good()));
-    ordered(&bench, &service, &["hold", &held.id]);
-    ordered(&bench, &service, &["cancel", &waiting.id]);
+    let service = Service::prepare(&bench, &config_with_hold_time(&bench));
+    let (held, waiting) = (service.submit(&good()), service.submit(&good()));
+    assert_order(&bench, &service, &["hold", &held.id]);
+    assert_order(&bench, &service, &["cancel", &waiting.id]);
     let mut service = service;
     service.spawn();
     let record = service.record_of(&waiting.id);
     record.assert_outcome("refused");
     record.assert_violation("spool.cancelled");
     assert_held(&bench, &service, &held.id);
-    ordered(&bench, &service, &["cancel", &held.id]);
+    assert_order(&bench, &service, &["cancel", &held.id]);
     let record = service.record_of(&held.id);
     record.assert_outcome("refused");
     record.assert_violation("spool.cancelled");
@@ -128,23 +128,23 @@ fn what_is_cancelled_before_it_runs_is_refused() {
 
     let late = order(&bench, &service, &["release", &held.id]);
     late.assert_code(2);
-    late.assert_says(&[held.id.as_str(), "refused", record.id()]);
+    late.assert_stderr(&[held.id.as_str(), "refused", record.id()]);
     // It never started, so it can be submitted again: its order file was removed.
-    service.promote_saved(&held).assert_code(0);
+    service.submit_saved(&held).assert_code(0);
     service.wait_for("it to run", |it| it.records_of(&held.id).len() == 2);
     assert!(service.records_of(&held.id).iter().any(|it| it.outcome() == "ok"));
     assert_gone(&service);
 }
 
 #[test]
-fn what_runs_is_ended_by_a_cancel_and_by_nothing_else() {
+fn only_cancel_ends_a_running_request() {
     let bench = Bench::new();
-    let service = Service::start(&bench, &patient(&bench));
-    let short = service.promote(&sleeping(4));
-    let long = service.promote(&sleeping(100));
+    let service = Service::start(&bench, &config_with_hold_time(&bench));
+    let short = service.submit(&sleeping(4));
+    let long = service.submit(&sleeping(100));
     service.wait_for("both to run", |it| it.log().matches("started").count() == 2);
-    ordered(&bench, &service, &["hold", &short.id]);
-    let said = ordered(&bench, &service, &["cancel", &long.id]);
+    assert_order(&bench, &service, &["hold", &short.id]);
+    let said = assert_order(&bench, &service, &["cancel", &long.id]);
     assert!(said.contains("ended if it runs"), "{said}");
     service.record_of(&long.id).assert_outcome("cancelled");
     let record = service.record_of(&short.id);
@@ -152,81 +152,85 @@ fn what_runs_is_ended_by_a_cancel_and_by_nothing_else() {
     assert_eq!(record.stdout(), "slept\n");
     assert_gone(&service);
     // A started request is used up.
-    service.promote_saved(&long).assert_code(0);
+    service.submit_saved(&long).assert_code(0);
     service.wait_for("a refusal", |it| it.records_of(&long.id).len() == 2);
     service.verify().assert_code(0);
 }
 
 /// A claimed request that waits for its turn can still be held and cancelled.
 #[test]
-fn what_waits_for_its_turn_is_held_and_cancelled_too() {
+fn a_queued_request_can_be_held_and_cancelled() {
     let bench = Bench::new();
-    let mut service = Service::prepare(&bench, &patient(&bench));
+    let mut service = Service::prepare(&bench, &config_with_hold_time(&bench));
     service.configure("runs_max: 1");
     service.spawn();
-    let first = service.promote(&sleeping(8));
+    let first = service.submit(&sleeping(8));
     service.wait_for("the first to run", |it| it.log().contains("started"));
-    let (held, cancelled) = (service.promote(&good()), service.promote(&good()));
-    service.wait_for("all to be taken", |it| list(&it.at("work")).len() == 3);
-    ordered(&bench, &service, &["hold", &held.id]);
-    ordered(&bench, &service, &["cancel", &cancelled.id]);
+    let (held, cancelled) = (service.submit(&good()), service.submit(&good()));
+    service.wait_for("all to be taken", |it| list(&it.path("work")).len() == 3);
+    assert_order(&bench, &service, &["hold", &held.id]);
+    assert_order(&bench, &service, &["cancel", &cancelled.id]);
     service.wait_for("a refusal", |it| !it.records_of(&cancelled.id).is_empty());
     assert_held(&bench, &service, &held.id);
     service.records_of(&cancelled.id)[0].assert_violation("spool.cancelled");
     service.wait_for("the first to end", |it| !it.records_of(&first.id).is_empty());
     assert_held(&bench, &service, &held.id);
-    ordered(&bench, &service, &["release", &held.id]);
+    assert_order(&bench, &service, &["release", &held.id]);
     service.record_of(&held.id).assert_outcome("ok");
     assert_gone(&service);
 }
 
 #[test]
-fn orders_for_nothing_are_harmless() {
+fn orders_without_a_request_are_harmless() {
     let bench = Bench::new();
-    let service = Service::start(&bench, &patient(&bench));
+    let service = Service::start(&bench, &config_with_hold_time(&bench));
     for word in ["hold", "release", "cancel"] {
         let said = order(&bench, &service, &[word, "TR-20260101-000000Z-none"]);
         said.assert_code(2);
-        said.assert_says(&["TR-20260101-000000Z-none", "no such waiting request"]);
-        fs::write(service.at(&format!("approved/TR-20260101-000000Z-none.md.{word}")), "").unwrap();
+        said.assert_stderr(&["TR-20260101-000000Z-none", "no such waiting request"]);
+        fs::write(service.path(&format!("approved/TR-20260101-000000Z-none.md.{word}")), "")
+            .unwrap();
     }
-    let request = service.promote(&good());
+    let request = service.submit(&good());
     service.record_of(&request.id).assert_outcome("ok");
-    assert_eq!(list(&service.at("approved")).len(), 3);
+    assert_eq!(list(&service.path("approved")).len(), 3);
     let nowhere = bench.scratch().dir("nowhere");
-    let said = Said::of(bench.command("toolexec").args(["hold", "x", "--spool"]).arg(nowhere));
+    let said = CliOutput::of(bench.command("toolexec").args(["hold", "x", "--spool"]).arg(nowhere));
     said.assert_code(3);
-    said.assert_says(&["approved/"]);
+    said.assert_stderr(&["approved/"]);
 }
 
 #[test]
 fn a_request_is_named_by_its_id_its_file_or_a_beginning() {
     let bench = Bench::new();
-    let service = Service::prepare(&bench, &patient(&bench));
-    let (one, two) = (service.promote(&good()), service.promote(&good()));
+    let service = Service::prepare(&bench, &config_with_hold_time(&bench));
+    let (one, two) = (service.submit(&good()), service.submit(&good()));
     let ambiguous = order(&bench, &service, &["hold", "TR-"]);
     ambiguous.assert_code(3);
-    ambiguous.assert_says(&["2 waiting requests", &one.id, &two.id]);
-    ordered(&bench, &service, &["hold", &format!("{}.md", one.id)]);
-    assert!(ordered(&bench, &service, &["release", &two.id]).contains("not held by an operator"));
-    Said::of(Command::new("rm").arg(service.at(&format!("approved/{}.md", two.id)))).assert_code(0);
-    assert!(ordered(&bench, &service, &["hold", "TR-"]).contains("already held"));
-    ordered(&bench, &service, &["release", "TR-"]);
+    ambiguous.assert_stderr(&["2 waiting requests", &one.id, &two.id]);
+    assert_order(&bench, &service, &["hold", &format!("{}.md", one.id)]);
+    assert!(
+        assert_order(&bench, &service, &["release", &two.id]).contains("not held by an operator")
+    );
+    CliOutput::of(Command::new("rm").arg(service.path(&format!("approved/{}.md", two.id))))
+        .assert_code(0);
+    assert!(assert_order(&bench, &service, &["hold", "TR-"]).contains("already held"));
+    assert_order(&bench, &service, &["release", "TR-"]);
     // The daemon is not running and has removed no order: the new hold must replace the release.
-    ordered(&bench, &service, &["hold", "TR-"]);
-    assert!(!service.at(&format!("approved/{}.md.release", one.id)).exists());
-    ordered(&bench, &service, &["cancel", "TR-"]);
+    assert_order(&bench, &service, &["hold", "TR-"]);
+    assert!(!service.path(&format!("approved/{}.md.release", one.id)).exists());
+    assert_order(&bench, &service, &["cancel", "TR-"]);
     let said = order(&bench, &service, &["release", "TR-"]);
     said.assert_code(2);
-    said.assert_says(&[&one.id, "already cancelled"]);
-    let draft = service.at("drafts");
+    said.assert_stderr(&[&one.id, "already cancelled"]);
+    let draft = service.path("drafts");
     fs::create_dir(&draft).unwrap();
     fs::rename(
-        service.at(&format!("approved/{}.md", one.id)),
+        service.path(&format!("approved/{}.md", one.id)),
         draft.join(format!("{}.md", one.id)),
     )
     .unwrap();
     let said = order(&bench, &service, &["hold", &one.id]);
     said.assert_code(2);
-    said.assert_says(&["a draft"]);
+    said.assert_stderr(&["a draft"]);
 }

@@ -22,11 +22,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use toolexec_tests::patience::patience;
-use toolexec_tests::proof::{
-    Counted, Counts, Failpoints, Kind, Scene, Tool, crashed, recovered, settings,
+use toolexec_tests::crash_support::{
+    CountedTool, CrashFileKind, CrashScene, FailpointDaemon, RunCounter, RunCounts,
+    configure_for_crash_tests, faults_after_crash, recovery_faults,
 };
-use toolexec_tests::{Bench, Said, Service, kill, list, skip};
+use toolexec_tests::slowdown::time_factor;
+use toolexec_tests::{Bench, CliOutput, Service, kill, list, skip};
 
 /// The smallest size that each mkfs accepts. The files are sparse.
 const FILE_SYSTEMS: [(&str, &str, u64); 2] =
@@ -34,10 +35,10 @@ const FILE_SYSTEMS: [(&str, &str, u64); 2] =
 const DONE_WITHIN: Duration = Duration::from_secs(120);
 
 /// The disk at one moment.
-struct Cut {
+struct PowerCut {
     point: String,
     image: PathBuf,
-    counts: Counts,
+    counts: RunCounts,
     /// Results whose request had left `approved/`, which happens only after they are durable.
     acknowledged: Vec<String>,
     /// The number of results that the daemon had logged as durable.
@@ -52,7 +53,7 @@ impl OccupiedDevice {
     fn new(bench: &Bench) -> Result<Self, String> {
         let file = bench.scratch().path().join("occupied.img");
         File::create(&file).unwrap().set_len(1 << 20).unwrap();
-        let said = Said::of(Command::new("losetup").args(["--find", "--show"]).arg(&file));
+        let said = CliOutput::of(Command::new("losetup").args(["--find", "--show"]).arg(&file));
         if said.code == Some(0) {
             Ok(Self(said.stdout.trim().to_owned()))
         } else {
@@ -63,27 +64,27 @@ impl OccupiedDevice {
 
 impl Drop for OccupiedDevice {
     fn drop(&mut self) {
-        let said = Said::of(Command::new("losetup").arg("--detach").arg(&self.0));
+        let said = CliOutput::of(Command::new("losetup").arg("--detach").arg(&self.0));
         assert!(said.code == Some(0) || std::thread::panicking(), "{}", said.stderr);
     }
 }
 
 /// A mounted image, unmounted when dropped.
-struct Mounted(PathBuf);
+struct MountedImage(PathBuf);
 
-impl Mounted {
+impl MountedImage {
     fn new(image: &Path, place: &Path, options: &str) -> Result<Self, String> {
         let mut mount = Command::new("mount");
-        let said = Said::of(mount.args(["-o", options]).arg(image).arg(place));
+        let said = CliOutput::of(mount.args(["-o", options]).arg(image).arg(place));
         if said.code == Some(0) { Ok(Self(place.to_owned())) } else { Err(said.stderr) }
     }
 }
 
-impl Drop for Mounted {
+impl Drop for MountedImage {
     fn drop(&mut self) {
         let begun = Instant::now();
         // The launcher of an ended daemon may still be using it for a moment.
-        while Said::of(Command::new("umount").arg(&self.0)).code != Some(0) {
+        while CliOutput::of(Command::new("umount").arg(&self.0)).code != Some(0) {
             let waits = begun.elapsed() < Duration::from_secs(10);
             assert!(waits || std::thread::panicking(), "{} stays mounted", self.0.display());
             if !waits {
@@ -97,8 +98,11 @@ impl Drop for Mounted {
 #[test]
 fn after_a_power_cut_nothing_is_lost_or_run_twice() {
     let test = "after_a_power_cut_nothing_is_lost_or_run_twice";
-    let Some(bench) = Bench::of_root(test) else { return };
-    let (Some(failpoints), Some(tool)) = (Failpoints::get(test), Tool::build(test)) else { return };
+    let Some(bench) = Bench::as_root(test) else { return };
+    let (Some(failpoints), Some(tool)) = (FailpointDaemon::get(test), CountedTool::build(test))
+    else {
+        return;
+    };
     failpoints.install(&bench);
     let mut faults = Vec::new();
     let mut tried = 0;
@@ -111,7 +115,7 @@ fn after_a_power_cut_nothing_is_lost_or_run_twice() {
                 continue;
             }
         }
-        match Mounted::new(&image, &bench.home(), options) {
+        match MountedImage::new(&image, &bench.home(), options) {
             Ok(mounted) => {
                 tried += 1;
                 faults.extend(on(&bench, &tool, mounted, &image, (kind, options)));
@@ -137,17 +141,17 @@ fn make(kind: &str, image: &Path, bytes: u64) -> Result<(), String> {
 
 fn on(
     bench: &Bench,
-    tool: &Tool,
-    mounted: Mounted,
+    tool: &CountedTool,
+    mounted: MountedImage,
     image: &Path,
     (kind, options): (&str, &str),
 ) -> Vec<String> {
-    let mut service = Service::prepare(bench, &tool.asked(bench));
-    settings(&service);
+    let mut service = Service::prepare(bench, &tool.service_config(bench));
+    configure_for_crash_tests(&service);
     let counted = tool.count();
-    let scene = Scene::drop_into(&service, &counted, &Kind::ALL);
-    Said::of(Command::new("sync").arg("-f").arg(bench.home())).assert_code(0);
-    let cuts = cut(bench, &mut service, &scene, &counted, image);
+    let scene = CrashScene::submit(&service, &counted, &CrashFileKind::ALL);
+    CliOutput::of(Command::new("sync").arg("-f").arg(bench.home())).assert_code(0);
+    let cuts = collect_cuts(bench, &mut service, &scene, &counted, image);
     let device = fs::metadata(bench.home()).unwrap().dev();
     drop(mounted);
     let _occupied = OccupiedDevice::new(bench).unwrap();
@@ -157,11 +161,11 @@ fn on(
     println!("{kind}: {:<20} {:>8} {:>8}  verdict", "cut at", "durable", "there");
     let mut faults = Vec::new();
     for cut in cuts {
-        let mounted = Mounted::new(&cut.image, &bench.home(), options);
+        let mounted = MountedImage::new(&cut.image, &bench.home(), options);
         let found = match &mounted {
             Ok(_) => {
                 assert_ne!(fs::metadata(bench.home()).unwrap().dev(), device);
-                after(&mut service, &scene, &counted, &cut)
+                faults_after_cut(&mut service, &scene, &counted, &cut)
             }
             Err(why) => vec![format!("cannot be mounted: {}", why.trim())],
         };
@@ -176,24 +180,24 @@ fn on(
 }
 
 /// Runs a daemon, and copies the image at each failpoint where it stops.
-fn cut(
+fn collect_cuts(
     bench: &Bench,
     service: &mut Service<'_>,
-    scene: &Scene,
-    counted: &Counted,
+    scene: &CrashScene,
+    counted: &RunCounter,
     image: &Path,
-) -> Vec<Cut> {
+) -> Vec<PowerCut> {
     let full = std::env::var("TOOLEXEC_POWER_CUT").is_ok_and(|asked| asked == "full");
     let came = bench.scratch().path().join("arrivals");
     fs::write(&came, "").unwrap();
     let mut command = service.command();
     command.env("TOOLEXEC_FAILPOINT_LOG", &came).env("TOOLEXEC_FAILPOINT_STOP", "all");
     service.spawn_as(command);
-    let mut cuts: Vec<Cut> = Vec::new();
+    let mut cuts: Vec<PowerCut> = Vec::new();
     let begun = Instant::now();
     while !(service.log().contains("ready") && scene.is_settled(service) && !is_stopped(service)) {
-        assert!(begun.elapsed() < DONE_WITHIN * patience(), "{}", service.log());
-        if let Some(status) = service.ended() {
+        assert!(begun.elapsed() < DONE_WITHIN * time_factor(), "{}", service.log());
+        if let Some(status) = service.exit_status() {
             panic!("it ended with {status}: {}", service.log());
         }
         if !is_stopped(service) {
@@ -204,24 +208,24 @@ fn cut(
         let point = arrivals.lines().last().unwrap().to_owned();
         if full || cuts.iter().all(|cut| cut.point != point) {
             let copy = image.with_extension(format!("cut-{}", cuts.len()));
-            let counts = counted.so_far();
+            let counts = counted.counts();
             copy_at_one_moment(image, &copy);
             let durable = arrivals.lines().filter(|line| *line == "published-durable").count();
-            let acknowledged = [list(&service.at("archive")), list(&service.at("quarantine"))];
+            let acknowledged = [list(&service.path("archive")), list(&service.path("quarantine"))];
             let acknowledged = acknowledged.concat();
-            cuts.push(Cut { point, image: copy, counts, acknowledged, durable });
+            cuts.push(PowerCut { point, image: copy, counts, acknowledged, durable });
         }
         kill("CONT", service.process());
     }
-    let_go(service);
+    stop_daemon(service);
     cuts
 }
 
 /// Stops the daemon, resuming it at further failpoints.
-fn let_go(service: &mut Service<'_>) {
+fn stop_daemon(service: &mut Service<'_>) {
     service.signal("TERM");
     let begun = Instant::now();
-    while service.ended().is_none() {
+    while service.exit_status().is_none() {
         assert!(begun.elapsed() < DONE_WITHIN, "told to stop it does not: {}", service.log());
         if is_stopped(service) {
             kill("CONT", service.process());
@@ -253,7 +257,7 @@ fn copy_at_one_moment(image: &Path, copy: &Path) {
     loop {
         let before = written();
         let mut cp = Command::new("cp");
-        Said::of(cp.arg("--sparse=always").arg(image).arg(copy)).assert_code(0);
+        CliOutput::of(cp.arg("--sparse=always").arg(image).arg(copy)).assert_code(0);
         if written() == before {
             return;
         }
@@ -262,9 +266,14 @@ fn copy_at_one_moment(image: &Path, copy: &Path) {
 }
 
 /// Returns the faults of a copy, before and after a daemon has recovered on it.
-fn after(service: &mut Service<'_>, scene: &Scene, counted: &Counted, cut: &Cut) -> Vec<String> {
-    counted.go_back_to(&cut.counts);
-    let mut faults = crashed(service, scene, &counted.so_far());
+fn faults_after_cut(
+    service: &mut Service<'_>,
+    scene: &CrashScene,
+    counted: &RunCounter,
+    cut: &PowerCut,
+) -> Vec<String> {
+    counted.restore(&cut.counts);
+    let mut faults = faults_after_crash(service, scene, &counted.counts());
     let there = service.visible_results();
     let lost = cut.acknowledged.iter().filter(|name| !there.contains(name));
     faults.extend(lost.map(|name| format!("{name} was durable and is not there")));
@@ -272,6 +281,6 @@ fn after(service: &mut Service<'_>, scene: &Scene, counted: &Counted, cut: &Cut)
         faults.push(format!("{} were durable and {} are there", cut.durable, there.len()));
     }
     let command = service.command();
-    faults.extend(recovered(service, command, scene, counted));
+    faults.extend(recovery_faults(service, command, scene, counted));
     faults
 }

@@ -11,13 +11,13 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Screen, Service};
+use toolexec_tests::{Bench, CliOutput, Record, RequestText, Service, ServiceConfig, TmuxScreen};
 
 /// Runs a command on the spool of a service.
 #[track_caller]
-fn asked(bench: &Bench, service: &Service<'_>, words: &[&str]) -> Said {
+fn run_command(bench: &Bench, service: &Service<'_>, words: &[&str]) -> CliOutput {
     let place = service.spool();
-    Said::of(bench.command("toolexec").args(words).arg("--spool").arg(place))
+    CliOutput::of(bench.command("toolexec").args(words).arg("--spool").arg(place))
 }
 
 /// Returns the reason of a record, and its part before the help.
@@ -32,8 +32,8 @@ fn reason_of(record: &Record) -> (String, String) {
 
 /// Calls a tool of the MCP server, and returns the response.
 #[track_caller]
-fn called(bench: &Bench, service: &Service<'_>, tool: &str, id: &str) -> Value {
-    std::fs::create_dir_all(service.at("drafts")).unwrap();
+fn call_tool(bench: &Bench, service: &Service<'_>, tool: &str, id: &str) -> Value {
+    std::fs::create_dir_all(service.path("drafts")).unwrap();
     let mut server = bench.command("toolexec");
     server.args(["mcp", "--spool"]).arg(service.spool());
     let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -67,8 +67,8 @@ fn called(bench: &Bench, service: &Service<'_>, tool: &str, id: &str) -> Value {
 #[test]
 fn a_refused_request_says_the_same_reason_in_every_place() {
     let bench = Bench::new();
-    let service = Service::start(&bench, &Asked::for_owner(&bench));
-    let request = service.promote(&RequestText::python("pass").time_sec(86_399));
+    let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let request = service.submit(&RequestText::python("pass").time_sec(86_399));
     let record = service.record_of(&request.id);
     record.assert_outcome("refused");
     let (reason, what) = reason_of(&record);
@@ -77,7 +77,7 @@ fn a_refused_request_says_the_same_reason_in_every_place() {
     let help = help.unwrap_or_else(|| panic!("no help in {reason}"));
     assert!(record.text.contains("\n- Reason: "), "{}", record.text);
 
-    let row = |said: Said, pointer: &str| -> Value {
+    let row = |said: CliOutput, pointer: &str| -> Value {
         said.json().pointer(pointer).cloned().unwrap_or_default()
     };
     let json = ["--format", "json"];
@@ -89,21 +89,21 @@ fn a_refused_request_says_the_same_reason_in_every_place() {
         (&["status"], "/last/0/reason"),
     ] {
         let words: Vec<&str> = words.iter().chain(&json).copied().collect();
-        let said = asked(&bench, &service, &words);
+        let said = run_command(&bench, &service, &words);
         assert_eq!(row(said, pointer), reason, "{words:?}");
     }
     for (words, has_help) in
         [(&["list"][..], false), (&["wait", id], true), (&["show", id], true), (&["status"], false)]
     {
-        let said = asked(&bench, &service, words);
+        let said = run_command(&bench, &service, words);
         assert!(said.stdout.contains(&what), "{words:?}: {what:?} is not in {said:#?}");
         assert_eq!(said.stdout.contains(help), has_help, "{words:?}: {help:?} in {said:#?}");
     }
     // An agent gets it too, marked as text that may quote the request.
-    let status = called(&bench, &service, "request_status", id);
+    let status = call_tool(&bench, &service, "request_status", id);
     let told = status["structuredContent"]["reason"].as_str().unwrap_or_default();
     assert!(told.contains(&reason) && told.contains("UNTRUSTED DATA"), "{status:#}");
-    let read = called(&bench, &service, "read_result", id);
+    let read = call_tool(&bench, &service, "read_result", id);
     assert!(read["content"].to_string().contains(help), "{read:#}");
 
     assert!(service.log().contains(&what), "{}", service.log());
@@ -113,13 +113,14 @@ fn a_refused_request_says_the_same_reason_in_every_place() {
 #[test]
 fn the_full_screen_shows_the_reason_of_a_refusal() {
     let bench = Bench::new();
-    let service = Service::start(&bench, &Asked::for_owner(&bench));
-    let request = service.promote(&RequestText::python("pass").time_sec(86_399));
+    let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let request = service.submit(&RequestText::python("pass").time_sec(86_399));
     let (_, what) = reason_of(&service.record_of(&request.id));
     let test = "the_full_screen_shows_the_reason_of_a_refusal";
-    let Some(screen) = Screen::open(test, &bench, (200, 30)) else { return };
-    screen.line(&format!("$TOOLEXEC_BIN/toolexec watch --spool {}", service.spool().display()));
+    let Some(screen) = TmuxScreen::open(test, &bench, (200, 30)) else { return };
+    screen
+        .type_line(&format!("$TOOLEXEC_BIN/toolexec watch --spool {}", service.spool().display()));
     screen.wait_for(what.get(..60).unwrap_or(&what));
-    screen.keys(["q"]);
+    screen.type_keys(["q"]);
     screen.wait_for_prompt();
 }

@@ -11,29 +11,29 @@
 use std::fs;
 use std::path::PathBuf;
 
-use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Service, list};
+use toolexec_tests::{Bench, CliOutput, Record, RequestText, Service, ServiceConfig, list};
 
 /// The name in `work/` of a request that never started.
 const CLAIM: &str = "0123456789abcdef0123456789abcdef";
 
 /// Submits an unapproved request by hand, and waits for its record.
-fn refused(service: &Service<'_>, bench: &Bench) -> Record {
+fn submit_refused(service: &Service<'_>, bench: &Bench) -> Record {
     let bad = RequestText::python("print(1)").edit("approved_by: \"tester\"", "approved_by: \"\"");
     let request = bench.save(&bad);
     for path in [&request.inputs, &request.path] {
-        fs::rename(path, service.at("approved").join(path.file_name().unwrap())).unwrap();
+        fs::rename(path, service.path("approved").join(path.file_name().unwrap())).unwrap();
     }
     service.record_of(&request.id)
 }
 
 /// Ends the daemon, and restores a claim and its result to their state before publication.
 fn unpublish(service: &mut Service<'_>, record: &Record, from: &str, claim: &str) -> PathBuf {
-    service.wait_for("the claim to be put away", |it| list(&it.at(from)) == [record.id()]);
+    service.wait_for("the claim to be put away", |it| list(&it.path(from)) == [record.id()]);
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0));
-    fs::rename(service.at(from).join(record.id()), service.at("work").join(claim)).unwrap();
-    let hidden = service.at(&format!("results/.new-{}", record.id()));
-    fs::rename(service.at("results").join(record.id()), &hidden).unwrap();
+    fs::rename(service.path(from).join(record.id()), service.path("work").join(claim)).unwrap();
+    let hidden = service.path(&format!("results/.new-{}", record.id()));
+    fs::rename(service.path("results").join(record.id()), &hidden).unwrap();
     hidden
 }
 
@@ -45,10 +45,10 @@ fn claim_in_ledger(service: &Service<'_>) -> String {
 }
 
 #[test]
-fn what_was_durable_is_published_as_what_it_was() {
+fn a_durable_result_is_published_unchanged() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-    let request = service.promote(&RequestText::python("print('ran')"));
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let request = service.submit(&RequestText::python("print('ran')"));
     let record = service.record_of(&request.id);
     let claim = claim_in_ledger(&service);
     unpublish(&mut service, &record, "archive", &claim);
@@ -56,17 +56,17 @@ fn what_was_durable_is_published_as_what_it_was() {
     let again = service.record_of(&request.id);
     again.assert_outcome("ok");
     assert_eq!(again.text, record.text);
-    assert_eq!(list(&service.at("archive")), [record.id()]);
-    assert_eq!(list(&service.at("work")), Vec::<String>::new());
+    assert_eq!(list(&service.path("archive")), [record.id()]);
+    assert_eq!(list(&service.path("work")), Vec::<String>::new());
     assert_eq!(service.records().len(), 1);
     service.verify().assert_code(0);
 }
 
 #[test]
-fn what_does_not_verify_is_not_published() {
+fn an_unverifiable_result_is_not_published() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-    let request = service.promote(&RequestText::python("print('ran')"));
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let request = service.submit(&RequestText::python("print('ran')"));
     let record = service.record_of(&request.id);
     let claim = claim_in_ledger(&service);
     let hidden = unpublish(&mut service, &record, "archive", &claim);
@@ -74,38 +74,38 @@ fn what_does_not_verify_is_not_published() {
     service.spawn();
     service.record_of(&request.id).assert_outcome("indeterminate");
     assert_eq!(service.records().len(), 1);
-    assert_eq!(list(&service.at("results")), [record.id()]);
+    assert_eq!(list(&service.path("results")), [record.id()]);
     service.verify().assert_code(0);
 }
 
 #[test]
-fn a_refusal_is_told_once() {
+fn a_refusal_is_recorded_once() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-    let record = refused(&service, &bench);
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let record = submit_refused(&service, &bench);
     unpublish(&mut service, &record, "quarantine", CLAIM);
     service.spawn();
     assert_eq!(service.records().len(), 1);
     assert_eq!(service.records()[0].text, record.text);
-    assert_eq!(list(&service.at("quarantine")), [record.id()]);
-    assert_eq!(list(&service.at("work")), Vec::<String>::new());
+    assert_eq!(list(&service.path("quarantine")), [record.id()]);
+    assert_eq!(list(&service.path("work")), Vec::<String>::new());
     service.verify().assert_code(0);
 }
 
-fn doctor(bench: &Bench, service: &Service<'_>, more: &[&str]) -> Said {
+fn doctor(bench: &Bench, service: &Service<'_>, more: &[&str]) -> CliOutput {
     let mut doctor = bench.command("toolexec");
     doctor.args(["doctor", "--spool"]).arg(service.spool());
-    Said::of(doctor.arg("--state").arg(service.state()).args(more))
+    CliOutput::of(doctor.arg("--state").arg(service.state()).args(more))
 }
 
 #[test]
-fn doctor_looks_at_a_spool_and_says_what_to_do() {
+fn doctor_reports_spool_problems_with_help() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-    let request = service.promote(&RequestText::python("print('ran')"));
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let request = service.submit(&RequestText::python("print('ran')"));
     let record = service.record_of(&request.id);
-    refused(&service, &bench);
-    service.wait_for("the claim to be put away", |it| list(&it.at("work")).is_empty());
+    submit_refused(&service, &bench);
+    service.wait_for("the claim to be put away", |it| list(&it.path("work")).is_empty());
     let said = doctor(&bench, &service, &["--format", "json"]);
     said.assert_code(0);
     let seen = said.json();
@@ -117,8 +117,8 @@ fn doctor_looks_at_a_spool_and_says_what_to_do() {
     let claim = claim_in_ledger(&service);
     // A ledger from before the run, and a duplicate claim.
     fs::write(service.state().join("ledger"), "").unwrap();
-    fs::create_dir(service.at("work").join(&claim)).unwrap();
-    fs::create_dir(service.at("results").join(".unverified-one")).unwrap();
+    fs::create_dir(service.path("work").join(&claim)).unwrap();
+    fs::create_dir(service.path("results").join(".unverified-one")).unwrap();
     let said = doctor(&bench, &service, &[]);
     said.assert_code(1);
     let words = ["not-in-ledger", record.id(), "could run twice", "interrupted", &claim];
@@ -130,7 +130,7 @@ fn doctor_looks_at_a_spool_and_says_what_to_do() {
     assert_eq!(said.json()["daemon"], false);
 
     let mut elsewhere = bench.command("toolexec");
-    let said = Said::of(elsewhere.args(["doctor", "--spool"]).arg(service.state()));
+    let said = CliOutput::of(elsewhere.args(["doctor", "--spool"]).arg(service.state()));
     said.assert_code(2);
-    said.assert_says(&["not a spool"]);
+    said.assert_stderr(&["not a spool"]);
 }

@@ -12,20 +12,20 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use toolexec_tests::{Bench, Record, Request, RequestText, Said, list, skip};
+use toolexec_tests::{Bench, CliOutput, Record, RequestText, SavedRequest, list, skip};
 
 const STEADY: &str = "print('a')\nopen('/out/a.txt', 'w').write('same')\n";
 const RANDOM: &str = "import os\nprint('a')\nopen('/out/a.txt', 'wb').write(os.urandom(16))\n";
 
-fn ran(bench: &Bench, script: &str) -> (Request, Record) {
+fn ran(bench: &Bench, script: &str) -> (SavedRequest, Record) {
     let request = bench.save(&RequestText::python(script).output("a.txt"));
     let record = Record::of(&bench.run(&request));
     (request, record)
 }
 
-fn replay(bench: &Bench, record: &Path, words: &[&str]) -> Said {
+fn replay(bench: &Bench, record: &Path, words: &[&str]) -> CliOutput {
     let mut command = bench.command("toolexec");
-    Said::of(command.args(["replay", "--format", "json"]).arg(record).args(words))
+    CliOutput::of(command.args(["replay", "--format", "json"]).arg(record).args(words))
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn the_same_bytes_are_reproducible_as_often_as_one_likes() {
     // The replay does not undo the run of the request, and does not count as that run.
     let again = bench.run(&request);
     again.assert_code(2);
-    again.assert_says(&["spool.replayed", record.id()]);
+    again.assert_stderr(&["spool.replayed", record.id()]);
     bench.toolexec(["verify".as_ref(), bench.results().as_os_str()]).assert_code(0);
     bench.assert_nothing_left();
 }
@@ -75,7 +75,9 @@ fn a_replay_has_another_id_than_the_run_wherever_it_is_kept() {
         let again = Record::at(Path::new(json["record"].as_str().unwrap()));
         assert_ne!(again.id(), record.id());
         assert_eq!(json["verified"], true);
-        same_second += u32::from(record.fact("ended_utc") == again.fact("started_utc"));
+        same_second += u32::from(
+            record.front_matter_value("ended_utc") == again.front_matter_value("started_utc"),
+        );
         for path in [&record.path, &again.path] {
             bench.toolexec(["verify".as_ref(), path.as_os_str()]).assert_code(0);
         }
@@ -93,13 +95,13 @@ fn replays_at_the_same_time_have_different_ids() {
         let mut command = bench.command("toolexec");
         command.args(["replay", "--format", "json"]).arg(&record.path);
         command.arg("--inputs").arg(&request.inputs).arg("--results").arg(&results);
-        Said::of(&mut command)
+        CliOutput::of(&mut command)
     };
     let mut ids: Vec<String> = std::thread::scope(|scope| {
         let replay = &replay;
         let begun: Vec<_> = (0..4).map(|number| scope.spawn(move || replay(number))).collect();
         let ended = begun.into_iter().map(|one| one.join().unwrap());
-        let id_of = |said: Said| {
+        let id_of = |said: CliOutput| {
             said.assert_code(0);
             let json = said.json();
             let record = Record::at(Path::new(json["record"].as_str().unwrap()));
@@ -116,7 +118,7 @@ fn replays_at_the_same_time_have_different_ids() {
 }
 
 #[test]
-fn other_bytes_are_named() {
+fn changed_bytes_are_reported() {
     let bench = Bench::new();
     let (request, record) = ran(&bench, RANDOM);
     let inputs = request.inputs.to_str().unwrap();
@@ -130,7 +132,7 @@ fn other_bytes_are_named() {
 }
 
 #[test]
-fn what_cannot_be_the_same_run_is_refused() {
+fn a_replay_with_other_conditions_is_refused() {
     let bench = Bench::new();
     let (request, record) = ran(&bench, STEADY);
     let inputs = request.inputs.to_str().unwrap();
@@ -138,33 +140,33 @@ fn what_cannot_be_the_same_run_is_refused() {
 
     let said = replay(&bench, &record.path, &[]);
     said.assert_code(2);
-    said.assert_says(&["--inputs"]);
+    said.assert_stderr(&["--inputs"]);
 
     let policy = bench.toolexec(["policy", "show", "embedded"]).stdout;
     let policy = bench.scratch().file("policy.yaml", policy + "# mine\n");
     let words = ["--inputs", inputs, "--policy", policy.to_str().unwrap()];
     let said = replay(&bench, &record.path, &words);
     said.assert_code(2);
-    said.assert_says(&["policy", "sha256"]);
+    said.assert_stderr(&["policy", "sha256"]);
 
     let refused = bench.save(&RequestText::python("1").edit("# A test", "## A test"));
     let refused = Record::of(&bench.run(&refused));
     let said = replay(&bench, &refused.path, &["--inputs", inputs]);
     said.assert_code(2);
-    said.assert_says(&["nothing ran"]);
+    said.assert_stderr(&["nothing ran"]);
     assert_eq!(list(&bench.results()).len(), count + 1, "nothing was run");
 
     // Other inputs are reported like those of any run.
     fs::write(request.inputs.join("script.py"), "print('b')").unwrap();
     let said = replay(&bench, &record.path, &["--inputs", inputs]);
     said.assert_code(2);
-    said.assert_says(&["inputs.mismatch"]);
+    said.assert_stderr(&["inputs.mismatch"]);
 
     let stdout = record.path.join("stdout");
     fs::write(stdout, "forged\n").unwrap();
     let said = replay(&bench, &record.path, &["--inputs", inputs]);
     said.assert_code(1);
-    said.assert_says(&["stdout", "does not verify"]);
+    said.assert_stderr(&["stdout", "does not verify"]);
 }
 
 /// Another user with write access to the results changes the request between the check and the run.
@@ -212,7 +214,7 @@ fn a_replay_that_is_killed_is_told_as_one() {
     child.wait().unwrap();
     let said = replay(&bench, &record.path, &["--inputs", inputs]);
     said.assert_code(0);
-    said.assert_says(&["an earlier run was interrupted"]);
+    said.assert_stderr(&["an earlier run was interrupted"]);
     let told: Vec<Record> =
         list(&bench.results()).iter().map(|name| Record::at(&bench.results().join(name))).collect();
     let mut outcomes: Vec<&str> = told.iter().map(Record::outcome).collect();

@@ -14,8 +14,8 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
-use toolexec_tests::proof::Failpoints;
-use toolexec_tests::{Asked, Bench, Page, RequestText, Said, Service, list};
+use toolexec_tests::crash_support::FailpointDaemon;
+use toolexec_tests::{Bench, CliOutput, DocPage, RequestText, Service, ServiceConfig, list};
 
 fn good() -> RequestText {
     RequestText::python("print('ran')")
@@ -35,7 +35,7 @@ fn age(service: &Service<'_>, id: &str, days: u64) -> String {
     let request = id.split_at("TS-YYYYMMDD-HHMMSSZ-".len()).1;
     let old = format!("TS-{}-{request}", days_ago(days));
     for place in ["results", "archive", "quarantine"] {
-        let (from, to) = (service.at(place).join(id), service.at(place).join(&old));
+        let (from, to) = (service.path(place).join(id), service.path(place).join(&old));
         if !from.exists() {
             continue;
         }
@@ -52,9 +52,9 @@ fn age(service: &Service<'_>, id: &str, days: u64) -> String {
 }
 
 /// Creates results that are 30, 20 and 10 days old and a new one, and stops the daemon.
-fn aged(service: &mut Service<'_>) -> [String; 4] {
+fn with_old_results(service: &mut Service<'_>) -> [String; 4] {
     let ids = [(); 4].map(|()| {
-        let request = service.promote(&good());
+        let request = service.submit(&good());
         let record = service.record_of(&request.id);
         record.assert_outcome("ok");
         record.id().to_owned()
@@ -65,26 +65,26 @@ fn aged(service: &mut Service<'_>) -> [String; 4] {
     [age(service, &a, 30), age(service, &b, 20), age(service, &c, 10), fresh]
 }
 
-fn gc<S: AsRef<OsStr>>(bench: &Bench, service: &Service<'_>, words: &[S]) -> Said {
+fn gc<S: AsRef<OsStr>>(bench: &Bench, service: &Service<'_>, words: &[S]) -> CliOutput {
     let mut command = bench.command("toolexec");
     command.arg("gc").arg("--spool").arg(service.spool()).arg("--state").arg(service.state());
-    Said::of(command.args(words))
+    CliOutput::of(command.args(words))
 }
 
-fn by_config(bench: &Bench, service: &Service<'_>, words: &[&str]) -> Said {
+fn gc_with_config(bench: &Bench, service: &Service<'_>, words: &[&str]) -> CliOutput {
     let mut command = bench.command("toolexec");
-    Said::of(command.args(["gc", "--config"]).arg(service.config()).args(words))
+    CliOutput::of(command.args(["gc", "--config"]).arg(service.config()).args(words))
 }
 
-fn fsck(bench: &Bench, service: &Service<'_>, words: &[&OsStr]) -> Said {
+fn fsck(bench: &Bench, service: &Service<'_>, words: &[&OsStr]) -> CliOutput {
     let mut command = bench.command("toolexec");
     command.args(["log", "fsck", "--spool"]).arg(service.spool()).arg("--results");
-    command.arg(service.at("results")).arg("--log-key").arg(service.state().join("keys/log.pub"));
-    Said::of(command.args(words))
+    command.arg(service.path("results")).arg("--log-key").arg(service.state().join("keys/log.pub"));
+    CliOutput::of(command.args(words))
 }
 
 /// Returns kind, id and reason of each result to remove.
-fn going(said: &Said) -> Vec<(String, String, String)> {
+fn removal_list(said: &CliOutput) -> Vec<(String, String, String)> {
     said.assert_code(0);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let of = |one: &Value| (text(&one["kind"]), text(&one["result_id"]), text(&one["why"]));
@@ -100,40 +100,42 @@ fn marks(service: &Service<'_>) -> BTreeSet<String> {
     text.lines().map(of).collect()
 }
 
-fn named(kind: &str, id: &str, why: &str) -> (String, String, String) {
+fn entry(kind: &str, id: &str, why: &str) -> (String, String, String) {
     (kind.to_owned(), id.to_owned(), why.to_owned())
 }
 
 #[test]
-fn the_oldest_go_by_age_by_number_and_by_bytes_and_never_what_is_young() {
+fn the_oldest_results_expire_by_age_number_and_bytes() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-    let [a, b, c, fresh] = aged(&mut service);
-    let unsigned = service.at("results").join(format!("TS-{}-{}", days_ago(90), &a[20..]));
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let [a, b, c, fresh] = with_old_results(&mut service);
+    let unsigned = service.path("results").join(format!("TS-{}-{}", days_ago(90), &a[20..]));
     fs::create_dir(&unsigned).unwrap();
     fs::write(unsigned.join("stdout"), "who knows").unwrap();
-    let everything = (list(&service.at("results")), list(&service.at("archive")));
+    let everything = (list(&service.path("results")), list(&service.path("archive")));
 
     let words = ["--keep-results", "days=25", "--format", "json"];
-    let seen = going(&gc(&bench, &service, &[words.as_slice(), &["--dry-run"]].concat()));
-    assert_eq!(seen, [named("results", &a, "days")]);
-    assert_eq!((list(&service.at("results")), list(&service.at("archive"))), everything);
+    let seen = removal_list(&gc(&bench, &service, &[words.as_slice(), &["--dry-run"]].concat()));
+    assert_eq!(seen, [entry("results", &a, "days")]);
+    assert_eq!((list(&service.path("results")), list(&service.path("archive"))), everything);
     assert!(marks(&service).is_empty());
-    assert_eq!(going(&gc(&bench, &service, &words)), seen);
-    assert!(!service.at("results").join(&a).exists() && service.at("archive").join(&a).exists());
+    assert_eq!(removal_list(&gc(&bench, &service, &words)), seen);
+    assert!(
+        !service.path("results").join(&a).exists() && service.path("archive").join(&a).exists()
+    );
     assert_eq!(marks(&service), BTreeSet::from([a.clone()]));
 
     // There are four: two of ours, the new one, and one that is never removed.
     let words =
         ["--keep-results", "count=3", "--keep-archive", "count=2,days=25", "--format", "json"];
-    let seen = going(&gc(&bench, &service, &[words.as_slice(), &["--dry-run"]].concat()));
+    let seen = removal_list(&gc(&bench, &service, &[words.as_slice(), &["--dry-run"]].concat()));
     let expected = [
-        named("results", &b, "count"),
-        named("archive", &a, "days"),
-        named("archive", &b, "count"),
+        entry("results", &b, "count"),
+        entry("archive", &a, "days"),
+        entry("archive", &b, "count"),
     ];
     assert_eq!(seen, expected);
-    assert_eq!(going(&gc(&bench, &service, &words)), seen);
+    assert_eq!(removal_list(&gc(&bench, &service, &words)), seen);
 
     let words = ["--keep-results", "bytes=1", "--keep-archive", "bytes=1"];
     let said = gc(&bench, &service, &words);
@@ -142,27 +144,27 @@ fn the_oldest_go_by_age_by_number_and_by_bytes_and_never_what_is_young() {
     assert!(said.stdout.contains("removed: 1 of results/ ("), "{said:#?}");
     let mut left = vec![fresh.clone(), unsigned.file_name().unwrap().to_str().unwrap().to_owned()];
     left.sort();
-    assert_eq!(list(&service.at("results")), left);
-    assert_eq!(list(&service.at("archive")), [fresh]);
+    assert_eq!(list(&service.path("results")), left);
+    assert_eq!(list(&service.path("archive")), [fresh]);
     assert_eq!(marks(&service), BTreeSet::from([a, b, c]));
     fs::remove_dir_all(unsigned).unwrap();
     service.verify().assert_code(0);
 }
 
 #[test]
-fn what_was_removed_runs_no_second_time() {
+fn a_removed_request_does_not_run_again() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-    let request = service.promote(&good());
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let request = service.submit(&good());
     let record = service.record_of(&request.id);
     record.assert_outcome("ok");
-    fs::write(service.at("approved/TR-20260209-160501Z-bad.md"), "no front matter").unwrap();
-    service.wait_for("a refusal", |it| !list(&it.at("quarantine")).is_empty());
+    fs::write(service.path("approved/TR-20260209-160501Z-bad.md"), "no front matter").unwrap();
+    service.wait_for("a refusal", |it| !list(&it.path("quarantine")).is_empty());
     service.wait_for("its end", |it| {
-        list(&it.at("approved")).is_empty() && list(&it.at("work")).is_empty()
+        list(&it.path("approved")).is_empty() && list(&it.path("work")).is_empty()
     });
     let id = record.id().to_owned();
-    let refusal = list(&service.at("quarantine")).remove(0);
+    let refusal = list(&service.path("quarantine")).remove(0);
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0));
     age(&service, &id, 3);
@@ -170,7 +172,7 @@ fn what_was_removed_runs_no_second_time() {
     let words = ["--keep-results", "days=1", "--keep-archive=days=1", "--keep-quarantine=days=1"];
     gc(&bench, &service, &words).assert_code(0);
     for place in ["results", "archive", "quarantine"] {
-        assert_eq!(list(&service.at(place)), Vec::<String>::new(), "{place}");
+        assert_eq!(list(&service.path(place)), Vec::<String>::new(), "{place}");
     }
     fsck(&bench, &service, &[]).assert_code(1);
     let removed = service.state().join("removed");
@@ -178,7 +180,7 @@ fn what_was_removed_runs_no_second_time() {
     said.assert_code(0);
     assert!(said.stdout.contains("removed    2 by retention"), "{said:#?}");
     service.spawn();
-    service.promote_saved(&request).assert_code(0);
+    service.submit_saved(&request).assert_code(0);
     let again = service.record_of(&request.id);
     again.assert_outcome("refused");
     again.assert_violation("spool.replayed");
@@ -186,39 +188,39 @@ fn what_was_removed_runs_no_second_time() {
 }
 
 #[test]
-fn a_daemon_does_it_itself_and_nobody_does_it_beside_one() {
+fn a_daemon_removes_results_and_gc_refuses_beside_it() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-    let [a, b, c, fresh] = aged(&mut service);
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let [a, b, c, fresh] = with_old_results(&mut service);
     service.configure("keep: {results: {days: 15}, archive: {count: 2}}");
-    let seen = going(&by_config(&bench, &service, &["--dry-run", "--format", "json"]));
+    let seen = removal_list(&gc_with_config(&bench, &service, &["--dry-run", "--format", "json"]));
     assert_eq!(seen.len(), 4, "{seen:#?}");
-    fs::create_dir(service.at("results/.gone-before")).unwrap();
+    fs::create_dir(service.path("results/.gone-before")).unwrap();
     service.spawn();
     let left = [c.clone(), fresh.clone()];
     service.wait_for("the old ones to go", |it| {
-        list(&it.at("results")) == left && list(&it.at("archive")) == left
+        list(&it.path("results")) == left && list(&it.path("archive")) == left
     });
     assert_eq!(marks(&service), BTreeSet::from([a, b]));
-    let request = service.promote(&good());
+    let request = service.submit(&good());
     service.record_of(&request.id).assert_outcome("ok");
 
-    let said = by_config(&bench, &service, &["--dry-run"]);
+    let said = gc_with_config(&bench, &service, &["--dry-run"]);
     said.assert_code(0);
     assert!(said.stdout.contains("would be removed: 0 of results/"), "{said:#?}");
-    let before = list(&service.at("results"));
-    let said = by_config(&bench, &service, &[]);
+    let before = list(&service.path("results"));
+    let said = gc_with_config(&bench, &service, &[]);
     said.assert_code(3);
-    said.assert_says(&["another daemon or an embedded run uses this spool"]);
-    assert_eq!(list(&service.at("results")), before);
+    said.assert_stderr(&["another daemon or an embedded run uses this spool"]);
+    assert_eq!(list(&service.path("results")), before);
 }
 
 #[test]
-fn what_is_mistyped_removes_nothing() {
+fn wrong_arguments_remove_nothing() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-    let ids = aged(&mut service);
-    let before = (list(&service.at("results")), list(&service.at("archive")));
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let ids = with_old_results(&mut service);
+    let before = (list(&service.path("results")), list(&service.path("archive")));
     for (words, why) in [
         (&["--keep-results", "30"][..], "days=N"),
         (&["--keep-results", "days=0"], "1 or more"),
@@ -234,18 +236,18 @@ fn what_is_mistyped_removes_nothing() {
     ] {
         let said = gc(&bench, &service, words);
         said.assert_code(3);
-        said.assert_says(&[why]);
+        said.assert_stderr(&[why]);
     }
     let nowhere = bench.home().join("nowhere");
     for (spool, state) in [(service.spool(), nowhere.clone()), (nowhere.clone(), service.state())] {
         let mut command = bench.command("toolexec");
         command.args(["gc", "--keep-results", "days=1", "--spool"]).arg(spool);
-        Said::of(command.arg("--state").arg(state)).assert_code(3);
+        CliOutput::of(command.arg("--state").arg(state)).assert_code(3);
     }
     assert!(!nowhere.exists());
     let mut command = bench.command("toolexec");
     command.args(["gc", "--keep-results", "days=1", "--spool"]).arg(service.spool());
-    Said::of(&mut command).assert_code(3);
+    CliOutput::of(&mut command).assert_code(3);
     let config = fs::read_to_string(service.config()).unwrap();
     for (line, why) in [
         ("keep: {results: {days: 0}}", "expected a nonzero u32"),
@@ -256,16 +258,16 @@ fn what_is_mistyped_removes_nothing() {
         ("keep: {results: {bytes: 1 GiB}}", "bytes: 1 GiB"),
     ] {
         fs::write(service.config(), format!("{config}{line}\n")).unwrap();
-        let said = Said::of(service.command().arg("--check"));
+        let said = CliOutput::of(service.command().arg("--check"));
         said.assert_code(2);
-        said.assert_says(&[why]);
-        by_config(&bench, &service, &[]).assert_code(3);
+        said.assert_stderr(&[why]);
+        gc_with_config(&bench, &service, &[]).assert_code(3);
     }
     fs::write(service.config(), config).unwrap();
-    let said = by_config(&bench, &service, &[]);
+    let said = gc_with_config(&bench, &service, &[]);
     said.assert_code(0);
-    said.assert_says(&["kept for ever"]);
-    assert_eq!((list(&service.at("results")), list(&service.at("archive"))), before);
+    said.assert_stderr(&["kept for ever"]);
+    assert_eq!((list(&service.path("results")), list(&service.path("archive"))), before);
     assert_eq!(before.0.len(), ids.len());
 }
 
@@ -273,12 +275,12 @@ fn what_is_mistyped_removes_nothing() {
 #[test]
 fn a_kill_between_the_steps_leaves_nothing_half_visible() {
     const TEST: &str = "a_kill_between_the_steps_leaves_nothing_half_visible";
-    let Some(failpoints) = Failpoints::get(TEST) else { return };
+    let Some(failpoints) = FailpointDaemon::get(TEST) else { return };
     let built = failpoints.program();
     for (point, hidden) in [("retention-hidden", 1), ("retention-removed", 0)] {
         let bench = Bench::new();
-        let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-        let [a, b, c, fresh] = aged(&mut service);
+        let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+        let [a, b, c, fresh] = with_old_results(&mut service);
         service.configure("keep: {results: {days: 15}}");
         // In the directory of the programs that it starts.
         let daemon = bench.scratch().path().join("bin/toolexecd-to-be-killed");
@@ -287,21 +289,21 @@ fn a_kill_between_the_steps_leaves_nothing_half_visible() {
         }
         let mut command = bench.command(&daemon);
         command.arg("--config").arg(service.config()).env("TOOLEXEC_FAILPOINT", point);
-        assert_eq!(Said::of(&mut command).code, None, "{point} was not reached");
+        assert_eq!(CliOutput::of(&mut command).code, None, "{point} was not reached");
         // Both are marked and one is being removed. A result that still has its name is complete.
         assert_eq!(marks(&service), BTreeSet::from([a.clone(), b.clone()]));
-        let left = list(&service.at("results"));
+        let left = list(&service.path("results"));
         let is_hidden = |name: &&String| name.starts_with(".gone-");
         assert_eq!(left.iter().filter(is_hidden).count(), hidden, "{point}: {left:?}");
         assert!(!left.contains(&a) && left.contains(&b), "{point}: {left:?}");
         assert_eq!(
-            list(&service.at("results").join(&b)).len(),
-            list(&service.at("results").join(&c)).len()
+            list(&service.path("results").join(&b)).len(),
+            list(&service.path("results").join(&c)).len()
         );
         service.spawn();
         let kept = [c.clone(), fresh.clone()];
-        service.wait_for("the rest to go", |it| list(&it.at("results")) == kept);
-        let request = service.promote(&good());
+        service.wait_for("the rest to go", |it| list(&it.path("results")) == kept);
+        let request = service.submit(&good());
         service.record_of(&request.id).assert_outcome("ok");
     }
 }
@@ -311,16 +313,16 @@ fn a_kill_between_the_steps_leaves_nothing_half_visible() {
 #[test]
 fn every_command_of_the_page_does_what_it_says() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-    let before = aged(&mut service);
-    let page = Page::open("docs/retention.md");
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let before = with_old_results(&mut service);
+    let page = DocPage::open("docs/retention.md");
     service.configure(&page.blocks("yaml")[0]);
     let blocks = page.blocks("sh");
     let (start, others) = blocks.split_last().unwrap();
     for line in others.iter().flat_map(|block| block.lines()) {
-        Said::of(&mut bench.shell(line)).assert_code(0);
+        CliOutput::of(&mut bench.shell(line)).assert_code(0);
     }
-    assert_eq!(list(&service.at("results")).len(), before.len(), "400 days are not over");
+    assert_eq!(list(&service.path("results")).len(), before.len(), "400 days are not over");
     let checked = start.replace("--clock-was-set-back", "--check");
-    Said::of(&mut bench.shell(&checked)).assert_code(0);
+    CliOutput::of(&mut bench.shell(&checked)).assert_code(0);
 }

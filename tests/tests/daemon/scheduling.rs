@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use toolexec_tests::{Asked, Bench, Request, RequestText, Said, Service, list, ssh_keygen_works};
+use toolexec_tests::{
+    Bench, CliOutput, RequestText, SavedRequest, Service, ServiceConfig, list, ssh_keygen_works,
+};
 
 /// The uid of another submitter.
 const OTHER: u32 = 65533;
@@ -31,7 +33,7 @@ fn sleeping(seconds: u32) -> RequestText {
 }
 
 /// Prepares a daemon that rescans every second, with more configuration lines.
-fn prepared<'a>(bench: &'a Bench, asked: &Asked, lines: &[&str]) -> Service<'a> {
+fn prepare_service<'a>(bench: &'a Bench, asked: &ServiceConfig, lines: &[&str]) -> Service<'a> {
     let service = Service::prepare(bench, asked);
     let text = fs::read_to_string(service.config()).unwrap();
     fs::write(service.config(), text.replace("rescan_sec: 30", "rescan_sec: 1")).unwrap();
@@ -41,7 +43,7 @@ fn prepared<'a>(bench: &'a Bench, asked: &Asked, lines: &[&str]) -> Service<'a> 
 
 /// Returns start and end of the run of a request, in seconds.
 #[track_caller]
-fn span(service: &Service<'_>, request: &Request) -> (f64, f64) {
+fn span(service: &Service<'_>, request: &SavedRequest) -> (f64, f64) {
     let record = service.record_of(&request.id);
     record.assert_outcome("ok");
     let said = record.stdout();
@@ -56,19 +58,19 @@ fn assert_one_after_the_other(spans: &[(f64, f64)]) {
 
 /// Asserts one record for each request, that all results verify, and that nothing is in progress.
 #[track_caller]
-fn assert_told_once(service: &Service<'_>, requests: &[Request]) {
+fn assert_told_once(service: &Service<'_>, requests: &[SavedRequest]) {
     for request in requests {
         assert_eq!(service.records_of(&request.id).len(), 1, "{}", request.id);
     }
-    service.wait_for("the claims to be finished", |it| list(&it.at("work")).is_empty());
+    service.wait_for("the claims to be finished", |it| list(&it.path("work")).is_empty());
     service.verify().assert_code(0);
 }
 
 #[test]
 fn several_run_at_once() {
     let bench = Bench::new();
-    let mut service = prepared(&bench, &Asked::for_owner(&bench), &["runs_max: 3"]);
-    let requests: Vec<_> = (0..3).map(|_| service.promote(&sleeping(8))).collect();
+    let mut service = prepare_service(&bench, &ServiceConfig::for_owner(&bench), &["runs_max: 3"]);
+    let requests: Vec<_> = (0..3).map(|_| service.submit(&sleeping(8))).collect();
     service.spawn();
     service.wait_for("all to have a record", |it| it.records().len() == 3);
     let spans: Vec<_> = requests.iter().map(|request| span(&service, request)).collect();
@@ -79,12 +81,12 @@ fn several_run_at_once() {
 }
 
 #[test]
-fn where_one_may_run_they_run_in_the_order_in_which_they_were_dropped() {
+fn one_at_a_time_runs_in_submission_order() {
     let bench = Bench::new();
-    let mut service = prepared(&bench, &Asked::for_owner(&bench), &["runs_max: 1"]);
+    let mut service = prepare_service(&bench, &ServiceConfig::for_owner(&bench), &["runs_max: 1"]);
     // By name the order would be reversed.
     let texts: Vec<_> = (0..4).map(|_| sleeping(1)).collect();
-    let requests: Vec<_> = texts.iter().rev().map(|text| service.promote(text)).collect();
+    let requests: Vec<_> = texts.iter().rev().map(|text| service.submit(text)).collect();
     service.spawn();
     service.wait_for("all to have a record", |it| it.records().len() == 4);
     let spans: Vec<_> = requests.iter().map(|request| span(&service, request)).collect();
@@ -96,10 +98,10 @@ fn where_one_may_run_they_run_in_the_order_in_which_they_were_dropped() {
 fn memory_is_promised_once() {
     let bench = Bench::new();
     let lines = ["runs_max: 4", "memory_bytes_max: 314572800"];
-    let mut service = prepared(&bench, &Asked::for_owner(&bench), &lines);
+    let mut service = prepare_service(&bench, &ServiceConfig::for_owner(&bench), &lines);
     let fits = |mebibytes| sleeping(2).memory_mb(mebibytes);
-    let mut requests: Vec<_> = (0..2).map(|_| service.promote(&fits(200))).collect();
-    let never = service.promote(&fits(301));
+    let mut requests: Vec<_> = (0..2).map(|_| service.submit(&fits(200))).collect();
+    let never = service.submit(&fits(301));
     service.spawn();
     let record = service.record_of(&never.id);
     record.assert_outcome("refused");
@@ -116,13 +118,13 @@ fn memory_is_promised_once() {
 #[test]
 fn a_hundred_of_one_submitter_do_not_keep_another_waiting() {
     let test = "a_hundred_of_one_submitter_do_not_keep_another_waiting";
-    let Some(bench) = Bench::of_root(test) else { return };
-    let asked = Asked::for_owner(&bench);
+    let Some(bench) = Bench::as_root(test) else { return };
+    let asked = ServiceConfig::for_owner(&bench);
     let policy = asked.policy.replacen("owners: [0]", &format!("owners: [0, {OTHER}]"), 1);
     assert_ne!(policy, asked.policy);
-    let mut service = prepared(&bench, &Asked { policy, ..asked }, &["runs_max: 1"]);
+    let mut service = prepare_service(&bench, &ServiceConfig { policy, ..asked }, &["runs_max: 1"]);
     // No daemon is running, so the order of the files does not matter.
-    let drop_one = || RequestText::of("python", "python -V").save(&service.at("approved"));
+    let drop_one = || RequestText::of("python", "python -V").save(&service.path("approved"));
     let many: Vec<_> = (0..100).map(|_| drop_one()).collect();
     for request in &many {
         chown(&request.path, Some(OTHER), Some(OTHER)).unwrap();
@@ -140,12 +142,12 @@ fn a_hundred_of_one_submitter_do_not_keep_another_waiting() {
 #[test]
 fn who_may_not_look_into_approved_is_told_what_waits_there() {
     let bench = Bench::new();
-    let mut service = prepared(&bench, &Asked::for_owner(&bench), &["runs_max: 1"]);
-    let dropped: Vec<_> = (0..9).map(|_| service.promote(&sleeping(1000))).collect();
+    let mut service = prepare_service(&bench, &ServiceConfig::for_owner(&bench), &["runs_max: 1"]);
+    let dropped: Vec<_> = (0..9).map(|_| service.submit(&sleeping(1000))).collect();
     service.spawn();
     // Three for each possible run are claimed. The daemon does not touch the others.
     let told = |service: &Service<'_>| -> Vec<String> {
-        let Ok(text) = fs::read(service.at("public/waiting.json")) else { return Vec::new() };
+        let Ok(text) = fs::read(service.path("public/waiting.json")) else { return Vec::new() };
         let told: Value = serde_json::from_slice(&text).unwrap();
         assert_eq!(told["whole"], true);
         let waiting = told["waiting"].as_array().unwrap().iter();
@@ -155,37 +157,38 @@ fn who_may_not_look_into_approved_is_told_what_waits_there() {
     let names: Vec<_> = dropped.iter().map(|request| format!("{}.md", request.id)).collect();
     assert!(told(&service).iter().all(|name| names.contains(name)), "{:?}", told(&service));
     let status: Value =
-        serde_json::from_slice(&fs::read(service.at("public/status.json")).unwrap()).unwrap();
-    let summed = Said::of(bench.command("sha256sum").arg(service.at("public/policy.yaml"))).stdout;
+        serde_json::from_slice(&fs::read(service.path("public/status.json")).unwrap()).unwrap();
+    let summed =
+        CliOutput::of(bench.command("sha256sum").arg(service.path("public/policy.yaml"))).stdout;
     assert_eq!(status["policy"]["sha256"], summed[..64]);
     for request in &dropped {
         let mut cancel = bench.command("toolexec");
         cancel.args(["cancel", &request.id, "--spool"]).arg(service.spool());
-        Said::of(&mut cancel).assert_code(0);
+        CliOutput::of(&mut cancel).assert_code(0);
     }
     service.wait_for("all to end", |it| it.records().len() == 9);
-    service.wait_for("nothing to be told", |it| !it.at("public/waiting.json").exists());
+    service.wait_for("nothing to be told", |it| !it.path("public/waiting.json").exists());
 }
 
 #[test]
-fn the_word_to_stop_ends_what_runs_and_leaves_what_waits() {
+fn stop_ends_running_requests_and_leaves_waiting_ones() {
     let bench = Bench::new();
-    let asked = Asked { drain_sec: 6, ..Asked::for_owner(&bench) };
-    let mut service = prepared(&bench, &asked, &["runs_max: 2"]);
-    let running = [service.promote(&sleeping(4)), service.promote(&sleeping(1000))];
+    let asked = ServiceConfig { drain_sec: 6, ..ServiceConfig::for_owner(&bench) };
+    let mut service = prepare_service(&bench, &asked, &["runs_max: 2"]);
+    let running = [service.submit(&sleeping(4)), service.submit(&sleeping(1000))];
     service.spawn();
     service.wait_for("two to run", |it| it.log().matches("started").count() == 2);
-    let waiting: Vec<_> = (0..9).map(|_| service.promote(&good())).collect();
-    service.wait_for("some to be taken", |it| list(&it.at("work")).len() > 2);
+    let waiting: Vec<_> = (0..9).map(|_| service.submit(&good())).collect();
+    service.wait_for("some to be taken", |it| list(&it.path("work")).len() > 2);
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0));
     service.records_of(&running[0].id)[0].assert_outcome("ok");
     service.records_of(&running[1].id)[0].assert_outcome("cancelled");
     assert_eq!(service.records().len(), 2, "nothing more was begun");
     for request in &waiting {
-        assert!(service.at(&format!("approved/{}.md", request.id)).is_file());
+        assert!(service.path(&format!("approved/{}.md", request.id)).is_file());
     }
-    assert_eq!(list(&service.at("work")), Vec::<String>::new());
+    assert_eq!(list(&service.path("work")), Vec::<String>::new());
     service.spawn();
     service.wait_for("all to have a record", |it| it.records().len() == 11);
     for request in &waiting {
@@ -195,7 +198,7 @@ fn the_word_to_stop_ends_what_runs_and_leaves_what_waits() {
     assert_told_once(&service, &waiting);
 }
 
-fn reread(service: &Service<'_>, told: &str) {
+fn reload_policy(service: &Service<'_>, told: &str) {
     let before = service.log().matches(told).count();
     service.signal("HUP");
     service.wait_for("the rules to be read", |it| it.log().matches(told).count() > before);
@@ -204,38 +207,41 @@ fn reread(service: &Service<'_>, told: &str) {
 #[test]
 fn rules_are_read_again_all_of_them_or_none() {
     let bench = Bench::new();
-    let asked = Asked::for_owner(&bench);
+    let asked = ServiceConfig::for_owner(&bench);
     let owners = format!("owners: [{}]", bench.uid());
     let closed = asked.policy.replacen(&owners, "owners: [4242]", 1);
     assert_ne!(closed, asked.policy);
     let policy = bench.home().join("policy.yaml");
-    let service = Service::start(&bench, &Asked { policy: closed, ..Asked::for_owner(&bench) });
-    let refused = service.promote(&good());
+    let service = Service::start(
+        &bench,
+        &ServiceConfig { policy: closed, ..ServiceConfig::for_owner(&bench) },
+    );
+    let refused = service.submit(&good());
     service.record_of(&refused.id).assert_outcome("refused");
 
     fs::write(&policy, &asked.policy).unwrap();
-    reread(&service, " reloaded ");
-    service.promote_saved(&refused).assert_code(0);
+    reload_policy(&service, " reloaded ");
+    service.submit_saved(&refused).assert_code(0);
     service.wait_for("it to run", |it| it.records_of(&refused.id).len() == 2);
     assert!(service.records_of(&refused.id).iter().any(|it| it.outcome() == "ok"));
 
     for broken in ["surprise: 1\n", "[", ""] {
         fs::write(&policy, broken).unwrap();
-        reread(&service, "the previous rules stay in use");
-        let request = service.promote(&good());
+        reload_policy(&service, "the previous rules stay in use");
+        let request = service.submit(&good());
         service.record_of(&request.id).assert_outcome("ok");
     }
     // A run keeps the policy under which it started.
     fs::write(&policy, &asked.policy).unwrap();
-    let running = service.promote(&sleeping(4));
+    let running = service.submit(&sleeping(4));
     service.wait_for("it to run", |it| one_runs(it));
-    reread(&service, " reloaded ");
+    reload_policy(&service, " reloaded ");
     service.record_of(&running.id).assert_outcome("ok");
     service.verify().assert_code(0);
 }
 
 fn one_runs(service: &Service<'_>) -> bool {
-    list(&service.at("work")).len() == 1
+    list(&service.path("work")).len() == 1
 }
 
 /// Creates a key, and returns it with its `allowed_signers` line.
@@ -243,7 +249,7 @@ fn key_of(bench: &Bench, name: &str) -> (PathBuf, String) {
     let key = bench.home().join(name);
     let mut command = bench.command("ssh-keygen");
     command.args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"]).arg(&key);
-    Said::of(&mut command).assert_code(0);
+    CliOutput::of(&mut command).assert_code(0);
     let line = format!("tester {}", fs::read_to_string(key.with_extension("pub")).unwrap());
     (key, line)
 }
@@ -251,57 +257,57 @@ fn key_of(bench: &Bench, name: &str) -> (PathBuf, String) {
 fn sign(key: &Path, request: &Path) {
     let mut command = Command::new("ssh-keygen");
     command.args(["-Y", "sign", "-n", "approve.tool-exec@threegate", "-f"]).arg(key).arg(request);
-    Said::of(&mut command).assert_code(0);
+    CliOutput::of(&mut command).assert_code(0);
 }
 
 #[track_caller]
-fn wait_until_held(service: &Service<'_>, request: &Request, code: &str) {
-    let told = service.at(&format!("public/held/{}.md.json", request.id));
+fn wait_until_held(service: &Service<'_>, request: &SavedRequest, code: &str) {
+    let told = service.path(&format!("public/held/{}.md.json", request.id));
     service.wait_for(code, |_| fs::read_to_string(&told).is_ok_and(|text| text.contains(code)));
     assert!(service.records_of(&request.id).is_empty());
 }
 
 #[test]
-fn what_is_held_is_decided_anew_by_other_keys_and_other_rules() {
+fn held_requests_are_decided_again_after_changes() {
     if !ssh_keygen_works("what_is_held_is_decided_anew_by_other_keys_and_other_rules") {
         return;
     }
     let bench = Bench::new();
-    let asked = Asked::for_owner(&bench);
+    let asked = ServiceConfig::for_owner(&bench);
     let mut signed = asked.policy.replacen("held_sec_max: 0", "held_sec_max: 3600", 1);
     for class in ["low", "medium", "high"] {
         signed = signed.replacen(&format!("{class}: 0"), &format!("{class}: 1"), 1);
     }
     let ((first, line), (second, other)) = (key_of(&bench, "first"), key_of(&bench, "second"));
     let signers = bench.scratch().file("allowed_signers", &line);
-    let with_keys = Asked {
+    let with_keys = ServiceConfig {
         policy: signed,
         allowed_signers: Some(signers.clone()),
-        ..Asked::for_owner(&bench)
+        ..ServiceConfig::for_owner(&bench)
     };
-    let mut service = prepared(&bench, &with_keys, &[]);
+    let mut service = prepare_service(&bench, &with_keys, &[]);
     service.spawn();
 
     // The request is held for its missing signature, which is submitted later.
-    let request = service.promote(&good());
+    let request = service.submit(&good());
     wait_until_held(&service, &request, "approval.count");
     sign(&first, &request.path);
-    service.promote_saved(&request).assert_code(0);
+    service.submit_saved(&request).assert_code(0);
     service.record_of(&request.id).assert_outcome("ok");
 
     // The key is added later, without a signal.
     let later = bench.save(&good());
     sign(&second, &later.path);
-    service.promote_saved(&later).assert_code(0);
+    service.submit_saved(&later).assert_code(0);
     wait_until_held(&service, &later, "approval.signature");
     fs::write(&signers, &other).unwrap();
     service.record_of(&later.id).assert_outcome("ok");
 
     // The new policy needs no signature.
-    let unsigned = service.promote(&good());
+    let unsigned = service.submit(&good());
     wait_until_held(&service, &unsigned, "approval.count");
     fs::write(bench.home().join("policy.yaml"), &asked.policy).unwrap();
-    reread(&service, " reloaded ");
+    reload_policy(&service, " reloaded ");
     service.record_of(&unsigned.id).assert_outcome("ok");
     service.verify().assert_code(0);
 }
@@ -309,20 +315,20 @@ fn what_is_held_is_decided_anew_by_other_keys_and_other_rules() {
 #[test]
 fn a_directory_that_was_replaced_is_noticed() {
     let bench = Bench::new();
-    let mut service = prepared(&bench, &Asked::for_owner(&bench), &[]);
+    let mut service = prepare_service(&bench, &ServiceConfig::for_owner(&bench), &[]);
     service.spawn();
-    let before = service.promote(&good());
+    let before = service.submit(&good());
     service.record_of(&before.id).assert_outcome("ok");
-    fs::rename(service.at("approved"), service.at("approved.old")).unwrap();
+    fs::rename(service.path("approved"), service.path("approved.old")).unwrap();
     service.wait_for("it to be told", |it| it.log().contains("nothing can be submitted"));
-    fs::create_dir(service.at("approved")).unwrap();
-    chown(service.at("approved"), Some(bench.uid()), Some(bench.uid())).unwrap();
-    let request = service.promote(&good());
+    fs::create_dir(service.path("approved")).unwrap();
+    chown(service.path("approved"), Some(bench.uid()), Some(bench.uid())).unwrap();
+    let request = service.submit(&good());
     service.record_of(&request.id).assert_outcome("ok");
     assert!(service.log().contains("another directory"), "{}", service.log());
 
     fs::rename(service.spool(), bench.home().join("old")).unwrap();
-    fs::create_dir_all(service.at("approved")).unwrap();
+    fs::create_dir_all(service.path("approved")).unwrap();
     assert_eq!(service.wait(), Some(3), "a spool that is another's is no spool to go on with");
     let log = service.log();
     assert!(log.contains(service.spool().to_str().unwrap()), "{log}");
@@ -332,17 +338,17 @@ fn a_directory_that_was_replaced_is_noticed() {
 #[test]
 fn the_same_request_under_two_names_runs_once() {
     let bench = Bench::new();
-    let mut service = prepared(&bench, &Asked::for_owner(&bench), &["runs_max: 2"]);
+    let mut service = prepare_service(&bench, &ServiceConfig::for_owner(&bench), &["runs_max: 2"]);
     let text = RequestText::of("python", "python -V");
-    let request = text.save(&service.at("approved"));
-    let copy = service.at(&format!("approved/{}-copy.md", request.id));
+    let request = text.save(&service.path("approved"));
+    let copy = service.path(&format!("approved/{}-copy.md", request.id));
     fs::copy(&request.path, copy).unwrap();
     // Another text with the same id.
-    let other = service.at(&format!("approved/{}-other.md", request.id));
+    let other = service.path(&format!("approved/{}-other.md", request.id));
     fs::write(other, text.edit("A test.", "Another.").text()).unwrap();
     service.spawn();
     service.wait_for("three answers", |it| it.records().len() == 3);
-    service.wait_for("approved/ to be empty", |it| list(&it.at("approved")).is_empty());
+    service.wait_for("approved/ to be empty", |it| list(&it.path("approved")).is_empty());
     let records = service.records();
     let outcomes = |word: &str| records.iter().filter(|it| it.outcome() == word).count();
     assert_eq!((outcomes("ok"), outcomes("refused")), (1, 2), "{records:#?}");
@@ -352,15 +358,15 @@ fn the_same_request_under_two_names_runs_once() {
 /// `cp` creates a file and fills it a moment later. The daemon must not refuse the empty file in
 /// between.
 #[test]
-fn a_file_that_is_made_first_and_filled_then_is_taken_when_it_is_filled() {
+fn an_empty_file_is_claimed_when_it_is_filled() {
     let bench = Bench::new();
-    let mut service = prepared(&bench, &Asked::for_owner(&bench), &[]);
+    let mut service = prepare_service(&bench, &ServiceConfig::for_owner(&bench), &[]);
     service.spawn();
     service.wait_for("the daemon to be ready", |it| it.log().contains("ready"));
     let text = RequestText::of("python", "python -V");
-    let path = service.at(&format!("approved/{}.md", text.id));
+    let path = service.path(&format!("approved/{}.md", text.id));
     let mut file = fs::File::create(&path).unwrap();
-    let never = service.at("approved/TR-20260209-160501Z-never.md");
+    let never = service.path("approved/TR-20260209-160501Z-never.md");
     fs::write(&never, "").unwrap();
     std::thread::sleep(std::time::Duration::from_millis(700));
     assert!(service.records().is_empty(), "refused before it was written");

@@ -10,7 +10,7 @@
 use std::fs;
 use std::path::Path;
 
-use toolexec_tests::{Bench, Record, Request, RequestText, Said, list};
+use toolexec_tests::{Bench, CliOutput, Record, RequestText, SavedRequest, list};
 
 toolexec_tests::as_both!(
     different_requests_do_not_disturb_each_other,
@@ -20,7 +20,10 @@ toolexec_tests::as_both!(
 );
 
 /// Runs all requests at the same time.
-fn at_once<'a>(bench: &Bench, requests: impl IntoIterator<Item = &'a Request>) -> Vec<Said> {
+fn run_at_once<'a>(
+    bench: &Bench,
+    requests: impl IntoIterator<Item = &'a SavedRequest>,
+) -> Vec<CliOutput> {
     let requests: Vec<_> = requests.into_iter().collect();
     std::thread::scope(|scope| {
         let runs: Vec<_> =
@@ -34,14 +37,14 @@ fn prepare(bench: &Bench) {
     bench.run(&bench.save(&RequestText::python("pass"))).assert_code(0);
 }
 
-fn saved(bench: &Bench, count: usize) -> Vec<Request> {
+fn saved(bench: &Bench, count: usize) -> Vec<SavedRequest> {
     (0..count).map(|it| bench.save(&RequestText::python(&format!("print({it})")))).collect()
 }
 
 fn different_requests_do_not_disturb_each_other(bench: &Bench) {
     prepare(bench);
     for _ in 0..3 {
-        for (number, said) in at_once(bench, &saved(bench, 6)).iter().enumerate() {
+        for (number, said) in run_at_once(bench, &saved(bench, 6)).iter().enumerate() {
             said.assert_code(0);
             assert_eq!(Record::of(said).stdout(), format!("{number}\n"));
         }
@@ -54,8 +57,8 @@ fn different_requests_do_not_disturb_each_other(bench: &Bench) {
 fn one_request_runs_once_however_many_try(bench: &Bench) {
     prepare(bench);
     let request = bench.save(&RequestText::python("print('once')"));
-    let tries = at_once(bench, [&request; 4]);
-    groups_left(&tries);
+    let tries = run_at_once(bench, [&request; 4]);
+    remove_leftover_groups(&tries);
     let of = |code| tries.iter().filter(|said| said.code == Some(code)).count();
     assert_eq!((of(0), of(2)), (1, 3), "{tries:#?}");
     for said in &tries {
@@ -71,8 +74,8 @@ fn one_request_runs_once_however_many_try(bench: &Bench) {
 fn a_cell_that_is_given_up_leaves_nothing(bench: &Bench) {
     prepare(bench);
     let request = bench.save(&RequestText::python("print('once')"));
-    let tries = at_once(bench, [&request; 3]);
-    assert_eq!(groups_left(&tries), Vec::<String>::new());
+    let tries = run_at_once(bench, [&request; 3]);
+    assert_eq!(remove_leftover_groups(&tries), Vec::<String>::new());
     for said in &tries {
         assert!(!said.stderr.contains("toolexec-launch:"), "the launcher complains: {said:#?}");
     }
@@ -80,7 +83,7 @@ fn a_cell_that_is_given_up_leaves_nothing(bench: &Bench) {
 
 /// Returns the control groups that a launcher could not remove and that still exist. Removes them,
 /// so that the host stays clean if the product fails.
-fn groups_left(tries: &[Said]) -> Vec<String> {
+fn remove_leftover_groups(tries: &[CliOutput]) -> Vec<String> {
     let words = tries.iter().flat_map(|said| said.stderr.split_whitespace());
     let groups = words.filter(|word| word.starts_with("/sys/fs/cgroup/"));
     let mut left: Vec<_> = groups.map(|word| word.trim_end_matches(':').to_owned()).collect();
@@ -93,7 +96,7 @@ fn groups_left(tries: &[Said]) -> Vec<String> {
 
 fn the_first_runs_of_all_share_one_key(bench: &Bench) {
     let requests = saved(bench, 4);
-    for said in at_once(bench, &requests) {
+    for said in run_at_once(bench, &requests) {
         said.assert_code(0);
     }
     let verified = bench.toolexec(["verify".as_ref(), bench.results().as_os_str()]);

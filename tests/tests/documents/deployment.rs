@@ -9,14 +9,15 @@
 
 use std::fs;
 
-use toolexec_tests::{Page, workspace};
+use toolexec_tests::{DocPage, workspace};
 
 #[test]
 fn every_command_of_the_page_is_a_step_of_the_packages_test() {
     let read = |path: &str| fs::read_to_string(workspace().join(path)).unwrap();
     let (steps, run) = (read("packaging/steps"), read(".ci/run"));
     let mut count = 0;
-    for line in Page::open("docs/deployment.md").script().lines().filter(|line| !line.is_empty()) {
+    for line in DocPage::open("docs/deployment.md").script().lines().filter(|line| !line.is_empty())
+    {
         // The rest are files and names, which the steps replace by their own.
         let typed = line.split(' ').take(2).collect::<Vec<_>>().join(" ");
         assert!(

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use toolexec_tests::{Bench, Page, Said, as_both, list, skip, ssh_keygen_works, workspace};
+use toolexec_tests::{Bench, CliOutput, DocPage, as_both, list, skip, ssh_keygen_works, workspace};
 
 /// Keys of a policy and files that look like finding codes.
 const NOT_CODES: [&str; 3] = ["network.hosts", "approval.invoker", "result.pub"];
@@ -34,7 +34,7 @@ fn every_page_with_something_to_type_is_typed_by_a_test() {
     let mut texts = Vec::new();
     read_below(&workspace().join("tests/tests"), &mut texts);
     let mut count = 0;
-    for page in Page::all().iter().filter(|page| !page.blocks("sh").is_empty()) {
+    for page in DocPage::all().iter().filter(|page| !page.blocks("sh").is_empty()) {
         let opened = format!("Page::open(\"{}\")", page.name());
         let claimed = texts.iter().any(|text| text.contains(&opened));
         assert!(claimed, "{}: no test types its blocks", page.name());
@@ -45,7 +45,7 @@ fn every_page_with_something_to_type_is_typed_by_a_test() {
 
 #[test]
 fn links_lead_somewhere() {
-    for page in Page::all() {
+    for page in DocPage::all() {
         let place = workspace().join(page.name());
         for link in page.text().split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
             let file = link.split('#').next().unwrap();
@@ -81,19 +81,19 @@ fn contributing_names_files_and_commands_that_exist() {
 
 /// Runs the page up to the first verified record, and limits the time without the build.
 fn a_newcomer_has_a_verified_record(bench: &Bench) {
-    let page = Page::open("docs/getting-started.md");
-    let said = Said::of(&mut bench.shell(&page.section("Run a request").script()));
+    let page = DocPage::open("docs/getting-started.md");
+    let said = CliOutput::of(&mut bench.shell(&page.section("Run a request").script()));
     said.assert_code(0);
     assert!(said.stdout.contains("verified: ok"), "{said:#?}");
     assert!(said.stdout.contains("{\"rows\": 3, \"mean\": 5.0}"), "{said:#?}");
-    println!("getting started: first verified record after {} ms", said.took.as_millis());
+    println!("getting started: first verified record after {} ms", said.elapsed.as_millis());
 }
 
 /// Runs the rest of the page, with its daemon.
 fn a_newcomer_has_a_service(bench: &Bench) {
     let test = if bench.is_root() { "as_root" } else { "as_an_ordinary_user" };
     let test = format!("{test}::a_newcomer_has_a_service");
-    if Said::of(bench.command("id").arg("-un")).code != Some(0) {
+    if CliOutput::of(bench.command("id").arg("-un")).code != Some(0) {
         return skip(&test, "this user has no name, and OpenSSH refuses to work for it");
     }
     if !ssh_keygen_works(&test) {
@@ -102,13 +102,13 @@ fn a_newcomer_has_a_service(bench: &Bench) {
     // Job control as in an interactive shell: the page stops its daemon with it. The trap stops the
     // daemon if a command fails.
     let ended = "set -m\ntrap 'kill %1 2> /dev/null || true' EXIT";
-    let script = format!("{ended}\n{}", Page::open("docs/getting-started.md").script());
-    let said = Said::of(&mut bench.shell(&script));
+    let script = format!("{ended}\n{}", DocPage::open("docs/getting-started.md").script());
+    let said = CliOutput::of(&mut bench.shell(&script));
     said.assert_code(0);
     assert!(said.stdout.contains("1 approval checked"), "{said:#?}");
     let log = fs::read_to_string(bench.home().join("toolexecd.log")).unwrap();
     assert!(log.contains("stopped"), "{log}");
-    println!("getting started: the whole page after {} ms", said.took.as_millis());
+    println!("getting started: the whole page after {} ms", said.elapsed.as_millis());
 }
 
 as_both!(a_newcomer_has_a_verified_record, a_newcomer_has_a_service);
@@ -117,18 +117,18 @@ as_both!(a_newcomer_has_a_verified_record, a_newcomer_has_a_service);
 #[test]
 fn the_commands_of_the_policies_page_work() {
     let bench = Bench::new();
-    Said::of(&mut bench.shell(&Page::open("docs/policy.md").script())).assert_code(0);
+    CliOutput::of(&mut bench.shell(&DocPage::open("docs/policy.md").script())).assert_code(0);
 }
 
 /// Returns the codes that have a section in docs/rules.md.
 fn codes() -> BTreeSet<String> {
-    let rules = Page::open("docs/rules.md");
+    let rules = DocPage::open("docs/rules.md");
     let headings = rules.text().lines().filter_map(|line| line.strip_prefix("### `"));
     headings.map(|rest| rest.trim_end_matches('`').to_owned()).collect()
 }
 
 /// Returns the texts in backquotes outside of blocks.
-fn spoken(text: &str) -> Vec<String> {
+fn backquoted(text: &str) -> Vec<String> {
     let lines = text.split("\n```").step_by(2).flat_map(str::lines);
     let lines = lines.filter(|line| !line.starts_with("    "));
     lines.flat_map(|line| line.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
@@ -136,11 +136,11 @@ fn spoken(text: &str) -> Vec<String> {
 
 #[test]
 fn the_index_has_every_outcome_and_every_group_of_codes_and_no_other() {
-    let page = Page::open("docs/faq.md");
+    let page = DocPage::open("docs/faq.md");
     let first = |section: &str| -> BTreeSet<String> {
         let section = page.section(section);
         let rows = section.text().lines().filter(|line| line.starts_with("| `"));
-        rows.flat_map(|row| spoken(row.split(" | ").next().unwrap())).collect()
+        rows.flat_map(|row| backquoted(row.split(" | ").next().unwrap())).collect()
     };
     let schema = fs::read_to_string(workspace().join("docs/tool-result.schema.json")).unwrap();
     let schema: Value = serde_json::from_str(&schema).unwrap();
@@ -161,8 +161,8 @@ fn no_page_names_a_code_that_does_not_exist() {
     let families = ["layer", "gate", "ais", "secret"];
     let groups: BTreeSet<_> = codes.iter().map(|code| code.split('.').next().unwrap()).collect();
     let mut named = 0;
-    for page in Page::all() {
-        for word in spoken(page.text()) {
+    for page in DocPage::all() {
+        for word in backquoted(page.text()) {
             let Some((group, rest)) = word.split_once('.') else { continue };
             let is_code = rest.chars().all(|c| c.is_ascii_lowercase() || c == '-');
             let is_file = rest.len() < 5 || NOT_CODES.contains(&word.as_str());

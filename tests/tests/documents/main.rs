@@ -4,7 +4,7 @@ mod deployment;
 mod documents;
 mod operators;
 mod package_scripts;
+mod page_commands;
 mod pages;
 mod readme;
-mod typed;
 mod verifying;

@@ -9,7 +9,7 @@
 
 use std::fs;
 
-use toolexec_tests::{Bench, Page, Said, list, ssh_keygen_works};
+use toolexec_tests::{Bench, CliOutput, DocPage, list, ssh_keygen_works};
 
 const SHORT: &str = "TR-20260209-160501Z-python-stats";
 const LONG: &str = "TR-20260209-170000Z-long";
@@ -65,7 +65,7 @@ drop_long() {
 "#;
 
 /// Replaces the paths of the page with those of the test, and its two requests.
-fn on_the_host(script: &str) -> String {
+fn localized_script(script: &str) -> String {
     let mut script = script.to_owned();
     for (from, to) in [
         ("/etc/toolexec/", "\"$HOME\"/etc/"),
@@ -85,11 +85,11 @@ fn the_days_of_an_operator_go_as_the_guide_says() {
         return;
     }
     let bench = Bench::new();
-    let script = Page::open("docs/operators.md").script();
+    let script = DocPage::open("docs/operators.md").script();
     let hold = format!("toolexec hold {LONG}");
     assert_eq!(script.matches(&hold).count(), 1, "{script}");
     let script = script.replacen(&hold, &format!("drop_long\n{hold}"), 1);
-    let said = Said::of(&mut bench.shell(&on_the_host(&script)));
+    let said = CliOutput::of(&mut bench.shell(&localized_script(&script)));
     assert_eq!(said.code, Some(0), "{said:#?}\n{:?}", fs::read_to_string(bench.home().join("log")));
     let records = list(&bench.home().join("spool/results")).len();
     assert_eq!(records, 2, "{said:#?}");
@@ -104,7 +104,7 @@ fn an_approver_reads_and_signs_as_the_page_says() {
         return;
     }
     let bench = Bench::new();
-    let page = Page::open("docs/approving.md");
+    let page = DocPage::open("docs/approving.md");
     let mut script = "rm ~/etc/allowed_signers\n".to_owned();
     for heading in ["Set up: a line in `allowed_signers`", "Review", "Approve", "Submit", "Reject"]
     {
@@ -112,7 +112,7 @@ fn an_approver_reads_and_signs_as_the_page_says() {
     }
     let lines = |text: &str| text.lines().filter(|line| !line.is_empty()).count();
     assert_eq!(lines(&script), lines(&page.script()) + 1, "a section is left out");
-    let said = Said::of(&mut bench.shell(&on_the_host(&script)));
+    let said = CliOutput::of(&mut bench.shell(&localized_script(&script)));
     said.assert_code(0);
     assert!(said.stdout.contains("signature counts: 1 of 1 approvers signed"), "{said:#?}");
     assert!(list(&bench.home()).iter().any(|name| name.ends_with(".alice.reject.sig")));

@@ -12,15 +12,15 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use toolexec_tests::{Bench, Said, list, skip, workspace};
+use toolexec_tests::{Bench, CliOutput, list, skip, workspace};
 
 /// A root directory with the host's `/usr`, read-only, and nothing else of the host.
-struct Image<'a> {
+struct ImageRoot<'a> {
     bench: &'a Bench,
     root: PathBuf,
 }
 
-impl<'a> Image<'a> {
+impl<'a> ImageRoot<'a> {
     /// Creates the image. Logs a skip and returns `None` without root or if a program is missing.
     fn new(test: &str, bench: &'a Bench) -> Option<Self> {
         let lacking = |name: &&str| !Path::new("/usr/bin").join(name).is_file();
@@ -68,13 +68,13 @@ impl<'a> Image<'a> {
     }
 
     /// Runs a script as dpkg does, with the programs of these directories.
-    fn run(&self, path: &str, script: &str, action: &str) -> Said {
+    fn run(&self, path: &str, script: &str, action: &str) -> CliOutput {
         let inside = "mount --bind /usr \"$0/usr\" && mount -o remount,bind,ro \"$0/usr\" && \
                       exec chroot \"$0\" /usr/bin/env -i PATH=\"$1\" DPKG_MAINTSCRIPT_PACKAGE=toolexec \
                       /usr/bin/dash \"/opt/$2\" \"$3\"";
         let mut command = self.bench.command("unshare");
         command.args(["--mount", "sh", "-c", inside]).arg(&self.root).args([path, script, action]);
-        Said::of(&mut command)
+        CliOutput::of(&mut command)
     }
 
     fn users(&self) -> String {
@@ -87,13 +87,13 @@ const EVERYWHERE: &str = "/usr/sbin:/usr/bin";
 #[test]
 fn the_package_configures_and_purges_in_an_image_without_proc() {
     let test = "the_package_configures_and_purges_in_an_image_without_proc";
-    let Some(bench) = Bench::of_root(test) else { return };
-    let Some(image) = Image::new(test, &bench).map(Image::with_null) else { return };
+    let Some(bench) = Bench::as_root(test) else { return };
+    let Some(image) = ImageRoot::new(test, &bench).map(ImageRoot::with_null) else { return };
     let said = image.run(EVERYWHERE, "postinst", "configure");
     said.assert_code(0);
     // A systemd-tmpfiles that works without /proc has created them.
     if !image.root.join("var/spool/toolexec/approved").is_dir() {
-        said.assert_says(&["systemd-tmpfiles failed; the first boot repeats it"]);
+        said.assert_stderr(&["systemd-tmpfiles failed; the first boot repeats it"]);
     }
     assert!(image.users().contains("\ntoolexec:"), "{}", image.users());
     assert!(!image.root.join("var/lib/toolexec/keys").exists(), "an image has no key");
@@ -105,8 +105,8 @@ fn the_package_configures_and_purges_in_an_image_without_proc() {
 #[test]
 fn the_scripts_end_well_without_any_program_of_systemd() {
     let test = "the_scripts_end_well_without_any_program_of_systemd";
-    let Some(bench) = Bench::of_root(test) else { return };
-    let Some(image) = Image::new(test, &bench).map(Image::with_null) else { return };
+    let Some(bench) = Bench::as_root(test) else { return };
+    let Some(image) = ImageRoot::new(test, &bench).map(ImageRoot::with_null) else { return };
     fs::create_dir(image.root.join("few")).unwrap();
     for name in ["ls", "rm", "rmdir", "mv", "mkdir", "find", "date", "cat"] {
         symlink(format!("/usr/bin/{name}"), image.root.join("few").join(name)).unwrap();
@@ -121,8 +121,8 @@ fn the_scripts_end_well_without_any_program_of_systemd() {
 #[test]
 fn a_purge_keeps_the_records_where_there_is_no_dev_null() {
     let test = "a_purge_keeps_the_records_where_there_is_no_dev_null";
-    let Some(bench) = Bench::of_root(test) else { return };
-    let Some(image) = Image::new(test, &bench) else { return };
+    let Some(bench) = Bench::as_root(test) else { return };
+    let Some(image) = ImageRoot::new(test, &bench) else { return };
     let record = image.root.join("var/spool/toolexec/results/TS-1");
     fs::create_dir_all(&record).unwrap();
     fs::write(record.join("TS-1.md"), "a record\n").unwrap();

@@ -12,17 +12,17 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use toolexec_tests::{Bench, Said, list, skip};
+use toolexec_tests::{Bench, CliOutput, list, skip};
 
 /// A command and the content of its help.
-struct Help {
+struct CommandHelp {
     words: Vec<String>,
     commands: BTreeSet<String>,
     options: BTreeSet<String>,
 }
 
 /// Reads the help of every command, from the top level down.
-fn every_command(bench: &Bench) -> Vec<Help> {
+fn every_command(bench: &Bench) -> Vec<CommandHelp> {
     let mut all = Vec::new();
     let mut to_ask = vec![Vec::new()];
     while let Some(words) = to_ask.pop() {
@@ -38,7 +38,7 @@ fn every_command(bench: &Bench) -> Vec<Help> {
     all
 }
 
-fn help(bench: &Bench, words: Vec<String>) -> Help {
+fn help(bench: &Bench, words: Vec<String>) -> CommandHelp {
     let said = bench.toolexec(words.iter().map(String::as_str).chain(["--help"]));
     said.assert_code(0);
     let (mut commands, mut options, mut below) = (BTreeSet::new(), BTreeSet::new(), "");
@@ -68,10 +68,10 @@ fn help(bench: &Bench, words: Vec<String>) -> Help {
         }
     }
     assert!(options.contains("--help"), "{words:?}: {}", said.stdout);
-    Help { words, commands, options }
+    CommandHelp { words, commands, options }
 }
 
-impl Help {
+impl CommandHelp {
     /// Returns the name of its manual page.
     fn page(&self) -> String {
         let words = ["toolexec"].into_iter().chain(self.words.iter().map(String::as_str));
@@ -99,7 +99,7 @@ fn each_command_has_a_page_with_its_options_and_commands_and_there_is_no_other_p
     let bench = Bench::new();
     let (dir, names) = pages(&bench);
     let commands = every_command(&bench);
-    let wanted: BTreeSet<String> = commands.iter().map(Help::page).collect();
+    let wanted: BTreeSet<String> = commands.iter().map(CommandHelp::page).collect();
     assert_eq!(names.into_iter().collect::<BTreeSet<_>>(), wanted);
     for help in &commands {
         let text = fs::read_to_string(dir.join(help.page())).unwrap().replace("\\-", "-");
@@ -132,7 +132,7 @@ fn readers_of_manual_pages_find_no_fault_with_them() {
             continue;
         }
         for name in &names {
-            let said = Said::of(bench.command(reader).args(words).arg(dir.join(name)));
+            let said = CliOutput::of(bench.command(reader).args(words).arg(dir.join(name)));
             assert_eq!(
                 (said.code, said.stderr.as_str(), said.stdout.as_str()),
                 (Some(0), "", ""),
@@ -167,8 +167,9 @@ fn completed(bench: &Bench, lines: &[String]) -> BTreeMap<String, BTreeSet<Strin
             _toolexec toolexec "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
             printf '%s' "$line"; printf '\t%s' "${COMPREPLY[@]}"; printf '\n'
         done"#;
-    let said =
-        Said::of(bench.command("bash").args(["--norc", "-c", ask, "bash"]).arg(script).args(lines));
+    let said = CliOutput::of(
+        bench.command("bash").args(["--norc", "-c", ask, "bash"]).arg(script).args(lines),
+    );
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
     let rows = said.stdout.lines().map(|row| {
         let mut words = row.split('\t').map(str::to_owned);
@@ -181,7 +182,7 @@ fn completed(bench: &Bench, lines: &[String]) -> BTreeMap<String, BTreeSet<Strin
 fn bash_completes_every_command_and_every_option() {
     let bench = Bench::new();
     let commands = every_command(&bench);
-    let line = |help: &Help, last: &str| {
+    let line = |help: &CommandHelp, last: &str| {
         format!("toolexec {} {last}", help.words.join(" ")).replace("  ", " ")
     };
     let lines: Vec<String> =

@@ -7,11 +7,11 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
-use toolexec_tests::{Bench, Page, Said, workspace};
+use toolexec_tests::{Bench, CliOutput, DocPage, workspace};
 
 /// Returns every command of a page, split into words, from shell blocks and blocks indented by four
 /// spaces. Each side of a pipe is one command.
-fn commands(page: &Page) -> Vec<Vec<String>> {
+fn commands(page: &DocPage) -> Vec<Vec<String>> {
     let set_in = page.text().split("\n```").step_by(2).flat_map(str::lines);
     let set_in: Vec<_> = set_in.filter_map(|line| line.strip_prefix("    ")).collect();
     let text = format!("{}\n{}", page.script(), set_in.join("\n")).replace("\\\n", " ");
@@ -78,7 +78,7 @@ fn check(bench: &Bench, words: &[String]) -> bool {
 fn every_command_that_a_page_shows_exists() {
     let bench = Bench::new();
     let mut checked = 0;
-    for page in Page::all() {
+    for page in DocPage::all() {
         for words in commands(&page) {
             checked += usize::from(check(&bench, &words));
         }
@@ -91,9 +91,9 @@ fn every_command_that_a_page_shows_exists() {
 fn the_two_commands_of_the_readme_work() {
     let bench = Bench::new();
     let examples = bench.scratch().examples();
-    let blocks = Page::open("README.md").blocks("sh");
+    let blocks = DocPage::open("README.md").blocks("sh");
     assert_eq!(blocks, ["examples/run seattle-weather\n", "tests/run\n"]);
-    let said = Said::of(bench.shell(&blocks[0]).current_dir(examples.parent().unwrap()));
+    let said = CliOutput::of(bench.shell(&blocks[0]).current_dir(examples.parent().unwrap()));
     said.assert_code(0);
     assert!(said.stdout.contains("The record verified"), "{said:#?}");
 }
@@ -140,8 +140,8 @@ fn every_command_has_help_with_an_example() {
 }
 
 #[test]
-fn what_there_is_not_says_so() {
+fn unknown_commands_are_reported() {
     let said = Bench::new().toolexec(["no-such-command"]);
     said.assert_code(3);
-    said.assert_says(&["no-such-command"]);
+    said.assert_stderr(&["no-such-command"]);
 }

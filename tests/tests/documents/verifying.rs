@@ -11,7 +11,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use toolexec_tests::{Bench, Page, Record, RequestText, Said, skip, workspace};
+use toolexec_tests::{Bench, CliOutput, DocPage, Record, RequestText, skip, workspace};
 
 /// Returns the first thing from `tests/oracles/fetch` that a block needs and that is missing.
 fn missing(block: &str) -> Option<&'static str> {
@@ -23,9 +23,9 @@ fn missing(block: &str) -> Option<&'static str> {
     needs.into_iter().find(|file| block.contains(file) && !workspace().join(file).exists())
 }
 
-fn typed(bench: &Bench, record: &Record, block: &str) -> Said {
+fn run_block(bench: &Bench, record: &Record, block: &str) -> CliOutput {
     let mut shell = bench.shell(block);
-    Said::of(shell.env("record", &record.path).env("id", record.id()))
+    CliOutput::of(shell.env("record", &record.path).env("id", record.id()))
 }
 
 #[test]
@@ -35,9 +35,9 @@ fn every_line_of_the_page_accepts_a_record_and_none_a_changed_one() {
         symlink(workspace().join(place), bench.home().join(place)).unwrap();
     }
     let text = RequestText::python("print('ran')\nopen('/out/a.txt', 'w').write('a')\n");
-    let (_, record) = bench.record_of(&text.output("a.txt"));
+    let (_, record) = bench.run_recorded(&text.output("a.txt"));
     let mut count = 0;
-    for block in Page::open("docs/verifying.md").blocks("sh") {
+    for block in DocPage::open("docs/verifying.md").blocks("sh") {
         // A test downloads nothing.
         if block.trim() == "tests/oracles/fetch" {
             continue;
@@ -46,14 +46,14 @@ fn every_line_of_the_page_accepts_a_record_and_none_a_changed_one() {
             skip("verifying.md", &format!("{file} is not there; tests/oracles/fetch brings it"));
             continue;
         }
-        let said = typed(&bench, &record, &block);
+        let said = run_block(&bench, &record, &block);
         assert_eq!(said.code, Some(0), "{block}\n{said:#?}");
         count += 1;
         if block.contains("keys show") {
             continue;
         }
-        for line in judges(&block) {
-            harmed(&bench, &record, &line);
+        for line in split_block(&block) {
+            assert_change_is_found(&bench, &record, &line);
         }
     }
     assert!(count >= 4, "only {count} blocks were typed");
@@ -61,7 +61,7 @@ fn every_line_of_the_page_accepts_a_record_and_none_a_changed_one() {
 
 /// Splits a block into parts that can each reject a record. In Sigstore's block each line can; the
 /// lines of another block belong together.
-fn judges(block: &str) -> Vec<String> {
+fn split_block(block: &str) -> Vec<String> {
     if !block.contains("oracles") {
         return vec![block.to_owned()];
     }
@@ -69,7 +69,7 @@ fn judges(block: &str) -> Vec<String> {
 }
 
 /// Changes the record in a file that these lines check, and asserts that they fail.
-fn harmed(bench: &Bench, record: &Record, lines: &str) {
+fn assert_change_is_found(bench: &Bench, record: &Record, lines: &str) {
     let id = record.id();
     let file = match lines {
         lines if lines.contains(".bundle.json") => format!("{id}.bundle.json"),
@@ -78,7 +78,7 @@ fn harmed(bench: &Bench, record: &Record, lines: &str) {
     let path = record.path.join(file);
     let good = fs::read(&path).unwrap();
     fs::write(&path, changed(&path, &good)).unwrap();
-    let said = typed(bench, record, lines);
+    let said = run_block(bench, record, lines);
     assert_ne!(said.code, Some(0), "{lines} accepts what was changed: {said:#?}");
     fs::write(&path, good).unwrap();
 }

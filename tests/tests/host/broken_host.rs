@@ -13,16 +13,16 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use toolexec_tests::{
-    Bench, Disk, Process, Record, Request, RequestText, Said, kill, list, parent_of, skip,
-    with_word, without_word,
+    Bench, CliOutput, Process, Record, RequestText, SavedRequest, SmallDisk, kill, list, parent_of,
+    skip, wait_for_no_process, wait_for_process,
 };
 
 toolexec_tests::as_both!(
     a_launcher_that_dies_leaves_indeterminate,
     a_launcher_that_dies_leaves_no_control_group_for_long,
     ctrl_c_cancels_the_run,
-    a_killed_run_is_told_by_the_next,
-    what_begun_runs_leave_in_the_way_is_no_record,
+    the_next_run_records_a_killed_one,
+    an_unfinished_run_is_not_a_record,
 );
 
 /// Returns a request that sleeps, and an argument that identifies its tool.
@@ -33,23 +33,23 @@ fn sleeper() -> (RequestText, String) {
     (text.command(&command), word)
 }
 
-fn spawn(bench: &Bench, request: &Request) -> Child {
+fn spawn(bench: &Bench, request: &SavedRequest) -> Child {
     let mut command = bench.command("toolexec");
     command.arg("run").arg(&request.path).args(["--format", "json"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-fn end(child: Child) -> Said {
+fn end(child: Child) -> CliOutput {
     let begun = Instant::now();
     let said = child.wait_with_output().unwrap();
-    let said = Said::from_output(&said, begun.elapsed());
-    assert!(said.took < Duration::from_secs(10), "{said:#?}");
+    let said = CliOutput::from_output(&said, begun.elapsed());
+    assert!(said.elapsed < Duration::from_secs(10), "{said:#?}");
     said
 }
 
 /// Follows toolexec → launcher → init of the sandbox → tool.
 fn launcher_of(word: &str, child: &Child) -> Process {
-    let mut process = with_word(word)[0];
+    let mut process = wait_for_process(word)[0];
     loop {
         let parent = parent_of(process);
         if parent == Process(child.id()) {
@@ -64,23 +64,23 @@ fn a_launcher_that_dies_leaves_indeterminate(bench: &Bench) {
     let request = bench.save(&text);
     let child = spawn(bench, &request);
     let launcher = launcher_of(&word, &child);
-    let groups = groups_of(with_word(&word)[0]);
+    let groups = groups_of(wait_for_process(&word)[0]);
     kill("KILL", launcher);
     let said = end(child);
-    without_word(&word);
+    wait_for_no_process(&word);
     // The next test checks whether the product removes them.
     remove(&groups);
     said.assert_code(3);
-    said.assert_says(&[request.path.to_str().unwrap(), "launcher"]);
+    said.assert_stderr(&[request.path.to_str().unwrap(), "launcher"]);
     let record = Record::of(&said);
     record.assert_outcome("indeterminate");
-    assert_eq!(record.fact("exit_code"), "-1");
+    assert_eq!(record.front_matter_value("exit_code"), "-1");
     bench.toolexec(["verify".as_ref(), record.path.as_os_str()]).assert_code(0);
     bench.assert_nothing_left();
 
     let again = bench.run(&request);
     again.assert_code(2);
-    again.assert_says(&["spool.replayed", record.path.to_str().unwrap()]);
+    again.assert_stderr(&["spool.replayed", record.path.to_str().unwrap()]);
 }
 
 /// Removes leftover control groups without a process, so that the host stays clean if the product
@@ -117,11 +117,11 @@ fn a_launcher_that_dies_leaves_no_control_group_for_long(bench: &Bench) {
     let (text, word) = sleeper();
     let child = spawn(bench, &bench.save(&text));
     let launcher = launcher_of(&word, &child);
-    let groups = groups_of(with_word(&word)[0]);
+    let groups = groups_of(wait_for_process(&word)[0]);
     assert!(!bench.is_root() || !groups.is_empty(), "root's runs have groups of their own");
     kill("KILL", launcher);
     end(child).assert_code(3);
-    without_word(&word);
+    wait_for_no_process(&word);
     bench.run(&bench.save(&RequestText::python("pass"))).assert_code(0);
     let left = remove(&groups);
     assert!(left.is_empty(), "left behind: {left:?}");
@@ -131,29 +131,29 @@ fn ctrl_c_cancels_the_run(bench: &Bench) {
     let (text, word) = sleeper();
     let request = bench.save(&text);
     let child = spawn(bench, &request);
-    assert!(!with_word(&word).is_empty());
+    assert!(!wait_for_process(&word).is_empty());
     kill("INT", Process(child.id()));
     let said = end(child);
-    without_word(&word);
+    wait_for_no_process(&word);
     said.assert_code(1);
     let record = Record::of(&said);
     record.assert_outcome("cancelled");
     bench.assert_nothing_left();
 }
 
-fn a_killed_run_is_told_by_the_next(bench: &Bench) {
+fn the_next_run_records_a_killed_one(bench: &Bench) {
     let (text, word) = sleeper();
     let request = bench.save(&text);
     let mut child = spawn(bench, &request);
-    assert!(!with_word(&word).is_empty());
+    assert!(!wait_for_process(&word).is_empty());
     kill("KILL", Process(child.id()));
     child.wait().unwrap();
-    without_word(&word);
+    wait_for_no_process(&word);
     assert_eq!(list(&bench.results()).iter().filter(|name| !name.starts_with('.')).count(), 0);
 
     let other = bench.run(&bench.save(&RequestText::python("pass")));
     other.assert_code(0);
-    other.assert_says(&["interrupted", &request.id]);
+    other.assert_stderr(&["interrupted", &request.id]);
     let name = list(&bench.results()).into_iter().find(|name| name.ends_with(&request.id)).unwrap();
     let record = Record::at(&bench.results().join(name));
     record.assert_outcome("indeterminate");
@@ -162,13 +162,13 @@ fn a_killed_run_is_told_by_the_next(bench: &Bench) {
     bench.assert_nothing_left();
     let again = bench.run(&request);
     again.assert_code(2);
-    again.assert_says(&["spool.replayed", record.path.to_str().unwrap()]);
+    again.assert_stderr(&["spool.replayed", record.path.to_str().unwrap()]);
 }
 
-fn what_begun_runs_leave_in_the_way_is_no_record(bench: &Bench) {
+fn an_unfinished_run_is_not_a_record(bench: &Bench) {
     let (text, word) = sleeper();
     let mut child = spawn(bench, &bench.save(&text));
-    assert!(!with_word(&word).is_empty());
+    assert!(!wait_for_process(&word).is_empty());
     // During the run, readers of results see nothing, and there is nothing to list.
     let visible: Vec<_> =
         list(&bench.results()).into_iter().filter(|name| !name.starts_with('.')).collect();
@@ -182,37 +182,37 @@ fn what_begun_runs_leave_in_the_way_is_no_record(bench: &Bench) {
     kill("TERM", Process(child.id()));
     let said = end(child);
     Record::of(&said).assert_outcome("cancelled");
-    without_word(&word);
+    wait_for_no_process(&word);
 }
 
 /// Mounts a small disk for state and results that the user can write.
-fn small_disk(bench: &Bench, test: &str, kib: u32) -> Option<(Disk, std::path::PathBuf)> {
+fn small_disk(bench: &Bench, test: &str, kib: u32) -> Option<(SmallDisk, std::path::PathBuf)> {
     let place = bench.scratch().dir("disk");
-    let disk = Disk::mount(&place, kib);
+    let disk = SmallDisk::mount(&place, kib);
     if disk.is_none() {
         skip(test, "this host does not let root mount a tmpfs");
     }
     disk.map(|disk| (disk, place))
 }
 
-fn run_on(bench: &Bench, place: &Path, request: &Request) -> Said {
+fn run_on(bench: &Bench, place: &Path, request: &SavedRequest) -> CliOutput {
     let state = place.join("state");
     let mut command = bench.command("toolexec");
     command.arg("run").arg(&request.path).arg("--state").arg(state).args(["--format", "json"]);
-    Said::of(&mut command)
+    CliOutput::of(&mut command)
 }
 
 #[test]
 fn a_full_disk_keeps_what_ran_and_admits_nothing() {
     let test = "a_full_disk_keeps_what_ran_and_admits_nothing";
-    let Some(bench) = Bench::of_root(test) else { return };
+    let Some(bench) = Bench::as_root(test) else { return };
     // Enough for the reserve and the key, too little for the files of the tool.
     let Some((disk, place)) = small_disk(&bench, test, 8 * 1024) else { return };
     let script = "import os; open('/out/big','wb').write(os.urandom(12 << 20))";
     let request = bench.save(&RequestText::python(script).output("big"));
     let said = run_on(&bench, &place, &request);
     said.assert_code(3);
-    said.assert_says(&["No space left"]);
+    said.assert_stderr(&["No space left"]);
     assert!(!said.stderr.contains("panicked"), "{said:#?}");
     let results = place.join("state/results");
     let hidden: Vec<_> = list(&results).into_iter().filter(|it| it.starts_with('.')).collect();
@@ -225,10 +225,10 @@ fn a_full_disk_keeps_what_ran_and_admits_nothing() {
     disk.grow(64 * 1024);
     let again = run_on(&bench, &place, &request);
     again.assert_code(2);
-    again.assert_says(&["spool.replayed", record.path.to_str().unwrap()]);
+    again.assert_stderr(&["spool.replayed", record.path.to_str().unwrap()]);
     let other = run_on(&bench, &place, &bench.save(&RequestText::python(script).output("big")));
     other.assert_code(0);
-    let verified = Said::of(
+    let verified = CliOutput::of(
         bench
             .command("toolexec")
             .arg("verify")
@@ -243,12 +243,12 @@ fn a_full_disk_keeps_what_ran_and_admits_nothing() {
 #[test]
 fn a_disk_that_is_full_before_begins_nothing() {
     let test = "a_disk_that_is_full_before_begins_nothing";
-    let Some(bench) = Bench::of_root(test) else { return };
+    let Some(bench) = Bench::as_root(test) else { return };
     let Some((disk, place)) = small_disk(&bench, test, 1024) else { return };
     let request = bench.save(&RequestText::python("print('ran')"));
     let said = run_on(&bench, &place, &request);
     said.assert_code(3);
-    said.assert_says(&[place.to_str().unwrap(), "No space left"]);
+    said.assert_stderr(&[place.to_str().unwrap(), "No space left"]);
     let problems = said.stderr.lines().filter(|line| !line.starts_with("help: ")).count();
     assert_eq!((said.stdout.as_str(), problems), ("", 1), "{said:#?}");
     assert_eq!(list(&place.join("state/results")), Vec::<String>::new());
@@ -260,13 +260,13 @@ fn a_disk_that_is_full_before_begins_nothing() {
 #[test]
 fn a_disk_too_small_for_the_inputs_uses_nothing_up() {
     let test = "a_disk_too_small_for_the_inputs_uses_nothing_up";
-    let Some(bench) = Bench::of_root(test) else { return };
+    let Some(bench) = Bench::as_root(test) else { return };
     let Some((disk, place)) = small_disk(&bench, test, 8 * 1024) else { return };
     let request = RequestText::python("print('ran')").input("data", vec![b'x'; 6 << 20]);
     let request = bench.save(&request);
     let said = run_on(&bench, &place, &request);
     said.assert_code(3);
-    said.assert_says(&["No space left"]);
+    said.assert_stderr(&["No space left"]);
     let results = list(&place.join("state/results"));
     assert_eq!(results.len(), 1, "one record says why nothing ran: {results:?}");
     assert!(results[0].starts_with("TS-"), "{results:?}");
@@ -278,7 +278,7 @@ fn a_disk_too_small_for_the_inputs_uses_nothing_up() {
 }
 
 #[test]
-fn a_launcher_that_ends_at_its_start_is_told_with_its_end() {
+fn a_launcher_that_ends_at_its_start_is_reported() {
     let bench = Bench::new();
     let launcher = bench.scratch().path().join("bin/toolexec-launch");
     let mode = fs::metadata(&launcher).unwrap().permissions();
@@ -288,6 +288,6 @@ fn a_launcher_that_ends_at_its_start_is_told_with_its_end() {
         fs::set_permissions(&launcher, mode.clone()).unwrap();
         let said = bench.run(&bench.save(&RequestText::python("pass")));
         said.assert_code(3);
-        said.assert_says(&[end]);
+        said.assert_stderr(&[end]);
     }
 }

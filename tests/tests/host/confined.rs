@@ -10,7 +10,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use toolexec_tests::{Bench, Record, RequestText, Said, skip};
+use toolexec_tests::{Bench, CliOutput, Record, RequestText, skip};
 
 toolexec_tests::as_both!(
     no_interface_is_up,
@@ -30,16 +30,16 @@ toolexec_tests::as_both!(
 
 /// Runs a script that must succeed, and returns its output.
 #[track_caller]
-fn said_by(bench: &Bench, script: &str) -> String {
-    let (_, record) = bench.record_of(&RequestText::python(script));
+fn output_of(bench: &Bench, script: &str) -> String {
+    let (_, record) = bench.run_recorded(&RequestText::python(script));
     record.assert_outcome("ok");
     record.stdout()
 }
 
 /// Runs a request that its limit must end.
 #[track_caller]
-fn ends_as(bench: &Bench, outcome: &str, request: &RequestText) -> (Said, Record) {
-    let (said, record) = bench.record_of(request);
+fn assert_ends_as(bench: &Bench, outcome: &str, request: &RequestText) -> (CliOutput, Record) {
+    let (said, record) = bench.run_recorded(request);
     record.assert_outcome(outcome);
     said.assert_code(1);
     bench.assert_nothing_left();
@@ -59,12 +59,12 @@ for where in [('127.0.0.1', 9), ('1.1.1.1', 443)]:
     try: socket.create_connection(where, 1); print('connected', where)
     except OSError: pass
 ";
-    assert_eq!(said_by(bench, script), "lo down\n");
+    assert_eq!(output_of(bench, script), "lo down\n");
 }
 
 fn the_kernel_says_that_it_is_confined(bench: &Bench) {
     let (_, record) =
-        bench.record_of(&RequestText::python("print(open('/proc/self/status').read())"));
+        bench.run_recorded(&RequestText::python("print(open('/proc/self/status').read())"));
     let stdout = record.stdout();
     let value = |key: &str| {
         let line = stdout.lines().find(|line| line.starts_with(key)).unwrap();
@@ -79,9 +79,9 @@ fn the_kernel_says_that_it_is_confined(bench: &Bench) {
         assert!(value("Uid:").parse::<u32>().unwrap() >= 2_000_000_000);
     }
     // The record states the values of the kernel.
-    assert_eq!(record.fact("no_new_privs"), "true");
-    assert_eq!(record.fact("effective"), "0000000000000000");
-    assert_eq!(record.fact("bounding"), "0000000000000000");
+    assert_eq!(record.front_matter_value("no_new_privs"), "true");
+    assert_eq!(record.front_matter_value("effective"), "0000000000000000");
+    assert_eq!(record.front_matter_value("bounding"), "0000000000000000");
     for namespace in ["cgroup", "ipc", "mnt", "net", "pid", "user", "uts"] {
         assert!(record.text.contains(&format!("- kind: \"{namespace}\"")), "{namespace}");
     }
@@ -100,7 +100,7 @@ print('etc', *sorted(name for name in ['passwd', 'group', 'hosts', 'nsswitch.con
       'hostname', 'resolv.conf', 'machine-id', 'ssl'] if os.path.exists('/etc/' + name)))
 print('mounts', *sorted({line.split()[1] for line in open('/proc/self/mounts')}))
 ";
-    let said = said_by(bench, script);
+    let said = output_of(bench, script);
     let of = |path: &str| {
         let line = said.lines().find(|line| line.split(' ').next() == Some(path));
         line.unwrap().split_once(' ').unwrap().1.to_owned()
@@ -135,7 +135,7 @@ for path in ['/in/script.py', '/etc/passwd', '/usr/bin/env']:
         try: open(path, mode); print('opened', path)
         except OSError: pass
 ";
-    let (_, record) = bench.record_of(&RequestText::python(script).output("written"));
+    let (_, record) = bench.run_recorded(&RequestText::python(script).output("written"));
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "/out\n/tmp\n");
     assert!(!Path::new("/tmp/written").exists(), "/tmp in the cell is not the host's");
@@ -144,17 +144,17 @@ for path in ['/in/script.py', '/etc/passwd', '/usr/bin/env']:
 fn two_hundred_forks_meet_the_pids_limit(bench: &Bench) {
     let script =
         "import os, time\nfor i in range(200):\n  if os.fork() == 0: time.sleep(30); os._exit(0)";
-    let (said, record) = ends_as(bench, "pids_limit", &RequestText::python(script));
-    assert!(said.took < Duration::from_secs(10), "{said:#?}");
-    let peak = record.fact("pids_peak");
+    let (said, record) = assert_ends_as(bench, "pids_limit", &RequestText::python(script));
+    assert!(said.elapsed < Duration::from_secs(10), "{said:#?}");
+    let peak = record.front_matter_value("pids_peak");
     assert!(peak == "unknown" || peak.parse::<u32>().unwrap() <= 64, "{peak}");
 }
 
 fn two_gibibytes_meet_the_memory_limit(bench: &Bench) {
     let request = RequestText::python("x = bytearray(2 << 30); print(len(x))").memory_mb(256);
-    let (_, record) = ends_as(bench, "memory_limit", &request);
+    let (_, record) = assert_ends_as(bench, "memory_limit", &request);
     assert_eq!(record.stdout(), "");
-    let peak: u64 = record.fact("memory_peak_bytes").parse().unwrap();
+    let peak: u64 = record.front_matter_value("memory_peak_bytes").parse().unwrap();
     assert!((200 << 20..2 << 30).contains(&peak), "{peak}");
 }
 
@@ -167,21 +167,21 @@ try:
         for _ in range(512): f.write(bytes(1 << 20)); f.flush(); done += 1
 except OSError as error: print(errno.errorcode[error.errno], done < 128)
 ";
-    assert_eq!(said_by(bench, script), "ENOSPC True\n");
+    assert_eq!(output_of(bench, script), "ENOSPC True\n");
 }
 
 fn a_sleeper_meets_the_wall_limit(bench: &Bench) {
     let request = RequestText::python("import time; time.sleep(60)").time_sec(2);
-    let (said, record) = ends_as(bench, "wall_limit", &request);
-    assert!(said.took < Duration::from_secs(10), "{said:#?}");
-    let runtime: f64 = record.fact("runtime_sec").parse().unwrap();
+    let (said, record) = assert_ends_as(bench, "wall_limit", &request);
+    assert!(said.elapsed < Duration::from_secs(10), "{said:#?}");
+    let runtime: f64 = record.front_matter_value("runtime_sec").parse().unwrap();
     assert!((2.0..5.0).contains(&runtime), "{runtime}");
 }
 
 fn a_spinner_meets_its_cpu_limit(bench: &Bench) {
     // Two seconds on one core use two seconds of CPU time: both limits are reached, and the wall
     // limit wins.
-    let (_, record) = bench.record_of(&RequestText::python("while True: pass").time_sec(2));
+    let (_, record) = bench.run_recorded(&RequestText::python("while True: pass").time_sec(2));
     record.assert_outcome("wall_limit");
 
     // With less CPU time than wall time, only the CPU limit is reached.
@@ -190,7 +190,7 @@ fn a_spinner_meets_its_cpu_limit(bench: &Bench) {
     assert_ne!(changed, policy);
     let policy = bench.scratch().file("policy.yaml", changed);
     let request = bench.save(&RequestText::python("while True: pass"));
-    let said = Said::of(
+    let said = CliOutput::of(
         bench
             .command("toolexec")
             .arg("run")
@@ -201,13 +201,13 @@ fn a_spinner_meets_its_cpu_limit(bench: &Bench) {
     );
     said.assert_code(1);
     Record::of(&said).assert_outcome("cpu_limit");
-    assert!(said.took < Duration::from_secs(10), "{said:#?}");
+    assert!(said.elapsed < Duration::from_secs(10), "{said:#?}");
 }
 
 fn a_flood_meets_the_output_limit(bench: &Bench) {
     for stream in ["stdout", "stderr"] {
         let script = format!("import sys\nwhile True: print('x' * 9999, file=sys.{stream})");
-        let (_, record) = ends_as(bench, "output_limit", &RequestText::python(&script));
+        let (_, record) = assert_ends_as(bench, "output_limit", &RequestText::python(&script));
         let kept = std::fs::metadata(record.path.join(stream)).unwrap().len();
         assert_eq!(kept, 16 << 20, "{stream}");
         assert!(record.text.len() < 256 * 1024, "the record shows the beginning only");
@@ -226,7 +226,7 @@ print(*sorted(os.environ))
     let request = bench.save(&RequestText::python(script));
     let mut command = bench.command("toolexec");
     command.env("SECRET_TOKEN", "of the host").env("LD_PRELOAD", "");
-    let said = Said::of(command.arg("run").arg(&request.path).args(["--format", "json"]));
+    let said = CliOutput::of(command.arg("run").arg(&request.path).args(["--format", "json"]));
     let stdout = Record::of(&said).stdout();
     let lines: Vec<_> = stdout.lines().collect();
     assert_eq!((lines[0], lines[1]), ("0 1 2", "/dev/null False"), "{stdout}");
@@ -241,11 +241,11 @@ fn orphans_die_with_the_run(bench: &Bench) {
          os.execv(sys.executable, ['python', '-c', 'import time; time.sleep(300)', '{word}'])\n\
          time.sleep(0.5)\nprint('left')"
     );
-    let (said, record) = bench.record_of(&RequestText::python(&script));
+    let (said, record) = bench.run_recorded(&RequestText::python(&script));
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "left\n", "{}", record.stderr());
-    assert!(said.took < Duration::from_secs(10), "{said:#?}");
-    toolexec_tests::without_word(&word);
+    assert!(said.elapsed < Duration::from_secs(10), "{said:#?}");
+    toolexec_tests::wait_for_no_process(&word);
 }
 
 fn node_runs_too(bench: &Bench) {
@@ -256,7 +256,7 @@ fn node_runs_too(bench: &Bench) {
     let script = "const fs = require('fs'); fs.writeFileSync('/out/sum.json', \
                   JSON.stringify({sum: [1, 2, 39].reduce((a, b) => a + b)}));";
     let request = RequestText::of("node", "node script.js").input("script.js", script);
-    let (_, record) = bench.record_of(&request.output("sum.json"));
+    let (_, record) = bench.run_recorded(&request.output("sum.json"));
     record.assert_outcome("ok");
     let sum = std::fs::read_to_string(record.path.join("artifacts/sum.json")).unwrap();
     assert_eq!(sum, "{\"sum\":42}");

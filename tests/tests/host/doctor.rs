@@ -14,7 +14,9 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use toolexec_tests::{Asked, Bench, Disk, Said, Service, as_both, skip, workspace};
+use toolexec_tests::{
+    Bench, CliOutput, Service, ServiceConfig, SmallDisk, as_both, skip, workspace,
+};
 
 /// Runs `doctor`, and asserts that its JSON matches its exit code.
 #[track_caller]
@@ -36,7 +38,7 @@ fn doctor(bench: &Bench, words: &[&str]) -> Value {
 
 /// Returns verdict and finding of an object.
 #[track_caller]
-fn of(told: &Value, topic: &str, object: &str) -> (String, String) {
+fn verdict_and_finding(told: &Value, topic: &str, object: &str) -> (String, String) {
     let is = |it: &&Value| it["topic"] == topic && it["object"] == object;
     let found = told["findings"].as_array().unwrap().iter().find(is);
     let found = found.unwrap_or_else(|| panic!("no {topic} {object} in {told:#}"));
@@ -46,7 +48,7 @@ fn of(told: &Value, topic: &str, object: &str) -> (String, String) {
 
 #[track_caller]
 fn assert_found(told: &Value, topic: &str, object: &str, verdict: &str, words: &[&str]) {
-    let (is, found) = of(told, topic, object);
+    let (is, found) = verdict_and_finding(told, topic, object);
     assert_eq!(is, verdict, "{topic} {object}: {found}");
     for word in words {
         assert!(found.contains(word), "{topic} {object}: {word:?} is not in {found:?}");
@@ -63,9 +65,9 @@ fn write(path: &Path, text: &str) {
     set_mode(path, 0o644);
 }
 
-as_both!(this_host_is_told_whole, what_is_wrong_with_a_state_is_told);
+as_both!(every_topic_of_this_host_is_reported, problems_of_a_state_directory_are_reported);
 
-fn this_host_is_told_whole(bench: &Bench) {
+fn every_topic_of_this_host_is_reported(bench: &Bench) {
     let told = doctor(bench, &[]);
     assert_eq!(told["service"], Path::new("/etc/toolexec/toolexecd.yaml").exists());
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
@@ -76,7 +78,7 @@ fn this_host_is_told_whole(bench: &Bench) {
     for program in ["toolexec", "toolexecd", "toolexec-launch", "toolexec-egress"] {
         assert_found(&told, "programs", program, "ok", &[version, "bin/"]);
     }
-    let python = Said::of(bench.command("/usr/bin/python3").arg("--version"));
+    let python = CliOutput::of(bench.command("/usr/bin/python3").arg("--version"));
     let python = python.stdout.trim_end().trim_start_matches("Python ").to_owned();
     assert_found(&told, "runtimes", "python", "ok", &[&python, "/python3"]);
     assert_found(&told, "sandbox", "probe", "ok", &["starts: ", "Landlock ABI "]);
@@ -87,9 +89,9 @@ fn this_host_is_told_whole(bench: &Bench) {
     assert!(!bench.state().exists());
 }
 
-fn what_is_wrong_with_a_state_is_told(bench: &Bench) {
+fn problems_of_a_state_directory_are_reported(bench: &Bench) {
     let state = bench.state();
-    Said::of(bench.command("toolexec").args(["keys", "init"])).assert_code(0);
+    CliOutput::of(bench.command("toolexec").args(["keys", "init"])).assert_code(0);
     let told = doctor(bench, &[]);
     let keys = state.join("keys");
     let shown = keys.to_str().unwrap();
@@ -149,7 +151,7 @@ fn what_is_wrong_with_a_state_is_told(bench: &Bench) {
 fn a_record_leaves_a_host_that_is_told_as_good() {
     let bench = Bench::new();
     let request = toolexec_tests::RequestText::python("print('x')");
-    bench.record_of(&request).1.assert_outcome("ok");
+    bench.run_recorded(&request).1.assert_outcome("ok");
     let told = doctor(&bench, &[]);
     assert_found(&told, "log", "transparency log", "ok", &["1 entries", "verifies"]);
     assert_found(&told, "clock", "newest result", "ok", &["not later"]);
@@ -158,11 +160,11 @@ fn a_record_leaves_a_host_that_is_told_as_good() {
 
 #[test]
 fn a_disk_in_memory_that_is_nearly_full_is_told() {
-    let Some(bench) = Bench::of_root("a_disk_in_memory_that_is_nearly_full_is_told") else {
+    let Some(bench) = Bench::as_root("a_disk_in_memory_that_is_nearly_full_is_told") else {
         return;
     };
     let state = bench.scratch().dir("small");
-    let Some(disk) = Disk::mount(&state, 2048) else {
+    let Some(disk) = SmallDisk::mount(&state, 2048) else {
         return skip(
             "a_disk_in_memory_that_is_nearly_full_is_told",
             "no tmpfs can be mounted here",
@@ -185,7 +187,7 @@ fn a_disk_in_memory_that_is_nearly_full_is_told() {
 #[test]
 fn what_is_wrong_with_a_service_is_told_all_at_once() {
     let bench = Bench::new();
-    let service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
     let config = service.config();
     let words = ["--config", config.to_str().unwrap()];
     fs::create_dir(service.state()).unwrap();
@@ -198,9 +200,9 @@ fn what_is_wrong_with_a_service_is_told_all_at_once() {
     assert_found(&told, "rules", "policy", "ok", &["for-tests"]);
     assert_found(&told, "keys", "custody", "warning", &["plain files"]);
     // A directory that tmpfiles.d would create, and that does not exist here.
-    let drafts = service.at("drafts");
+    let drafts = service.path("drafts");
     assert_found(&told, "places", drafts.to_str().unwrap(), "warning", &["does not exist"]);
-    let disks = ["state", "spool"].map(|name| of(&told, "disk", name).1);
+    let disks = ["state", "spool"].map(|name| verdict_and_finding(&told, "disk", name).1);
     assert!(disks.iter().all(|found| found.contains("MiB")), "{disks:?}");
 
     // A configuration that the daemon refuses, an unusable policy, invalid signers, and a spool
@@ -214,13 +216,13 @@ fn what_is_wrong_with_a_service_is_told_all_at_once() {
     );
     write(&config, &more);
     write(&bench.home().join("policy.yaml"), "policy_version: 1\nlimits: {cpu: 0}\n");
-    set_mode(&service.at("approved"), 0o777);
+    set_mode(&service.path("approved"), 0o777);
     let told = doctor(&bench, &words);
     assert_found(&told, "rules", "configuration", "failure", &["no_such_key"]);
     assert_found(&told, "rules", "policy", "failure", &["policy.yaml"]);
     assert_found(&told, "rules", "allowed_signers", "failure", &["signers"]);
     assert_found(&told, "programs", "toolexec-launch.socket", "failure", &["/run/nobody.sock"]);
-    let approved = service.at("approved");
+    let approved = service.path("approved");
     assert_found(&told, "places", approved.to_str().unwrap(), "failure", &["0777", "at most 3770"]);
 
     // Invalid YAML: `doctor` checks the host, but nothing that depends on the configuration.
@@ -234,7 +236,7 @@ fn what_is_wrong_with_a_service_is_told_all_at_once() {
 #[test]
 fn keys_in_an_agent_that_is_gone_are_told() {
     let bench = Bench::new();
-    let service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
     let text = fs::read_to_string(service.config()).unwrap();
     let key = format!("SHA256:{}", "A".repeat(43));
     let keys =
@@ -255,10 +257,10 @@ fn remedy(told: &Value, object: &str) -> String {
 }
 
 #[test]
-fn a_lost_key_is_no_key_that_is_not_there_yet() {
+fn a_lost_key_is_not_reported_as_a_missing_new_key() {
     let bench = Bench::new();
     let state = bench.state();
-    Said::of(bench.command("toolexec").args(["keys", "init"])).assert_code(0);
+    CliOutput::of(bench.command("toolexec").args(["keys", "init"])).assert_code(0);
     for name in ["result", "log"] {
         let (key, away) = (state.join("keys").join(name), state.join("away"));
         fs::rename(&key, &away).unwrap();
@@ -267,7 +269,7 @@ fn a_lost_key_is_no_key_that_is_not_there_yet() {
         assert_found(&told, "keys", &object, "failure", &["public half", "a lost key"]);
         assert!(remedy(&told, &object).contains("backup"), "{told:#}");
         // `keys init` refuses too.
-        Said::of(bench.command("toolexec").args(["keys", "init"])).assert_code(3);
+        CliOutput::of(bench.command("toolexec").args(["keys", "init"])).assert_code(3);
         fs::rename(&away, &key).unwrap();
     }
     fs::remove_dir_all(state.join("keys")).unwrap();
@@ -276,18 +278,18 @@ fn a_lost_key_is_no_key_that_is_not_there_yet() {
 }
 
 #[test]
-fn a_service_is_told_what_acts_on_the_service() {
+fn the_environment_of_a_service_is_reported() {
     let bench = Bench::new();
-    let service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
     let state = service.state();
     fs::create_dir(&state).unwrap();
     set_mode(&state, 0o700);
     let config = service.config();
     let init = ["keys", "init", "--config", config.to_str().unwrap()];
-    Said::of(bench.command("toolexec").args(init)).assert_code(0);
+    CliOutput::of(bench.command("toolexec").args(init)).assert_code(0);
     write(&state.join("keys/log.change"), "");
     fs::create_dir_all(
-        service.at("results").join("TS-20991231-235959Z-TR-20260209-160501Z-python-stats"),
+        service.path("results").join("TS-20991231-235959Z-TR-20260209-160501Z-python-stats"),
     )
     .unwrap();
     let told = doctor(&bench, &["--config", config.to_str().unwrap()]);
@@ -297,7 +299,7 @@ fn a_service_is_told_what_acts_on_the_service() {
     let start = remedy(&told, "newest result");
     assert!(start.contains(&format!("toolexecd {named} --clock-was-set-back")), "{start}");
     // The program has every option of the suggested commands.
-    let help = Said::of(bench.command("toolexecd").arg("--help")).stdout;
+    let help = CliOutput::of(bench.command("toolexecd").arg("--help")).stdout;
     for option in ["--config", "--check", "--clock-was-set-back"] {
         assert!(help.contains(&format!("  {option}")), "{option} is not in {help}");
     }
@@ -314,7 +316,7 @@ fn an_owner_that_this_host_does_not_know_is_not_looked_at() {
             "this host has a user toolexec",
         );
     }
-    let service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
     let state = service.state();
     fs::create_dir(&state).unwrap();
     set_mode(&state, 0o700);
@@ -327,11 +329,11 @@ fn an_owner_that_this_host_does_not_know_is_not_looked_at() {
 }
 
 #[test]
-fn a_stranger_looks_as_far_as_they_may() {
-    let test = "a_stranger_looks_as_far_as_they_may";
-    let Some(root) = Bench::of_root(test) else { return };
-    let Some(bench) = Bench::of_an_ordinary_user(test) else { return };
-    let service = Service::prepare(&root, &Asked::for_owner(&root));
+fn another_user_checks_only_readable_objects() {
+    let test = "another_user_checks_only_readable_objects";
+    let Some(root) = Bench::as_root(test) else { return };
+    let Some(bench) = Bench::as_ordinary_user(test) else { return };
+    let service = Service::prepare(&root, &ServiceConfig::for_owner(&root));
     fs::create_dir(service.state()).unwrap();
     set_mode(&service.state(), 0o700);
     fs::create_dir(service.state().join("keys")).unwrap();
@@ -351,9 +353,9 @@ fn a_stranger_looks_as_far_as_they_may() {
 #[test]
 fn root_tries_the_sandbox_of_a_service_as_the_daemons_user() {
     let test = "root_tries_the_sandbox_of_a_service_as_the_daemons_user";
-    let Some(root) = Bench::of_root(test) else { return };
-    let Some(user) = Bench::of_an_ordinary_user(test) else { return };
-    let service = Service::prepare(&user, &Asked::for_owner(&user));
+    let Some(root) = Bench::as_root(test) else { return };
+    let Some(user) = Bench::as_ordinary_user(test) else { return };
+    let service = Service::prepare(&user, &ServiceConfig::for_owner(&user));
     fs::create_dir(service.state()).unwrap();
     chown(service.state(), Some(user.uid()), Some(user.uid())).unwrap();
     // A policy that the daemon's user can change would not be accepted.
@@ -365,14 +367,14 @@ fn root_tries_the_sandbox_of_a_service_as_the_daemons_user() {
     write(&etc.join("toolexecd.yaml"), &config);
     let told = doctor(&root, &["--config", etc.join("toolexecd.yaml").to_str().unwrap()]);
     assert_found(&told, "sandbox", "probe", "ok", &["starts: user mode"]);
-    let stranger = Bench::of_an_ordinary_user(test).unwrap();
+    let stranger = Bench::as_ordinary_user(test).unwrap();
     chown(service.state(), Some(1), Some(1)).unwrap();
     let told = doctor(&stranger, &["--config", etc.join("toolexecd.yaml").to_str().unwrap()]);
     assert_found(&told, "sandbox", "probe", "not looked at", &["only root and the daemon's user"]);
 }
 
 #[test]
-fn what_a_launcher_of_another_version_says_is_told() {
+fn a_launcher_of_another_version_is_reported() {
     let bench = Bench::new();
     let launcher = bench.scratch().path().join("bin/toolexec-launch");
     fs::remove_file(&launcher).unwrap();
@@ -388,7 +390,7 @@ fn what_a_launcher_of_another_version_says_is_told() {
     fs::remove_file(&launcher).unwrap();
     let told = doctor(&bench, &[]);
     let packaged = Path::new("/usr/libexec/toolexec/toolexec-launch").exists();
-    let (verdict, found) = of(&told, "programs", "toolexec-launch");
+    let (verdict, found) = verdict_and_finding(&told, "programs", "toolexec-launch");
     assert!(packaged || verdict == "failure", "{verdict}: {found}");
 }
 
@@ -406,9 +408,10 @@ fn people_read_it_by_topic_and_programs_get_their_exit_code() {
     assert!(!said.stdout.contains('\x1b'), "colour without a terminal: {said:#?}");
     let last = said.stdout.lines().last().unwrap();
     assert!(last.contains(" findings: ") && last.contains(" failures, "), "{last}");
-    let coloured = Said::of(bench.command("toolexec").arg("doctor").env("CLICOLOR_FORCE", "1"));
+    let coloured =
+        CliOutput::of(bench.command("toolexec").arg("doctor").env("CLICOLOR_FORCE", "1"));
     assert!(coloured.stdout.contains("\x1b[32mok"), "{coloured:#?}");
-    let plain = Said::of(
+    let plain = CliOutput::of(
         bench.command("toolexec").arg("doctor").env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"),
     );
     assert_eq!(plain.stdout.lines().count(), coloured.stdout.lines().count());
@@ -419,7 +422,7 @@ fn people_read_it_by_topic_and_programs_get_their_exit_code() {
     for option in ["--state", "--config"] {
         let said = bench.toolexec(["doctor", option, nowhere.to_str().unwrap()]);
         said.assert_code(3);
-        said.assert_says(&["nowhere"]);
+        said.assert_stderr(&["nowhere"]);
         assert_eq!(said.stdout, "");
     }
     bench.toolexec(["doctor", "--state", "x", "--config", "y"]).assert_code(3);

@@ -12,26 +12,39 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use toolexec_tests::hostile::{
-    Built, Case, Cells, Elsewhere, Got, Host, Launcher, Mode, Place, Remains, Table, Verdict,
-    judge, two_at_a_time,
+    BuiltCase, CaseDirectory, CaseMode, CaseRun, CaseRunner, CaseTable, CaseVerdict,
+    ForeignLauncher, HostLeftovers, HostTargets, HostileCase, OtherLauncherRunner, judge,
+    two_at_a_time,
 };
 use toolexec_tests::{Bench, skip};
 
 /// Known differences between the product and a case: case, mode, reason. Each is printed as `KNOWN
 /// GAP`. An entry whose case passes is an error.
-const KNOWN_GAPS: &[(&str, Mode, &str)] = &[
-    ("files/mount_table", Mode::System, "/proc/self/mountinfo names the staging slot's host path"),
-    ("files/mount_table", Mode::User, "/proc/self/mountinfo names the staging slot's host path"),
-    ("ipc/fcntl_pair", Mode::System, "locks on files of the runtime are seen by other runs"),
-    ("ipc/fcntl_pair", Mode::User, "locks on files of the runtime are seen by other runs"),
+const KNOWN_GAPS: &[(&str, CaseMode, &str)] = &[
+    (
+        "files/mount_table",
+        CaseMode::System,
+        "/proc/self/mountinfo names the staging slot's host path",
+    ),
+    (
+        "files/mount_table",
+        CaseMode::User,
+        "/proc/self/mountinfo names the staging slot's host path",
+    ),
+    ("ipc/fcntl_pair", CaseMode::System, "locks on files of the runtime are seen by other runs"),
+    ("ipc/fcntl_pair", CaseMode::User, "locks on files of the runtime are seen by other runs"),
     (
         "ipc/flock_runtime_pair",
-        Mode::System,
+        CaseMode::System,
         "locks on files of the runtime are seen by other runs",
     ),
-    ("ipc/flock_runtime_pair", Mode::User, "locks on files of the runtime are seen by other runs"),
-    ("limits/file_locks", Mode::System, "the kernel charges file locks to no control group"),
-    ("limits/file_locks", Mode::User, "kernel memory of file locks is not sampled"),
+    (
+        "ipc/flock_runtime_pair",
+        CaseMode::User,
+        "locks on files of the runtime are seen by other runs",
+    ),
+    ("limits/file_locks", CaseMode::System, "the kernel charges file locks to no control group"),
+    ("limits/file_locks", CaseMode::User, "kernel memory of file locks is not sampled"),
 ];
 
 /// Selects the cases whose name contains this text.
@@ -41,22 +54,23 @@ const TABLE: &str = "TOOLEXEC_HOSTILE_TABLE";
 
 #[test]
 fn every_way_out_is_closed() {
-    let Some(place) = Place::new() else {
+    let Some(place) = CaseDirectory::new() else {
         return skip("every_way_out_is_closed", "needs root: cells mount programs from /opt");
     };
     let begun = Instant::now();
     let only = std::env::var(ONLY).unwrap_or_default();
-    let cases: Vec<_> = Case::all().into_iter().filter(|case| case.name.contains(&only)).collect();
+    let cases: Vec<_> =
+        HostileCase::all().into_iter().filter(|case| case.name.contains(&only)).collect();
     assert!(cases.len() >= 250 || !only.is_empty(), "only {} cases", cases.len());
-    let built = Built::all(&cases, &place);
-    let host = Host::new();
-    let mut table = Table::of(&cases);
+    let built = BuiltCase::all(&cases, &place);
+    let host = HostTargets::new();
+    let mut table = CaseTable::of(&cases);
     let mut wrong = Vec::new();
-    for mode in Mode::ALL.iter().copied() {
+    for mode in CaseMode::ALL.iter().copied() {
         run_mode(mode, &cases, &built, &host, &mut table, &mut wrong);
     }
     println!("our columns took {:?}", begun.elapsed());
-    for launcher in Launcher::ALL {
+    for launcher in ForeignLauncher::ALL {
         run_elsewhere(launcher, &cases, &built, &place, &host, &mut table);
     }
     table.note(format!("The whole suite took {} s.", begun.elapsed().as_secs()));
@@ -81,83 +95,89 @@ fn table_file(only: &str) -> Option<PathBuf> {
 
 /// Runs all cases in one mode, which adds one column.
 fn run_mode(
-    mode: Mode,
-    cases: &[Case],
-    built: &[Built],
-    host: &Host,
-    table: &mut Table,
+    mode: CaseMode,
+    cases: &[HostileCase],
+    built: &[BuiltCase],
+    host: &HostTargets,
+    table: &mut CaseTable,
     wrong: &mut Vec<String>,
 ) {
     let test = format!("hostile::{}", mode.as_str());
     let bench = match mode {
-        Mode::System => Bench::of_root(&test),
-        Mode::User => Bench::of_an_ordinary_user(&test),
+        CaseMode::System => Bench::as_root(&test),
+        CaseMode::User => Bench::as_ordinary_user(&test),
     };
     let Some(bench) = bench else {
         return table.column(mode.as_str(), vec!["skipped".to_owned(); cases.len()]);
     };
-    let cells = Cells::new(mode, bench, host);
+    let cells = CaseRunner::new(mode, bench, host);
     cells.warm_up();
-    let before = Remains::now();
+    let before = HostLeftovers::now();
     let all: Vec<_> = cases.iter().zip(built).collect();
     let told = two_at_a_time(&all, |(case, built)| run_case(&cells, case, built));
     for (case, (verdict, _)) in cases.iter().zip(&told) {
         match verdict {
-            Verdict::Differs(in_what) => {
+            CaseVerdict::Differs(in_what) => {
                 wrong.push(format!("{} ({}): {in_what:?}", case.name, mode.as_str()));
             }
             // Logged like a skip, so that the summary of a passing suite shows it.
-            Verdict::Known(why) => {
+            CaseVerdict::Known(why) => {
                 skip(&format!("{test}::{}", case.name), &format!("KNOWN GAP: {why}"));
             }
-            Verdict::Skipped(why) => skip(&format!("{test}::{}", case.name), why),
-            Verdict::Expected => {}
+            CaseVerdict::Skipped(why) => skip(&format!("{test}::{}", case.name), why),
+            CaseVerdict::Expected => {}
         }
     }
-    let row = |(verdict, got): &(Verdict, Option<Got>)| verdict.cell(got.as_ref());
+    let row = |(verdict, got): &(CaseVerdict, Option<CaseRun>)| verdict.table_text(got.as_ref());
     table.column(mode.as_str(), told.iter().map(row).collect());
     cells.check_records();
-    let left = Remains::left_since(&before);
-    table.note(format!("Left behind in {} mode: {}.", mode.as_str(), or_nothing(&left)));
+    let left = HostLeftovers::left_since(&before);
+    table.note(format!("Left behind in {} mode: {}.", mode.as_str(), join_or_nothing(&left)));
     wrong.extend(left.into_iter().map(|line| format!("left behind ({}): {line}", mode.as_str())));
 }
 
-fn or_nothing(left: &[String]) -> String {
+fn join_or_nothing(left: &[String]) -> String {
     if left.is_empty() { "nothing".to_owned() } else { left.join(", ") }
 }
 
-fn run_case(cells: &Cells, case: &Case, built: &Built) -> (Verdict, Option<Got>) {
-    if let Built::Not(why) = built {
-        return (Verdict::Skipped(why.clone()), None);
+fn run_case(
+    cells: &CaseRunner,
+    case: &HostileCase,
+    built: &BuiltCase,
+) -> (CaseVerdict, Option<CaseRun>) {
+    if let BuiltCase::Unavailable(why) = built {
+        return (CaseVerdict::Skipped(why.clone()), None);
     }
-    if let Some(why) = lacking(case) {
-        return (Verdict::Skipped(why), None);
+    if let Some(why) = unmet_requirement(case) {
+        return (CaseVerdict::Skipped(why), None);
     }
     // Of several sandboxes at once, the worst result counts.
     let judged = cells.run(case, built).into_iter().map(|got| (judge(case, cells.mode, &got), got));
-    let (verdict, got) = judged.max_by_key(|(verdict, _)| rank(verdict)).unwrap();
+    let (verdict, got) = judged.max_by_key(|(verdict, _)| severity(verdict)).unwrap();
     let known = KNOWN_GAPS.iter().find(|(name, mode, _)| *name == case.name && *mode == cells.mode);
     let verdict = match (known, verdict) {
-        (Some((_, _, why)), Verdict::Differs(_)) => Verdict::Known((*why).to_owned()),
-        (Some(_), _) => Verdict::Differs(vec!["no gap any more: take it off the list".to_owned()]),
+        (Some((_, _, why)), CaseVerdict::Differs(_)) => CaseVerdict::Known((*why).to_owned()),
+        (Some(_), _) => {
+            CaseVerdict::Differs(vec!["no gap any more: take it off the list".to_owned()])
+        }
         (None, verdict) => verdict,
     };
-    if let Verdict::Differs(_) = verdict {
+    if let CaseVerdict::Differs(_) = verdict {
         println!("{} ({}): {}", case.name, cells.mode.as_str(), got.brief());
     }
     (verdict, Some(got))
 }
 
-fn rank(verdict: &Verdict) -> u8 {
+fn severity(verdict: &CaseVerdict) -> u8 {
     match verdict {
-        Verdict::Expected | Verdict::Skipped(_) => 0,
-        Verdict::Known(_) | Verdict::Differs(_) => 1,
+        CaseVerdict::Expected | CaseVerdict::Skipped(_) => 0,
+        CaseVerdict::Known(_) | CaseVerdict::Differs(_) => 1,
     }
 }
 
 /// Returns a requirement of a case that this host does not meet.
-fn lacking(case: &Case) -> Option<String> {
-    match case.one("needs", Mode::System)? {
+fn unmet_requirement(case: &HostileCase) -> Option<String> {
+    match case.first_value("needs", CaseMode::System)? {
         "x86_64" if cfg!(target_arch = "x86_64") => None,
         "setuid root" => None,
         path if path.starts_with('/') && Path::new(path).exists() => None,
@@ -167,15 +187,15 @@ fn lacking(case: &Case) -> Option<String> {
 
 /// Runs all cases under another launcher, which adds one column.
 fn run_elsewhere(
-    launcher: Launcher,
-    cases: &[Case],
-    built: &[Built],
-    place: &Place,
-    host: &Host,
-    table: &mut Table,
+    launcher: ForeignLauncher,
+    cases: &[HostileCase],
+    built: &[BuiltCase],
+    place: &CaseDirectory,
+    host: &HostTargets,
+    table: &mut CaseTable,
 ) {
     let begun = Instant::now();
-    let cells = match Elsewhere::new(launcher, place.path(), host.told()) {
+    let cells = match OtherLauncherRunner::new(launcher, place.path(), host.case_input()) {
         Err(why) => {
             table.note(format!("{}: {why}.", launcher.as_str()));
             vec!["-".to_owned(); cases.len()]

@@ -2,7 +2,7 @@
 //! result of each example, and the environment is exactly that of the policy. An interpreter may be
 //! in its own directory or its own root file system.
 //!
-//! Caches of interpreters (`toolexec doctor --warm`) are taken from `TOOLEXEC_CACHES`, or from the
+//! Caches of interpreters (`toolexec doctor --copy_cache`) are taken from `TOOLEXEC_CACHES`, or from the
 //! place where `tests/prepare` creates them. A test without its interpreter logs a skip.
 
 #![allow(
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use toolexec_tests::{Bench, Record, RequestText, Said, skip, workspace};
+use toolexec_tests::{Bench, CliOutput, Record, RequestText, skip, workspace};
 
 toolexec_tests::as_both!(
     the_node_example_is_right,
@@ -28,11 +28,11 @@ toolexec_tests::as_both!(
     node_counts_processors_where_proc_is_full,
     an_interpreter_may_have_a_place_of_its_own,
     a_home_is_never_shown,
-    a_root_of_its_own_is_all_there_is,
+    a_runtime_root_is_the_only_file_system,
 );
 
 /// Returns true if one of these programs is installed. Otherwise logs a skip.
-fn is_there(bench: &Bench, test: &str, names: &[&str]) -> bool {
+fn is_installed(bench: &Bench, test: &str, names: &[&str]) -> bool {
     let places = ["/usr/bin", "/usr/local/bin"];
     let mut paths =
         places.iter().flat_map(|place| names.iter().map(move |it| format!("{place}/{it}")));
@@ -49,7 +49,7 @@ fn skipped(bench: &Bench, test: &str, reason: &str) {
 }
 
 /// Copies the cache of a language to the place where this user's runs look for it.
-fn warm(bench: &Bench, name: &str) -> bool {
+fn copy_cache(bench: &Bench, name: &str) -> bool {
     let named = std::env::var_os("TOOLEXEC_CACHES").map(PathBuf::from);
     let made = named.unwrap_or_else(|| workspace().join("target/tools/state/caches")).join(name);
     if !made.is_dir() {
@@ -60,9 +60,9 @@ fn warm(bench: &Bench, name: &str) -> bool {
     let copied = Command::new("cp").arg("-r").arg(made).arg(&caches).status().unwrap();
     assert!(copied.success());
     let state = bench.state();
-    let said = Said::of(bench.command("mkdir").args(["-p", "-m", "700"]).arg(&state));
+    let said = CliOutput::of(bench.command("mkdir").args(["-p", "-m", "700"]).arg(&state));
     said.assert_code(0);
-    let link = Said::of(bench.command("ln").arg("-s").arg(&caches).arg(state.join("caches")));
+    let link = CliOutput::of(bench.command("ln").arg("-s").arg(&caches).arg(state.join("caches")));
     link.assert_code(0);
     true
 }
@@ -71,7 +71,7 @@ fn warm(bench: &Bench, name: &str) -> bool {
 #[track_caller]
 fn example(bench: &Bench, name: &str) -> (PathBuf, Record) {
     let examples = bench.scratch().examples();
-    let said = Said::of(bench.command(examples.join("run")).arg(name));
+    let said = CliOutput::of(bench.command(examples.join("run")).arg(name));
     said.assert_code(0);
     let record = said.stdout.lines().find_map(|line| line.strip_prefix("record     ")).unwrap();
     (examples.join(name), Record::at(record.as_ref()))
@@ -82,7 +82,7 @@ fn artifact(record: &Record, name: &str) -> String {
 }
 
 fn the_node_example_is_right(bench: &Bench) {
-    if !is_there(bench, "the_node_example_is_right", &["node", "nodejs"]) {
+    if !is_installed(bench, "the_node_example_is_right", &["node", "nodejs"]) {
         return;
     }
     let (place, record) = example(bench, "access-log");
@@ -103,10 +103,10 @@ fn the_node_example_is_right(bench: &Bench) {
 
 fn the_ts_example_is_right(bench: &Bench) {
     let test = "the_ts_example_is_right";
-    if !is_there(bench, test, &["node", "nodejs"]) {
+    if !is_installed(bench, test, &["node", "nodejs"]) {
         return;
     }
-    if !warm(bench, "ts") {
+    if !copy_cache(bench, "ts") {
         return skipped(
             bench,
             test,
@@ -138,17 +138,17 @@ fn the_ts_example_is_right(bench: &Bench) {
 }
 
 fn the_go_example_is_right(bench: &Bench) {
-    if !is_there(bench, "the_go_example_is_right", &["go"]) {
+    if !is_installed(bench, "the_go_example_is_right", &["go"]) {
         return;
     }
     // Without its cache it is slow, but gives the same result.
-    let warmed = warm(bench, "go");
+    let warmed = copy_cache(bench, "go");
     let (place, record) = example(bench, "manifest");
     let told: Value = serde_json::from_str(&artifact(&record, "manifest.json")).unwrap();
     for (entry, name) in told.as_array().unwrap().iter().zip(["notes.txt", "orders.csv"]) {
         let path = place.join(name);
         let stock = |program: &str, word: &str| {
-            let said = Said::of(Command::new(program).arg(word).arg(&path));
+            let said = CliOutput::of(Command::new(program).arg(word).arg(&path));
             said.stdout.split_whitespace().next().unwrap().to_owned()
         };
         assert_eq!(entry["name"], name);
@@ -156,7 +156,7 @@ fn the_go_example_is_right(bench: &Bench) {
         assert_eq!(entry["lines"].to_string(), stock("wc", "-l"));
         assert_eq!(entry["bytes"], fs::metadata(&path).unwrap().len());
     }
-    let cpu_us: u64 = record.fact("cpu_user_us").parse().unwrap();
+    let cpu_us: u64 = record.front_matter_value("cpu_user_us").parse().unwrap();
     assert!(!warmed || cpu_us < 4_000_000, "the library was compiled again: {cpu_us} us");
 }
 
@@ -172,7 +172,7 @@ fn go_runs_without_its_cache() {
 }
 
 fn the_ruby_example_is_right(bench: &Bench) {
-    if !is_there(bench, "the_ruby_example_is_right", &["ruby"]) {
+    if !is_installed(bench, "the_ruby_example_is_right", &["ruby"]) {
         return;
     }
     let (place, record) = example(bench, "expenses");
@@ -211,9 +211,9 @@ fn the_environment_is_what_policy_says(bench: &Bench) {
         ("ruby", "ruby", "x.rb", ruby, &[]),
         ("go", "go run", "x.go", GO_ENV, &of_go),
     ];
-    warm(bench, "go");
+    copy_cache(bench, "go");
     for (language, words, name, script, more) in cases {
-        if !is_there(bench, test, &[words.split(' ').next().unwrap()]) {
+        if !is_installed(bench, test, &[words.split(' ').next().unwrap()]) {
             continue;
         }
         let request = RequestText::of(language, &format!("{words} {name}")).input(name, script);
@@ -221,7 +221,7 @@ fn the_environment_is_what_policy_says(bench: &Bench) {
         let mut command = bench.command("toolexec");
         command.env("SECRET_TOKEN", "x").env("NODE_OPTIONS", "--x").env("RUBYOPT", "-x");
         command.env("PYTHONPATH", "/x").env("GOFLAGS", "-x").env("TMPDIR", "/var/tmp");
-        let said = Said::of(command.arg("run").arg(&request.path).args(["--format", "json"]));
+        let said = CliOutput::of(command.arg("run").arg(&request.path).args(["--format", "json"]));
         let record = Record::of(&said);
         record.assert_outcome("ok");
         let stdout = record.stdout();
@@ -244,11 +244,17 @@ fn policy(bench: &Bench, changes: &[(&str, &str)]) -> PathBuf {
     bench.scratch().file("policy.yaml", text)
 }
 
-fn run_under(bench: &Bench, policy: &Path, path: &str, home: &Path, request: &RequestText) -> Said {
+fn run_under(
+    bench: &Bench,
+    policy: &Path,
+    path: &str,
+    home: &Path,
+    request: &RequestText,
+) -> CliOutput {
     let request = bench.save(request);
     let mut command = bench.command("toolexec");
     command.env("PATH", path).env("HOME", home).arg("run").arg(&request.path);
-    Said::of(
+    CliOutput::of(
         command
             .arg("--policy")
             .arg(policy)
@@ -259,7 +265,7 @@ fn run_under(bench: &Bench, policy: &Path, path: &str, home: &Path, request: &Re
 }
 
 fn node_counts_processors_where_proc_is_full(bench: &Bench) {
-    if !is_there(bench, "node_counts_processors_where_proc_is_full", &["node", "nodejs"]) {
+    if !is_installed(bench, "node_counts_processors_where_proc_is_full", &["node", "nodejs"]) {
         return;
     }
     let script = "console.log(require('os').cpus().length > 0)";
@@ -275,9 +281,9 @@ fn node_counts_processors_where_proc_is_full(bench: &Bench) {
 }
 
 /// A directory that no run creates, with a copy of Python in its `bin/`, removed when dropped.
-struct Elsewhere(PathBuf);
+struct RelocatedPython(PathBuf);
 
-impl Elsewhere {
+impl RelocatedPython {
     fn with(program: &str, name: &str) -> Self {
         let unique = format!("toolexec-elsewhere-{}-{name}", RequestText::python("").id);
         let place = Self(Path::new("/var/tmp").join(unique));
@@ -296,7 +302,7 @@ impl Elsewhere {
     }
 }
 
-impl Drop for Elsewhere {
+impl Drop for RelocatedPython {
     fn drop(&mut self) {
         fs::remove_dir_all(&self.0).unwrap();
     }
@@ -305,7 +311,7 @@ impl Drop for Elsewhere {
 const MINE: (&str, &str) = ("binary: auto", "binary: auto\n    names: [python-of-mine]");
 
 fn an_interpreter_may_have_a_place_of_its_own(bench: &Bench) {
-    let place = Elsewhere::with("/usr/bin/python3", "python-of-mine");
+    let place = RelocatedPython::with("/usr/bin/python3", "python-of-mine");
     let shown = place.0.display();
     let script = format!(
         "import sys\nprint(sys.executable)\nprint(open('{shown}/share/marker').read().strip())\n\
@@ -327,19 +333,19 @@ fn an_interpreter_may_have_a_place_of_its_own(bench: &Bench) {
 }
 
 fn a_home_is_never_shown(bench: &Bench) {
-    let place = Elsewhere::with("/usr/bin/python3", "python-of-mine");
+    let place = RelocatedPython::with("/usr/bin/python3", "python-of-mine");
     let policy = policy(bench, &[MINE]);
     let request = || RequestText::python("print('ran')");
     let said = run_under(bench, &policy, &place.path(), &place.0, &request());
     said.assert_code(2);
     let shown = place.0.to_str().unwrap();
-    said.assert_says(&["runtime.missing", shown, "never mounted in a sandbox"]);
+    said.assert_stderr(&["runtime.missing", shown, "never mounted in a sandbox"]);
     Record::of(&said).assert_outcome("refused");
     // With the same directory and another home it runs.
     run_under(bench, &policy, &place.path(), &bench.home(), &request()).assert_code(0);
 }
 
-fn a_root_of_its_own_is_all_there_is(bench: &Bench) {
+fn a_runtime_root_is_the_only_file_system(bench: &Bench) {
     let root = bench.scratch().dir("root");
     let linked = Command::new("ldd").arg("/bin/sh").output().unwrap();
     let linked = String::from_utf8(linked.stdout).unwrap();
@@ -364,5 +370,5 @@ fn a_root_of_its_own_is_all_there_is(bench: &Bench) {
     fs::remove_file(gone).unwrap();
     let said =
         run_under(bench, &policy, "/usr/bin:/bin", &bench.home(), &RequestText::python(script));
-    said.assert_says(&["runtime.missing", "/opt/tool/run in "]);
+    said.assert_stderr(&["runtime.missing", "/opt/tool/run in "]);
 }

@@ -15,7 +15,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use toolexec_tests::{Bench, Record, RequestText, Said, list};
+use toolexec_tests::{Bench, CliOutput, Record, RequestText, list};
 
 const SEED: u64 = 20_261_123;
 
@@ -49,7 +49,7 @@ fn section<'a>(record: &'a Record, heading: &str) -> &'a str {
 
 /// Returns the lines of the provenance that are equal for two runs of one script. The uid is that
 /// of the worker slot, which another run may hold by then.
-fn lasting(record: &Record) -> Vec<String> {
+fn stable_lines(record: &Record) -> Vec<String> {
     let of_one_run = ["- Request sha256: ", "- Started: ", "    python", "- Rule "];
     let lines = section(record, "## Provenance").lines();
     let lasting = lines.filter(|line| !of_one_run.iter().any(|mark| line.starts_with(mark)));
@@ -73,7 +73,7 @@ print(json.dumps(json.loads(base64.b64decode(bundle['dsseEnvelope']['payload']))
 /// Reads the facts of the statement without our code.
 fn predicate(record: &Record) -> Value {
     let bundle = record.path.join(format!("{}.bundle.json", record.id()));
-    Said::of(Command::new("python3").args(["-c", PREDICATE]).arg(bundle)).json()
+    CliOutput::of(Command::new("python3").args(["-c", PREDICATE]).arg(bundle)).json()
 }
 
 /// Asserts that the paths in the statement are the files that exist. Returns their number.
@@ -125,7 +125,7 @@ fn a_tool_that_gives_its_files_strange_names_withholds_nothing_of_ours() {
     let record = Record::of(&bench.run(&request));
     record.assert_outcome("output_rejected");
     bench.toolexec(["verify".as_ref(), record.path.as_os_str()]).assert_code(0);
-    assert_eq!(lasting(&record), lasting(&quiet));
+    assert_eq!(stable_lines(&record), stable_lines(&quiet));
     let rules = |record: &Record| record.text.matches("\n- Rule ").count();
     assert_eq!(rules(&record), rules(&quiet));
     assert!(record.text.contains(&format!("\n    {command}\n")), "{}", record.text);
@@ -134,12 +134,12 @@ fn a_tool_that_gives_its_files_strange_names_withholds_nothing_of_ours() {
     let kept = assert_paths_are_the_files(&record);
     assert!(kept > 100, "{kept} files kept");
     assert_names_are_read_back(&record);
-    shown_elsewhere(&bench, &record.path);
+    check_other_readers(&bench, &record.path);
 }
 
 /// Other readers of the record show the same, and none outputs a control character that moves the
 /// cursor.
-fn shown_elsewhere(bench: &Bench, record: &Path) {
+fn check_other_readers(bench: &Bench, record: &Path) {
     let said = bench.toolexec(["show".as_ref(), record.as_os_str(), "--html".as_ref()]);
     said.assert_code(0);
     assert!(!said.stdout.contains("result.digest"), "something was withheld");
@@ -170,10 +170,13 @@ fn a_record_that_would_not_verify_is_not_published_and_nothing_is_lost() {
     let said = bench.run(&request);
     stray.join().unwrap();
     said.assert_code(3);
-    said.assert_says(&["stray: not named by the record", "is not published", ".unverified-"]);
+    said.assert_stderr(&["stray: not named by the record", "is not published", ".unverified-"]);
     let record = Record::of(&said);
     record.assert_outcome("indeterminate");
-    assert_eq!(record.fact("reason"), "the full record did not verify; this one is reduced");
+    assert_eq!(
+        record.front_matter_value("reason"),
+        "the full record did not verify; this one is reduced"
+    );
     bench.toolexec(["verify".as_ref(), record.path.as_os_str()]).assert_code(0);
     let kept = bench.results().join(format!(".unverified-{}", record.id()));
     assert_eq!(fs::read_to_string(kept.join("stdout")).unwrap(), "done\n");

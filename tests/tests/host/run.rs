@@ -11,24 +11,24 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 
 use serde_json::Value;
-use toolexec_tests::{Bench, Record, RequestText, Said, list};
+use toolexec_tests::{Bench, CliOutput, Record, RequestText, list};
 
 toolexec_tests::as_both!(
     the_seattle_example_is_right,
     the_bibtex_example_is_right,
     the_answer_is_one_object,
-    a_tool_that_says_no_exits_1,
+    a_failed_tool_exits_1,
     a_refusal_exits_2,
-    no_cell_exits_3,
+    a_setup_error_exits_3,
     a_request_runs_once,
     the_key_is_private,
     results_may_go_elsewhere,
 );
 
 /// Runs an example as the README does, and returns its record.
-fn example(bench: &Bench, name: &str) -> (Said, Record) {
+fn example(bench: &Bench, name: &str) -> (CliOutput, Record) {
     let program = bench.scratch().examples().join("run");
-    let said = Said::of(bench.command(program).arg(name));
+    let said = CliOutput::of(bench.command(program).arg(name));
     said.assert_code(0);
     let line = |word: &str| {
         let line = said.stdout.lines().find(|line| line.split_whitespace().next() == Some(word));
@@ -43,7 +43,8 @@ fn example(bench: &Bench, name: &str) -> (Said, Record) {
 fn the_seattle_example_is_right(bench: &Bench) {
     let (_, record) = example(bench, "seattle-weather");
     let check = bench.scratch().path().join("examples/check-seattle");
-    let compared = Said::of(bench.command(check).arg(record.path.join("artifacts/stats.json")));
+    let compared =
+        CliOutput::of(bench.command(check).arg(record.path.join("artifacts/stats.json")));
     compared.assert_code(0);
     let figures: u32 = compared.stdout.split_whitespace().next().unwrap().parse().unwrap();
     assert!(figures > 500, "{compared:#?}");
@@ -86,7 +87,7 @@ fn the_answer_is_one_object(bench: &Bench) {
     assert_eq!(fs::read(kept).unwrap(), fs::read(&request.path).unwrap());
 
     // Missing protections are reported in the record and in one line on stderr.
-    let degraded = record.fact("degraded");
+    let degraded = record.front_matter_value("degraded");
     if bench.is_root() {
         assert_eq!((degraded, said.stderr.as_str()), ("[]", ""));
     } else if degraded == "[]" {
@@ -94,7 +95,7 @@ fn the_answer_is_one_object(bench: &Bench) {
     } else {
         assert_eq!(degraded, "[\"cgroup\"]");
         assert_eq!(said.stderr.lines().count(), 1, "{said:#?}");
-        said.assert_says(&["without cgroup", "exception of the policy"]);
+        said.assert_stderr(&["without cgroup", "exception of the policy"]);
         assert!(record.text.contains("mechanism: sampled") && !record.text.contains("cgroup v"));
     }
     let human = bench.save(&RequestText::python("pass"));
@@ -103,46 +104,46 @@ fn the_answer_is_one_object(bench: &Bench) {
     assert!(human.stdout.contains("outcome    ok") && human.stdout.contains("verified   "));
 }
 
-fn a_tool_that_says_no_exits_1(bench: &Bench) {
-    let (said, record) = bench.record_of(&RequestText::python("raise SystemExit(7)"));
+fn a_failed_tool_exits_1(bench: &Bench) {
+    let (said, record) = bench.run_recorded(&RequestText::python("raise SystemExit(7)"));
     said.assert_code(1);
     record.assert_outcome("exit_nonzero");
-    assert_eq!(record.fact("exit_code"), "7");
-    let (said, record) = bench.record_of(&RequestText::python("import os; os.abort()"));
+    assert_eq!(record.front_matter_value("exit_code"), "7");
+    let (said, record) = bench.run_recorded(&RequestText::python("import os; os.abort()"));
     said.assert_code(1);
     record.assert_outcome("signal");
-    assert_eq!(record.fact("exit_code"), "134");
+    assert_eq!(record.front_matter_value("exit_code"), "134");
     bench.assert_nothing_left();
 }
 
 fn a_refusal_exits_2(bench: &Bench) {
-    let (said, record) = bench.record_of(&RequestText::of("ruby", "jruby x"));
+    let (said, record) = bench.run_recorded(&RequestText::of("ruby", "jruby x"));
     said.assert_code(2);
     record.assert_outcome("refused");
-    assert_eq!(record.fact("exit_code"), "-1");
+    assert_eq!(record.front_matter_value("exit_code"), "-1");
     assert_eq!(record.stdout(), "");
     bench.assert_nothing_left();
 }
 
-fn no_cell_exits_3(bench: &Bench) {
+fn a_setup_error_exits_3(bench: &Bench) {
     let request = bench.save(&RequestText::python("pass"));
     let alone = bench.scratch().dir("alone");
     let toolexec = alone.join("toolexec");
     fs::copy(bench.scratch().path().join("bin/toolexec"), &toolexec).unwrap();
     if !std::path::Path::new("/usr/libexec/toolexec/toolexec-launch").exists() {
-        let said = Said::of(bench.command(&toolexec).arg("run").arg(&request.path));
+        let said = CliOutput::of(bench.command(&toolexec).arg("run").arg(&request.path));
         said.assert_code(3);
         let looked = alone.join("toolexec-launch");
-        said.assert_says(&["toolexec-launch", looked.to_str().unwrap(), "/usr/libexec/toolexec"]);
+        said.assert_stderr(&["toolexec-launch", looked.to_str().unwrap(), "/usr/libexec/toolexec"]);
     }
     // A launcher that ends at once gives a record, and the request is not used up.
     symlink("/bin/false", alone.join("toolexec-launch")).unwrap();
     let run = ["run", request.path.to_str().unwrap(), "--format", "json"];
-    let said = Said::of(bench.command(&toolexec).args(run));
+    let said = CliOutput::of(bench.command(&toolexec).args(run));
     said.assert_code(3);
     let record = Record::of(&said);
     record.assert_outcome("setup_error");
-    said.assert_says(&["launcher"]);
+    said.assert_stderr(&["launcher"]);
     bench.assert_nothing_left();
     bench.run(&request).assert_code(0);
 }
@@ -155,7 +156,7 @@ fn a_request_runs_once(bench: &Bench) {
 
     let again = bench.run(&request);
     again.assert_code(2);
-    again.assert_says(&["spool.replayed", first.path.to_str().unwrap()]);
+    again.assert_stderr(&["spool.replayed", first.path.to_str().unwrap()]);
     let refusal = Record::of(&again);
     refusal.assert_outcome("refused");
     refusal.assert_violation("spool.replayed");
@@ -164,7 +165,7 @@ fn a_request_runs_once(bench: &Bench) {
     fs::write(&request.path, changed).unwrap();
     let other = bench.run(&request);
     other.assert_code(2);
-    other.assert_says(&["spool.id-reused", first.path.to_str().unwrap()]);
+    other.assert_stderr(&["spool.id-reused", first.path.to_str().unwrap()]);
     Record::of(&other).assert_violation("spool.id-reused");
     // Three results, three records, and one run.
     assert_eq!(list(&bench.results()).len(), 3);
@@ -187,7 +188,7 @@ fn results_may_go_elsewhere(bench: &Bench) {
     let (results, state) = (bench.home().join("a/results"), bench.home().join("a/state"));
     let inputs = bench.scratch().path().join("moved");
     fs::rename(&request.inputs, &inputs).unwrap();
-    let said = Said::of(
+    let said = CliOutput::of(
         bench
             .command("toolexec")
             .arg("run")
@@ -204,9 +205,9 @@ fn results_may_go_elsewhere(bench: &Bench) {
     assert_eq!(Record::of(&said).path.parent().unwrap(), results);
     assert_eq!(list(&state.join("work")), Vec::<String>::new());
     assert!(!bench.state().exists(), "the named state is the only one");
-    let again = Said::of(
+    let again = CliOutput::of(
         bench.command("toolexec").arg("run").arg(&request.path).arg("--state").arg(&state),
     );
     again.assert_code(2);
-    again.assert_says(&[results.to_str().unwrap()]);
+    again.assert_stderr(&[results.to_str().unwrap()]);
 }

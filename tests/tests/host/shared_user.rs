@@ -15,9 +15,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use toolexec_tests::hostile::{Built, Case, Cells, Got, Host, Mode, Place};
-use toolexec_tests::patience::patience;
-use toolexec_tests::{Bench, RequestText, Said, UIDS, skip, with_user_range};
+use toolexec_tests::hostile::{
+    BuiltCase, CaseDirectory, CaseMode, CaseRun, CaseRunner, HostTargets, HostileCase,
+};
+use toolexec_tests::slowdown::time_factor;
+use toolexec_tests::{Bench, CliOutput, RUN_UIDS, RequestText, skip, with_user_range};
 
 const MIB: u64 = 1 << 20;
 /// Memory limit of the attacks, from the request.
@@ -44,22 +46,22 @@ const USUAL_FILES: u32 = 1024;
 
 /// Runs a case with its number of sandboxes, and other runs and programs of the same user beside
 /// it.
-fn beside(test: &str, name: &str, files: u32) -> Option<(Vec<Got>, u64)> {
+fn run_attack(test: &str, name: &str, files: u32) -> Option<(Vec<CaseRun>, u64)> {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some(place), Some(bench), Some(other)) =
-        (Place::new(), Bench::of_an_ordinary_user(test), Bench::of_an_ordinary_user(test))
+        (CaseDirectory::new(), Bench::as_ordinary_user(test), Bench::as_ordinary_user(test))
     else {
         skip(test, "needs root, to start runs as an ordinary user, and user namespaces");
         return None;
     };
-    let case = Case::all().into_iter().find(|case| case.name == name).unwrap();
-    let built = Built::all(std::slice::from_ref(&case), &place).remove(0);
-    if let Built::Not(why) = &built {
+    let case = HostileCase::all().into_iter().find(|case| case.name == name).unwrap();
+    let built = BuiltCase::all(std::slice::from_ref(&case), &place).remove(0);
+    if let BuiltCase::Unavailable(why) = &built {
         skip(test, why);
         return None;
     }
-    let host = Host::new();
-    let cells = Cells::new(Mode::User, bench, &host);
+    let host = HostTargets::new();
+    let cells = CaseRunner::new(CaseMode::User, bench, &host);
     cells.warm_up();
     let before = available_mib();
     let (over, lowest, neighbours) =
@@ -93,11 +95,11 @@ fn beside(test: &str, name: &str, files: u32) -> Option<(Vec<Got>, u64)> {
 
 /// Runs one request and one program of the same user.
 fn neighbour(bench: &Bench, files: u32) {
-    let (_, record) = bench.record_of(&RequestText::python("print('undisturbed')"));
+    let (_, record) = bench.run_recorded(&RequestText::python("print('undisturbed')"));
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "undisturbed\n");
     let program = OWN_PROGRAM.replace("FILES", &files.to_string());
-    let said = Said::of(bench.command("/usr/bin/python3").args(["-c", &program]));
+    let said = CliOutput::of(bench.command("/usr/bin/python3").args(["-c", &program]));
     assert_eq!((said.code, said.stdout.as_str()), (Some(0), "undisturbed\n"), "{}", said.stderr);
 }
 
@@ -110,14 +112,14 @@ fn available_mib() -> u64 {
 #[test]
 fn descriptors_in_flight_disturb_no_other_run() {
     let test = "shared_user::descriptors_in_flight_disturb_no_other_run";
-    beside(test, "limits/descriptors_in_flight", USUAL_FILES);
+    run_attack(test, "limits/descriptors_in_flight", USUAL_FILES);
 }
 
 #[test]
 fn epoll_watches_disturb_no_other_run() {
     let test = "shared_user::epoll_watches_disturb_no_other_run";
-    let Some((got, _)) = beside(test, "limits/epoll_watches", USUAL_FILES) else { return };
-    let watches = |run: &Got| {
+    let Some((got, _)) = run_attack(test, "limits/epoll_watches", USUAL_FILES) else { return };
+    let watches = |run: &CaseRun| {
         let line = run.stdout.lines().find_map(|line| line.strip_prefix("watches ")).unwrap();
         line.parse::<u64>().unwrap()
     };
@@ -129,7 +131,7 @@ fn epoll_watches_disturb_no_other_run() {
 #[test]
 fn socket_buffers_are_held_to_the_memory_limit() {
     let test = "shared_user::socket_buffers_are_held_to_the_memory_limit";
-    let Some((got, fell)) = beside(test, "limits/socket_buffers", USUAL_FILES) else { return };
+    let Some((got, fell)) = run_attack(test, "limits/socket_buffers", USUAL_FILES) else { return };
     for run in &got {
         assert_eq!(run.outcome, "memory_limit", "{}", run.brief());
         let peak =
@@ -150,7 +152,7 @@ fn with_subordinate_uids_each_run_has_its_own_descriptors_in_flight() {
     let test = "shared_user::with_subordinate_uids_each_run_has_its_own_descriptors_in_flight";
     let name = "limits/descriptors_in_flight";
     // Far fewer than one run has in flight.
-    let Some(Some((got, _))) = with_user_range(test, || beside(test, name, 64)) else { return };
+    let Some(Some((got, _))) = with_user_range(test, || run_attack(test, name, 64)) else { return };
     for run in &got {
         let line = run.stdout.lines().find_map(|line| line.strip_prefix("in flight ")).unwrap();
         assert_eq!(line.parse::<u64>().unwrap(), IN_FLIGHT_OF_ONE, "{}", run.brief());
@@ -161,7 +163,7 @@ fn with_subordinate_uids_each_run_has_its_own_descriptors_in_flight() {
 fn with_subordinate_uids_two_runs_differ_in_their_uids() {
     let test = "shared_user::with_subordinate_uids_two_runs_differ_in_their_uids";
     with_user_range(test, || {
-        let bench = Bench::of_an_ordinary_user(test).unwrap();
+        let bench = Bench::as_ordinary_user(test).unwrap();
         let request =
             || bench.save(&RequestText::python("import time; time.sleep(3600)").time_sec(300));
         let start = || {
@@ -175,14 +177,14 @@ fn with_subordinate_uids_two_runs_differ_in_their_uids() {
                 .spawn()
         };
         let mut runs = [start().unwrap(), start().unwrap()];
-        let deadline = Instant::now() + Duration::from_secs(60) * patience();
+        let deadline = Instant::now() + Duration::from_secs(60) * time_factor();
         let mut seen = BTreeSet::new();
         while seen.len() < 2 && Instant::now() < deadline {
             seen = uids_of_tools();
             std::thread::sleep(Duration::from_millis(20));
         }
         for run in &mut runs {
-            Said::of(Command::new("kill").arg(run.id().to_string())).assert_code(0);
+            CliOutput::of(Command::new("kill").arg(run.id().to_string())).assert_code(0);
             run.wait().unwrap();
         }
         assert_eq!(seen.len(), 2, "{seen:?}");
@@ -194,16 +196,16 @@ fn with_subordinate_uids_files_and_the_record_are_the_users_own() {
     use std::os::unix::fs::MetadataExt;
     let test = "shared_user::with_subordinate_uids_files_and_the_record_are_the_users_own";
     with_user_range(test, || {
-        let bench = Bench::of_an_ordinary_user(test).unwrap();
+        let bench = Bench::as_ordinary_user(test).unwrap();
         let script = "import os; os.mkdir('/out/d', 0o700); open('/out/d/f', 'w').write('x'); os.chmod('/out/d/f', 0)";
-        let (_, record) = bench.record_of(&RequestText::python(script));
+        let (_, record) = bench.run_recorded(&RequestText::python(script));
         record.assert_outcome("ok");
-        let uid = record.fact("uid").parse().unwrap();
-        assert!(UIDS.contains(&uid), "{uid}");
+        let uid = record.front_matter_value("uid").parse().unwrap();
+        assert!(RUN_UIDS.contains(&uid), "{uid}");
         let file = record.path.join("artifacts/d/f");
         assert_eq!(fs::metadata(&file).unwrap().uid(), bench.uid());
         let words = ["-rf".as_ref(), record.path.as_os_str()];
-        Said::of(bench.command("rm").args(words)).assert_code(0);
+        CliOutput::of(bench.command("rm").args(words)).assert_code(0);
         bench.assert_nothing_left();
     });
 }
@@ -219,5 +221,5 @@ fn uids_of_tools() -> BTreeSet<u32> {
         field("Name:").filter(|name| name.starts_with("python"))?;
         field("Uid:")?.parse().ok()
     };
-    statuses.filter_map(uid).filter(|uid| UIDS.contains(uid)).collect()
+    statuses.filter_map(uid).filter(|uid| RUN_UIDS.contains(uid)).collect()
 }

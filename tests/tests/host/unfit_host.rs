@@ -14,10 +14,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use toolexec_tests::{Asked, Bench, Process, Record, RequestText, Said, Service, kill, list, skip};
+use toolexec_tests::{
+    Bench, CliOutput, Process, Record, RequestText, Service, ServiceConfig, kill, list, skip,
+};
 
 /// A fault of a host and its messages.
-struct Broken {
+struct BrokenHost {
     /// Lines of shell. The program and its arguments are `"$@"`.
     lines: String,
     /// Options of `unshare` for the namespaces in which the lines run.
@@ -47,13 +49,13 @@ const NO_USER_NAMESPACE: &str = "(0x15, 0, 3, 272), (0x20, 0, 0, 16), \
     (0x45, 0, 1, 0x10000000), (0x06, 0, 0, 0x50000 | 1)";
 
 /// Returns the lines for a host whose kernel is filtered by these rows.
-fn filtered(bench: &Bench, rows: &str) -> String {
+fn filter_script(bench: &Bench, rows: &str) -> String {
     let filter = bench.scratch().file("filter.py", FILTER.replace("ROWS", rows));
     format!("exec /usr/bin/python3 {} \"$@\"", filter.display())
 }
 
-fn without_cgroups() -> Broken {
-    Broken {
+fn without_cgroups() -> BrokenHost {
+    BrokenHost {
         lines: READ_ONLY_CGROUPS.to_owned(),
         within: &["--mount"],
         reason: [
@@ -66,9 +68,9 @@ fn without_cgroups() -> Broken {
     }
 }
 
-fn without_landlock(bench: &Bench) -> Broken {
-    Broken {
-        lines: filtered(bench, NO_LANDLOCK),
+fn without_landlock(bench: &Bench) -> BrokenHost {
+    BrokenHost {
+        lines: filter_script(bench, NO_LANDLOCK),
         within: &[],
         reason: ["layer.landlock.fs: ", "this kernel has no Landlock"],
         help: "Landlock built in",
@@ -77,9 +79,9 @@ fn without_landlock(bench: &Bench) -> Broken {
     }
 }
 
-fn without_user_namespaces(bench: &Bench) -> Broken {
-    Broken {
-        lines: filtered(bench, NO_USER_NAMESPACE),
+fn without_user_namespaces(bench: &Bench) -> BrokenHost {
+    BrokenHost {
+        lines: filter_script(bench, NO_USER_NAMESPACE),
         within: &[],
         reason: [
             "layer.user_namespace: cannot unshare the user namespace",
@@ -91,8 +93,8 @@ fn without_user_namespaces(bench: &Bench) -> Broken {
     }
 }
 
-fn with_a_full_run() -> Broken {
-    Broken {
+fn with_a_full_run() -> BrokenHost {
+    BrokenHost {
         lines: "mount -t tmpfs -o size=4k,nr_inodes=1 none /run; exec \"$@\"".to_owned(),
         within: &["--mount"],
         reason: [
@@ -105,7 +107,7 @@ fn with_a_full_run() -> Broken {
     }
 }
 
-impl Broken {
+impl BrokenHost {
     /// Returns the command for a program of ours on this host.
     fn command(&self, bench: &Bench, program: &str) -> Command {
         let program = bench.scratch().path().join("bin").join(program);
@@ -130,8 +132,8 @@ impl Broken {
 }
 
 /// The policy of a service, without the exception that permits runs without control groups.
-fn strict(bench: &Bench) -> Asked {
-    let mut asked = Asked::for_owner(bench);
+fn config_without_exceptions(bench: &Bench) -> ServiceConfig {
+    let mut asked = ServiceConfig::for_owner(bench);
     assert!(asked.policy.contains("[cgroup]"), "{}", asked.policy);
     asked.policy =
         asked.policy.replace("[cgroup]", "[]").replace("invoker: false", "invoker: true");
@@ -139,16 +141,16 @@ fn strict(bench: &Bench) -> Asked {
 }
 
 #[track_caller]
-fn row(said: Said, pointer: &str) -> String {
+fn row(said: CliOutput, pointer: &str) -> String {
     let found = said.json().pointer(pointer).and_then(Value::as_str).map(str::to_owned);
     found.unwrap_or_else(|| panic!("no {pointer} in {said:#?}"))
 }
 
 /// Returns `doctor`'s result about a sandbox on this host: verdict, finding, help.
 #[track_caller]
-fn doctor(bench: &Bench, broken: &Broken, config: &Path) -> [String; 3] {
+fn doctor(bench: &Bench, broken: &BrokenHost, config: &Path) -> [String; 3] {
     let mut command = broken.command(bench, "toolexec");
-    let said = Said::of(command.args(["doctor", "--format", "json", "--config"]).arg(config));
+    let said = CliOutput::of(command.args(["doctor", "--format", "json", "--config"]).arg(config));
     let found = said.json();
     assert!(found["failures"].as_u64().unwrap() > 0, "{said:#?}");
     said.assert_code(1);
@@ -159,11 +161,11 @@ fn doctor(bench: &Bench, broken: &Broken, config: &Path) -> [String; 3] {
 
 /// Returns the reason in the record of a run on this host. Other places must show the same.
 #[track_caller]
-fn run(bench: &Bench, broken: &Broken, state: &Path, policy: &Path) -> String {
+fn run(bench: &Bench, broken: &BrokenHost, state: &Path, policy: &Path) -> String {
     let request = bench.save(&RequestText::python("pass"));
     let mut command = broken.command(bench, "toolexec");
     command.arg("run").arg(&request.path).args(["--format", "json", "--state"]).arg(state);
-    let said = Said::of(command.arg("--policy").arg(policy));
+    let said = CliOutput::of(command.arg("--policy").arg(policy));
     said.assert_code(broken.exit_code);
     let record = Record::of(&said);
     record.assert_outcome(broken.outcome);
@@ -190,17 +192,21 @@ fn run(bench: &Bench, broken: &Broken, state: &Path, policy: &Path) -> String {
 /// Starts a daemon on this host. Asserts that it holds a request, reports the reason, and uses
 /// nothing up.
 #[track_caller]
-fn held_by<'a>(bench: &'a Bench, broken: &Broken, asked: &Asked) -> (Service<'a>, String, String) {
+fn hold_request<'a>(
+    bench: &'a Bench,
+    broken: &BrokenHost,
+    asked: &ServiceConfig,
+) -> (Service<'a>, String, String) {
     let mut service = Service::prepare(bench, asked);
     let mut command = broken.command(bench, "toolexecd");
     command.arg("--config").arg(service.config());
     service.spawn_as(command);
     service.wait_for("admission to stop", |service| service.log().contains("admission-stopped"));
     service.wait_for("the status to say so", |service| {
-        let told = fs::read_to_string(service.at("public/status.json")).unwrap_or_default();
+        let told = fs::read_to_string(service.path("public/status.json")).unwrap_or_default();
         told.contains("\"serving\"") && told.contains("; help: ")
     });
-    let request = service.promote(&RequestText::python("print('ran')"));
+    let request = service.submit(&RequestText::python("print('ran')"));
     let status = bench.toolexec([
         "status",
         "--format",
@@ -217,23 +223,23 @@ fn held_by<'a>(bench: &'a Bench, broken: &Broken, asked: &Asked) -> (Service<'a>
     assert_eq!(row(shown, "/admission_stopped"), stopped);
     let waited = bench.toolexec(["wait", &request.id, "--timeout", "0"].iter().chain(&spool));
     waited.assert_code(3);
-    waited.assert_says(&["admission is stopped", broken.reason[1], broken.help]);
+    waited.assert_stderr(&["admission is stopped", broken.reason[1], broken.help]);
     std::thread::sleep(std::time::Duration::from_millis(500));
-    assert!(service.at(&format!("approved/{}.md", request.id)).exists(), "{}", service.log());
+    assert!(service.path(&format!("approved/{}.md", request.id)).exists(), "{}", service.log());
     assert_eq!(service.visible_results(), Vec::<String>::new());
-    assert_eq!(list(&service.at("work")), Vec::<String>::new());
+    assert_eq!(list(&service.path("work")), Vec::<String>::new());
     (service, request.id, stopped)
 }
 
 /// Checks one broken host. Logs a skip if this host cannot be broken in this way.
 #[track_caller]
-fn check(test: &str, bench: &Bench, broken: &Broken) {
-    let tried = Said::of(broken.command(bench, "toolexec").arg("--version"));
+fn check(test: &str, bench: &Bench, broken: &BrokenHost) {
+    let tried = CliOutput::of(broken.command(bench, "toolexec").arg("--version"));
     if tried.code != Some(0) {
         return skip(test, &format!("this host cannot be broken so: {}", tried.stderr.trim()));
     }
-    let asked = strict(bench);
-    let (service, _, stopped) = held_by(bench, broken, &asked);
+    let asked = config_without_exceptions(bench);
+    let (service, _, stopped) = hold_request(bench, broken, &asked);
     broken.assert_is_the_reason(&stopped);
     let [verdict, found, remedy] = doctor(bench, broken, &service.config());
     assert_eq!(verdict, "failure");
@@ -248,7 +254,7 @@ fn check(test: &str, bench: &Bench, broken: &Broken) {
 #[test]
 fn read_only_control_groups_are_named_with_their_remedy_in_every_place() {
     let test = "read_only_control_groups_are_named_with_their_remedy_in_every_place";
-    let Some(bench) = Bench::of_root(test) else { return };
+    let Some(bench) = Bench::as_root(test) else { return };
     check(test, &bench, &without_cgroups());
 }
 
@@ -258,14 +264,14 @@ fn a_kernel_without_landlock_is_named_with_its_remedy_in_every_place() {
     if cfg!(not(target_arch = "x86_64")) {
         return skip(test, "its filter is for x86-64");
     }
-    let Some(bench) = Bench::of_root(test) else { return };
+    let Some(bench) = Bench::as_root(test) else { return };
     check(test, &bench, &without_landlock(&bench));
 }
 
 #[test]
 fn a_full_run_is_named_with_its_remedy_in_every_place() {
     let test = "a_full_run_is_named_with_its_remedy_in_every_place";
-    let Some(bench) = Bench::of_root(test) else { return };
+    let Some(bench) = Bench::as_root(test) else { return };
     check(test, &bench, &with_a_full_run());
 }
 
@@ -275,7 +281,7 @@ fn missing_user_namespaces_are_named_with_their_remedy_in_every_place() {
     if cfg!(not(target_arch = "x86_64")) {
         return skip(test, "its filter is for x86-64");
     }
-    let Some(bench) = Bench::of_an_ordinary_user(test) else { return };
+    let Some(bench) = Bench::as_ordinary_user(test) else { return };
     check(test, &bench, &without_user_namespaces(&bench));
 }
 
@@ -283,9 +289,10 @@ fn missing_user_namespaces_are_named_with_their_remedy_in_every_place() {
 #[test]
 fn a_policy_that_does_without_control_groups_is_fit_for_a_host_without_them() {
     let test = "a_policy_that_does_without_control_groups_is_fit_for_a_host_without_them";
-    let Some(bench) = Bench::of_root(test) else { return };
+    let Some(bench) = Bench::as_root(test) else { return };
     let broken = without_cgroups();
-    let said = Said::of(broken.command(&bench, "toolexec").args(["doctor", "--format", "json"]));
+    let said =
+        CliOutput::of(broken.command(&bench, "toolexec").args(["doctor", "--format", "json"]));
     let found = said.json();
     let mut findings = found["findings"].as_array().unwrap().iter();
     let probe = findings.find(|it| it["topic"] == "sandbox").unwrap();
@@ -296,10 +303,10 @@ fn a_policy_that_does_without_control_groups_is_fit_for_a_host_without_them() {
 #[test]
 fn a_repaired_host_runs_what_waited_after_a_reload_or_by_itself() {
     let test = "a_repaired_host_runs_what_waited_after_a_reload_or_by_itself";
-    let Some(bench) = Bench::of_root(test) else { return };
+    let Some(bench) = Bench::as_root(test) else { return };
     let broken = without_cgroups();
     for reloads in [true, false] {
-        let mut asked = strict(&bench);
+        let mut asked = config_without_exceptions(&bench);
         asked.drain_sec = 2;
         let bench = Bench::new();
         let mut service = Service::prepare(&bench, &asked);
@@ -311,7 +318,7 @@ fn a_repaired_host_runs_what_waited_after_a_reload_or_by_itself() {
         command.arg("--config").arg(service.config());
         service.spawn_as(command);
         service.wait_for("admission to stop", |it| it.log().contains("admission-stopped"));
-        let request = service.promote(&RequestText::python("print('ran')"));
+        let request = service.submit(&RequestText::python("print('ran')"));
         let repair = "for place in $(awk '$3 ~ /^cgroup/ {print $2}' /proc/mounts); do \
                       mount -o remount,bind,rw \"$place\"; done";
         let process = service.process().0.to_string();
@@ -334,9 +341,9 @@ fn a_repaired_host_runs_what_waited_after_a_reload_or_by_itself() {
 #[test]
 fn a_host_that_breaks_while_it_serves_refuses_once_and_then_holds() {
     let test = "a_host_that_breaks_while_it_serves_refuses_once_and_then_holds";
-    let Some(bench) = Bench::of_root(test) else { return };
-    let mut asked = strict(&bench);
-    asked.ready_cells = Some(0);
+    let Some(bench) = Bench::as_root(test) else { return };
+    let mut asked = config_without_exceptions(&bench);
+    asked.prewarmed_sandboxes = Some(0);
     let mut service = Service::prepare(&bench, &asked);
     let mut command = bench.command("unshare");
     command.args(["--mount", "--"]).arg(bench.scratch().path().join("bin/toolexecd"));
@@ -345,7 +352,7 @@ fn a_host_that_breaks_while_it_serves_refuses_once_and_then_holds() {
         command
     });
     service.wait_for("the daemon to be ready", |service| service.log().contains("ready"));
-    let good = service.promote(&RequestText::python("print('ran')"));
+    let good = service.submit(&RequestText::python("print('ran')"));
     service.record_of(&good.id).assert_outcome("ok");
     // The running launcher has its own mounts; the next one gets those of the daemon.
     let process = service.process().0;
@@ -359,12 +366,12 @@ fn a_host_that_breaks_while_it_serves_refuses_once_and_then_holds() {
     };
     let launcher = children.split_whitespace().map(|pid| pid.parse().unwrap()).find(is_launcher);
     kill("KILL", Process(launcher.unwrap_or_else(|| panic!("no launcher among {children}"))));
-    let refused = service.promote(&RequestText::python("print('ran')"));
+    let refused = service.submit(&RequestText::python("print('ran')"));
     let record = service.record_of(&refused.id);
     record.assert_outcome("refused");
     record.assert_violation("layer.cgroup");
     service.wait_for("admission to stop", |it| it.log().contains("admission-stopped"));
-    let waits = service.promote(&RequestText::python("print('ran')"));
+    let waits = service.submit(&RequestText::python("print('ran')"));
     std::thread::sleep(std::time::Duration::from_millis(500));
-    assert!(service.at(&format!("approved/{}.md", waits.id)).exists(), "{}", service.log());
+    assert!(service.path(&format!("approved/{}.md", waits.id)).exists(), "{}", service.log());
 }

@@ -14,8 +14,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use toolexec_tests::{
-    Asked, Bench, Process, Record, RequestText, Said, Service, list, skip, ssh_keygen_works,
-    with_word,
+    Bench, CliOutput, Process, Record, RequestText, Service, ServiceConfig, list, skip,
+    ssh_keygen_works, wait_for_process,
 };
 
 toolexec_tests::as_both!(
@@ -25,7 +25,7 @@ toolexec_tests::as_both!(
     no_run_sees_a_byte_of_a_key,
 );
 
-fn keys(bench: &Bench, words: &[&str]) -> Said {
+fn keys(bench: &Bench, words: &[&str]) -> CliOutput {
     bench.toolexec(["keys"].iter().chain(words))
 }
 
@@ -47,7 +47,7 @@ fn both_keys_are_made_once_and_shown_in_every_form() {
     let bench = Bench::new();
     let said = keys(&bench, &["show", "--format", "verifier"]);
     said.assert_code(3);
-    said.assert_says(&["toolexec keys init"]);
+    said.assert_stderr(&["toolexec keys init"]);
     let made = keys(&bench, &["init", "--origin", "toolexec.host1.example"]);
     made.assert_code(0);
     assert_eq!(made.stdout.lines().count(), 2, "{made:#?}");
@@ -56,7 +56,7 @@ fn both_keys_are_made_once_and_shown_in_every_form() {
     }
     let other = keys(&bench, &["init", "--origin", "other.example"]);
     other.assert_code(3);
-    other.assert_says(&["log.pub"]);
+    other.assert_stderr(&["log.pub"]);
     keys(&bench, &["init", "--origin", "Not a host"]).assert_code(3);
 
     let verifier = shown(&bench, &["--format", "verifier"]);
@@ -76,7 +76,7 @@ fn both_keys_are_made_once_and_shown_in_every_form() {
     assert!(signers.starts_with("toolexec.host1.example namespaces=\"key-change"), "{signers}");
     for key in ["result", "log"] {
         let pem = bench.scratch().file(key, shown(&bench, &["--format", "pem", "--key", key]));
-        let read = Said::of(Command::new("openssl").args(["pkey", "-pubin", "-in"]).arg(pem));
+        let read = CliOutput::of(Command::new("openssl").args(["pkey", "-pubin", "-in"]).arg(pem));
         read.assert_code(0);
     }
     for format in ["verifier", "trusted-root"] {
@@ -87,14 +87,14 @@ fn both_keys_are_made_once_and_shown_in_every_form() {
     let words = ["init", "--state", elsewhere.to_str().unwrap()];
     let name = keys(&bench, &words).stdout;
     let name = name.lines().nth(1).unwrap().split(": ").nth(1).unwrap().split('+').next().unwrap();
-    let host = Said::of(&mut Command::new("hostname")).stdout.trim().to_lowercase();
+    let host = CliOutput::of(&mut Command::new("hostname")).stdout.trim().to_lowercase();
     assert!([host.as_str(), "localhost"].contains(&name), "{name}");
 }
 
 #[test]
 fn records_verify_before_and_after_a_change_of_keys() {
     let bench = Bench::new();
-    let (_, first) = bench.record_of(&good());
+    let (_, first) = bench.run_recorded(&good());
     let old = shown(&bench, &["--format", "openssh"]);
     // The key to rotate must be named.
     keys(&bench, &["rotate"]).assert_code(3);
@@ -108,13 +108,13 @@ fn records_verify_before_and_after_a_change_of_keys() {
     assert_eq!(shown(&bench, &["--format", "verifier"]).lines().count(), 2);
     // The first key expires in the second in which the other becomes valid.
     std::thread::sleep(Duration::from_secs(1));
-    let (_, second) = bench.record_of(&good());
+    let (_, second) = bench.run_recorded(&good());
     let text = shown(&bench, &["--format", "allowed-signers"]);
     assert_eq!(text.lines().count(), 2, "{text}");
     let signers = bench.scratch().file("signers", &text);
     let verify = |record: &Record, signers: &Path| {
         let mut command = bench.command("toolexec");
-        Said::of(command.arg("verify").arg(&record.path).arg("--allowed-signers").arg(signers))
+        CliOutput::of(command.arg("verify").arg(&record.path).arg("--allowed-signers").arg(signers))
     };
     verify(&first, &signers).assert_code(0);
     verify(&second, &signers).assert_code(0);
@@ -138,10 +138,10 @@ fn records_verify_before_and_after_a_change_of_keys() {
 }
 
 #[test]
-fn nothing_is_changed_under_a_daemon_at_work() {
+fn keys_are_not_changed_under_a_running_daemon() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
-    let request = service.promote(&good());
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let request = service.submit(&good());
     let before = service.record_of(&request.id);
     let config = service.config();
     let words = ["rotate", "--key", "result", "--config", config.to_str().unwrap()];
@@ -153,14 +153,14 @@ fn nothing_is_changed_under_a_daemon_at_work() {
     keys(&bench, &words).assert_code(0);
     keys(&bench, &["rotate", "--key", "log", "--config", config.to_str().unwrap()]).assert_code(0);
     service.spawn();
-    let request = service.promote(&good());
+    let request = service.submit(&good());
     let after = service.record_of(&request.id);
     let show = ["--config", config.to_str().unwrap()];
     let signers = bench.scratch().file("signers", shown(&bench, &show));
     for record in [before, after] {
         let mut command = bench.command("toolexec");
         command.arg("verify").arg(&record.path).arg("--allowed-signers").arg(&signers);
-        Said::of(&mut command).assert_code(0);
+        CliOutput::of(&mut command).assert_code(0);
     }
     // A key of an agent cannot succeed a key in a file.
     let nobodys = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
@@ -170,9 +170,9 @@ fn nothing_is_changed_under_a_daemon_at_work() {
 }
 
 #[test]
-fn a_source_of_keys_is_named_whole_or_refused() {
+fn an_incomplete_key_source_is_refused() {
     let bench = Bench::new();
-    let service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
     let text = fs::read_to_string(service.config()).unwrap();
     let print = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     for (keys, why) in [
@@ -187,16 +187,16 @@ fn a_source_of_keys_is_named_whole_or_refused() {
         ("keys: {file: /a}".to_owned(), "file"),
     ] {
         fs::write(service.config(), format!("{text}{keys}\n")).unwrap();
-        let said = Said::of(service.command().arg("--check"));
+        let said = CliOutput::of(service.command().arg("--check"));
         said.assert_code(2);
-        said.assert_says(&[why]);
+        said.assert_stderr(&[why]);
     }
 }
 
 /// A stock `ssh-agent` of this user, ended when dropped.
-struct Agent(Child, PathBuf);
+struct StockSshAgent(Child, PathBuf);
 
-impl Agent {
+impl StockSshAgent {
     fn start(bench: &Bench) -> Option<Self> {
         let socket = bench.home().join("agent.sock");
         let mut command = bench.command("ssh-agent");
@@ -218,7 +218,7 @@ impl Agent {
         let file = file.to_str().unwrap();
         let run = |program: &str, words: &[&str]| {
             let mut command = bench.command(program);
-            let said = Said::of(command.args(words).env("SSH_AUTH_SOCK", &self.1));
+            let said = CliOutput::of(command.args(words).env("SSH_AUTH_SOCK", &self.1));
             said.assert_code(0);
             said.stdout
         };
@@ -230,7 +230,7 @@ impl Agent {
     }
 }
 
-impl Drop for Agent {
+impl Drop for StockSshAgent {
     fn drop(&mut self) {
         self.0.kill().ok();
         self.0.wait().ok();
@@ -241,19 +241,19 @@ fn an_agent_signs_for_the_daemon_until_it_is_gone(bench: &Bench) {
     let user = if bench.is_root() { "as_root" } else { "as_an_ordinary_user" };
     let test = &format!("{user}::an_agent_signs_for_the_daemon_until_it_is_gone");
     // ssh-keygen and ssh-add refuse to work for a user without a name.
-    let named = Said::of(bench.command("ssh-keygen").args(["-l", "-f", "/dev/null"]));
+    let named = CliOutput::of(bench.command("ssh-keygen").args(["-l", "-f", "/dev/null"]));
     if !named.stderr.is_empty() && !named.stderr.contains("/dev/null") {
         return skip(test, named.stderr.trim());
     }
-    let Some(agent) = Agent::start(bench) else {
+    let Some(agent) = StockSshAgent::start(bench) else {
         return skip(test, "ssh-agent cannot be started");
     };
     let (result, log) = (agent.add(bench, "ecdsa"), agent.add(bench, "ed25519"));
-    let mut service = Service::prepare(bench, &Asked::for_owner(bench));
+    let mut service = Service::prepare(bench, &ServiceConfig::for_owner(bench));
     let socket = agent.1.display();
     service.configure(&format!("keys: {{agent: {socket}, result: \"{result}\", log: \"{log}\"}}"));
     service.spawn();
-    let request = service.promote(&good());
+    let request = service.submit(&good());
     service.record_of(&request.id).assert_outcome("ok");
     service.verify().assert_code(0);
     let public = ["allowed_signers", "log.pub", "result.pub"];
@@ -262,16 +262,16 @@ fn an_agent_signs_for_the_daemon_until_it_is_gone(bench: &Bench) {
     let socket = agent.1.clone();
     drop(agent);
     let request = bench.save(&good());
-    service.promote_saved(&request).assert_code(0);
+    service.submit_saved(&request).assert_code(0);
     assert_eq!(service.wait(), Some(3), "{}", service.log());
     let gone = format!("agent {}: cannot connect", socket.display());
     assert!(service.log().contains(&gone), "{}", service.log());
     assert!(service.log().contains("nothing more is admitted"), "{}", service.log());
     assert!(service.records_of(&request.id).is_empty(), "nothing is published unsigned");
     // It does not start without its keys, and creates no others.
-    let again = Said::of(&mut service.command());
+    let again = CliOutput::of(&mut service.command());
     again.assert_code(3);
-    again.assert_says(&[&gone]);
+    again.assert_stderr(&[&gone]);
     assert_eq!(list(&service.state().join("keys")), public);
 }
 
@@ -289,14 +289,14 @@ fn credentials_are_read_where_systemd_lends_them(bench: &Bench) {
         chown(lent.join(name), Some(bench.uid()), Some(bench.uid())).unwrap();
         fs::set_permissions(lent.join(name), Permissions::from_mode(mode)).unwrap();
     }
-    let service = Service::prepare(bench, &Asked::for_owner(bench));
+    let service = Service::prepare(bench, &ServiceConfig::for_owner(bench));
     let mut command = service.command();
     let mut daemon = command
         .env("CREDENTIALS_DIRECTORY", &lent)
         .stderr(fs::File::create(bench.home().join("credentials.log")).unwrap())
         .spawn()
         .unwrap();
-    let request = service.promote(&good());
+    let request = service.submit(&good());
     service.record_of(&request.id).assert_outcome("ok");
     daemon.kill().unwrap();
     daemon.wait().unwrap();
@@ -310,9 +310,9 @@ fn credentials_are_read_where_systemd_lends_them(bench: &Bench) {
     // A key that other users can read is refused.
     for name in ["result", "log"] {
         fs::set_permissions(lent.join(name), Permissions::from_mode(0o444)).unwrap();
-        let said = Said::of(service.command().env("CREDENTIALS_DIRECTORY", &lent));
+        let said = CliOutput::of(service.command().env("CREDENTIALS_DIRECTORY", &lent));
         said.assert_code(3);
-        said.assert_says(&[lent.join(name).to_str().unwrap(), "0444"]);
+        said.assert_stderr(&[lent.join(name).to_str().unwrap(), "0444"]);
         fs::set_permissions(lent.join(name), Permissions::from_mode(0o400)).unwrap();
     }
 }
@@ -327,7 +327,7 @@ fn assert_private(bench: &Bench, process: Process) {
     for name in ["mem", "environ", "maps"] {
         assert_eq!(fs::metadata(at(name)).unwrap().uid(), 0, "{name}");
         if !bench.is_root() {
-            let said = Said::of(bench.command("cat").arg(at(name)));
+            let said = CliOutput::of(bench.command("cat").arg(at(name)));
             assert_ne!(said.code, Some(0), "{name}: {said:#?}");
         }
     }
@@ -350,7 +350,7 @@ fn memory_with_a_key_is_nobody_elses(bench: &Bench) {
         plain.wait().unwrap();
         assert!(readable, "a plain process is as private: this test says nothing");
     }
-    let service = Service::start(bench, &Asked::for_owner(bench));
+    let service = Service::start(bench, &ServiceConfig::for_owner(bench));
     assert_private(bench, service.process());
     // While its tool sleeps.
     let script = "import time; time.sleep(2)";
@@ -359,7 +359,7 @@ fn memory_with_a_key_is_nobody_elses(bench: &Bench) {
     run.arg("run").arg(&request.path).stdout(Stdio::null()).stderr(Stdio::null());
     let mut run = run.spawn().unwrap();
     let word = request.path.to_str().unwrap();
-    let process = *with_word(word).first().unwrap();
+    let process = *wait_for_process(word).first().unwrap();
     let begun = Instant::now();
     while fs::metadata(format!("/proc/{}/mem", process.0)).unwrap().uid() != 0
         || !bench.state().join("keys/log.pub").exists()
@@ -394,7 +394,7 @@ for place in ['in', 'out', 'tmp', 'dev', 'etc', 'run', 'var', 'home', 'root', 'p
 look('environment', repr(dict(os.environ)).encode())
 print('seen' if seen > 5 else seen)
 ";
-    let (_, record) = bench.record_of(&RequestText::python(script));
+    let (_, record) = bench.run_recorded(&RequestText::python(script));
     record.assert_outcome("ok");
     let said = record.stdout();
     assert!(!said.contains("FOUND") && said.ends_with("seen\n"), "{said}");

@@ -18,7 +18,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
-use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Service, skip, workspace};
+use toolexec_tests::{
+    Bench, CliOutput, Record, RequestText, Service, ServiceConfig, skip, workspace,
+};
 
 /// The tool of the hostile record. `PORT` is a listener that the page must not contact.
 const HOSTILE: &str = r##"
@@ -46,10 +48,10 @@ fn hostile_record(bench: &Bench, port: u16) -> Record {
         .output("table.csv")
         .edit("purpose: \"A test.\"", &format!("purpose: \"{PURPOSE}\""))
         .edit("# A test\n", "# A test ]]> &amp;\n");
-    bench.record_of(&request).1
+    bench.run_recorded(&request).1
 }
 
-fn show(bench: &Bench, words: &[&str]) -> Said {
+fn show(bench: &Bench, words: &[&str]) -> CliOutput {
     bench.toolexec(["show"].iter().chain(words))
 }
 
@@ -87,7 +89,7 @@ fn parsed(bench: &Bench, page: &str) -> Value {
     let (script, file) = (bench.home().join("parsers.py"), bench.home().join("parsed.html"));
     fs::write(&script, PARSERS).unwrap();
     fs::write(&file, page).unwrap();
-    let said = Said::of(bench.command("/usr/bin/python3").arg(script).arg(file));
+    let said = CliOutput::of(bench.command("/usr/bin/python3").arg(script).arg(file));
     said.assert_code(0);
     said.json()
 }
@@ -119,7 +121,7 @@ const ATTRIBUTES: [&str; 17] = [
 
 /// Asserts that a page contains only known elements, and none that could load or run anything.
 #[track_caller]
-fn assert_only_ours(parsed: &Value) {
+fn assert_known_elements(parsed: &Value) {
     let elements = parsed["elements"].as_array().unwrap();
     for element in elements {
         let name = element[0].as_str().unwrap();
@@ -148,7 +150,7 @@ fn a_record_full_of_markup_is_text_to_every_parser() {
     let record = hostile_record(&bench, 1);
     let page = page_of(&bench, &record.path, 0);
     let parsed = parsed(&bench, &page);
-    assert_only_ours(&parsed);
+    assert_known_elements(&parsed);
     let text = parsed["text"].as_str().unwrap();
     // The markup is there as text, in the purpose, in names and in both streams.
     for words in [
@@ -178,7 +180,7 @@ fn chromium() -> Option<PathBuf> {
 }
 
 /// Opens a file in the browser, and returns its output and its errors.
-fn browse(bench: &Bench, browser: &Path, page: &Path, more: &[&str]) -> Said {
+fn open_in_browser(bench: &Bench, browser: &Path, page: &Path, more: &[&str]) -> CliOutput {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let number = COUNT.fetch_add(1, Ordering::SeqCst);
     let profile = bench.scratch().dir(&format!("profile-{number}"));
@@ -199,18 +201,18 @@ fn browse(bench: &Bench, browser: &Path, page: &Path, more: &[&str]) -> Said {
     ]);
     command.arg(format!("--user-data-dir={}", profile.display())).args(more);
     command.arg(format!("file://{}", page.display())).env("HOME", bench.home());
-    let said = Said::of(&mut command);
+    let said = CliOutput::of(&mut command);
     said.assert_code(0);
     said
 }
 
 /// A server that a page might contact. Answers 404 and counts.
-struct Called {
+struct CallCounter {
     port: u16,
     count: Arc<AtomicUsize>,
 }
 
-impl Called {
+impl CallCounter {
     fn listen() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -243,7 +245,7 @@ fn a_record_full_of_markup_runs_nothing_and_calls_nobody_in_a_browser() {
         return skip(test, "chromium is not installed (apt-get install chromium)");
     };
     let bench = Bench::new();
-    let called = Called::listen();
+    let called = CallCounter::listen();
     let record = hostile_record(&bench, called.port);
     let page = page_of(&bench, &record.path, 0);
     let file = bench.scratch().file("page.html", &page);
@@ -256,13 +258,13 @@ fn a_record_full_of_markup_runs_nothing_and_calls_nobody_in_a_browser() {
     // Except the refresh, which would leave the page before it can be read.
     let bare = bare.replace("&quot;", "\"").replace("http-equiv=refresh", "name=refresh");
     let bare = bench.scratch().file("bare.html", bare);
-    let said = browse(&bench, &browser, &bare, &["--dump-dom"]);
+    let said = open_in_browser(&bench, &browser, &bare, &["--dump-dom"]);
     assert!(said.stdout.contains("<title>ran"), "no script ran in the control: {}", said.stderr);
     let before = called.times();
     assert!(before > 0, "nobody called in the control");
 
-    let said = browse(&bench, &browser, &file, &["--dump-dom"]);
-    let title = format!("<title>ok · {}</title>", record.fact("request_id"));
+    let said = open_in_browser(&bench, &browser, &file, &["--dump-dom"]);
+    let title = format!("<title>ok · {}</title>", record.front_matter_value("request_id"));
     let title = title.replace("ok", record.outcome());
     assert!(said.stdout.contains(&title), "another title: {}", said.stdout);
     for element in ["<script", "<img", "<iframe", "<link", "<base", "<meta http-equiv=\"refresh"] {
@@ -274,21 +276,21 @@ fn a_record_full_of_markup_runs_nothing_and_calls_nobody_in_a_browser() {
     assert!(!said.stderr.contains("Content Security Policy"), "{}", said.stderr);
     let other = page.replacen("<style>", "<style> ", 1);
     let other = bench.scratch().file("other-style.html", other);
-    let complained = browse(&bench, &browser, &other, &["--dump-dom"]).stderr;
+    let complained = open_in_browser(&bench, &browser, &other, &["--dump-dom"]).stderr;
     assert!(complained.contains("Content Security Policy"), "no complaint in the control");
 
     let shot = bench.scratch().path().join("shot.png");
     let to = format!("--screenshot={}", shot.display());
-    browse(&bench, &browser, &file, &[&to, "--window-size=900,1400"]);
+    open_in_browser(&bench, &browser, &file, &[&to, "--window-size=900,1400"]);
     let picture = fs::read(&shot).unwrap();
     assert!(picture.starts_with(b"\x89PNG") && picture.len() > 20_000, "{}", picture.len());
 }
 
 #[test]
-fn the_page_says_of_a_record_what_verify_says() {
+fn page_and_verify_agree() {
     let bench = Bench::new();
     let script = "open('/out/a.txt','w').write('x' * 5000); print('hello')";
-    let (_, record) = bench.record_of(&RequestText::python(script).output("a.txt"));
+    let (_, record) = bench.run_recorded(&RequestText::python(script).output("a.txt"));
     let page = page_of(&bench, &record.path, 0);
     let verified = bench.toolexec(["verify", record.path.to_str().unwrap(), "--format", "json"]);
     let verified = verified.json();
@@ -303,7 +305,7 @@ fn the_page_says_of_a_record_what_verify_says() {
         "hello",
         "a.txt",
         "4.8 KiB",
-        record.fact("stdout_sha256"),
+        record.front_matter_value("stdout_sha256"),
         "unsigned, by the invoker",
         "wall_ms_max",
         "of 256 MiB",
@@ -313,7 +315,7 @@ fn the_page_says_of_a_record_what_verify_says() {
         "6 B kept of 6 B",
     ] {
         // Digests of the streams are in no table; the page compares them itself.
-        let digest = words == record.fact("stdout_sha256");
+        let digest = words == record.front_matter_value("stdout_sha256");
         assert!(digest || text.contains(words), "{words:?} is not in {text}");
     }
     assert!(!text.contains("NOT VERIFIED") && !text.contains("do not match"));
@@ -338,7 +340,7 @@ fn the_page_says_of_a_record_what_verify_says() {
     // One byte of the output changed later.
     fs::write(record.path.join("stdout"), "hullo\n").unwrap();
     let page = page_of(&bench, &record.path, 1);
-    assert_only_ours(&parsed(&bench, &page));
+    assert_known_elements(&parsed(&bench, &page));
     assert!(page.contains("<h2>NOT VERIFIED</h2>"));
     assert!(page.contains("These bytes do not match the digest in the record"));
     assert!(!page.contains("<h2>Verified"));
@@ -347,7 +349,7 @@ fn the_page_says_of_a_record_what_verify_says() {
 #[test]
 fn no_link_of_a_record_is_followed() {
     let bench = Bench::new();
-    let (_, record) = bench.record_of(&RequestText::python("print('hello')"));
+    let (_, record) = bench.run_recorded(&RequestText::python("print('hello')"));
     let secret = bench.scratch().file("secret", "the secret of somebody else\n");
     fs::remove_file(record.path.join("stdout")).unwrap();
     symlink(&secret, record.path.join("stdout")).unwrap();
@@ -373,7 +375,7 @@ fn records_without_a_run_have_a_page_too() {
     let record = Record::of(&said);
     let page = page_of(&bench, &record.path, 0);
     let parsed_page = parsed(&bench, &page);
-    assert_only_ours(&parsed_page);
+    assert_known_elements(&parsed_page);
     let text = parsed_page["text"].as_str().unwrap();
     for words in ["refused", "Nothing ran.", "No sandbox was built", "limits.memory"] {
         assert!(text.contains(words), "{words:?} is not in {text}");
@@ -391,24 +393,24 @@ fn records_without_a_run_have_a_page_too() {
         fs::write(odd.join(format!("{id}.md")), format!("---\n{front}\n---\n")).unwrap();
         let said = show(&bench, &[odd.to_str().unwrap(), "--html"]);
         said.assert_code(1);
-        assert_only_ours(&parsed(&bench, &said.stdout));
+        assert_known_elements(&parsed(&bench, &said.stdout));
     }
     fs::write(odd.join(format!("{id}.md")), "---\n- 1\n---\n").unwrap();
     show(&bench, &[odd.to_str().unwrap(), "--html"]).assert_code(3);
 }
 
 #[test]
-fn a_page_goes_where_it_is_told_and_replaces_nothing() {
+fn a_page_is_written_to_its_path_and_replaces_nothing() {
     let bench = Bench::new();
-    let service = Service::start(&bench, &Asked::for_owner(&bench));
-    let request = service.promote(&RequestText::python("print('hello')"));
+    let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    let request = service.submit(&RequestText::python("print('hello')"));
     let place = service.spool();
     let spool = ["--spool", place.to_str().unwrap()];
     let id = request.id.as_str();
     bench.toolexec(["wait", id, "--timeout", "40"].iter().chain(&spool)).assert_code(0);
     let to = bench.home().join("page.html");
     // The keys of a daemon are beside its ledger. Its spool is the one that contains the record.
-    let record = fs::read_dir(service.at("results")).unwrap().next().unwrap().unwrap().path();
+    let record = fs::read_dir(service.path("results")).unwrap().next().unwrap().unwrap().path();
     let (record, state) = (record.to_str().unwrap(), service.state());
     let words = [record, "--html", to.to_str().unwrap(), "--state", state.to_str().unwrap()];
     let said = show(&bench, &words);
@@ -418,7 +420,7 @@ fn a_page_goes_where_it_is_told_and_replaces_nothing() {
     assert!(page.contains("<h2>Verified</h2>") && page.ends_with("</html>\n"));
     let again = show(&bench, &words);
     again.assert_code(3);
-    again.assert_says(&["already exists", "page.html"]);
+    again.assert_stderr(&["already exists", "page.html"]);
     assert_eq!(fs::read_to_string(&to).unwrap(), page);
     // By request id, to stdout.
     let said = show(&bench, &[id, "--html", "--spool", spool[1]]);

@@ -12,18 +12,18 @@ use std::os::unix::fs::{FileExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use toolexec_tests::{Bench, Record, RequestText, Said, list, ssh_keygen_works};
+use toolexec_tests::{Bench, CliOutput, Record, RequestText, list, ssh_keygen_works};
 
 /// Creates a complete record in the bench's own results.
 fn record(bench: &Bench) -> Record {
     let script = "import os, sys; print('to stdout'); print('to stderr', file=sys.stderr)\n\
                   os.mkdir('/out/deep'); open('/out/deep/kept','w').write('kept')";
-    let (said, record) = bench.record_of(&RequestText::python(script).output("deep/kept"));
+    let (said, record) = bench.run_recorded(&RequestText::python(script).output("deep/kept"));
     said.assert_code(0);
     record
 }
 
-fn verify(bench: &Bench, path: &Path) -> Said {
+fn verify(bench: &Bench, path: &Path) -> CliOutput {
     bench.toolexec(["verify".as_ref(), path.as_os_str()])
 }
 
@@ -38,7 +38,7 @@ fn flip(path: &Path, at: u64) {
 /// Returns the files of a record that a test changes, relative to it.
 fn files(record: &Record) -> Vec<String> {
     let id = record.id();
-    let request = record.fact("request_file");
+    let request = record.front_matter_value("request_file");
     let mut files: Vec<String> =
         ["stdout", "stderr", "artifacts/deep/kept"].map(String::from).into();
     files.extend([format!("{id}.md"), format!("{id}.md.sig"), format!("request/{request}")]);
@@ -134,7 +134,7 @@ fn a_renamed_record_is_named() {
 }
 
 #[test]
-fn a_tree_tells_each_record() {
+fn a_tree_reports_each_record() {
     let bench = Bench::new();
     let (first, second) = (record(&bench), record(&bench));
     verify(&bench, &bench.results()).assert_code(0);
@@ -156,7 +156,7 @@ fn a_tree_tells_each_record() {
 }
 
 #[test]
-fn nothing_in_a_tree_is_passed_over_in_silence() {
+fn skipped_entries_of_a_tree_are_reported() {
     let bench = Bench::new();
     let record = record(&bench);
     let id = record.id();
@@ -177,7 +177,7 @@ fn nothing_in_a_tree_is_passed_over_in_silence() {
     copy(&deep.join(id));
     let said = verify(&bench, &tree);
     said.assert_code(0);
-    said.assert_says(&["linked: skipped", "8/9: skipped, not verified: more than eight"]);
+    said.assert_stderr(&["linked: skipped", "8/9: skipped, not verified: more than eight"]);
     fs::remove_dir_all(tree.join("1")).unwrap();
     fs::remove_file(tree.join("linked")).unwrap();
 
@@ -269,7 +269,7 @@ fn only_trusted_keys_count() {
     fs::remove_file(md.with_extension("md.sig")).unwrap();
     let key = Path::new(other).join("keys/result");
     let namespace = ["-n", "result.tool-exec@threegate"];
-    let signed = Said::of(
+    let signed = CliOutput::of(
         Command::new("ssh-keygen").args(["-Y", "sign", "-f"]).arg(key).args(namespace).arg(&md),
     );
     signed.assert_code(0);
@@ -281,11 +281,11 @@ fn what_cannot_be_checked_exits_3() {
     let bench = Bench::new();
     let said = verify(&bench, &bench.home());
     said.assert_code(3);
-    said.assert_says(&["no trusted key", "--allowed-signers"]);
+    said.assert_stderr(&["no trusted key", "--allowed-signers"]);
     let record = record(&bench);
     let said = verify(&bench, Path::new("/no/such/result"));
     said.assert_code(3);
-    said.assert_says(&["/no/such/result"]);
+    said.assert_stderr(&["/no/such/result"]);
     // A directory without a result does not verify.
     let empty = bench.scratch().dir("empty");
     verify(&bench, &empty).assert_code(1);

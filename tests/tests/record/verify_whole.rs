@@ -13,29 +13,29 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::json;
-use toolexec_tests::{Bench, Record, RequestText, Said, ssh_keygen_works};
+use toolexec_tests::{Bench, CliOutput, Record, RequestText, ssh_keygen_works};
 
 fn record(bench: &Bench) -> Record {
     let script = "print('ran'); open('/out/kept','w').write('kept')";
-    let (said, record) = bench.record_of(&RequestText::python(script).output("kept"));
+    let (said, record) = bench.run_recorded(&RequestText::python(script).output("kept"));
     said.assert_code(0);
     record
 }
 
-fn verify(bench: &Bench, words: &[&str], path: &Path) -> Said {
+fn verify(bench: &Bench, words: &[&str], path: &Path) -> CliOutput {
     let path = path.to_str().unwrap();
     bench.toolexec(["verify", path].iter().chain(words))
 }
 
 /// Asserts that `verify` exits with 1 and that its first fault contains this text.
 #[track_caller]
-fn assert_first_fault(said: &Said, expected: &str) {
+fn assert_first_fault(said: &CliOutput, expected: &str) {
     said.assert_code(1);
     let first = said.stdout.lines().skip_while(|line| !line.ends_with("NOT VERIFIED")).nth(1);
     assert!(first.is_some_and(|line| line.contains(expected)), "{expected}: {said:#?}");
 }
 
-fn beside(record: &Record, ending: &str) -> PathBuf {
+fn record_file(record: &Record, ending: &str) -> PathBuf {
     record.path.join(format!("{}.{ending}", record.id()))
 }
 
@@ -45,12 +45,12 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Signs a record again with the key of the state directory, as the holder of that key could.
-fn sign_anew(bench: &Bench, record: &Record) {
-    fs::remove_file(beside(record, "md.sig")).unwrap();
+fn sign_again(bench: &Bench, record: &Record) {
+    fs::remove_file(record_file(record, "md.sig")).unwrap();
     let key = bench.state().join("keys/result");
     let mut command = Command::new("ssh-keygen");
     command.args(["-q", "-Y", "sign", "-n", "result.tool-exec@threegate", "-f"]).arg(key);
-    Said::of(command.arg(beside(record, "md"))).assert_code(0);
+    CliOutput::of(command.arg(record_file(record, "md"))).assert_code(0);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_verdict_says_where_the_log_has_the_record_and_what_was_not_checked() {
     let words = ["--log-key", wrong.to_str().unwrap()];
     let said = verify(&bench, &words, &record.path);
     said.assert_code(3);
-    said.assert_says(&["wrong: line 1: not a verifier line"]);
+    said.assert_stderr(&["wrong: line 1: not a verifier line"]);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn bundle_and_proof_are_part_of_the_record() {
     let bench = Bench::new();
     let record = record(&bench);
     for ending in ["bundle.json", "tlog-proof"] {
-        let path = beside(&record, ending);
+        let path = record_file(&record, ending);
         let good = fs::read(&path).unwrap();
         let mut changed = good.clone();
         let middle = changed.len() / 2;
@@ -123,7 +123,8 @@ fn a_bundle_verifies_alone_and_says_that_its_files_were_not_checked() {
     let bench = Bench::new();
     let record = record(&bench);
     let name = format!("{}.bundle.json", record.id());
-    let bundle = bench.scratch().file(&name, fs::read(beside(&record, "bundle.json")).unwrap());
+    let bundle =
+        bench.scratch().file(&name, fs::read(record_file(&record, "bundle.json")).unwrap());
     let said = verify(&bench, &[], &bundle);
     said.assert_code(0);
     assert!(said.stdout.contains("the files (only a bundle given)"), "{said:#?}");
@@ -135,11 +136,11 @@ fn a_bundle_verifies_alone_and_says_that_its_files_were_not_checked() {
 }
 
 #[test]
-fn the_bundle_of_another_record_is_no_bundle_of_this_one() {
+fn a_bundle_of_another_record_is_refused() {
     let bench = Bench::new();
     let (first, second) = (record(&bench), record(&bench));
     for ending in ["bundle.json", "tlog-proof"] {
-        fs::copy(beside(&second, ending), beside(&first, ending)).unwrap();
+        fs::copy(record_file(&second, ending), record_file(&first, ending)).unwrap();
     }
     assert_first_fault(&verify(&bench, &[], &first.path), ".bundle.json: belongs to another");
 }
@@ -153,14 +154,14 @@ fn a_record_that_contradicts_itself_is_refused_though_its_key_signed_it() {
     let bench = Bench::new();
     let record = record(&bench);
     // Without the bundle, like a record of an older version. The test cannot create a new bundle.
-    fs::remove_file(beside(&record, "bundle.json")).unwrap();
-    fs::remove_file(beside(&record, "tlog-proof")).unwrap();
+    fs::remove_file(record_file(&record, "bundle.json")).unwrap();
+    fs::remove_file(record_file(&record, "tlog-proof")).unwrap();
     let signers = bench.toolexec(["keys", "show", "--format", "allowed-signers"]).stdout;
     let signers = bench.scratch().file("signers", signers);
     let words = ["--allowed-signers", signers.to_str().unwrap()];
     verify(&bench, &words, &record.path).assert_code(0);
-    let started = format!("started_utc: \"{}\"", record.fact("started_utc"));
-    let intent = format!("intent_sha256: \"{}", &record.fact("intent_sha256")[..2]);
+    let started = format!("started_utc: \"{}\"", record.front_matter_value("started_utc"));
+    let intent = format!("intent_sha256: \"{}", &record.front_matter_value("intent_sha256")[..2]);
     let changes = [
         ("\nexit_code: 0\n", "\nexit_code: 1\n", "outcome is ok and exit_code is 1"),
         (started.as_str(), "started_utc: \"2020-01-01T00:00:00Z\"", "is before the request's"),
@@ -190,15 +191,15 @@ fn a_record_that_contradicts_itself_is_refused_though_its_key_signed_it() {
     ];
     for (from, to, expected) in changes {
         assert!(record.text.contains(from), "{from} is not in {}", record.text);
-        fs::write(beside(&record, "md"), record.text.replacen(from, to, 1)).unwrap();
-        sign_anew(&bench, &record);
+        fs::write(record_file(&record, "md"), record.text.replacen(from, to, 1)).unwrap();
+        sign_again(&bench, &record);
         let said = verify(&bench, &words, &record.path);
         assert_first_fault(&said, expected);
     }
 }
 
 #[test]
-fn across_a_tree_no_run_is_told_twice() {
+fn across_a_tree_a_second_record_of_a_run_is_found() {
     let bench = Bench::new();
     let record = record(&bench);
     let tree = bench.scratch().dir("tree");
@@ -207,7 +208,7 @@ fn across_a_tree_no_run_is_told_twice() {
     }
     let said = verify(&bench, &[], &tree);
     assert_first_fault(&said, "its request had run already: see ");
-    said.assert_says(&["2 results: 1 verified, 1 not", "first failure: "]);
+    said.assert_stderr(&["2 results: 1 verified, 1 not", "first failure: "]);
     assert!(said.stdout.contains("a second record with this result id"), "{said:#?}");
     let lines = verify(&bench, &["--format", "json"], &tree).json_lines();
     assert_eq!((&lines[0]["verified"], &lines[1]["verified"]), (&json!(true), &json!(false)));
@@ -224,7 +225,7 @@ fn across_a_tree_no_run_is_told_twice() {
 }
 
 #[test]
-fn a_log_that_was_begun_anew_is_found_by_a_saved_checkpoint_and_across_a_tree() {
+fn a_restarted_log_is_detected() {
     let bench = Bench::new();
     let (_, second) = (record(&bench), record(&bench));
     let log = bench.state().join("log");
@@ -262,7 +263,8 @@ fn approvals_are_verified_again_where_the_approvers_are_known() {
     let bench = Bench::new();
     let key = bench.home().join("approver");
     let mut make = Command::new("ssh-keygen");
-    Said::of(make.args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"]).arg(&key)).assert_code(0);
+    CliOutput::of(make.args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"]).arg(&key))
+        .assert_code(0);
     let public = fs::read_to_string(key.with_extension("pub")).unwrap();
     let approvers = bench.scratch().file("approvers", format!("tester {public}"));
     let policy = bench.toolexec(["policy", "show", "embedded"]).stdout;
@@ -274,10 +276,10 @@ fn approvals_are_verified_again_where_the_approvers_are_known() {
     let request = bench.save(&RequestText::python("print('ran')"));
     let mut sign = Command::new("ssh-keygen");
     sign.args(["-q", "-Y", "sign", "-n", "approve.tool-exec@threegate", "-f"]).arg(&key);
-    Said::of(sign.arg(&request.path)).assert_code(0);
+    CliOutput::of(sign.arg(&request.path)).assert_code(0);
     let mut run = bench.command("toolexec");
     run.arg("run").arg(&request.path).args(["--format", "json", "--policy"]).arg(&policy);
-    let said = Said::of(run.arg("--allowed-signers").arg(&approvers));
+    let said = CliOutput::of(run.arg("--allowed-signers").arg(&approvers));
     said.assert_code(0);
     let record = Record::of(&said);
     let said = verify(&bench, &[], &record.path);

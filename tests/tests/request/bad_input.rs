@@ -11,12 +11,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use toolexec_tests::{Bench, Record, Request, RequestText, Said, list};
+use toolexec_tests::{Bench, CliOutput, Record, RequestText, SavedRequest, list};
 
 toolexec_tests::as_both!(
-    what_cannot_be_read_is_named,
+    an_unreadable_request_is_reported,
     a_request_that_is_too_large_is_refused,
-    what_is_no_request_is_refused,
+    a_file_that_is_not_a_request_is_refused,
     an_unapproved_request_is_refused,
     inputs_must_be_what_was_approved,
     the_command_must_be_one_permitted_command,
@@ -27,16 +27,21 @@ toolexec_tests::as_both!(
     a_bad_policy_is_named,
 );
 
-fn bytes(request: &Request) -> Vec<u8> {
+fn bytes(request: &SavedRequest) -> Vec<u8> {
     fs::read(&request.path).unwrap()
 }
 
 /// Checks the common properties of every refusal, and returns its record.
 #[track_caller]
-fn refused(bench: &Bench, request: &Request, said: &Said, codes: &[&str]) -> Record {
+fn assert_refusal(
+    bench: &Bench,
+    request: &SavedRequest,
+    said: &CliOutput,
+    codes: &[&str],
+) -> Record {
     said.assert_code(2);
-    said.assert_says(codes);
-    said.assert_says(&[request.path.to_str().unwrap()]);
+    said.assert_stderr(codes);
+    said.assert_stderr(&[request.path.to_str().unwrap()]);
     assert!(!said.stderr.contains("panicked") && !said.stdout.contains("panicked"), "{said:#?}");
     let record = Record::of(said);
     record.assert_outcome("refused");
@@ -44,7 +49,7 @@ fn refused(bench: &Bench, request: &Request, said: &Said, codes: &[&str]) -> Rec
         record.assert_violation(code);
     }
     assert_eq!((record.stdout(), record.stderr()), (String::new(), String::new()));
-    let kept = record.path.join("request").join(record.fact("request_file"));
+    let kept = record.path.join("request").join(record.front_matter_value("request_file"));
     assert_eq!(fs::read(kept).unwrap(), bytes(request), "the very bytes that were refused");
     bench.toolexec(["verify".as_ref(), record.path.as_os_str()]).assert_code(0);
     bench.assert_nothing_left();
@@ -54,11 +59,11 @@ fn refused(bench: &Bench, request: &Request, said: &Said, codes: &[&str]) -> Rec
 /// Saves and runs a request, and asserts that it is refused for these codes and that its file does
 /// not change.
 #[track_caller]
-fn is_refused(bench: &Bench, text: &RequestText, codes: &[&str]) -> (Said, Record) {
+fn run_refused(bench: &Bench, text: &RequestText, codes: &[&str]) -> (CliOutput, Record) {
     let request = bench.save(text);
     let before = (bytes(&request), list(&request.inputs));
     let said = bench.run(&request);
-    let record = refused(bench, &request, &said, codes);
+    let record = assert_refusal(bench, &request, &said, codes);
     assert_eq!((bytes(&request), list(&request.inputs)), before, "the person's files stay");
     (said, record)
 }
@@ -67,12 +72,12 @@ fn good() -> RequestText {
     RequestText::python("print('ran')")
 }
 
-fn what_cannot_be_read_is_named(bench: &Bench) {
+fn an_unreadable_request_is_reported(bench: &Bench) {
     let place = bench.home();
     let unreadable = bench.save(&good()).path;
     fs::set_permissions(&unreadable, fs::Permissions::from_mode(0o000)).unwrap();
     let fifo = bench.scratch().path().join("fifo.md");
-    Said::of(std::process::Command::new("mkfifo").arg(&fifo)).assert_code(0);
+    CliOutput::of(std::process::Command::new("mkfifo").arg(&fifo)).assert_code(0);
     let mut cases = vec![
         (place.join("missing.md"), "No such file"),
         (place.clone(), "is a directory"),
@@ -85,7 +90,7 @@ fn what_cannot_be_read_is_named(bench: &Bench) {
     for (path, why) in cases {
         let said = bench.toolexec(["run".as_ref(), path.as_os_str()]);
         said.assert_code(3);
-        said.assert_says(&[path.to_str().unwrap(), why]);
+        said.assert_stderr(&[path.to_str().unwrap(), why]);
         let problems = said.stderr.lines().filter(|line| !line.starts_with("help: ")).count();
         assert_eq!((said.stdout.as_str(), problems), ("", 1), "{said:#?}");
         assert_eq!(list(&bench.results()), Vec::<String>::new(), "nothing was asked of anybody");
@@ -100,17 +105,17 @@ fn a_request_that_is_too_large_is_refused(bench: &Bench) {
     let lint = bench.toolexec(["lint".as_ref(), path.as_os_str()]);
     lint.assert_code(2);
     assert!(lint.stdout.contains("text.too-large"), "{lint:#?}");
-    let request = Request { id: text.id, inputs: path.with_extension("inputs"), path };
+    let request = SavedRequest { id: text.id, inputs: path.with_extension("inputs"), path };
     let said = bench.run(&request);
     said.assert_code(2);
-    said.assert_says(&[request.path.to_str().unwrap(), "text.too-large", "262144"]);
+    said.assert_stderr(&[request.path.to_str().unwrap(), "text.too-large", "262144"]);
     let record = Record::of(&said);
     record.assert_outcome("refused");
     record.assert_violation("text.too-large");
     bench.assert_nothing_left();
 }
 
-fn what_is_no_request_is_refused(bench: &Bench) {
+fn a_file_that_is_not_a_request_is_refused(bench: &Bench) {
     let garbage: Vec<u8> =
         (0..4096_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let cases: [(&str, &[u8], &str); 4] = [
@@ -122,8 +127,8 @@ fn what_is_no_request_is_refused(bench: &Bench) {
     for (name, content, code) in cases {
         let path = bench.scratch().file(name, content);
         let inputs = path.with_extension("inputs");
-        let request = Request { id: String::new(), path, inputs };
-        let record = refused(bench, &request, &bench.run(&request), &[code]);
+        let request = SavedRequest { id: String::new(), path, inputs };
+        let record = assert_refusal(bench, &request, &bench.run(&request), &[code]);
         assert!(record.id().contains("-REFUSED-"), "{}", record.id());
     }
 }
@@ -134,13 +139,13 @@ fn an_unapproved_request_is_refused(bench: &Bench) {
         let line =
             text.text().lines().find(|line| line.starts_with(field.trim_end())).unwrap().to_owned();
         let key = line.split(':').next().unwrap();
-        is_refused(bench, &text.edit(&line, &format!("{key}: \"\"")), &["approval.missing"]);
-        is_refused(bench, &good().edit(&format!("{key}:"), &format!("x-{key}:")), &[key]);
+        run_refused(bench, &text.edit(&line, &format!("{key}: \"\"")), &["approval.missing"]);
+        run_refused(bench, &good().edit(&format!("{key}:"), &format!("x-{key}:")), &[key]);
     }
     let text = good();
     let line =
         text.text().lines().find(|line| line.starts_with("approved_utc")).unwrap().to_owned();
-    is_refused(
+    run_refused(
         bench,
         &text.edit(&line, "approved_utc: \"2020-01-01T00:00:00Z\""),
         &["approval.date-order"],
@@ -151,17 +156,17 @@ fn inputs_must_be_what_was_approved(bench: &Bench) {
     let request = bench.save(&good());
     fs::write(request.inputs.join("script.py"), "print('rAn')").unwrap();
     let said = bench.run(&request);
-    refused(bench, &request, &said, &["inputs.mismatch", "script.py"]);
+    assert_refusal(bench, &request, &said, &["inputs.mismatch", "script.py"]);
 
     let request = bench.save(&good());
     fs::remove_dir_all(&request.inputs).unwrap();
     let said = bench.run(&request);
-    refused(bench, &request, &said, &["inputs.missing", "script.py"]);
+    assert_refusal(bench, &request, &said, &["inputs.missing", "script.py"]);
 
     let request = bench.save(&good());
     fs::write(request.inputs.join("extra.py"), "").unwrap();
     let said = bench.run(&request);
-    refused(bench, &request, &said, &["inputs.undeclared", "extra.py"]);
+    assert_refusal(bench, &request, &said, &["inputs.undeclared", "extra.py"]);
 
     let request = bench.save(&good());
     let script = request.inputs.join("script.py");
@@ -169,20 +174,24 @@ fn inputs_must_be_what_was_approved(bench: &Bench) {
     fs::remove_file(&script).unwrap();
     std::os::unix::fs::symlink(elsewhere, &script).unwrap();
     let said = bench.run(&request);
-    refused(bench, &request, &said, &["inputs.missing", "symbolic link"]);
+    assert_refusal(bench, &request, &said, &["inputs.missing", "symbolic link"]);
 
     // A refused request is not used up.
     fs::remove_file(&script).unwrap();
     fs::write(&script, "print('ran')").unwrap();
     bench.run(&request).assert_code(0);
     // A declared input without its line in the text, and the other way round.
-    is_refused(bench, &good().edit("- /in/script.py\n", "None.\n"), &["inputs."]);
-    is_refused(
+    run_refused(bench, &good().edit("- /in/script.py\n", "None.\n"), &["inputs."]);
+    run_refused(
         bench,
         &good().edit("- /in/script.py\n", "- /in/script.py\n- /in/b\n"),
         &["inputs."],
     );
-    is_refused(bench, &good().command("python other.py"), &["command.undeclared-file", "other.py"]);
+    run_refused(
+        bench,
+        &good().command("python other.py"),
+        &["command.undeclared-file", "other.py"],
+    );
 }
 
 fn the_command_must_be_one_permitted_command(bench: &Bench) {
@@ -199,14 +208,14 @@ fn the_command_must_be_one_permitted_command(bench: &Bench) {
         ("curl https://example.org", "command.not-permitted"),
         ("", "command.empty"),
     ] {
-        is_refused(bench, &good().command(command), &[code]);
+        run_refused(bench, &good().command(command), &[code]);
     }
     let language =
         |name: &str| good().edit("language: \"python\"", &format!("language: \"{name}\""));
-    is_refused(bench, &language("cobol"), &["language.unknown", "cobol"]);
-    is_refused(bench, &language("shell_forbidden"), &["language.shell"]);
-    is_refused(bench, &language("node"), &["language.mismatch"]);
-    is_refused(
+    run_refused(bench, &language("cobol"), &["language.unknown", "cobol"]);
+    run_refused(bench, &language("shell_forbidden"), &["language.shell"]);
+    run_refused(bench, &language("node"), &["language.mismatch"]);
+    run_refused(
         bench,
         &good().edit("network: ", "backend: \"monty\"\nnetwork: "),
         &["backend.unavailable"],
@@ -214,12 +223,12 @@ fn the_command_must_be_one_permitted_command(bench: &Bench) {
 }
 
 fn limits_are_refused_never_lowered(bench: &Bench) {
-    is_refused(bench, &good().time_sec(3601), &["limits.over-policy", "3601", "3600"]);
-    is_refused(bench, &good().memory_mb(16385), &["limits.over-policy", "16385"]);
-    is_refused(bench, &good().cpu("8.5"), &["limits.over-policy", "8.5"]);
-    is_refused(bench, &good().time_sec(0), &["limits.time"]);
-    is_refused(bench, &good().memory_mb(0), &["limits.memory"]);
-    is_refused(bench, &good().cpu("-1"), &["limits.cpu"]);
+    run_refused(bench, &good().time_sec(3601), &["limits.over-policy", "3601", "3600"]);
+    run_refused(bench, &good().memory_mb(16385), &["limits.over-policy", "16385"]);
+    run_refused(bench, &good().cpu("8.5"), &["limits.over-policy", "8.5"]);
+    run_refused(bench, &good().time_sec(0), &["limits.time"]);
+    run_refused(bench, &good().memory_mb(0), &["limits.memory"]);
+    run_refused(bench, &good().cpu("-1"), &["limits.cpu"]);
 }
 
 fn a_missing_runtime_is_refused(bench: &Bench) {
@@ -227,7 +236,7 @@ fn a_missing_runtime_is_refused(bench: &Bench) {
     let policy = policy.replacen("binary: auto", "binary: /usr/bin/no-such-python", 1);
     let policy = bench.scratch().file("policy.yaml", policy);
     let request = bench.save(&good());
-    let said = Said::of(
+    let said = CliOutput::of(
         bench
             .command("toolexec")
             .arg("run")
@@ -236,8 +245,8 @@ fn a_missing_runtime_is_refused(bench: &Bench) {
             .arg(&policy)
             .args(["--format", "json"]),
     );
-    refused(bench, &request, &said, &["runtime.missing", "/usr/bin/no-such-python"]);
-    is_refused(bench, &RequestText::of("ruby", "jruby -v"), &["command.not-permitted"]);
+    assert_refusal(bench, &request, &said, &["runtime.missing", "/usr/bin/no-such-python"]);
+    run_refused(bench, &RequestText::of("ruby", "jruby -v"), &["command.not-permitted"]);
 }
 
 fn the_network_is_refused(bench: &Bench) {
@@ -247,9 +256,9 @@ fn the_network_is_refused(bench: &Bench) {
             .edit("network_allowlist: []", &format!("network_allowlist: [{list}]"))
             .edit("Network rationale: none", "Network rationale: to fetch")
     };
-    is_refused(bench, &asks("\"example.org\""), &["network.not-permitted", "example.org"]);
-    is_refused(bench, &asks("\"http://example.org/\""), &["network.host"]);
-    is_refused(bench, &good().edit("network: \"none\"", "network: \"all\""), &["network.value"]);
+    run_refused(bench, &asks("\"example.org\""), &["network.not-permitted", "example.org"]);
+    run_refused(bench, &asks("\"http://example.org/\""), &["network.host"]);
+    run_refused(bench, &good().edit("network: \"none\"", "network: \"all\""), &["network.value"]);
 }
 
 fn everything_wrong_is_told_at_once(bench: &Bench) {
@@ -259,7 +268,7 @@ fn everything_wrong_is_told_at_once(bench: &Bench) {
         .edit("approved_by: \"tester\"", "approved_by: \"\"")
         .edit("purpose:", "surprise: 1\npurpose:");
     let codes = ["command.pipeline", "limits.time", "approval.missing", "frontmatter.unknown-key"];
-    is_refused(bench, &text, &codes);
+    run_refused(bench, &text, &codes);
 }
 
 fn a_bad_policy_is_named(bench: &Bench) {
@@ -268,11 +277,11 @@ fn a_bad_policy_is_named(bench: &Bench) {
     let unknown = bench.scratch().file("unknown.yaml", format!("{shown}\nsurprise: 1\n"));
     for (policy, why) in [(unknown.as_path(), "surprise"), (Path::new("/no/policy"), "/no/policy")]
     {
-        let said = Said::of(
+        let said = CliOutput::of(
             bench.command("toolexec").arg("run").arg(&request.path).arg("--policy").arg(policy),
         );
         said.assert_code(3);
-        said.assert_says(&[policy.to_str().unwrap(), why]);
+        said.assert_stderr(&[policy.to_str().unwrap(), why]);
         assert_eq!(said.stdout, "");
     }
     assert!(!bench.results().exists(), "nothing was decided under a policy that is not understood");

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use toolexec_tests::{Bench, RequestText, Said};
+use toolexec_tests::{Bench, CliOutput, RequestText};
 
 fn good() -> RequestText {
     RequestText::python("pass")
@@ -23,13 +23,13 @@ fn command(bench: &Bench) -> Command {
     command
 }
 
-fn lint(bench: &Bench, files: &[&PathBuf]) -> Said {
-    Said::of(command(bench).args(files))
+fn lint(bench: &Bench, files: &[&PathBuf]) -> CliOutput {
+    CliOutput::of(command(bench).args(files))
 }
 
 /// Returns the finding with this code: title, location, source line and carets.
 #[track_caller]
-fn told<'a>(said: &'a Said, code: &str) -> [&'a str; 4] {
+fn finding<'a>(said: &'a CliOutput, code: &str) -> [&'a str; 4] {
     let title = format!("[{code}]: ");
     let mut lines = said.stdout.lines().skip_while(|line| !line.contains(&title));
     let mut next = || lines.next().unwrap_or_else(|| panic!("no {code} in {said:#?}"));
@@ -57,7 +57,7 @@ fn a_person_is_told_the_place_and_what_to_do() {
     let path = bench.save(&request).path;
     let said = lint(&bench, &[&path]);
     said.assert_code(2);
-    let [title, place, source, carets] = told(&said, "command.pipeline");
+    let [title, place, source, carets] = finding(&said, "command.pipeline");
     assert!(title.starts_with("error[command.pipeline]: command: "), "{title}");
     let column = "python script.py ".len() + 1;
     assert_eq!(place.trim_start(), format!("--> {}:{line}:{column}", path.display()));
@@ -77,16 +77,16 @@ fn a_word_is_underlined_whole_and_the_advice_is_said_once() {
     let level = bench.save(&good().edit("network: \"none\"", "network: \"some\"")).path;
     let said = lint(&bench, &[&undeclared, &fine, &level]);
     said.assert_code(2);
-    let [_, _, source, carets] = told(&said, "command.undeclared-file");
+    let [_, _, source, carets] = finding(&said, "command.undeclared-file");
     assert_eq!(marked(source, carets), "other.py");
-    let [_, _, source, carets] = told(&said, "network.value");
+    let [_, _, source, carets] = finding(&said, "network.value");
     assert_eq!(marked(source, carets), "\"some\"");
     assert_eq!(said.stdout.matches("try: ").count(), 1, "{said:#?}");
     assert!(said.stdout.contains(&format!("{}: valid request: ", fine.display())), "{said:#?}");
 }
 
 #[test]
-fn what_is_of_the_whole_file_has_no_line() {
+fn a_finding_about_the_whole_file_has_no_line() {
     let bench = Bench::new();
     let path = bench.save(&good().edit("## Risk Assessment", "## Risks")).path;
     let said = lint(&bench, &[&path]);
@@ -96,16 +96,16 @@ fn what_is_of_the_whole_file_has_no_line() {
 }
 
 #[test]
-fn what_is_hostile_is_shown_harmless() {
+fn hostile_text_is_escaped() {
     let bench = Bench::new();
     let path = bench.save(&good().edit("\"A test.\"", "\"A \u{1b}[31mtest\u{202e}.\"")).path;
     let hostile = bench.scratch().file("a\u{1b}[31m\n\u{202e}.md", "text\n");
     let said = lint(&bench, &[&path, &hostile]);
     said.assert_code(2);
-    let [_, _, source, carets] = told(&said, "text.control");
+    let [_, _, source, carets] = finding(&said, "text.control");
     assert!(source.ends_with(r#"A \u{1b}[31mtest\u{202e}.""#), "{source}");
     assert_eq!(marked(source, carets), r"\u{1b}");
-    let [_, _, source, carets] = told(&said, "text.bidi");
+    let [_, _, source, carets] = finding(&said, "text.bidi");
     assert_eq!(marked(source, carets), r"\u{202e}");
     assert!(!said.stdout.contains(['\u{1b}', '\u{202e}']), "{said:#?}");
     assert!(said.stdout.contains(r"a\u{1b}[31m\u{a}\u{202e}.md: invalid"), "{said:#?}");
@@ -116,7 +116,7 @@ fn a_caret_stands_below_tabs_and_wide_letters() {
     let bench = Bench::new();
     let path = bench.save(&good().command("python script.py 日本\t| sort")).path;
     let said = lint(&bench, &[&path]);
-    let [_, place, source, carets] = told(&said, "command.pipeline");
+    let [_, place, source, carets] = finding(&said, "command.pipeline");
     assert!(place.ends_with(":21"), "in characters of the file: {place}");
     assert_eq!(source, "python script.py 日本    | sort");
     assert_eq!(carets.find('^'), Some("python script.py ".len() + 2 * 2 + 4), "{said:#?}");
@@ -128,12 +128,12 @@ fn a_long_line_is_cut_around_the_place() {
     let command = format!("python script.py {} | sort {}", "a".repeat(9000), "b".repeat(9000));
     let path = bench.save(&good().command(&command)).path;
     let said = lint(&bench, &[&path]);
-    let [_, _, source, carets] = told(&said, "command.pipeline");
+    let [_, _, source, carets] = finding(&said, "command.pipeline");
     assert!(source.starts_with("…aaa") && source.ends_with("bbb…"), "{source}");
     assert_eq!(marked(source, carets), "|");
     let path = bench.save(&good().command(&format!("python {}", "c".repeat(9000)))).path;
     let cut = lint(&bench, &[&path]);
-    let [_, _, source, carets] = told(&cut, "command.undeclared-file");
+    let [_, _, source, carets] = finding(&cut, "command.undeclared-file");
     assert!(source.ends_with("ccc…") && carets.ends_with("^^^"), "{cut:#?}");
     for line in said.stdout.lines().chain(cut.stdout.lines()).filter(|line| line.contains(" | ")) {
         assert!(line.chars().count() <= 80, "{line}");
@@ -147,13 +147,13 @@ fn a_secret_is_masked_wherever_its_line_is_shown() {
     let secret = format!("python script.py {one} {two} | sort /in/{two}.csv");
     let path = bench.save(&good().command(&secret)).path;
     let said = lint(&bench, &[&path]);
-    let [_, _, source, carets] = told(&said, "secret.aws-key");
+    let [_, _, source, carets] = finding(&said, "secret.aws-key");
     assert_eq!(marked(source, carets), "********");
     assert!(source.starts_with("python script.py ********"), "{source}");
-    told(&said, "command.pipeline");
-    told(&said, "command.undeclared-file");
+    finding(&said, "command.pipeline");
+    finding(&said, "command.undeclared-file");
     let mut sarif = command(&bench);
-    let sarif = Said::of(sarif.args(["--format", "sarif"]).arg(&path));
+    let sarif = CliOutput::of(sarif.args(["--format", "sarif"]).arg(&path));
     for text in [&said.stdout, &sarif.stdout] {
         assert!(!text.contains("AKIA"), "{text}");
     }
@@ -164,7 +164,7 @@ fn a_secret_is_masked_where_the_report_is_too_long_to_name_it() {
     let bench = Bench::new();
     let lines = format!("\u{202e} AKIAABCDEFGHIJKLMNOP\n{}", "\u{202e}\n".repeat(600));
     let said = lint(&bench, &[&bench.save(&good().edit("# A test\n", &lines)).path]);
-    assert!(told(&said, "text.bidi")[2].ends_with("********"), "{said:#?}");
+    assert!(finding(&said, "text.bidi")[2].ends_with("********"), "{said:#?}");
     assert!(!said.stdout.contains("AKIA"), "{said:#?}");
 }
 
@@ -175,23 +175,23 @@ fn the_lines_of_a_private_key_are_not_shown() {
         "-----BEGIN RSA PRIVATE KEY-----\nMIIB pip install it\n-----END RSA PRIVATE KEY-----\n";
     let request = good().edit("# A test\n", &format!("# A test\n\n{key}pip install all\n"));
     let said = lint(&bench, &[&bench.save(&request).path]);
-    assert_eq!(told(&said, "secret.private-key")[2], "********");
+    assert_eq!(finding(&said, "secret.private-key")[2], "********");
     assert!(!said.stdout.contains("MIIB"), "{said:#?}");
     assert_eq!(said.stdout.matches("[package.install]").count(), 2, "{said:#?}");
     assert!(said.stdout.contains("| pip install all\n"), "the key has an end: {said:#?}");
 }
 
 #[test]
-fn a_person_is_not_told_everything_of_a_hopeless_file() {
+fn findings_of_a_hopeless_file_are_limited() {
     let bench = Bench::new();
     let lines = "a \u{200b} b\n".repeat(120);
     let path = bench.save(&good().edit("# A test\n", &lines).edit("level: low", "level: x")).path;
     let said = lint(&bench, &[&path]);
     said.assert_code(2);
-    told(&said, "risk.level");
+    finding(&said, "risk.level");
     assert_eq!(said.stdout.matches("warning[text.confusable]").count(), 99, "{said:#?}");
     assert!(said.stdout.contains("\n… and 21 more\n"), "{said:#?}");
-    let said = Said::of(command(&bench).args(["--format", "json"]).arg(&path));
+    let said = CliOutput::of(command(&bench).args(["--format", "json"]).arg(&path));
     assert_eq!(said.json()["violations"].as_array().unwrap().len(), 121);
 }
 
@@ -200,7 +200,7 @@ fn colour_is_for_terminals() {
     let bench = Bench::new();
     let path = bench.save(&good().command("python script.py | sort")).path;
     let coloured = |set: &[(&str, &str)]| {
-        let said = Said::of(command(&bench).envs(set.iter().copied()).arg(&path));
+        let said = CliOutput::of(command(&bench).envs(set.iter().copied()).arg(&path));
         said.assert_code(2);
         said.stdout.contains('\u{1b}')
     };
@@ -214,7 +214,7 @@ fn colour_is_for_terminals() {
 fn the_picture_in_the_documents_is_what_lint_prints() {
     const FILE: &str = "docs/pictures/TR-20260209-160501Z-faulty.md";
     let bench = Bench::new();
-    let said = Said::of(
+    let said = CliOutput::of(
         command(&bench)
             .env("CLICOLOR_FORCE", "1")
             .arg(FILE)
@@ -248,6 +248,6 @@ fn run_and_promote_show_the_same() {
     let promote = bench.toolexec([Path::new("promote"), &request.path, "--spool".as_ref(), &spool]);
     for said in [promote, bench.run(&request)] {
         said.assert_code(2);
-        said.assert_says(&["error[command.pipeline]: ", " | python script.py | sort\n"]);
+        said.assert_stderr(&["error[command.pipeline]: ", " | python script.py | sort\n"]);
     }
 }

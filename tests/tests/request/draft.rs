@@ -14,10 +14,10 @@ use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
-use toolexec_tests::{Bench, Record, Said, list};
+use toolexec_tests::{Bench, CliOutput, Record, list};
 
 /// All required options of a draft, without its command.
-const SAID: [&str; 10] = [
+const REQUIRED_OPTIONS: [&str; 10] = [
     "--purpose",
     "A test: \"quoted\" # and more",
     "--language",
@@ -30,8 +30,8 @@ const SAID: [&str; 10] = [
     "`it` is a *test*",
 ];
 
-fn draft(bench: &Bench, more: &[&str]) -> Said {
-    Said::of(bench.command("toolexec").arg("draft").args(SAID).args(more))
+fn draft(bench: &Bench, more: &[&str]) -> CliOutput {
+    CliOutput::of(bench.command("toolexec").arg("draft").args(REQUIRED_OPTIONS).args(more))
 }
 
 /// Creates a bench whose home contains only these files.
@@ -55,14 +55,16 @@ fn assert_only(bench: &Bench, names: &[&str]) {
 
 /// Returns the draft that was written, from the output of `--format json`.
 #[track_caller]
-fn written(bench: &Bench, said: &Said) -> (PathBuf, Value) {
+fn written(bench: &Bench, said: &CliOutput) -> (PathBuf, Value) {
     said.assert_code(0);
     let object = said.json();
     (bench.home().join(object["request"].as_str().unwrap()), object)
 }
 
-fn lint(bench: &Bench, words: &[&str], request: &Path) -> Said {
-    Said::of(bench.command("toolexec").args(["lint", "--format", "json"]).args(words).arg(request))
+fn lint(bench: &Bench, words: &[&str], request: &Path) -> CliOutput {
+    CliOutput::of(
+        bench.command("toolexec").args(["lint", "--format", "json"]).args(words).arg(request),
+    )
 }
 
 fn codes(object: &Value) -> Vec<&str> {
@@ -104,13 +106,16 @@ fn a_draft_lacks_only_its_approval_and_runs_with_it() {
     linted.assert_code(0);
     assert_eq!(codes(&linted.json()), Vec::<&str>::new());
     let mut run = bench.command("toolexec");
-    let said = Said::of(run.arg("run").arg(&request).args(["--format", "json"]));
+    let said = CliOutput::of(run.arg("run").arg(&request).args(["--format", "json"]));
     let record = Record::of(&said);
     record.assert_outcome("ok");
     let printed = "['/in/tables/one.csv', \"it's\", 'a b', '$HOME', '', 'x=1', 'a\"b', '*']\n";
     assert_eq!(record.stdout(), printed);
-    assert_eq!(record.fact("request_id"), object["request_id"].as_str().unwrap());
-    assert_eq!(record.fact("intent_sha256"), object["intent_sha256"].as_str().unwrap());
+    assert_eq!(record.front_matter_value("request_id"), object["request_id"].as_str().unwrap());
+    assert_eq!(
+        record.front_matter_value("intent_sha256"),
+        object["intent_sha256"].as_str().unwrap()
+    );
 }
 
 #[test]
@@ -125,12 +130,12 @@ fn one_separator_serves_inputs_and_outputs_and_errors_name_the_form() {
     ] {
         let said = draft(&bench, &[&words[..], &["--", "python", "-c", "1"]].concat());
         said.assert_code(3);
-        said.assert_says(&[words[1], form]);
+        said.assert_stderr(&[words[1], form]);
     }
 }
 
 #[test]
-fn what_is_typed_is_what_stands_there() {
+fn a_draft_contains_the_arguments_unchanged() {
     let bench = bench(&[SCRIPT]);
     let said = draft(
         &bench,
@@ -200,7 +205,7 @@ fn a_person_is_told_the_path_and_what_comes_next() {
     let path = said.stdout.strip_suffix('\n').unwrap();
     assert!(path.starts_with("requests/TR-") && path.ends_with("Z-a-test-quoted-and-more.md"));
     assert!(bench.home().join(path).is_file());
-    said.assert_says(&["approved_by", "approved_utc", "toolexec lint", "toolexec run", path]);
+    said.assert_stderr(&["approved_by", "approved_utc", "toolexec lint", "toolexec run", path]);
     assert!(!said.stderr.contains("approval.missing"), "{said:#?}");
     assert_eq!(list(&bench.home().join("requests")).len(), 2, "nothing is left of the making");
     assert_only(&bench, &["requests", "script.py"]);
@@ -211,7 +216,7 @@ fn a_person_is_told_the_path_and_what_comes_next() {
 }
 
 #[test]
-fn what_would_be_refused_is_told_and_leaves_nothing() {
+fn an_invalid_draft_is_reported_and_not_written() {
     let bench = bench(&[SCRIPT, ("my table.csv", "a"), ("sub/a.py", "pass")]);
     let names = ["my table.csv", "script.py", "sub"];
     for (words, code, says) in [
@@ -251,7 +256,7 @@ fn what_would_be_refused_is_told_and_leaves_nothing() {
     ] {
         let said = draft(&bench, words);
         said.assert_code(2);
-        said.assert_says(&[code, says, "not written"]);
+        said.assert_stderr(&[code, says, "not written"]);
         assert_eq!(said.stdout, "", "{words:?}");
         let said = draft(&bench, &[&["--format", "json"], words].concat());
         said.assert_code(2);
@@ -266,7 +271,7 @@ fn what_would_be_refused_is_told_and_leaves_nothing() {
 }
 
 #[test]
-fn what_is_mistyped_is_told_with_what_to_do() {
+fn wrong_arguments_are_reported_with_help() {
     let bench = bench(&[SCRIPT]);
     let ok = ["--", "python", "-c", "1"];
     for (words, says) in [
@@ -291,28 +296,28 @@ fn what_is_mistyped_is_told_with_what_to_do() {
         let mut command = bench.command("toolexec");
         command.arg("draft");
         // An option of the case replaces the default one.
-        for pair in SAID.chunks(2).filter(|pair| pair[0] != words[0]) {
+        for pair in REQUIRED_OPTIONS.chunks(2).filter(|pair| pair[0] != words[0]) {
             command.args(pair);
         }
-        let said = Said::of(command.args(words).args(ok));
+        let said = CliOutput::of(command.args(words).args(ok));
         said.assert_code(3);
-        said.assert_says(says);
+        said.assert_stderr(says);
         assert_only(&bench, &["script.py"]);
     }
     let said = draft(&bench, &[]);
     said.assert_code(3);
-    said.assert_says(&["--command"]);
+    said.assert_stderr(&["--command"]);
     let said = draft(&bench, &["--", "python", "-c", "a\nb"]);
     said.assert_code(3);
-    said.assert_says(&["more than one line", "script"]);
+    said.assert_stderr(&["more than one line", "script"]);
     let said = bench.toolexec(["draft", "--", "python"]);
     said.assert_code(3);
-    said.assert_says(&["--purpose", "--language", "--risk", "--sensitivity", "--justification"]);
+    said.assert_stderr(&["--purpose", "--language", "--risk", "--sensitivity", "--justification"]);
     let mut command = bench.command("toolexec");
-    command.arg("draft").args(["--purpose", "Проверка"]).args(&SAID[2..]).args(ok);
-    let said = Said::of(&mut command);
+    command.arg("draft").args(["--purpose", "Проверка"]).args(&REQUIRED_OPTIONS[2..]).args(ok);
+    let said = CliOutput::of(&mut command);
     said.assert_code(3);
-    said.assert_says(&["--slug"]);
+    said.assert_stderr(&["--slug"]);
 }
 
 #[test]
@@ -332,23 +337,33 @@ fn an_input_is_a_file_that_can_be_read() {
     ] {
         let said = draft(&bench, &["--input", input, "--", "python", "-c", "1"]);
         said.assert_code(3);
-        said.assert_says(&[&["--input"], says].concat());
+        said.assert_stderr(&[&["--input"], says].concat());
         assert_only(&bench, &["fifo", "folder", "script.py"]);
     }
     let said = draft(&bench, &["--input", "one", "--input", "two", "--", "python", "-c", "1"]);
-    said.assert_says(&["one", "two"]);
+    said.assert_stderr(&["one", "two"]);
     let name = std::ffi::OsStr::from_bytes(b"a\xff.csv");
     fs::write(bench.home().join(name), "x").unwrap();
     let mut command = bench.command("toolexec");
-    command.arg("draft").args(SAID).arg("--input").arg(name).args(["--", "python", "-c", "1"]);
-    let said = Said::of(&mut command);
+    command
+        .arg("draft")
+        .args(REQUIRED_OPTIONS)
+        .arg("--input")
+        .arg(name)
+        .args(["--", "python", "-c", "1"]);
+    let said = CliOutput::of(&mut command);
     said.assert_code(3);
-    said.assert_says(&["write --input FILE or --input NAME=FILE"]);
+    said.assert_stderr(&["write --input FILE or --input NAME=FILE"]);
     let mut named = std::ffi::OsString::from("a.csv=");
     named.push(name);
     let mut command = bench.command("toolexec");
-    command.arg("draft").args(SAID).arg("--input").arg(named).args(["--", "python", "-c", "1"]);
-    Said::of(&mut command).assert_code(0);
+    command
+        .arg("draft")
+        .args(REQUIRED_OPTIONS)
+        .arg("--input")
+        .arg(named)
+        .args(["--", "python", "-c", "1"]);
+    CliOutput::of(&mut command).assert_code(0);
 }
 
 #[test]
@@ -359,12 +374,12 @@ fn inputs_larger_than_any_run_may_have_are_not_copied() {
     let said =
         draft(&bench, &["--input", "script.py", "--input", "large", "--", "python", "script.py"]);
     said.assert_code(3);
-    said.assert_says(&["large", "--input", "larger than 1073741824 bytes"]);
+    said.assert_stderr(&["large", "--input", "larger than 1073741824 bytes"]);
     assert_only(&bench, &["large", "script.py"]);
 }
 
 #[test]
-fn what_is_there_is_not_replaced() {
+fn existing_files_are_not_replaced() {
     let bench = bench(&[SCRIPT]);
     // All names of the next 20 seconds are taken, so that a tick of the clock cannot free one.
     let taken = |ending: &str| {
@@ -386,7 +401,7 @@ fn what_is_there_is_not_replaced() {
         let words = ["--slug", "x", "--dir", directory.to_str().unwrap(), "--input", "script.py"];
         let said = draft(&bench, &[&words[..], &["--", "python", "script.py"]].concat());
         said.assert_code(3);
-        said.assert_says(&["already exists", "another slug"]);
+        said.assert_stderr(&["already exists", "another slug"]);
         assert_eq!(list(&directory), before);
         directory
     };

@@ -11,11 +11,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use toolexec_tests::{Bench, RequestText, Said};
+use toolexec_tests::{Bench, CliOutput, RequestText};
 
-fn lint(bench: &Bench, words: &[&str], files: &[&PathBuf]) -> Said {
+fn lint(bench: &Bench, words: &[&str], files: &[&PathBuf]) -> CliOutput {
     let mut command = bench.command("toolexec");
-    Said::of(command.arg("lint").args(words).args(files))
+    CliOutput::of(command.arg("lint").args(words).args(files))
 }
 
 fn codes(object: &Value) -> Vec<&str> {
@@ -89,20 +89,20 @@ fn another_file_name_is_a_warning() {
 }
 
 #[test]
-fn what_cannot_be_read_exits_3_and_the_rest_is_told() {
+fn an_unreadable_file_exits_3_after_the_others() {
     let bench = Bench::new();
     let fine = bench.save(&good()).path;
     let missing = bench.home().join("missing.md");
     let said = lint(&bench, &["--format", "json"], &[&missing, &fine]);
     said.assert_code(3);
-    said.assert_says(&[missing.to_str().unwrap()]);
+    said.assert_stderr(&[missing.to_str().unwrap()]);
     let objects = said.json_lines();
     assert_eq!(objects.len(), 2, "one object a file, whatever the file");
     assert_eq!(objects[0]["valid"], false);
     assert!(objects[0]["error"].is_string(), "{objects:#?}");
     let said = lint(&bench, &[], &[&bench.home()]);
     said.assert_code(3);
-    said.assert_says(&[bench.home().to_str().unwrap()]);
+    said.assert_stderr(&[bench.home().to_str().unwrap()]);
     lint(&bench, &[], &[]).assert_code(3);
 }
 
@@ -118,7 +118,7 @@ fn our_own_results_lint_clean() {
     let records: Vec<PathBuf> = requests
         .iter()
         .map(|request| {
-            let (_, record) = bench.record_of(request);
+            let (_, record) = bench.run_recorded(request);
             record.path.join(format!("{}.md", record.id()))
         })
         .collect();

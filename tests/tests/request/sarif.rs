@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use toolexec_tests::{Bench, RequestText, Said};
+use toolexec_tests::{Bench, CliOutput, RequestText};
 
 fn good() -> RequestText {
     RequestText::python("pass")
@@ -32,7 +32,7 @@ fn line_of(text: &str, words: &str) -> usize {
 /// Returns the SARIF log. Checks the properties that every log must have.
 #[track_caller]
 fn sarif(bench: &Bench, code: i32, files: &[&Path]) -> Value {
-    let said = Said::of(command(bench).args(files));
+    let said = CliOutput::of(command(bench).args(files));
     said.assert_code(code);
     let log: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!(log["version"], "2.1.0");
@@ -105,7 +105,7 @@ fn a_log_names_files_by_uri() {
     let name = Path::new(absolute.file_name().unwrap());
     let mut command = command(&bench);
     let said = command.current_dir(bench.scratch().path());
-    let said = Said::of(said.args([name, absolute.as_path(), name]));
+    let said = CliOutput::of(said.args([name, absolute.as_path(), name]));
     let log: Value = serde_json::from_str(&said.stdout).unwrap();
     let artifacts = log["runs"][0]["artifacts"].as_array().unwrap();
     let uris: Vec<_> =

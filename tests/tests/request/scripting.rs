@@ -9,10 +9,10 @@
 
 use std::fs;
 
-use toolexec_tests::{Bench, RequestText, Said};
+use toolexec_tests::{Bench, CliOutput, RequestText};
 
 /// Commands whose output is in a format of its own, or is JSON already.
-const SPEAK_OTHERWISE: [&str; 6] = ["policy show", "log prove", "ais", "mcp", "completions", "man"];
+const OTHER_FORMATS: [&str; 6] = ["policy show", "log prove", "ais", "mcp", "completions", "man"];
 
 /// Returns the commands of a help text: the names below a heading, before the options.
 fn listed(help: &str) -> Vec<&str> {
@@ -40,7 +40,7 @@ fn every_command_answers_programs() {
         };
         for words in below {
             let path = words.join(" ");
-            if SPEAK_OTHERWISE.iter().any(|it| path.starts_with(it)) {
+            if OTHER_FORMATS.iter().any(|it| path.starts_with(it)) {
                 continue;
             }
             assert!(help(&words).contains("--format <FORMAT>"), "{path} has no --format");
@@ -103,7 +103,7 @@ fn colour_is_for_terminals_that_want_it() {
     for words in [&lint, &run, &promote, "--help", "run --help", "no-such-command"] {
         let coloured = |line: &str, set: &[(&str, &str)]| {
             let mut shell = bench.shell(line);
-            let said = Said::of(shell.env("TERM", "xterm").envs(set.iter().copied()));
+            let said = CliOutput::of(shell.env("TERM", "xterm").envs(set.iter().copied()));
             format!("{}{}", said.stdout, said.stderr).contains("\u{1b}[")
         };
         let at_terminal = format!("script -qec 'toolexec {words}' /dev/null");

@@ -10,13 +10,13 @@
 use std::fs;
 
 use serde_json::Value;
-use toolexec_tests::{Bench, Page, Said, workspace};
+use toolexec_tests::{Bench, CliOutput, DocPage, workspace};
 
 const NAME: &str = "TR-20260209-160501Z-python-stats.md";
 const COMMAND: &str = "python script.py --in /in/table.csv --out /out/means.json";
 
-fn page() -> Page {
-    Page::open("docs/writing-requests.md")
+fn page() -> DocPage {
+    DocPage::open("docs/writing-requests.md")
 }
 
 fn whole() -> String {
@@ -109,6 +109,6 @@ fn every_key_of_the_schema_is_told() {
 fn what_it_has_people_type_works() {
     let bench = Bench::new();
     fs::write(bench.home().join(NAME), whole()).unwrap();
-    let script = Page::open("docs/writing-requests.md").script();
-    Said::of(&mut bench.shell(&script)).assert_code(0);
+    let script = DocPage::open("docs/writing-requests.md").script();
+    CliOutput::of(&mut bench.shell(&script)).assert_code(0);
 }

@@ -12,11 +12,16 @@ use std::fs;
 use toolexec_tests::workspace;
 
 /// The number of breaches of each key; never 0.
-pub(crate) type Counts = BTreeMap<String, usize>;
+pub(crate) type BreachCounts = BTreeMap<String, usize>;
 
 /// Prints the sum of a rule's breaches, and fails unless every count equals its allowance. `about`
 /// describes the breaches of a key, if known.
-pub(crate) fn hold(name: &str, of: &str, found: &Counts, about: impl Fn(&str) -> Option<String>) {
+pub(crate) fn check_allowance(
+    name: &str,
+    of: &str,
+    found: &BreachCounts,
+    about: impl Fn(&str) -> Option<String>,
+) {
     // The harness may have printed the name of the test without a newline.
     println!("\ncount: {name}: {} {of}", found.values().sum::<usize>());
     let place = format!("tests/allowances/{name}.txt");
@@ -40,8 +45,8 @@ pub(crate) fn hold(name: &str, of: &str, found: &Counts, about: impl Fn(&str) ->
     );
 }
 
-fn parse(text: &str) -> Result<Counts, String> {
-    let mut counts = Counts::new();
+fn parse(text: &str) -> Result<BreachCounts, String> {
+    let mut counts = BreachCounts::new();
     for line in text.lines() {
         let entry = line.rsplit_once(' ').and_then(|(key, count)| Some((key, count.parse().ok()?)));
         let (key, count) = entry.filter(|(_, count)| *count > 0).ok_or(line)?;
@@ -55,8 +60,8 @@ fn parse(text: &str) -> Result<Counts, String> {
 
 /// Describes each wrong entry.
 fn compare(
-    allowed: &Counts,
-    found: &Counts,
+    allowed: &BreachCounts,
+    found: &BreachCounts,
     about: impl Fn(&str) -> Option<String>,
 ) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -80,7 +85,7 @@ fn compare(
 }
 
 /// Returns the text of the list as found, unless it allows more than before.
-fn update(allowed: Option<&Counts>, found: &Counts) -> Result<String, String> {
+fn update(allowed: Option<&BreachCounts>, found: &BreachCounts) -> Result<String, String> {
     if let Some(allowed) = allowed {
         let sums = [found, allowed].map(|counts| counts.values().sum::<usize>());
         if sums[0] > sums[1] {
@@ -99,14 +104,14 @@ fn update(allowed: Option<&Counts>, found: &Counts) -> Result<String, String> {
 }
 
 #[cfg(test)]
-fn counts<const N: usize>(counts: [(&str, usize); N]) -> Counts {
+fn counts<const N: usize>(counts: [(&str, usize); N]) -> BreachCounts {
     counts.map(|(key, count)| (key.to_owned(), count)).into()
 }
 
 #[test]
 fn an_allowance_is_met_exactly() {
     let allowed = counts([("a.rs", 2), ("b.rs", 1)]);
-    let compared = |found: &Counts| compare(&allowed, found, |_| None).join("\n");
+    let compared = |found: &BreachCounts| compare(&allowed, found, |_| None).join("\n");
     assert_eq!(compared(&allowed), "");
     let more = compared(&counts([("a.rs", 3), ("b.rs", 1), ("c.rs", 1)]));
     assert!(more.contains("a.rs: 3, at most 2") && more.contains("c.rs: 1, at most 0"), "{more}");
@@ -117,7 +122,7 @@ fn an_allowance_is_met_exactly() {
 #[test]
 fn a_list_is_rewritten_only_to_shrink() {
     let allowed = counts([("a.rs", 2), ("b.rs", 1)]);
-    let written = |found: &Counts| update(Some(&allowed), found);
+    let written = |found: &BreachCounts| update(Some(&allowed), found);
     assert_eq!(written(&counts([("a.rs", 1)])).unwrap(), "a.rs 1\n");
     assert_eq!(written(&counts([("b.rs", 1), ("moved.rs", 2)])).unwrap(), "b.rs 1\nmoved.rs 2\n");
     assert!(written(&counts([("a.rs", 1), ("b.rs", 2)])).is_err(), "an entry grew");

@@ -14,29 +14,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::allowances::{Counts, hold};
-use crate::modules::{Import, Texts, Tree, paths};
-use crate::sources::{GRAPH, Source, sources};
+use crate::allowances::{BreachCounts, check_allowance};
+use crate::modules::{FileTexts, Import, ModuleTree, paths};
+use crate::sources::{GRAPH, RustSource, sources};
 
 /// The names that a file imports from another, by both paths.
 type Imports = BTreeMap<(PathBuf, PathBuf), BTreeSet<String>>;
 
 /// Returns every import of one file by another below one root.
-fn imports(tree: &Tree<'_>) -> Imports {
+fn imports(tree: &ModuleTree<'_>) -> Imports {
     let mut found = Imports::new();
     for (module, this) in tree.modules.iter().enumerate() {
-        for import in this.imports.iter().filter(|it| !is_shown(tree, module, it)) {
-            note(tree, module, &import.path, &mut found);
+        for import in this.imports.iter().filter(|it| !is_reexport(tree, module, it)) {
+            add_import(tree, module, &import.path, &mut found);
         }
         for path in paths(&this.code) {
-            note(tree, module, &path, &mut found);
+            add_import(tree, module, &path, &mut found);
         }
     }
     found
 }
 
 /// Returns whether an import only re-exports an item of a module inside this one.
-fn is_shown(tree: &Tree<'_>, module: usize, import: &Import<'_>) -> bool {
+fn is_reexport(tree: &ModuleTree<'_>, module: usize, import: &Import<'_>) -> bool {
     let said = |name: &str| {
         let file = &tree.modules[module].file;
         let mut code = tree.modules.iter().filter(|it| it.file == *file).flat_map(|it| &it.code);
@@ -50,7 +50,7 @@ fn is_shown(tree: &Tree<'_>, module: usize, import: &Import<'_>) -> bool {
 
 /// Adds the files to which a path leads: the one that defines the item, and those that re-export
 /// it.
-fn note(tree: &Tree<'_>, module: usize, path: &[&str], found: &mut Imports) {
+fn add_import(tree: &ModuleTree<'_>, module: usize, path: &[&str], found: &mut Imports) {
     let Some((target, passed)) = tree.resolve(module, path) else { return };
     let passed = passed.into_iter().filter(|it| !tree.is_below(module, *it));
     for other in passed.chain([target.module()]) {
@@ -111,13 +111,13 @@ fn roots() -> Vec<&'static Path> {
 }
 
 /// Returns the modules of the shipped crates, by root.
-pub(crate) fn trees() -> &'static [Tree<'static>] {
-    static TREES: OnceLock<Vec<Tree<'static>>> = OnceLock::new();
+pub(crate) fn trees() -> &'static [ModuleTree<'static>] {
+    static TREES: OnceLock<Vec<ModuleTree<'static>>> = OnceLock::new();
     TREES.get_or_init(|| {
         let sources = sources().iter();
         let texts = sources.map(|source| (source.path.as_path(), source.text.as_str()));
-        let texts: Texts<'_> = texts.collect();
-        roots().into_iter().map(|root| Tree::read(root, &texts)).collect()
+        let texts: FileTexts<'_> = texts.collect();
+        roots().into_iter().map(|root| ModuleTree::read(root, &texts)).collect()
     })
 }
 
@@ -134,7 +134,7 @@ fn only_tests_are_outside_of_the_module_trees() {
             && !modules().any(|module| module.file == source.path)
     });
     let is_test = |name: &str| name.ends_with("tests.rs") || name.contains("/tests/");
-    let wrong: Vec<_> = outside.map(Source::name).filter(|name| !is_test(name)).collect();
+    let wrong: Vec<_> = outside.map(RustSource::name).filter(|name| !is_test(name)).collect();
     assert_eq!(wrong, Vec::<&str>::new());
 }
 
@@ -147,13 +147,13 @@ fn no_module_cycles() {
         groups.iter().any(|group| group.contains(from) && group.contains(to))
     };
     let cyclic: Vec<_> = all.iter().filter(|((from, to), _)| is_cyclic(from, to)).collect();
-    let mut found = Counts::new();
+    let mut found = BreachCounts::new();
     for ((from, _), _) in &cyclic {
         *found.entry(from.to_str().unwrap().to_owned()).or_default() += 1;
     }
     let files: usize = groups.iter().map(BTreeSet::len).sum();
     let of = format!("imports that are part of a cycle; {} cycles of {files} files", groups.len());
-    hold("cycles", &of, &found, |file| {
+    check_allowance("cycles", &of, &found, |file| {
         let of_file = cyclic.iter().filter(|((from, _), _)| from == Path::new(file));
         let lines = of_file.map(|((_, to), names)| {
             let names: Vec<_> = names.iter().map(String::as_str).collect();
@@ -166,8 +166,8 @@ fn no_module_cycles() {
 /// Returns the groups among files with these texts, as one line.
 #[cfg(test)]
 fn groups_of(files: &[(&str, &str)]) -> String {
-    let texts: Texts<'_> = files.iter().map(|(path, text)| (Path::new(*path), *text)).collect();
-    let tree = Tree::read(Path::new("src/lib.rs"), &texts);
+    let texts: FileTexts<'_> = files.iter().map(|(path, text)| (Path::new(*path), *text)).collect();
+    let tree = ModuleTree::read(Path::new("src/lib.rs"), &texts);
     let imports = imports(&tree);
     let groups = groups(&imports).into_iter().map(|group| {
         let names = group.into_iter().map(|file| file.file_stem().unwrap().to_str().unwrap());
@@ -207,7 +207,7 @@ fn comments_texts_and_tests_import_nothing() {
 }
 
 #[test]
-fn a_facade_is_no_import_of_what_it_shows() {
+fn a_reexport_is_not_an_import() {
     let (b, c) = (("src/b.rs", ""), ("src/c.rs", ""));
     let inner = ("src/a/inner.rs", "use super::A; pub struct Inner;");
     let shows = |text| groups_of(&[ROOT, ("src/a.rs", text), b, c, inner]);

@@ -1,11 +1,11 @@
 //! The first lines of each file.
 
-use crate::sources::{Source, sources};
+use crate::sources::{RustSource, sources};
 
 #[test]
 fn every_file_says_what_it_is() {
     for source in sources() {
-        let Source { path, text, .. } = source;
+        let RustSource { path, text, .. } = source;
         assert!(text.starts_with("//! "), "{} does not open with `//!`", path.display());
     }
 }
@@ -14,7 +14,7 @@ fn every_file_says_what_it_is() {
 fn every_program_says_what_it_may_do() {
     let mut programs = 0;
     for source in sources() {
-        let Source { path, text, .. } = source;
+        let RustSource { path, text, .. } = source;
         let program = path.ends_with("src/main.rs") || path.parent().unwrap().ends_with("src/bin");
         if program {
             programs += 1;

@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::tokens::{Kind, Token, begins_item, closing, tokens, without_tests};
+use crate::tokens::{RustToken, RustTokenKind, begins_item, closing, tokens, without_tests};
 
 /// The texts of files by their paths below the workspace.
-pub(crate) type Texts<'a> = BTreeMap<&'a Path, &'a str>;
+pub(crate) type FileTexts<'a> = BTreeMap<&'a Path, &'a str>;
 
 /// One name that a `use` line imports.
 #[derive(Debug)]
@@ -30,22 +30,22 @@ pub(crate) struct Module<'a> {
     pub(crate) imports: Vec<Import<'a>>,
     names: BTreeMap<&'a str, usize>,
     /// Its code, without `use` lines and without modules inside it.
-    pub(crate) code: Vec<Token<'a>>,
+    pub(crate) code: Vec<RustToken<'a>>,
 }
 
 /// The modules that one root file leads to, starting with the root.
-pub(crate) struct Tree<'a> {
+pub(crate) struct ModuleTree<'a> {
     pub(crate) modules: Vec<Module<'a>>,
 }
 
 /// The meaning of a path: a module, or an item in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Target {
+pub(crate) enum PathTarget {
     Module(usize),
     ItemOf(usize),
 }
 
-impl Target {
+impl PathTarget {
     pub(crate) fn module(self) -> usize {
         match self {
             Self::Module(module) | Self::ItemOf(module) => module,
@@ -53,9 +53,9 @@ impl Target {
     }
 }
 
-impl<'a> Tree<'a> {
+impl<'a> ModuleTree<'a> {
     /// Reads the root file of a crate, and each file that it declares.
-    pub(crate) fn read(root: &Path, texts: &Texts<'a>) -> Self {
+    pub(crate) fn read(root: &Path, texts: &FileTexts<'a>) -> Self {
         let mut tree = Self { modules: Vec::new() };
         tree.read_file(root, None, root.parent().unwrap(), texts);
         tree
@@ -66,7 +66,7 @@ impl<'a> Tree<'a> {
         file: &Path,
         parent: Option<usize>,
         directory: &Path,
-        texts: &Texts<'a>,
+        texts: &FileTexts<'a>,
     ) -> usize {
         let text = texts.get(file).unwrap_or_else(|| panic!("{}: no such file", file.display()));
         let code = without_tests(&tokens(text));
@@ -75,11 +75,11 @@ impl<'a> Tree<'a> {
 
     fn read_module(
         &mut self,
-        code: &[Token<'a>],
+        code: &[RustToken<'a>],
         file: &Path,
         parent: Option<usize>,
         directory: &Path,
-        texts: &Texts<'a>,
+        texts: &FileTexts<'a>,
     ) -> usize {
         let this = self.modules.len();
         self.modules.push(Module {
@@ -125,7 +125,7 @@ impl<'a> Tree<'a> {
 
     /// Resolves a path that is used in a module. Also returns the modules that only re-export the
     /// item. Returns `None` if the path leads out of the crate.
-    pub(crate) fn resolve(&self, module: usize, path: &[&str]) -> Option<(Target, Vec<usize>)> {
+    pub(crate) fn resolve(&self, module: usize, path: &[&str]) -> Option<(PathTarget, Vec<usize>)> {
         let mut passed = Vec::new();
         let target = self.resolve_within(module, path, &mut passed, 16)?;
         Some((target, passed))
@@ -137,37 +137,39 @@ impl<'a> Tree<'a> {
         path: &[&str],
         passed: &mut Vec<usize>,
         steps: usize,
-    ) -> Option<Target> {
+    ) -> Option<PathTarget> {
         let steps = steps.checked_sub(1)?;
         let (first, rest) = path.split_first()?;
         let mut target = match *first {
-            "crate" => Target::Module(0),
-            "self" => Target::Module(module),
-            "super" => Target::Module(self.modules[module].parent?),
-            name => self.bound(module, name, passed, steps)?,
+            "crate" => PathTarget::Module(0),
+            "self" => PathTarget::Module(module),
+            "super" => PathTarget::Module(self.modules[module].parent?),
+            name => self.lookup(module, name, passed, steps)?,
         };
         for name in rest {
-            let Target::Module(inside) = target else { break };
+            let PathTarget::Module(inside) = target else { break };
             target = match *name {
                 "self" => target,
-                "super" => Target::Module(self.modules[inside].parent?),
-                name => self.bound(inside, name, passed, steps).unwrap_or(Target::ItemOf(inside)),
+                "super" => PathTarget::Module(self.modules[inside].parent?),
+                name => {
+                    self.lookup(inside, name, passed, steps).unwrap_or(PathTarget::ItemOf(inside))
+                }
             };
         }
         Some(target)
     }
 
     /// Looks up a name in a module: a declared module, or a `use` line.
-    fn bound(
+    fn lookup(
         &self,
         module: usize,
         name: &str,
         passed: &mut Vec<usize>,
         steps: usize,
-    ) -> Option<Target> {
+    ) -> Option<PathTarget> {
         let found = &self.modules[module];
         if let Some(child) = found.children.get(name) {
-            return Some(Target::Module(*child));
+            return Some(PathTarget::Module(*child));
         }
         let import = &found.imports[*found.names.get(name)?];
         // `use name::…;` refers to a crate of that name, otherwise it would refer to itself.
@@ -194,11 +196,11 @@ impl<'a> Tree<'a> {
 
 /// Returns the file of a declared module, and the directory of its child modules.
 fn place(
-    before: &[Token<'_>],
+    before: &[RustToken<'_>],
     file: &Path,
     directory: &Path,
     name: &str,
-    texts: &Texts<'_>,
+    texts: &FileTexts<'_>,
 ) -> (PathBuf, PathBuf) {
     if let [.., path, equals, text, close] = before
         && path.is("path")
@@ -216,7 +218,7 @@ fn place(
 }
 
 /// Returns whether the tokens end with `pub`, with or without a restriction.
-fn is_public(before: &[Token<'_>]) -> bool {
+fn is_public(before: &[RustToken<'_>]) -> bool {
     match before {
         [.., last] if last.is("pub") => true,
         [.., last] if last.is(")") => {
@@ -229,7 +231,7 @@ fn is_public(before: &[Token<'_>]) -> bool {
 
 /// Adds the names of a `use` tree below a prefix.
 fn import<'a>(
-    tree: &[Token<'a>],
+    tree: &[RustToken<'a>],
     prefix: &mut Vec<&'a str>,
     is_public: bool,
     found: &mut Vec<Import<'a>>,
@@ -270,7 +272,7 @@ fn import<'a>(
 }
 
 /// Splits at commas outside of braces.
-fn branches<'t, 'a>(tree: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
+fn branches<'t, 'a>(tree: &'t [RustToken<'a>]) -> Vec<&'t [RustToken<'a>]> {
     let (mut found, mut from, mut at) = (Vec::new(), 0, 0);
     while at < tree.len() {
         if tree[at].is("{") {
@@ -289,10 +291,10 @@ fn branches<'t, 'a>(tree: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
 
 /// Returns each path of two or more parts in code: `a::b`, `crate::a::b`. The path of a visibility,
 /// `pub(in crate::a)`, uses nothing of the module that it names.
-pub(crate) fn paths<'a>(code: &[Token<'a>]) -> Vec<Vec<&'a str>> {
+pub(crate) fn paths<'a>(code: &[RustToken<'a>]) -> Vec<Vec<&'a str>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while at < code.len() {
-        let begins = code[at].kind == Kind::Word
+        let begins = code[at].kind == RustTokenKind::Word
             && code.get(at + 1).is_some_and(|it| it.is("::"))
             && (at == 0 || !(code[at - 1].is("::") || code[at - 1].is(".")))
             && !is_visibility(&code[..at]);
@@ -316,7 +318,7 @@ pub(crate) fn paths<'a>(code: &[Token<'a>]) -> Vec<Vec<&'a str>> {
 }
 
 /// Returns whether the tokens end with `pub(in`.
-fn is_visibility(before: &[Token<'_>]) -> bool {
+fn is_visibility(before: &[RustToken<'_>]) -> bool {
     matches!(before, [.., public, open, within]
         if public.is("pub") && open.is("(") && within.is("in"))
 }
@@ -325,8 +327,8 @@ fn is_visibility(before: &[Token<'_>]) -> bool {
 fn imports_are_read_with_their_names() {
     let text = "use a::{b, c as d, e::{self, f}, g::*};\npub(super) use super::h::I;\nuse ::j::k;
         fn x() { use l::m as _; }";
-    let texts = Texts::from([(Path::new("src/lib.rs"), text)]);
-    let tree = Tree::read(Path::new("src/lib.rs"), &texts);
+    let texts = FileTexts::from([(Path::new("src/lib.rs"), text)]);
+    let tree = ModuleTree::read(Path::new("src/lib.rs"), &texts);
     let found: Vec<_> = tree.modules[0]
         .imports
         .iter()
@@ -348,14 +350,14 @@ fn imports_are_read_with_their_names() {
 
 #[test]
 fn paths_lead_to_the_file_that_defines() {
-    let texts = Texts::from([
+    let texts = FileTexts::from([
         (Path::new("src/lib.rs"), "mod a; mod b; pub use a::Made;\n#[path = \"d.rs\"] mod c;"),
         (Path::new("src/a.rs"), "mod inner; pub use inner::{Made, Other as Renamed};"),
         (Path::new("src/a/inner.rs"), "pub struct Made; pub struct Other;"),
         (Path::new("src/b/mod.rs"), "use crate::a; mod deep { use super::super::c as see; }"),
         (Path::new("src/d.rs"), ""),
     ]);
-    let tree = Tree::read(Path::new("src/lib.rs"), &texts);
+    let tree = ModuleTree::read(Path::new("src/lib.rs"), &texts);
     let file = |module: usize| tree.modules[module].file.to_str().unwrap();
     let b = tree.modules.iter().position(|it| it.file.ends_with("b/mod.rs")).unwrap();
     let deep = tree.modules[b].children["deep"];

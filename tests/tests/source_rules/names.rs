@@ -3,7 +3,7 @@
 use crate::sources::sources;
 
 #[test]
-fn nothing_is_called_by_a_name_that_says_nothing() {
+fn no_vague_names() {
     let nothing = ["common", "core", "util", "utils", "helper", "helpers", "types", "manager"];
     let mut wrong = Vec::new();
     for source in sources() {
@@ -25,7 +25,7 @@ fn nothing_is_called_by_a_name_that_says_nothing() {
 }
 
 #[test]
-fn nothing_is_left_to_do() {
+fn no_unfinished_code() {
     for source in sources() {
         for left in ["todo!", "unimplemented!", "#[ignore", "#[should_panic]", "dbg!("] {
             assert!(!source.code().contains(left), "{}: {left}", source.name());

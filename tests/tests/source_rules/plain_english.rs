@@ -13,9 +13,9 @@ use std::path::Path;
 
 use toolexec_tests::{list, workspace};
 
-use crate::allowances::{Counts, hold};
+use crate::allowances::{BreachCounts, check_allowance};
 use crate::cycles::trees;
-use crate::rust_text::{Part, pieces};
+use crate::rust_text::{RustPart, pieces};
 use crate::sources::sources;
 
 const MARKER: &str = "plain-english: quotation";
@@ -62,14 +62,14 @@ fn phrases() -> BTreeMap<&'static str, Vec<(Vec<&'static str>, &'static str)>> {
 }
 
 /// Finds dialect in prose.
-struct Reader {
+struct DialectReader {
     phrases: BTreeMap<&'static str, Vec<(Vec<&'static str>, &'static str)>>,
-    seen: Vec<String>,
+    findings: Vec<String>,
 }
 
-impl Reader {
+impl DialectReader {
     fn new() -> Self {
-        Self { phrases: phrases(), seen: Vec::new() }
+        Self { phrases: phrases(), findings: Vec::new() }
     }
 
     /// Reads prose that begins on a line. Names in backquotes are left out.
@@ -94,7 +94,7 @@ impl Reader {
             for (phrase, better) in self.phrases.get(word.as_str()).into_iter().flatten() {
                 let found = words[at..].iter().map(|(word, _)| word.as_str()).take(phrase.len());
                 if found.eq(phrase.iter().copied()) {
-                    self.seen.push(format!("line {line}: `{}`: {better}", phrase.join(" ")));
+                    self.findings.push(format!("line {line}: `{}`: {better}", phrase.join(" ")));
                 }
             }
         }
@@ -104,14 +104,15 @@ impl Reader {
     fn read_opening(&mut self, text: &str, line: usize) {
         let first = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         if OPENINGS.contains(&first) {
-            self.seen.push(format!("line {line}: begins with `{first}`: name the subject first"));
+            self.findings
+                .push(format!("line {line}: begins with `{first}`: name the subject first"));
         }
     }
 }
 
 /// Returns the dialect of a Rust file. Literals are read if users may see them.
 fn in_rust(text: &str, with_literals: bool) -> Vec<String> {
-    let mut reader = Reader::new();
+    let mut reader = DialectReader::new();
     let exempt = exempt(text);
     // Consecutive comments are one text.
     let (mut block, mut begun, mut last) = (String::new(), 1, 0);
@@ -119,11 +120,11 @@ fn in_rust(text: &str, with_literals: bool) -> Vec<String> {
         if exempt.contains(&piece.line) {
             continue;
         }
-        if piece.part == Part::Text && with_literals && piece.text.contains(' ') {
+        if piece.part == RustPart::Text && with_literals && piece.text.contains(' ') {
             // A line break in it is two characters, the second of them a letter.
             reader.read(&piece.text.replace("\\n", " "), piece.line);
         }
-        if piece.part != Part::Comment {
+        if piece.part != RustPart::Comment {
             continue;
         }
         let comment = piece.text.trim_start_matches(['/', '*', '!']).trim();
@@ -138,12 +139,12 @@ fn in_rust(text: &str, with_literals: bool) -> Vec<String> {
         last = piece.line + comment.matches('\n').count();
     }
     reader.read(&block, begun);
-    reader.seen
+    reader.findings
 }
 
 /// Returns the dialect of a page.
 fn in_markdown(text: &str) -> Vec<String> {
-    let mut reader = Reader::new();
+    let mut reader = DialectReader::new();
     let exempt = exempt(text);
     let (mut paragraph, mut begun, mut fenced) = (String::new(), 1, false);
     for (line, row) in (1..).zip(text.lines()) {
@@ -163,7 +164,7 @@ fn in_markdown(text: &str) -> Vec<String> {
         }
     }
     reader.read(&paragraph, begun);
-    reader.seen
+    reader.findings
 }
 
 /// Returns the lines that the marker exempts: its own, and all up to the next empty one.
@@ -209,9 +210,11 @@ fn plain_english() {
         seen.insert(page, in_markdown(&text));
     }
     seen.retain(|_, seen| !seen.is_empty());
-    let found: Counts = seen.iter().map(|(file, seen)| (file.clone(), seen.len())).collect();
+    let found: BreachCounts = seen.iter().map(|(file, seen)| (file.clone(), seen.len())).collect();
     let of = format!("words and openings that are not plain English, in {} files", found.len());
-    hold("plain_english", &of, &found, |file| seen.get(file).map(|seen| seen.join("\n    ")));
+    check_allowance("plain_english", &of, &found, |file| {
+        seen.get(file).map(|seen| seen.join("\n    "))
+    });
 }
 
 #[test]

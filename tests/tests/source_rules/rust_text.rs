@@ -2,7 +2,7 @@
 
 /// The kind of a part of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Part {
+pub(crate) enum RustPart {
     Code,
     /// A comment to the end of its line, or a block comment.
     Comment,
@@ -14,15 +14,15 @@ pub(crate) enum Part {
 
 /// A piece of a file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece<'a> {
-    pub(crate) part: Part,
+pub(crate) struct RustPiece<'a> {
+    pub(crate) part: RustPart,
     pub(crate) text: &'a str,
     /// The line on which it begins, from 1.
     pub(crate) line: usize,
 }
 
 /// Divides a text without gaps. Code pieces are as long as possible.
-pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
+pub(crate) fn pieces(text: &str) -> Vec<RustPiece<'_>> {
     let bytes = text.as_bytes();
     let (mut found, mut from, mut at) = (Vec::new(), 0, 0);
     let (mut line, mut line_of_code) = (1, 1);
@@ -33,42 +33,46 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
             continue;
         };
         if from < at {
-            found.push(Piece { part: Part::Code, text: &text[from..at], line: line_of_code });
+            found.push(RustPiece {
+                part: RustPart::Code,
+                text: &text[from..at],
+                line: line_of_code,
+            });
         }
         let piece = &text[at..at + length];
-        found.push(Piece { part, text: piece, line });
+        found.push(RustPiece { part, text: piece, line });
         line += piece.bytes().filter(|byte| *byte == b'\n').count();
         at += length;
         (from, line_of_code) = (at, line);
     }
     if from < at {
-        found.push(Piece { part: Part::Code, text: &text[from..], line: line_of_code });
+        found.push(RustPiece { part: RustPart::Code, text: &text[from..], line: line_of_code });
     }
     found
 }
 
 /// Returns kind and length of the literal or comment at a byte.
-fn literal_or_comment(text: &str, at: usize) -> Option<(Part, usize)> {
+fn literal_or_comment(text: &str, at: usize) -> Option<(RustPart, usize)> {
     let bytes = text.as_bytes();
     match bytes[at] {
         b'/' => {
             let rest = &text[at..];
             if rest.starts_with("//") {
-                Some((Part::Comment, rest.find('\n').unwrap_or(rest.len())))
+                Some((RustPart::Comment, rest.find('\n').unwrap_or(rest.len())))
             } else if rest.starts_with("/*") {
-                Some((Part::Comment, block_comment(rest)))
+                Some((RustPart::Comment, block_comment(rest)))
             } else {
                 None
             }
         }
-        b'"' => Some((Part::Text, quoted(&text[at..], b'"'))),
+        b'"' => Some((RustPart::Text, quoted(&text[at..], b'"'))),
         b'r' if matches!(bytes.get(at + 1), Some(b'"' | b'#')) => {
-            raw_string(&text[..at], &text[at..]).map(|length| (Part::Text, length))
+            raw_string(&text[..at], &text[at..]).map(|length| (RustPart::Text, length))
         }
         b'\'' => {
             let rest = &text[at..];
             let is_char = rest[1..].starts_with('\\') || rest.chars().nth(2) == Some('\'');
-            is_char.then(|| (Part::Char, quoted(rest, b'\'')))
+            is_char.then(|| (RustPart::Char, quoted(rest, b'\'')))
         }
         _ => None,
     }
@@ -128,7 +132,7 @@ pub(crate) fn code_of(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     for piece in pieces(text) {
         match piece.part {
-            Part::Code => code.push_str(piece.text),
+            RustPart::Code => code.push_str(piece.text),
             _ => code.push(' '),
         }
     }
@@ -153,14 +157,14 @@ fn pieces_leave_no_gap_and_know_their_lines() {
     let found = pieces(text);
     assert_eq!(found.iter().map(|it| it.text).collect::<String>(), text);
     let wanted = [
-        (Part::Comment, "/* a /* b\n */ */", 1),
-        (Part::Text, "\"é\\\"\n\"", 2),
-        (Part::Char, "'é'", 3),
-        (Part::Char, "'\\''", 3),
-        (Part::Text, "r##\"\"# \"##", 3),
-        (Part::Comment, "// y", 3),
-        (Part::Comment, "/// z", 4),
+        (RustPart::Comment, "/* a /* b\n */ */", 1),
+        (RustPart::Text, "\"é\\\"\n\"", 2),
+        (RustPart::Char, "'é'", 3),
+        (RustPart::Char, "'\\''", 3),
+        (RustPart::Text, "r##\"\"# \"##", 3),
+        (RustPart::Comment, "// y", 3),
+        (RustPart::Comment, "/// z", 4),
     ];
-    let found = found.into_iter().filter(|it| it.part != Part::Code);
+    let found = found.into_iter().filter(|it| it.part != RustPart::Code);
     assert_eq!(found.map(|it| (it.part, it.text, it.line)).collect::<Vec<_>>(), wanted);
 }

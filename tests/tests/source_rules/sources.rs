@@ -24,14 +24,14 @@ pub(crate) const GRAPH: [(&str, &[&str]); 11] = [
 ];
 
 /// A Rust file.
-pub(crate) struct Source {
+pub(crate) struct RustSource {
     /// Its path below the workspace.
     pub(crate) path: PathBuf,
     pub(crate) text: String,
     code: OnceLock<String>,
 }
 
-impl Source {
+impl RustSource {
     /// The text without comments and string literals.
     pub(crate) fn code(&self) -> &str {
         self.code.get_or_init(|| code_of(&self.text))
@@ -44,8 +44,8 @@ impl Source {
 }
 
 /// Returns every Rust file of the workspace, sorted by path.
-pub(crate) fn sources() -> &'static [Source] {
-    static SOURCES: OnceLock<Vec<Source>> = OnceLock::new();
+pub(crate) fn sources() -> &'static [RustSource] {
+    static SOURCES: OnceLock<Vec<RustSource>> = OnceLock::new();
     SOURCES.get_or_init(|| {
         let mut found = Vec::new();
         for (member, _) in GRAPH {
@@ -57,7 +57,7 @@ pub(crate) fn sources() -> &'static [Source] {
     })
 }
 
-fn collect(directory: &Path, found: &mut Vec<Source>) {
+fn collect(directory: &Path, found: &mut Vec<RustSource>) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
@@ -65,7 +65,7 @@ fn collect(directory: &Path, found: &mut Vec<Source>) {
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = fs::read_to_string(&path).unwrap();
             let path = path.strip_prefix(workspace()).unwrap().to_owned();
-            found.push(Source { path, text, code: OnceLock::new() });
+            found.push(RustSource { path, text, code: OnceLock::new() });
         }
     }
 }

@@ -1,11 +1,11 @@
 //! The tokens of a Rust file, with or without the code of tests. This is not a parser: it knows
 //! only as much of the grammar as the checks need.
 
-use crate::rust_text::{Part, pieces};
+use crate::rust_text::{RustPart, pieces};
 
 /// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum RustTokenKind {
     /// An identifier, a keyword or a number.
     Word,
     /// A string literal, with its quotes.
@@ -17,19 +17,19 @@ pub(crate) enum Kind {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Token<'a> {
-    pub(crate) kind: Kind,
+pub(crate) struct RustToken<'a> {
+    pub(crate) kind: RustTokenKind,
     pub(crate) text: &'a str,
 }
 
-impl Token<'_> {
+impl RustToken<'_> {
     /// Returns whether this is the given mark or keyword.
     pub(crate) fn is(&self, text: &str) -> bool {
-        self.kind != Kind::Text && self.text == text
+        self.kind != RustTokenKind::Text && self.text == text
     }
 
     pub(crate) fn is_word(&self) -> bool {
-        self.kind == Kind::Word
+        self.kind == RustTokenKind::Word
     }
 
     /// Returns whether this may be the name of a type or a variant.
@@ -39,24 +39,24 @@ impl Token<'_> {
 }
 
 /// Reads every token. Comments are left out.
-pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
+pub(crate) fn tokens(text: &str) -> Vec<RustToken<'_>> {
     let mut found = Vec::new();
     for piece in pieces(text) {
         let kind = match piece.part {
-            Part::Code => {
+            RustPart::Code => {
                 of_code(piece.text, &mut found);
                 continue;
             }
-            Part::Comment => continue,
-            Part::Text => Kind::Text,
-            Part::Char => Kind::Other,
+            RustPart::Comment => continue,
+            RustPart::Text => RustTokenKind::Text,
+            RustPart::Char => RustTokenKind::Other,
         };
-        found.push(Token { kind, text: piece.text });
+        found.push(RustToken { kind, text: piece.text });
     }
     found
 }
 
-fn of_code<'a>(code: &'a str, found: &mut Vec<Token<'a>>) {
+fn of_code<'a>(code: &'a str, found: &mut Vec<RustToken<'a>>) {
     let bytes = code.as_bytes();
     let is_word = |at: usize| {
         bytes
@@ -69,29 +69,29 @@ fn of_code<'a>(code: &'a str, found: &mut Vec<Token<'a>>) {
         at += 1;
         let kind = match bytes[from] {
             byte if byte.is_ascii_whitespace() => continue,
-            b'\'' => Kind::Other,
+            b'\'' => RustTokenKind::Other,
             b':' | b'=' | b'-' => {
                 let pair = code.get(from..from + 2);
                 at += usize::from(pair.is_some_and(|pair| ["::", "=>", "->"].contains(&pair)));
-                Kind::Mark
+                RustTokenKind::Mark
             }
-            _ if is_word(from) => Kind::Word,
-            _ => Kind::Mark,
+            _ if is_word(from) => RustTokenKind::Word,
+            _ => RustTokenKind::Mark,
         };
-        if kind != Kind::Mark {
+        if kind != RustTokenKind::Mark {
             while is_word(at) {
                 at += 1;
             }
         }
-        found.push(Token { kind, text: &code[from..at] });
+        found.push(RustToken { kind, text: &code[from..at] });
     }
 }
 
 /// Returns the position of the bracket that closes the one here, or the last position.
-pub(crate) fn closing(tokens: &[Token<'_>], open: usize) -> usize {
+pub(crate) fn closing(tokens: &[RustToken<'_>], open: usize) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(open) {
-        if token.kind != Kind::Mark {
+        if token.kind != RustTokenKind::Mark {
             continue;
         }
         match token.text {
@@ -107,13 +107,13 @@ pub(crate) fn closing(tokens: &[Token<'_>], open: usize) -> usize {
 }
 
 /// Returns whether an item may begin here, judged by the token before.
-pub(crate) fn begins_item(tokens: &[Token<'_>], at: usize) -> bool {
+pub(crate) fn begins_item(tokens: &[RustToken<'_>], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).map(|before| tokens[before]) else { return true };
     ["}", "{", ";", "]", ")", "pub", "unsafe", "default"].iter().any(|it| before.is(it))
 }
 
 /// Removes each item that only tests have, with its attributes.
-pub(crate) fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
+pub(crate) fn without_tests<'a>(tokens: &[RustToken<'a>]) -> Vec<RustToken<'a>> {
     let (mut kept, mut at) = (Vec::with_capacity(tokens.len()), 0);
     while at < tokens.len() {
         match attribute(tokens, at) {
@@ -133,7 +133,7 @@ pub(crate) fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
 }
 
 /// Returns the end of the attribute that begins here.
-fn attribute(tokens: &[Token<'_>], at: usize) -> Option<usize> {
+fn attribute(tokens: &[RustToken<'_>], at: usize) -> Option<usize> {
     if !tokens[at].is("#") {
         return None;
     }
@@ -142,13 +142,13 @@ fn attribute(tokens: &[Token<'_>], at: usize) -> Option<usize> {
 }
 
 /// Returns whether an attribute is `#[cfg(test)]`, or `all` of that and more.
-fn is_for_tests(attribute: &[Token<'_>]) -> bool {
+fn is_for_tests(attribute: &[RustToken<'_>]) -> bool {
     let words: Vec<_> = attribute.iter().filter(|it| it.is_word()).map(|it| it.text).collect();
     matches!(words[..], ["cfg", "test"] | ["cfg", "all", "test", ..])
 }
 
 /// Returns the position after the item that begins here, including its own attributes.
-fn end_of_item(tokens: &[Token<'_>], mut at: usize) -> usize {
+fn end_of_item(tokens: &[RustToken<'_>], mut at: usize) -> usize {
     while at < tokens.len() {
         match tokens[at].text {
             "(" | "[" => at = closing(tokens, at) + 1,
@@ -162,7 +162,7 @@ fn end_of_item(tokens: &[Token<'_>], mut at: usize) -> usize {
 }
 
 #[cfg(test)]
-fn texts<'a>(tokens: &[Token<'a>]) -> Vec<&'a str> {
+fn texts<'a>(tokens: &[RustToken<'a>]) -> Vec<&'a str> {
     tokens.iter().map(|it| it.text).collect()
 }
 

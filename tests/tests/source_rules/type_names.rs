@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::allowances::{Counts, hold};
+use crate::allowances::{BreachCounts, check_allowance};
 use crate::cycles::trees;
-use crate::tokens::{Token, begins_item};
+use crate::tokens::{RustToken, begins_item};
 
 /// Names that each crate may define, as modules of the standard library do.
 const CONVENTIONS: [&str; 4] = ["Config", "Error", "Options", "Report"];
 
 /// Returns the names that code defines as `struct`, `enum`, `union`, `trait` or `type`. Associated
 /// types are left out.
-pub(crate) fn definitions<'a>(code: &[Token<'a>]) -> Vec<&'a str> {
+pub(crate) fn definitions<'a>(code: &[RustToken<'a>]) -> Vec<&'a str> {
     let mut found = Vec::new();
     // For each open brace, whether it is of an `impl` or of a `trait`.
     let (mut open, mut next) = (Vec::new(), false);
@@ -64,16 +64,16 @@ fn no_duplicate_type_names() {
         defined.extend(names.map(|name| (name, module.file.to_str().unwrap())));
     }
     assert!(defined.len() > 1000, "only {} types: the search is broken", defined.len());
-    let found: Counts = duplicates(&defined);
+    let found: BreachCounts = duplicates(&defined);
     let of = format!("definitions of {} type names, of {} in all", found.len(), defined.len());
-    hold("type_names", &of, &found, |name| {
+    check_allowance("type_names", &of, &found, |name| {
         let files = defined.iter().filter(|(it, _)| *it == name).map(|(_, file)| *file);
         Some(format!("defined in {}", files.collect::<Vec<_>>().join(", ")))
     });
 }
 
 #[test]
-fn definitions_are_told_from_uses() {
+fn definitions_are_distinguished_from_uses() {
     let text = "pub struct A<T>(T); enum B { C } // struct X;\ntype D = A<u8>; pub(crate) trait E { type Y; }
         impl Iterator for A<u8> { type Item = u8; fn f() -> impl Iterator<Item = u8> { struct F; } }
         fn g(union: impl E) -> impl E { type G = u8; \"struct Z;\" } union H { a: u8 }

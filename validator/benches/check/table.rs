@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 /// One measured time, in seconds.
-pub(crate) struct Row {
+pub(crate) struct Measurement {
     pub(crate) name: String,
     pub(crate) bytes: usize,
     pub(crate) seconds: f64,
@@ -23,14 +23,14 @@ pub(crate) fn shown(seconds: f64) -> String {
 
 /// Prints the slowest rows, slowest first, including every row over its goal, and the number of
 /// those.
-pub(crate) fn print(title: &str, shown_least: usize, rows: &mut [Row]) {
+pub(crate) fn print(title: &str, shown_least: usize, rows: &mut [Measurement]) {
     if rows.is_empty() {
         return;
     }
     rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     let over = rows.iter().filter(|row| row.goal.is_some_and(|goal| row.seconds > goal)).count();
     let mut text = format!("\n{title}\n");
-    for Row { name, bytes, seconds, goal } in rows.iter().take(shown_least.max(over)) {
+    for Measurement { name, bytes, seconds, goal } in rows.iter().take(shown_least.max(over)) {
         let mark = match goal {
             Some(goal) if seconds > goal => format!("OVER {}", shown(*goal)),
             Some(goal) => format!("PASS {}", shown(*goal)),

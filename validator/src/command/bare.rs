@@ -4,45 +4,45 @@
 
 use std::ops::Range;
 
-use super::expansions::{Written, begins_name, is_of_name};
+use super::expansions::{CharQuoting, begins_name, is_of_name};
 use super::operators::{self, QUOTE_IT};
 use super::words::Splitter;
 use crate::code::Code;
 
 impl Splitter<'_, '_> {
-    pub(super) fn dollar(&mut self, how: Written) {
+    pub(super) fn dollar(&mut self, how: CharQuoting) {
         if self.peek(1) == Some('(') {
             let hint = "put `$(` in single quotes to pass it to the tool unchanged";
             let what = "a command substitution `$(`";
-            self.tell(self.next(2), Code::CommandSubstitution, what, hint);
+            self.report_once(self.next(2), Code::CommandSubstitution, what, hint);
             self.push('$', how);
-            if how == Written::Bare {
+            if how == CharQuoting::Bare {
                 self.parentheses += 1;
             }
-            return self.push('(', Written::Quoted);
+            return self.push('(', CharQuoting::Quoted);
         }
         let hint = "write the value itself, or put `$` in single quotes";
         let name = self.rest().iter().skip(1).take_while(|c| is_of_name(**c)).count();
         let what = "`$` begins an expansion of a shell";
-        self.tell(self.next(1 + name), Code::CommandExpansion, what, hint);
+        self.report_once(self.next(1 + name), Code::CommandExpansion, what, hint);
         self.push('$', how);
         if self.peek(0) == Some('{') {
-            self.push('{', Written::Quoted);
+            self.push('{', CharQuoting::Quoted);
         }
     }
 
-    pub(super) fn backquote(&mut self, how: Written) {
+    pub(super) fn backquote(&mut self, how: CharQuoting) {
         let inside = self.rest().iter().skip(1).take_while(|c| **c != '`').count();
         let length = (inside + 2).min(self.chars.len() - self.at);
         let what = "a backquote substitutes a command";
-        self.tell(self.next(length), Code::CommandSubstitution, what, QUOTE_IT);
+        self.report_once(self.next(length), Code::CommandSubstitution, what, QUOTE_IT);
         self.push('`', how);
     }
 
     pub(super) fn bare(&mut self, c: char) {
         match c {
-            '$' => return self.dollar(Written::Bare),
-            '`' => return self.backquote(Written::Bare),
+            '$' => return self.dollar(CharQuoting::Bare),
+            '`' => return self.backquote(CharQuoting::Bare),
             ';' | '&' | '|' | '<' | '>' | '(' | ')' => return self.operator(),
             '*' | '?' => self.pattern(self.next(1)),
             '[' if self.named && self.words.is_empty() => return self.subscript(),
@@ -56,15 +56,15 @@ impl Splitter<'_, '_> {
             _ if is_lookalike(c) => {
                 let what = format!("U+{:04X} looks like a quote or a space", u32::from(c));
                 let hint = "use plain quotes and spaces";
-                self.tell(self.next(1), Code::TextConfusable, &what, hint);
+                self.report_once(self.next(1), Code::TextConfusable, &what, hint);
             }
             _ => {}
         }
-        self.push(c, Written::Bare);
+        self.push(c, CharQuoting::Bare);
     }
 
     fn pattern(&mut self, at: Range<usize>) {
-        self.tell(at, Code::CommandGlob, "an unquoted file name pattern", QUOTE_IT);
+        self.report_once(at, Code::CommandGlob, "an unquoted file name pattern", QUOTE_IT);
     }
 
     /// Handles `NAME[` in the position of a command name: bash reads on to the `]`, across blanks
@@ -75,12 +75,12 @@ impl Splitter<'_, '_> {
         let after = self.rest().get(length..).unwrap_or_default();
         if after.starts_with(&['=']) || after.starts_with(&['+', '=']) {
             for c in self.chars.get(self.next(length)).unwrap_or_default() {
-                self.push(*c, Written::Bare);
+                self.push(*c, CharQuoting::Bare);
             }
             return;
         }
         self.pattern(self.next(1));
-        self.push('[', Written::Bare);
+        self.push('[', CharQuoting::Bare);
     }
 
     fn operator(&mut self) {
@@ -95,11 +95,11 @@ impl Splitter<'_, '_> {
         }
         if self.rest().starts_with(&['<', '!', '-']) {
             let hint = "write the command as plain text, without comments";
-            self.tell(at.clone(), Code::CommandMarkup, "an HTML comment", hint);
+            self.report_once(at.clone(), Code::CommandMarkup, "an HTML comment", hint);
         }
         let ends_an_inner = self.peek(0) == Some(')') && self.parentheses > 0;
         if !ends_an_inner {
-            self.tell(at.clone(), operator.code, operator.what, operator.hint);
+            self.report_once(at.clone(), operator.code, operator.what, operator.hint);
         }
         let opened = self.chars.get(at.clone()).unwrap_or_default();
         self.parentheses += opened.iter().filter(|c| **c == '(').count();
@@ -113,7 +113,7 @@ impl Splitter<'_, '_> {
     /// Returns true if the word so far is `2` or `{name}`, which belongs to a redirection right
     /// after it.
     fn names_a_stream(&self) -> bool {
-        let all_bare = self.word.iter().all(|(_, how)| *how == Written::Bare);
+        let all_bare = self.word.iter().all(|(_, how)| *how == CharQuoting::Bare);
         let text: String = self.word.iter().map(|(c, _)| *c).collect();
         let inner = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
         let number = text.chars().all(|c| c.is_ascii_digit());

@@ -3,8 +3,8 @@
 
 /// Returns true if bash would expand braces in the word as written, with its quotes. The result is
 /// meaningless for a word with a bare `$` or backquote; such a word is refused anyway.
-pub(crate) fn expansion(raw: &[char]) -> bool {
-    let bare = bare(raw);
+pub(crate) fn expands(raw: &[char]) -> bool {
+    let bare = bare_flags(raw);
     if !bare.contains(&true) || !raw.contains(&'{') {
         return false;
     }
@@ -13,7 +13,7 @@ pub(crate) fn expansion(raw: &[char]) -> bool {
     let mut start = 0;
     let mut at = 0;
     while let Some(&c) = raw.get(at) {
-        let opens = c == '{' && is(&bare, at) && !is_plain_pair(raw, start, at);
+        let opens = c == '{' && is_set(&bare, at) && !is_plain_pair(raw, start, at);
         let Some(close) = closing.get(at).copied().flatten().filter(|_| opens) else {
             at += 1;
             continue;
@@ -28,12 +28,12 @@ pub(crate) fn expansion(raw: &[char]) -> bool {
     false
 }
 
-fn is(flags: &[bool], at: usize) -> bool {
+fn is_set(flags: &[bool], at: usize) -> bool {
     flags.get(at).copied().unwrap_or(false)
 }
 
 /// Flags each character that is outside quotes, not a quote, and not escaped.
-fn bare(raw: &[char]) -> Vec<bool> {
+fn bare_flags(raw: &[char]) -> Vec<bool> {
     let mut quote = None;
     let mut escaped = false;
     let mut flags = Vec::with_capacity(raw.len());
@@ -66,7 +66,7 @@ fn closing(raw: &[char], bare: &[bool]) -> Vec<Option<usize>> {
     for at in (0..raw.len()).rev() {
         let after = end_of_list.get(at + 1).copied().flatten();
         let mut here = after;
-        if is(bare, at) {
+        if is_set(bare, at) {
             match raw.get(at) {
                 Some('}') => open.push(at),
                 Some('{') => {

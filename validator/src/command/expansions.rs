@@ -4,7 +4,7 @@
 
 /// The quoting of a character in a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Written {
+pub(crate) enum CharQuoting {
     Bare,
     /// After a backslash, or within quotes.
     Quoted,
@@ -12,7 +12,7 @@ pub(crate) enum Written {
     QuoteEnd,
 }
 
-pub(crate) type Marked = (char, Written);
+pub(crate) type QuotedChar = (char, CharQuoting);
 
 /// Reserved words of bash in the position of a command name.
 const RESERVED: [&str; 22] = [
@@ -26,7 +26,7 @@ pub(crate) fn is_reserved(text: &str) -> bool {
 
 /// Returns the index of the value if the word is `NAME=…`, `NAME+=…` or `NAME[…]=…`. The name must
 /// be unquoted; a subscript may be quoted.
-pub(crate) fn assignment(word: &[Marked]) -> Option<usize> {
+pub(crate) fn assignment(word: &[QuotedChar]) -> Option<usize> {
     let name = name_length(word)?;
     let mut at = name;
     if bare(word, at) == Some('[') {
@@ -39,9 +39,9 @@ pub(crate) fn assignment(word: &[Marked]) -> Option<usize> {
 }
 
 /// Returns the length of the bare variable name at the start of the word.
-fn name_length(word: &[Marked]) -> Option<usize> {
+fn name_length(word: &[QuotedChar]) -> Option<usize> {
     bare(word, 0).filter(|c| begins_name(*c))?;
-    let of_name = |(c, how): &&Marked| *how == Written::Bare && is_of_name(*c);
+    let of_name = |(c, how): &&QuotedChar| *how == CharQuoting::Bare && is_of_name(*c);
     Some(word.iter().take_while(of_name).count())
 }
 
@@ -54,12 +54,12 @@ pub(crate) fn is_of_name(c: char) -> bool {
 }
 
 /// Returns the index after the bracket that closes the one at `open`.
-fn subscript_end(word: &[Marked], open: usize) -> Option<usize> {
+fn subscript_end(word: &[QuotedChar], open: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (index, &(c, how)) in word.iter().enumerate().skip(open) {
         match c {
-            '[' if how == Written::Bare => depth += 1,
-            ']' if how == Written::Bare => depth -= 1,
+            '[' if how == CharQuoting::Bare => depth += 1,
+            ']' if how == CharQuoting::Bare => depth -= 1,
             _ => {}
         }
         if depth == 0 {
@@ -72,7 +72,7 @@ fn subscript_end(word: &[Marked], open: usize) -> Option<usize> {
 /// Returns the first bare `~` for which bash would look up a home directory: at the start of a
 /// word, or in an assignment after its `=` or after a `:`. A quote before the next slash makes it
 /// plain.
-pub(crate) fn home(word: &[Marked]) -> Option<usize> {
+pub(crate) fn home_tilde(word: &[QuotedChar]) -> Option<usize> {
     if bare(word, 0) == Some('~') {
         return is_login(word, 1, &['/']).then_some(0);
     }
@@ -84,12 +84,12 @@ pub(crate) fn home(word: &[Marked]) -> Option<usize> {
 }
 
 /// Returns true if the text after a `~` is bare up to one of these ends.
-fn is_login(word: &[Marked], from: usize, ends: &[char]) -> bool {
+fn is_login(word: &[QuotedChar], from: usize, ends: &[char]) -> bool {
     let rest = word.get(from..).unwrap_or_default();
-    let end = rest.iter().find(|(c, how)| *how != Written::Bare || ends.contains(c));
-    end.is_none_or(|(_, how)| *how == Written::Bare)
+    let end = rest.iter().find(|(c, how)| *how != CharQuoting::Bare || ends.contains(c));
+    end.is_none_or(|(_, how)| *how == CharQuoting::Bare)
 }
 
-fn bare(word: &[Marked], at: usize) -> Option<char> {
-    word.get(at).filter(|(_, how)| *how == Written::Bare).map(|(c, _)| *c)
+fn bare(word: &[QuotedChar], at: usize) -> Option<char> {
+    word.get(at).filter(|(_, how)| *how == CharQuoting::Bare).map(|(c, _)| *c)
 }

@@ -3,27 +3,27 @@
 
 use std::ops::Range;
 
-use model::Line;
+use model::TextLine;
 
 use crate::code::Code;
 use crate::report::Report;
 
 /// Returns the byte range of the command within the line.
-pub(crate) fn strip(line: &Line<'_>, report: &mut Report) -> Range<usize> {
+pub(crate) fn strip(line: &TextLine<'_>, report: &mut Report) -> Range<usize> {
     let Range { start, end } = without_blanks(line.text);
     let inner = line.text.get(start..end).unwrap_or("");
     let marked = mark_length(inner);
     if marked > 0 {
         let rest = inner.get(marked..).unwrap_or("");
         let mark = inner.get(..marked).unwrap_or("").trim_end();
-        let spot = line.spot(start).wide(mark.chars().count());
+        let spot = line.span_at(start).with_width(mark.chars().count());
         let what = "begins with a list, quote, heading or HTML mark";
         let hint = "write the command as plain text, without Markdown or HTML before it";
         report.error_hint(Code::CommandMarkup, spot, format!("command: the line {what}"), hint);
         return start + marked + (rest.len() - rest.trim_start_matches([' ', '\t']).len())..end;
     }
     if let Some(ticks) = wrapping(inner) {
-        let spot = line.spot(start).wide(inner.chars().count());
+        let spot = line.span_at(start).with_width(inner.chars().count());
         let hint = "write the command without the backticks; they would run it in a shell";
         let message = "command: the line is wrapped in backticks";
         report.error_hint(Code::CommandMarkup, spot, message, hint);

@@ -10,19 +10,19 @@ mod markup;
 mod operators;
 mod words;
 
-use model::{Line, SourceSpan};
+use model::{SourceSpan, TextLine};
 
 use crate::code::Code;
 use crate::report::Report;
 use crate::sections::Section;
 use crate::text;
 use crate::violation::Violation;
-use words::Word;
+use words::ShellWord;
 
 /// The maximum length of the command line in bytes.
 const LINE_BYTES_MAX: usize = 128 * 1024;
 
-pub(crate) struct Command {
+pub(crate) struct RequestCommand {
     pub(crate) argv: Vec<String>,
     pub(crate) line: String,
 }
@@ -33,35 +33,35 @@ pub(crate) fn read(
     hidden: bool,
     inputs: Option<&[&str]>,
     report: &mut Report,
-) -> Option<Command> {
+) -> Option<RequestCommand> {
     if hidden {
         let message = "command: a Markdown reader does not see the heading above it";
         report.error(Code::CommandMarkup, section.spot, message);
     }
-    let found = find(section, report)?;
+    let found = find_command(section, report)?;
     let words = words(found, report)?;
     argv::check(found.number, &words, inputs, report);
     let argv = words.into_iter().map(|word| word.text).collect();
     let line = found.text.get(markup::without_blanks(found.text)).unwrap_or("").to_owned();
-    Some(Command { argv, line })
+    Some(RequestCommand { argv, line })
 }
 
 /// Returns true if a word of the command is program text to the program that receives it.
 pub(crate) fn has_inline_code(argv: &[String]) -> bool {
     let argv: Vec<&str> = argv.iter().map(String::as_str).collect();
     let program = interpreter::program(&argv);
-    interpreter::roles(&program, &argv).iter().any(|part| part.role == interpreter::Role::Code)
+    interpreter::roles(&program, &argv).iter().any(|part| part.role == interpreter::RoleKind::Code)
 }
 
 /// Returns the line that is the command, and reports all other lines of the section.
-fn find<'s, 'a>(section: &'s Section<'a>, report: &mut Report) -> Option<&'s Line<'a>> {
+fn find_command<'s, 'a>(section: &'s Section<'a>, report: &mut Report) -> Option<&'s TextLine<'a>> {
     let written = section.lines.iter().filter(|line| !line.text.trim().is_empty());
-    let (fences, commands): (Vec<&Line<'_>>, Vec<&Line<'_>>) =
+    let (fences, commands): (Vec<&TextLine<'_>>, Vec<&TextLine<'_>>) =
         written.partition(|line| is_fence(line.text));
     if let Some(fence) = fences.first() {
         let hint = "remove the fence; the command is one line of plain text";
         let message = "command: it is in a code fence";
-        report.error_hint(Code::CommandCodeFence, whole(fence), message, hint);
+        report.error_hint(Code::CommandCodeFence, trimmed_span(fence), message, hint);
     }
     let Some(first) = commands.first() else {
         let hint = "write it on one line under the heading";
@@ -71,7 +71,7 @@ fn find<'s, 'a>(section: &'s Section<'a>, report: &mut Report) -> Option<&'s Lin
     if let Some(second) = commands.get(1) {
         let message = "command: more than one line";
         let hint = "write exactly one line, without comments or prose";
-        report.error_hint(Code::CommandMultipleLines, whole(second), message, hint);
+        report.error_hint(Code::CommandMultipleLines, trimmed_span(second), message, hint);
     }
     Some(first)
 }
@@ -82,7 +82,9 @@ fn find<'s, 'a>(section: &'s Section<'a>, report: &mut Report) -> Option<&'s Lin
 /// # Errors
 /// Every violation, warnings included, if one of them is an error; the line is line 1.
 pub fn command_words(text: &str) -> Result<Vec<String>, Vec<Violation>> {
-    judge(text, |section, report| read(section, false, None, report).map(|command| command.argv))
+    check_one_line(text, |section, report| {
+        read(section, false, None, report).map(|command| command.argv)
+    })
 }
 
 /// Returns the words that a shell would see in one line, by syntax alone. The program and its files
@@ -91,14 +93,14 @@ pub fn command_words(text: &str) -> Result<Vec<String>, Vec<Violation>> {
 /// # Errors
 /// Every violation, warnings included, if one of them is an error; the line is line 1.
 pub fn shell_words(text: &str) -> Result<Vec<String>, Vec<Violation>> {
-    judge(text, |section, report| {
-        let line = find(section, report)?;
+    check_one_line(text, |section, report| {
+        let line = find_command(section, report)?;
         words(line, report).map(|words| words.into_iter().map(|word| word.text).collect())
     })
 }
 
 /// Calls `read` with a section that consists of this one line.
-fn judge(
+fn check_one_line(
     text: &str,
     read: impl FnOnce(&Section<'_>, &mut Report) -> Option<Vec<String>>,
 ) -> Result<Vec<String>, Vec<Violation>> {
@@ -113,10 +115,10 @@ fn judge(
 }
 
 /// Returns the span of the line without the blanks around it.
-fn whole(line: &Line<'_>) -> SourceSpan {
+fn trimmed_span(line: &TextLine<'_>) -> SourceSpan {
     let shown = markup::without_blanks(line.text);
     let width = line.text.get(shown.clone()).unwrap_or("").chars().count();
-    line.spot(shown.start).wide(width)
+    line.span_at(shown.start).with_width(width)
 }
 
 fn is_fence(line: &str) -> bool {
@@ -125,7 +127,7 @@ fn is_fence(line: &str) -> bool {
     line.starts_with("~~~") || line.strip_prefix("```").is_some_and(|rest| !rest.contains('`'))
 }
 
-fn words(line: &Line<'_>, report: &mut Report) -> Option<Vec<Word>> {
+fn words(line: &TextLine<'_>, report: &mut Report) -> Option<Vec<ShellWord>> {
     if line.text.len() > LINE_BYTES_MAX {
         let message = format!("command: longer than {LINE_BYTES_MAX} bytes");
         report.error(Code::TextTooLarge, SourceSpan::new(line.number, 1), message);

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use model::{Line, SourceSpan, has_invisible};
+use model::{SourceSpan, TextLine, has_invisible};
 
 use super::braces;
-use super::expansions::{self, Marked, Written, begins_name, is_of_name};
+use super::expansions::{self, CharQuoting, QuotedChar, begins_name, is_of_name};
 use super::operators::QUOTE_IT;
 use crate::code::Code;
 use crate::report::Report;
@@ -14,7 +14,7 @@ use crate::report::Report;
 /// The longest argument that Linux accepts (`MAX_ARG_STRLEN`, without its terminating NUL).
 const WORD_BYTES_MAX: usize = 131_071;
 
-pub(crate) struct Word {
+pub(crate) struct ShellWord {
     pub(crate) text: String,
     /// The column in characters of the line, from 1.
     pub(crate) column: usize,
@@ -24,15 +24,19 @@ pub(crate) struct Word {
     pub(crate) quoted: bool,
 }
 
-impl Word {
+impl ShellWord {
     pub(crate) fn spot(&self, line: usize) -> SourceSpan {
-        SourceSpan::new(line, self.column).wide(self.width)
+        SourceSpan::new(line, self.column).with_width(self.width)
     }
 }
 
 /// Splits this byte range of the line into words. Assignments before the command name are reported
 /// and omitted.
-pub(crate) fn split(line: &Line<'_>, part: Range<usize>, report: &mut Report) -> Vec<Word> {
+pub(crate) fn split(
+    line: &TextLine<'_>,
+    part: Range<usize>,
+    report: &mut Report,
+) -> Vec<ShellWord> {
     let before = line.text.get(..part.start).unwrap_or("").chars().count();
     let chars: Vec<char> = line.text.get(part).unwrap_or("").chars().collect();
     let mut splitter = Splitter {
@@ -46,7 +50,7 @@ pub(crate) fn split(line: &Line<'_>, part: Range<usize>, report: &mut Report) ->
         bracket: None,
         parentheses: 0,
         words: Vec::new(),
-        told: Vec::new(),
+        reported: Vec::new(),
         report,
     };
     splitter.run();
@@ -59,15 +63,15 @@ pub(super) struct Splitter<'c, 'r> {
     pub(super) at: usize,
     line: usize,
     before: usize,
-    pub(super) word: Vec<Marked>,
+    pub(super) word: Vec<QuotedChar>,
     pub(super) started: Option<usize>,
     /// True if the current word is a variable's name so far.
     pub(super) named: bool,
     /// The position of a `[` that a `]` would complete to a pattern.
     pub(super) bracket: Option<usize>,
     pub(super) parentheses: usize,
-    pub(super) words: Vec<Word>,
-    told: Vec<Code>,
+    pub(super) words: Vec<ShellWord>,
+    reported: Vec<Code>,
     report: &'r mut Report,
 }
 
@@ -81,7 +85,12 @@ impl Splitter<'_, '_> {
                 }
                 '#' if self.started.is_none() => {
                     let hint = "remove it, or quote the `#`";
-                    self.tell(self.at..self.chars.len(), Code::CommandComment, "a comment", hint);
+                    self.report_once(
+                        self.at..self.chars.len(),
+                        Code::CommandComment,
+                        "a comment",
+                        hint,
+                    );
                     break;
                 }
                 '\'' => self.single_quoted(),
@@ -102,10 +111,10 @@ impl Splitter<'_, '_> {
     }
 
     /// Reports a code at these characters, once per line.
-    pub(super) fn tell(&mut self, at: Range<usize>, code: Code, what: &str, hint: &str) {
-        if !self.told.contains(&code) {
-            self.told.push(code);
-            let spot = SourceSpan::new(self.line, self.before + at.start + 1).wide(at.len());
+    pub(super) fn report_once(&mut self, at: Range<usize>, code: Code, what: &str, hint: &str) {
+        if !self.reported.contains(&code) {
+            self.reported.push(code);
+            let spot = SourceSpan::new(self.line, self.before + at.start + 1).with_width(at.len());
             self.report.error_hint(code, spot, format!("command: {what}"), hint);
         }
     }
@@ -114,9 +123,9 @@ impl Splitter<'_, '_> {
         self.at..self.at + length
     }
 
-    pub(super) fn push(&mut self, c: char, how: Written) {
+    pub(super) fn push(&mut self, c: char, how: CharQuoting) {
         self.started.get_or_insert(self.at);
-        self.named = how == Written::Bare
+        self.named = how == CharQuoting::Bare
             && if self.word.is_empty() { begins_name(c) } else { self.named && is_of_name(c) };
         self.word.push((c, how));
         self.at += 1;
@@ -128,9 +137,9 @@ impl Splitter<'_, '_> {
             if c == '\'' {
                 return self.close_quote();
             }
-            self.push(c, Written::Quoted);
+            self.push(c, CharQuoting::Quoted);
         }
-        self.tell(open..self.at, Code::CommandQuoting, "a `'` is not closed", "close it");
+        self.report_once(open..self.at, Code::CommandQuoting, "a `'` is not closed", "close it");
     }
 
     fn double_quoted(&mut self) {
@@ -143,15 +152,15 @@ impl Splitter<'_, '_> {
                         self.at += 1;
                     }
                     if let Some(next) = self.peek(0) {
-                        self.push(next, Written::Quoted);
+                        self.push(next, CharQuoting::Quoted);
                     }
                 }
-                '$' => self.dollar(Written::Quoted),
-                '`' => self.backquote(Written::Quoted),
-                _ => self.push(c, Written::Quoted),
+                '$' => self.dollar(CharQuoting::Quoted),
+                '`' => self.backquote(CharQuoting::Quoted),
+                _ => self.push(c, CharQuoting::Quoted),
             }
         }
-        self.tell(open..self.at, Code::CommandQuoting, "a `\"` is not closed", "close it");
+        self.report_once(open..self.at, Code::CommandQuoting, "a `\"` is not closed", "close it");
     }
 
     fn open_quote(&mut self) -> usize {
@@ -164,17 +173,17 @@ impl Splitter<'_, '_> {
     fn close_quote(&mut self) {
         self.at += 1;
         self.named = false;
-        self.word.push(('\0', Written::QuoteEnd));
+        self.word.push(('\0', CharQuoting::QuoteEnd));
     }
 
     fn escaped(&mut self) {
         let open = self.open_quote();
         match self.peek(0) {
-            Some(c) => self.push(c, Written::Quoted),
+            Some(c) => self.push(c, CharQuoting::Quoted),
             None => {
                 let what = "nothing follows the last `\\`";
                 let hint = "write the command on one line";
-                self.tell(open..self.at, Code::CommandQuoting, what, hint);
+                self.report_once(open..self.at, Code::CommandQuoting, what, hint);
             }
         }
     }
@@ -185,51 +194,51 @@ impl Splitter<'_, '_> {
         let Some(start) = self.started.take() else { return };
         let marked = std::mem::take(&mut self.word);
         let raw = start..self.at;
-        if let Some(tilde) = expansions::home(&marked) {
-            self.home(tilde, &marked, raw.clone());
+        if let Some(tilde) = expansions::home_tilde(&marked) {
+            self.report_home(tilde, &marked, raw.clone());
         }
-        if braces::expansion(self.chars.get(raw.clone()).unwrap_or_default()) {
+        if braces::expands(self.chars.get(raw.clone()).unwrap_or_default()) {
             let what = "braces that bash would expand";
-            self.tell(raw.clone(), Code::CommandExpansion, what, QUOTE_IT);
+            self.report_once(raw.clone(), Code::CommandExpansion, what, QUOTE_IT);
         }
         if self.words.is_empty() && expansions::assignment(&marked).is_some() {
             let hint = "remove it; policy sets the environment";
             let what = "an assignment before the command name";
-            return self.tell(raw, Code::CommandAssignment, what, hint);
+            return self.report_once(raw, Code::CommandAssignment, what, hint);
         }
         self.finish(&marked, raw);
     }
 
-    fn home(&mut self, tilde: usize, marked: &[Marked], raw: Range<usize>) {
+    fn report_home(&mut self, tilde: usize, marked: &[QuotedChar], raw: Range<usize>) {
         // Quotes before the tilde take columns that `marked` does not contain.
-        let quoted = marked.iter().take(tilde).any(|(_, how)| *how != Written::Bare);
+        let quoted = marked.iter().take(tilde).any(|(_, how)| *how != CharQuoting::Bare);
         let from = if quoted { raw.start } else { raw.start + tilde };
         let hint = "write a path below /in or /out";
         let what = "`~` means a home directory to a shell";
-        self.tell(from..raw.end, Code::CommandExpansion, what, hint);
+        self.report_once(from..raw.end, Code::CommandExpansion, what, hint);
     }
 
-    fn finish(&mut self, marked: &[Marked], raw: Range<usize>) {
-        let quoted = marked.iter().any(|(_, how)| *how != Written::Bare);
-        let seen = marked.iter().filter(|(_, how)| *how != Written::QuoteEnd);
+    fn finish(&mut self, marked: &[QuotedChar], raw: Range<usize>) {
+        let quoted = marked.iter().any(|(_, how)| *how != CharQuoting::Bare);
+        let seen = marked.iter().filter(|(_, how)| *how != CharQuoting::QuoteEnd);
         let text: String = seen.map(|(c, _)| *c).collect();
         // After an assignment, no word is reserved.
-        let first = self.words.is_empty() && !self.told.contains(&Code::CommandAssignment);
+        let first = self.words.is_empty() && !self.reported.contains(&Code::CommandAssignment);
         if first && !quoted && expansions::is_reserved(&text) {
             let what = format!("`{text}` is a word of the shell, not a program");
             let hint = "name the interpreter or tool itself; no shell runs the line";
-            self.tell(raw.clone(), Code::CommandShell, &what, hint);
+            self.report_once(raw.clone(), Code::CommandShell, &what, hint);
         }
         if text.len() > WORD_BYTES_MAX {
             let what = format!("a word is longer than {WORD_BYTES_MAX} bytes");
             let hint = "put the data in an input file";
-            self.tell(raw.clone(), Code::TextTooLarge, &what, hint);
+            self.report_once(raw.clone(), Code::TextTooLarge, &what, hint);
         }
         if has_invisible(&text) {
             let what = "a word contains an invisible character";
-            self.tell(raw.clone(), Code::TextConfusable, what, "remove it");
+            self.report_once(raw.clone(), Code::TextConfusable, what, "remove it");
         }
         let column = self.before + raw.start + 1;
-        self.words.push(Word { text, column, width: raw.len(), quoted });
+        self.words.push(ShellWord { text, column, width: raw.len(), quoted });
     }
 }

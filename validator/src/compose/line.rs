@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use model::{DeceptiveChar, deceptive};
+use model::{DeceptiveChar, deceptive_kind};
 
 /// Text without line ends and control characters other than tabs; it may be empty.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -37,8 +37,9 @@ impl FromStr for OneLine {
     type Err = NotOneLine;
 
     fn from_str(text: &str) -> Result<Self, NotOneLine> {
-        let unfit =
-            |c: &char| matches!(deceptive(*c), Some(DeceptiveChar::Nul | DeceptiveChar::Control));
+        let unfit = |c: &char| {
+            matches!(deceptive_kind(*c), Some(DeceptiveChar::Nul | DeceptiveChar::Control))
+        };
         match text.chars().find(unfit) {
             Some(c) => Err(NotOneLine(c)),
             None => Ok(Self(text.to_owned())),

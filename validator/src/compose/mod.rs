@@ -14,7 +14,7 @@ pub use self::model::{
 pub use line::{NotOneLine, OneLine};
 pub use quote::quote_words;
 pub(crate) use quote::yaml;
-pub use reprint::Unprintable;
+pub use reprint::NotReprintable;
 
 impl Composition {
     /// Returns the whole file. [`crate::Draft::check`] reads it back as this composition or refuses

@@ -24,9 +24,9 @@ pub(super) fn text(of: &Composition) -> String {
     let outputs = of.outputs_expected.iter().map(|it| format!("- /out/{}\n", relative(&it.path)));
     push_files(&mut text, "## Output Expectations", outputs);
     text.push_str(&format!("## Risk Assessment\n\n- Risk level: {}\n", of.risk.level.as_str()));
-    push_answer(&mut text, "Justification", &of.risk.justification);
+    push_risk_line(&mut text, "Justification", &of.risk.justification);
     text.push_str(&format!("- Data sensitivity: {}\n", of.risk.sensitivity.as_str()));
-    push_answer(&mut text, "Network rationale", &of.risk.network_rationale);
+    push_risk_line(&mut text, "Network rationale", &of.risk.network_rationale);
     text
 }
 
@@ -41,7 +41,7 @@ fn push_code(text: &mut String, code: &PureCode) {
 }
 
 fn front_matter(of: &Composition) -> String {
-    let mut front = Front::default();
+    let mut front = FrontMatterPrinter::default();
     front.plain("request_type", "tool_request");
     front.plain("schema_version", "1");
     front.quoted("request_id", of.id.as_str());
@@ -87,9 +87,9 @@ fn front_matter(of: &Composition) -> String {
 
 /// The lines between the two `---`.
 #[derive(Default)]
-struct Front(String);
+struct FrontMatterPrinter(String);
 
-impl Front {
+impl FrontMatterPrinter {
     fn plain(&mut self, key: &str, value: &str) {
         self.0.push_str(&format!("{key}: {value}\n"));
     }
@@ -123,18 +123,18 @@ fn relative(path: &OneLine) -> &str {
 
 /// Writes a line of the risk assessment. A text whose ends a reader would strip as markup goes on a
 /// line of its own, indented far enough that Markdown continues the sentence.
-fn push_answer(text: &mut String, key: &str, answer: &OneLine) {
+fn push_risk_line(text: &mut String, key: &str, answer: &OneLine) {
     let answer = answer.as_str();
     let space = match answer {
         "" => "",
-        _ if keeps_its_ends(answer) => " ",
+        _ if survives_trim(answer) => " ",
         _ => "\n      ",
     };
     text.push_str(&format!("- {key}:{space}{answer}\n"));
 }
 
 /// Returns true if the reader of a key line strips nothing from the ends of the text.
-fn keeps_its_ends(answer: &str) -> bool {
+fn survives_trim(answer: &str) -> bool {
     let stripped = |c: char| c.is_whitespace() || "*_`".contains(c);
     !answer.starts_with(stripped) && !answer.ends_with(stripped)
 }

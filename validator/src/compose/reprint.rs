@@ -7,7 +7,7 @@ use super::{
     ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
     NotOneLine, OneLine,
 };
-use crate::draft::{Draft, Place};
+use crate::draft::{Draft, FileLocation};
 use crate::network::Network;
 use crate::request::{Request, Work};
 
@@ -15,15 +15,15 @@ use crate::request::{Request, Work};
 /// canonical form is too large, or it contains text that counts as a secret or an instruction only
 /// when written on one line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unprintable;
+pub struct NotReprintable;
 
-impl fmt::Display for Unprintable {
+impl fmt::Display for NotReprintable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("its canonical text would not read as the same request")
     }
 }
 
-impl std::error::Error for Unprintable {}
+impl std::error::Error for NotReprintable {}
 
 impl Composition {
     /// Returns the composition of a request.
@@ -113,17 +113,18 @@ impl Request {
     /// spacing. When checked, it equals this request in every accessor except those of the bytes.
     ///
     /// # Errors
-    /// [`Unprintable`]: the canonical text does not read back as the same request.
-    pub fn to_text(&self) -> Result<String, Unprintable> {
-        let composition = Composition::of(self).map_err(|_| Unprintable)?;
+    /// [`NotReprintable`]: the canonical text does not read back as the same request.
+    pub fn to_text(&self) -> Result<String, NotReprintable> {
+        let composition = Composition::of(self).map_err(|_| NotReprintable)?;
         let text = composition.to_text();
         let draft = Draft::new(text.clone().into_bytes(), self.file_name(), self.owner());
         // The check is as of the approval, independent of the present time.
-        let checked = draft.map_err(|_| Unprintable)?.check(Place::Elsewhere, self.approved());
-        let again = checked.verdict.map_err(|_| Unprintable)?;
+        let checked =
+            draft.map_err(|_| NotReprintable)?.check(FileLocation::Elsewhere, self.approved());
+        let again = checked.verdict.map_err(|_| NotReprintable)?;
         let same = Composition::of(&again) == Ok(composition)
             && again.argv() == self.argv()
             && again.intent_sha256() == self.intent_sha256();
-        if same { Ok(text) } else { Err(Unprintable) }
+        if same { Ok(text) } else { Err(NotReprintable) }
     }
 }

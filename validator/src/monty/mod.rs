@@ -2,11 +2,11 @@
 //! They are read and checked here so that a policy can decide about them. No policy of this version
 //! offers the backend, and such a request must never run in another backend instead.
 
-use model::{Language, Line, SourceSpan, quote};
+use model::{Language, SourceSpan, TextLine, quote};
 use serde_json::{Map, Value};
 
 use crate::code::Code;
-use crate::fields::Fields;
+use crate::fields::FrontMatterFields;
 use crate::json;
 use crate::network::Network;
 use crate::packages;
@@ -46,7 +46,7 @@ impl PureCode {
         &self.text
     }
 
-    /// Returns the object of `## Inputs (JSON)`: variable names and their values. It is empty if
+    /// Returns the object of `## DeclaredInputs (JSON)`: variable names and their values. It is empty if
     /// the section is missing.
     #[must_use]
     pub fn inputs(&self) -> &Map<String, Value> {
@@ -55,14 +55,18 @@ impl PureCode {
 }
 
 /// Front matter fields that the backend may not support.
-pub(crate) struct Asked<'a> {
+pub(crate) struct UnsupportedFields<'a> {
     pub(crate) language: Option<Language>,
     pub(crate) network: Option<&'a Network>,
     /// The number of declared input and output files.
     pub(crate) files: [usize; 2],
 }
 
-pub(crate) fn check_front(fields: &Fields<'_>, asked: &Asked<'_>, report: &mut Report) {
+pub(crate) fn check_front_matter(
+    fields: &FrontMatterFields<'_>,
+    asked: &UnsupportedFields<'_>,
+    report: &mut Report,
+) {
     let mut refuse = |key: &str, message: &str, hint: &str| {
         let spot = fields.peek(key).map_or(fields.spot(), |node| node.spot);
         report.error_hint(Code::BackendMismatch, spot, format!("`{key}`: {message}"), hint);
@@ -84,7 +88,7 @@ pub(crate) fn check_front(fields: &Fields<'_>, asked: &Asked<'_>, report: &mut R
     }
 }
 
-/// Reads `## Code` and, if present, `## Inputs (JSON)`.
+/// Reads `## Code` and, if present, `## DeclaredInputs (JSON)`.
 pub(crate) fn read(sections: &Sections<'_>, report: &mut Report) -> Option<PureCode> {
     let code = sections.get(CODE)?;
     let text = code_of(code, report);
@@ -111,7 +115,7 @@ fn code_of(section: &Section<'_>, report: &mut Report) -> Option<String> {
 }
 
 /// Checks that the code is unfenced or within a single fence, marked as Python or unmarked.
-fn check_fences(section: &Section<'_>, code: &[Line<'_>], report: &mut Report) {
+fn check_fences(section: &Section<'_>, code: &[TextLine<'_>], report: &mut Report) {
     let is_fence = |text: &str| text.starts_with("```") || text.starts_with("~~~");
     let first = trimmed(&section.lines).first().map_or("", |line| line.text.trim());
     let said = first.trim_start_matches(['`', '~']).trim();
@@ -126,22 +130,22 @@ fn check_fences(section: &Section<'_>, code: &[Line<'_>], report: &mut Report) {
     if let Some(line) = code.iter().find(|line| line.text.trim_start().starts_with(mark)) {
         let message = "`## Code`: a fence inside the code";
         let hint = "put one fence around all of the code, or none";
-        report.error_hint(Code::CodeForbidden, line.spot(0), message, hint);
+        report.error_hint(Code::CodeForbidden, line.span_at(0), message, hint);
     }
 }
 
-fn check_line(line: &Line<'_>, report: &mut Report) {
+fn check_line(line: &TextLine<'_>, report: &mut Report) {
     let refused = words(line.text)
         .find(|(_, word)| REFUSED_WORDS.iter().any(|refused| refused.eq_ignore_ascii_case(word)));
     if let Some((at, word)) = refused {
         let message = format!("code: {} is refused in the monty backend", quote(word));
         let hint = "compute with plain values; for files or modules write a `## Command`";
-        let spot = line.spot(at).wide(word.chars().count());
+        let spot = line.span_at(at).with_width(word.chars().count());
         report.error_hint(Code::CodeForbidden, spot, message, hint);
     }
     if let Some((at, letter)) = line.text.char_indices().find(|(_, c)| is_folded(*c)) {
         let message = format!("code: Python reads U+{:04X} as another letter", u32::from(letter));
-        report.error(Code::CodeForbidden, line.spot(at).wide(1), message);
+        report.error(Code::CodeForbidden, line.span_at(at).with_width(1), message);
     }
     let spot = SourceSpan::new(line.number, 0);
     paths::check_code(line.text, spot, report);
@@ -237,7 +241,7 @@ fn is_variable(name: &str) -> bool {
 }
 
 /// Returns the lines without surrounding blank lines and without one fence around the rest.
-fn unfenced<'a, 'l>(lines: &'a [Line<'l>]) -> &'a [Line<'l>] {
+fn unfenced<'a, 'l>(lines: &'a [TextLine<'l>]) -> &'a [TextLine<'l>] {
     let lines = trimmed(lines);
     let [open, inner @ .., close] = lines else { return lines };
     let (open, close) = (open.text.trim(), close.text.trim());
@@ -248,8 +252,8 @@ fn unfenced<'a, 'l>(lines: &'a [Line<'l>]) -> &'a [Line<'l>] {
     }
 }
 
-fn trimmed<'a, 'l>(lines: &'a [Line<'l>]) -> &'a [Line<'l>] {
-    let written = |line: &Line<'_>| !line.text.trim().is_empty();
+fn trimmed<'a, 'l>(lines: &'a [TextLine<'l>]) -> &'a [TextLine<'l>] {
+    let written = |line: &TextLine<'_>| !line.text.trim().is_empty();
     let start = lines.iter().position(written).unwrap_or(lines.len());
     let end = lines.iter().rposition(written).map_or(start, |last| last + 1);
     lines.get(start..end).unwrap_or_default()

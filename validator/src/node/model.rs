@@ -4,27 +4,27 @@
 use model::SourceSpan;
 
 #[derive(Debug)]
-pub(crate) struct Node {
+pub(crate) struct YamlNode {
     pub(crate) spot: SourceSpan,
-    pub(crate) value: Value,
+    pub(crate) value: YamlValue,
 }
 
 #[derive(Debug)]
-pub(crate) enum Value {
+pub(crate) enum YamlValue {
     /// A scalar; `plain` means without quotes, so that YAML may give it a type other than text.
     Scalar {
         text: String,
         plain: bool,
     },
-    List(Vec<Node>),
-    Map(Vec<Entry>),
+    List(Vec<YamlNode>),
+    Map(Vec<YamlEntry>),
 }
 
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct YamlEntry {
     pub(crate) key: String,
     pub(crate) spot: SourceSpan,
-    pub(crate) node: Node,
+    pub(crate) node: YamlNode,
 }
 
 /// The kind of a scalar by YAML's core schema.
@@ -36,11 +36,11 @@ pub(crate) enum ScalarKind {
     Text,
 }
 
-impl Node {
+impl YamlNode {
     pub(crate) fn scalar(&self) -> Option<(&str, ScalarKind)> {
         match &self.value {
-            Value::Scalar { text, plain: true } => Some((text, plain_kind(text))),
-            Value::Scalar { text, plain: false } => Some((text, ScalarKind::Text)),
+            YamlValue::Scalar { text, plain: true } => Some((text, plain_kind(text))),
+            YamlValue::Scalar { text, plain: false } => Some((text, ScalarKind::Text)),
             _ => None,
         }
     }
@@ -50,15 +50,15 @@ impl Node {
     }
 
     pub(crate) fn is_empty_list(&self) -> bool {
-        matches!(&self.value, Value::List(items) if items.is_empty())
+        matches!(&self.value, YamlValue::List(items) if items.is_empty())
     }
 
     /// Calls `see` with every scalar of the tree except keys.
     pub(crate) fn each_scalar(&self, see: &mut dyn FnMut(&str, SourceSpan)) {
         match &self.value {
-            Value::Scalar { text, .. } => see(text, self.spot),
-            Value::List(items) => items.iter().for_each(|item| item.each_scalar(see)),
-            Value::Map(entries) => entries.iter().for_each(|entry| entry.node.each_scalar(see)),
+            YamlValue::Scalar { text, .. } => see(text, self.spot),
+            YamlValue::List(items) => items.iter().for_each(|item| item.each_scalar(see)),
+            YamlValue::Map(entries) => entries.iter().for_each(|entry| entry.node.each_scalar(see)),
         }
     }
 }

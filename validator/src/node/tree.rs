@@ -8,25 +8,25 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use model::SourceSpan;
 use serde_yaml::granit_parser::{Event, Marker, Options, Parser, ScalarStyle, Span};
 
-use super::{Entry, Node, Value};
+use super::{YamlEntry, YamlNode, YamlValue};
 use crate::code::Code;
 use crate::report::Report;
 
 const DEPTH_MAX: usize = 16;
 
 /// A collection that is open while events arrive.
-enum Open {
-    List(SourceSpan, Vec<Node>),
-    Map(SourceSpan, Vec<Entry>, Keys, Option<(String, SourceSpan)>),
+enum OpenCollection {
+    List(SourceSpan, Vec<YamlNode>),
+    Map(SourceSpan, Vec<YamlEntry>, YamlKeyIndex, Option<(String, SourceSpan)>),
 }
 
 /// The keys of a map by hash, so that a large map is not searched for each key.
 #[derive(Default)]
-struct Keys(BTreeMap<u64, usize>);
+struct YamlKeyIndex(BTreeMap<u64, usize>);
 
-impl Keys {
+impl YamlKeyIndex {
     /// Returns true if an entry has this key; otherwise records it for the next entry.
-    fn has(&mut self, key: &str, entries: &[Entry]) -> bool {
+    fn has(&mut self, key: &str, entries: &[YamlEntry]) -> bool {
         // The hasher has a fixed seed, so the check depends only on the text.
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
@@ -42,9 +42,9 @@ impl Keys {
 
 /// The starts of the document's lines within the YAML, if they differ from YAML's own lines: for
 /// YAML, a lone carriage return ends a line.
-struct Lines(Option<Vec<usize>>);
+struct YamlLineStarts(Option<Vec<usize>>);
 
-impl Lines {
+impl YamlLineStarts {
     fn of(yaml: &str) -> Self {
         let alone = yaml.split_inclusive('\n').any(|line| {
             line.strip_suffix('\n')
@@ -73,16 +73,16 @@ pub(crate) fn parse(
     first_line: usize,
     nodes_max: usize,
     report: &mut Report,
-) -> Option<Node> {
+) -> Option<YamlNode> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     options.disallow_directives = true;
     options.emit_unresolved_aliases = true;
     options.flow_nesting_limit = DEPTH_MAX;
     options.block_nesting_limit = DEPTH_MAX;
-    let mut tree = Tree {
+    let mut tree = YamlTreeBuilder {
         first_line,
-        lines: Lines::of(yaml),
+        lines: YamlLineStarts::of(yaml),
         nodes_max,
         open: Vec::new(),
         root: None,
@@ -93,7 +93,7 @@ pub(crate) fn parse(
     for item in Parser::new_from_str_with_options(yaml, options) {
         match item {
             Ok((event, span)) => {
-                if !tree.take(event, &span) {
+                if !tree.handle_event(event, &span) {
                     return None;
                 }
             }
@@ -108,20 +108,20 @@ pub(crate) fn parse(
     tree.root
 }
 
-struct Tree<'r> {
+struct YamlTreeBuilder<'r> {
     first_line: usize,
-    lines: Lines,
+    lines: YamlLineStarts,
     nodes_max: usize,
-    open: Vec<Open>,
-    root: Option<Node>,
+    open: Vec<OpenCollection>,
+    root: Option<YamlNode>,
     nodes: usize,
     documents: usize,
     report: &'r mut Report,
 }
 
-impl Tree<'_> {
+impl YamlTreeBuilder<'_> {
     /// Handles one event; returns false to stop reading.
-    fn take(&mut self, event: Event<'_>, span: &Span) -> bool {
+    fn handle_event(&mut self, event: Event<'_>, span: &Span) -> bool {
         let spot = self.spot(span);
         self.nodes += 1;
         if self.nodes > self.nodes_max || self.open.len() > DEPTH_MAX {
@@ -132,21 +132,29 @@ impl Tree<'_> {
             Event::Scalar(text, style, anchor, tag) => {
                 self.refuse_marks(anchor, tag.is_some(), spot);
                 let plain = style == ScalarStyle::Plain;
-                self.place(Node { spot, value: Value::Scalar { text: text.into_owned(), plain } });
+                self.place(YamlNode {
+                    spot,
+                    value: YamlValue::Scalar { text: text.into_owned(), plain },
+                });
             }
             Event::SequenceStart(_, anchor, tag) => {
                 self.refuse_marks(anchor, tag.is_some(), spot);
-                self.open.push(Open::List(spot, Vec::new()));
+                self.open.push(OpenCollection::List(spot, Vec::new()));
             }
             Event::MappingStart(_, anchor, tag) => {
                 self.refuse_marks(anchor, tag.is_some(), spot);
-                self.open.push(Open::Map(spot, Vec::new(), Keys::default(), None));
+                self.open.push(OpenCollection::Map(
+                    spot,
+                    Vec::new(),
+                    YamlKeyIndex::default(),
+                    None,
+                ));
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(),
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
                 self.refuse(spot, "front matter: aliases are not supported", "write out the value");
-                let value = Value::Scalar { text: String::new(), plain: true };
-                self.place(Node { spot, value });
+                let value = YamlValue::Scalar { text: String::new(), plain: true };
+                self.place(YamlNode { spot, value });
             }
             Event::DocumentStart(..) => {
                 self.documents += 1;
@@ -164,7 +172,7 @@ impl Tree<'_> {
         let (start, end) = (&span.start, &span.end);
         let spot = self.lines.spot(start, self.first_line);
         let one_line = start.line() == end.line() && spot.column > 0;
-        spot.wide(if one_line { end.col().saturating_sub(start.col()) } else { 0 })
+        spot.with_width(if one_line { end.col().saturating_sub(start.col()) } else { 0 })
     }
 
     fn refuse(&mut self, spot: SourceSpan, message: &str, hint: &str) {
@@ -184,20 +192,22 @@ impl Tree<'_> {
 
     fn close(&mut self) {
         match self.open.pop() {
-            Some(Open::List(spot, items)) => self.place(Node { spot, value: Value::List(items) }),
-            Some(Open::Map(spot, entries, ..)) => {
-                self.place(Node { spot, value: Value::Map(entries) });
+            Some(OpenCollection::List(spot, items)) => {
+                self.place(YamlNode { spot, value: YamlValue::List(items) })
+            }
+            Some(OpenCollection::Map(spot, entries, ..)) => {
+                self.place(YamlNode { spot, value: YamlValue::Map(entries) });
             }
             None => {}
         }
     }
 
-    fn place(&mut self, node: Node) {
+    fn place(&mut self, node: YamlNode) {
         match self.open.last_mut() {
             None => self.root = Some(node),
-            Some(Open::List(_, items)) => items.push(node),
-            Some(Open::Map(_, entries, keys, pending)) => match pending.take() {
-                Some((key, spot)) => entries.push(Entry { key, spot, node }),
+            Some(OpenCollection::List(_, items)) => items.push(node),
+            Some(OpenCollection::Map(_, entries, keys, pending)) => match pending.take() {
+                Some((key, spot)) => entries.push(YamlEntry { key, spot, node }),
                 None => {
                     let spot = node.spot;
                     let (key, wrong) = key_of(node, entries, keys);
@@ -212,8 +222,12 @@ impl Tree<'_> {
 }
 
 /// The key of a node, and its violation if any.
-fn key_of(node: Node, entries: &[Entry], keys: &mut Keys) -> (String, Option<(Code, String)>) {
-    let Value::Scalar { text, plain } = node.value else {
+fn key_of(
+    node: YamlNode,
+    entries: &[YamlEntry],
+    keys: &mut YamlKeyIndex,
+) -> (String, Option<(Code, String)>) {
+    let YamlValue::Scalar { text, plain } = node.value else {
         let message = "front matter: a key must be a word".to_owned();
         return (String::new(), Some((Code::FrontmatterSyntax, message)));
     };

@@ -4,10 +4,10 @@
 use model::Language;
 
 use super::{is_installer, plain_name};
-use crate::table::Table;
+use crate::table::WordTable;
 
 /// Python modules that install packages or create an environment for them.
-const PYTHON_MODULES: Table = Table::new(&[
+const PYTHON_MODULES: WordTable = WordTable::new(&[
     "conda",
     "easy_install",
     "ensurepip",
@@ -24,7 +24,7 @@ const PYTHON_MODULES: Table = Table::new(&[
 ]);
 
 /// Scripts that only install: the bootstraps of pip and setuptools.
-const BOOTSTRAPS: Table = Table::new(&["ez_setup.py", "get-pip.py", "get-poetry.py"]);
+const BOOTSTRAPS: WordTable = WordTable::new(&["ez_setup.py", "get-pip.py", "get-poetry.py"]);
 
 /// Returns the installer that a command runs, as written.
 pub(crate) fn installer(argv: &[&str]) -> Option<String> {
@@ -35,7 +35,7 @@ pub(crate) fn installer(argv: &[&str]) -> Option<String> {
     }
     match Language::of_program(plain) {
         Some(language) => of_language(language, plain, argv),
-        None if ["bun", "deno"].contains(&plain) => fetched(plain, argv)
+        None if ["bun", "deno"].contains(&plain) => fetching_program(plain, argv)
             .or_else(|| second_of(plain, argv, &["add", "install", "i", "x", "create"])),
         None => None,
     }
@@ -51,7 +51,7 @@ fn of_language(language: Language, plain: &str, argv: &[&str]) -> Option<String>
                 .map(|script| format!("python {script}"))
                 .or_else(|| python_module(argv).map(|module| format!("python -m {module}")))
         }
-        Language::Node => fetched(plain, argv),
+        Language::Node => fetching_program(plain, argv),
         Language::Ts => None,
         Language::Go => second_of(plain, argv, &["get", "install", "mod"]).or_else(|| go_run(argv)),
         Language::Ruby if argv.iter().any(|word| word.contains("bundler/inline")) => {
@@ -81,7 +81,7 @@ fn go_run(argv: &[&str]) -> Option<String> {
 
 /// Returns the program if a word names a registry: the program fetches from it, then runs the
 /// result.
-fn fetched(plain: &str, argv: &[&str]) -> Option<String> {
+fn fetching_program(plain: &str, argv: &[&str]) -> Option<String> {
     let named = argv.iter().skip(1).take(16).any(|word| is_fetched(word));
     named.then(|| format!("{plain} of a registry or URL"))
 }

@@ -8,15 +8,15 @@ mod spoken;
 
 pub(crate) use argv::installer;
 pub(crate) use code::mentions_install;
-pub(crate) use spoken::spoken;
+pub(crate) use spoken::find_mention;
 
-use crate::table::Table;
+use crate::table::WordTable;
 
 /// The hint for every installation.
 pub(crate) const HINT: &str = "use the packages of the runtime, or declare the module as an input";
 
 /// Tools whose names are not English words.
-const PLAIN: Table = Table::new(&[
+const UNAMBIGUOUS: WordTable = WordTable::new(&[
     "apk",
     "apt-get",
     "aptitude",
@@ -72,13 +72,13 @@ const PLAIN: Table = Table::new(&[
 ]);
 
 /// Tools whose names are English words or have another meaning in ordinary text.
-const ENGLISH: Table = Table::new(&[
+const AMBIGUOUS: WordTable = WordTable::new(&[
     "apt", "brew", "bundle", "bundler", "cargo", "composer", "emerge", "gem", "guix", "nix", "pip",
     "poetry", "rye", "scoop", "snap", "spack", "uv", "volta", "yarn", "yum",
 ]);
 
 fn is_installer(name: &str) -> bool {
-    PLAIN.has(name) || ENGLISH.has(name)
+    UNAMBIGUOUS.has(name) || AMBIGUOUS.has(name)
 }
 
 /// Strips version and suffix: `pip3.12` is pip and `npm.cmd` is npm.

@@ -1,23 +1,23 @@
 //! Finds installations in prose. Many tools have the name of a thing (a gem, a bundle, yarn), so a
 //! name alone never counts: the tool's own verb must be in the same clause.
 
-use super::{ENGLISH, PLAIN};
-use crate::speech::{self, Speech, Start, Word, lower};
-use crate::table::Table;
+use super::{AMBIGUOUS, UNAMBIGUOUS};
+use crate::speech::{self, MentionKind, ProseToken, TokenStart, lower};
+use crate::table::WordTable;
 
-const VERBS: Table = Table::new(&[
+const VERBS: WordTable = WordTable::new(&[
     "add", "ci", "create", "dlx", "download", "i", "install", "sync", "update", "upgrade",
 ]);
 
 /// Words that follow when the word before them was a noun, not a verb.
-const GLUE: Table = Table::new(&[
+const FUNCTION_WORDS: WordTable = WordTable::new(&[
     "a", "an", "and", "are", "as", "at", "by", "can", "for", "from", "had", "has", "in", "is",
     "it", "may", "of", "on", "or", "that", "the", "then", "to", "up", "was", "were", "will",
     "with",
 ]);
 
 /// Objects of an installation that names no tool.
-const OBJECTS: Table = Table::new(&[
+const OBJECTS: WordTable = WordTable::new(&[
     "dependencies",
     "dependency",
     "libraries",
@@ -32,7 +32,7 @@ const OBJECTS: Table = Table::new(&[
 ]);
 
 /// Well-known packages, so that `install numpy` is recognized.
-const KNOWN: Table = Table::new(&[
+const KNOWN_PACKAGES: WordTable = WordTable::new(&[
     "beautifulsoup4",
     "bs4",
     "curl",
@@ -67,7 +67,7 @@ const KNOWN: Table = Table::new(&[
 ]);
 
 /// Sources of packages.
-const REGISTRIES: Table = Table::new(&[
+const REGISTRIES: WordTable = WordTable::new(&[
     "conda-forge",
     "cpan",
     "cran",
@@ -90,10 +90,11 @@ const REGISTRIES: Table = Table::new(&[
 ]);
 
 /// Tools that install their arguments without a verb.
-const DIRECT: Table = Table::new(&["cpanm", "easy_install", "gdebi", "pip-sync", "xbps-install"]);
+const VERBLESS_TOOLS: WordTable =
+    WordTable::new(&["cpanm", "easy_install", "gdebi", "pip-sync", "xbps-install"]);
 
-/// Words between a tool and its verb: `uv tool install`, `yarn global add`.
-const PARTS: Table = Table::new(&[
+/// Words between a tool and its verb: `uv tool_install install`, `yarn global add`.
+const SUBCOMMANDS: WordTable = WordTable::new(&[
     "component",
     "env",
     "extension",
@@ -124,90 +125,98 @@ const OPTIONS: [(&str, &[&str]); 10] = [
 ];
 
 /// The distance in words within which the installed object is searched.
-const AHEAD: usize = 12;
+const WORDS_AHEAD_MAX: usize = 12;
 
 /// Returns the number of words of the installation at this word, and the way the text speaks of it.
-pub(crate) fn spoken(words: &[Word<'_>], index: usize) -> Option<(usize, Speech)> {
-    if let Some(count) = tool(words, index) {
+pub(crate) fn find_mention(words: &[ProseToken<'_>], index: usize) -> Option<(usize, MentionKind)> {
+    if let Some(count) = tool_install(words, index) {
         let before = index.checked_sub(1).map_or("", |it| lower(words, it));
         let needed = ["need", "needs", "require", "requires"].contains(&before);
-        let speech = match speech::of_verb(words, index) {
-            Speech::Mention if needed => Speech::Instruction,
+        let speech = match speech::classify_verb(words, index) {
+            MentionKind::Mention if needed => MentionKind::Instruction,
             speech => speech,
         };
         return Some((count, speech));
     }
     let count = match lower(words, index) {
-        "install" => bare(words, index)?,
+        "install" => install_without_tool(words, index)?,
         "add" | "download" | "fetch" | "get" | "grab" | "update" | "upgrade" => {
             by_tool(words, index)?
         }
-        "installed" => return is_asked(words, index).then_some((1, Speech::Instruction)),
+        "installed" => return is_required(words, index).then_some((1, MentionKind::Instruction)),
         _ => return None,
     };
     // `install` is a verb only in an instruction; `the install of packages` is not even a mention.
-    let speech = speech::of_verb(words, index);
-    (speech == Speech::Instruction).then_some((count, speech))
+    let speech = speech::classify_verb(words, index);
+    (speech == MentionKind::Instruction).then_some((count, speech))
 }
 
 /// Returns true for `numpy must be installed` or `it should be installed with pip`.
-fn is_asked(words: &[Word<'_>], index: usize) -> bool {
+fn is_required(words: &[ProseToken<'_>], index: usize) -> bool {
     let before = |back: usize| index.checked_sub(back).map_or("", |it| lower(words, it));
     let asked = before(1) == "be" && ["must", "should", "shall"].contains(&before(2));
-    let named = |it: usize| KNOWN.has(lower(words, it)) || OBJECTS.has(lower(words, it));
+    let named = |it: usize| KNOWN_PACKAGES.has(lower(words, it)) || OBJECTS.has(lower(words, it));
     asked
-        && !speech::denied(words, index)
+        && !speech::is_denied(words, index)
         && (by_tool(words, index).is_some() || speech::sentence(words, index).any(named))
 }
 
 /// Returns the number of words up to the tool in `… with pip` or `… via conda`.
-fn by_tool(words: &[Word<'_>], index: usize) -> Option<usize> {
-    let mut ahead = (index + 1..index + AHEAD).take_while(|it| speech::continues(words, *it));
+fn by_tool(words: &[ProseToken<'_>], index: usize) -> Option<usize> {
+    let mut ahead =
+        (index + 1..index + WORDS_AHEAD_MAX).take_while(|it| speech::continues(words, *it));
     ahead.find(|it| is_by_tool(words, *it)).map(|it| it + 1 - index)
 }
 
-fn is_by_tool(words: &[Word<'_>], index: usize) -> bool {
+fn is_by_tool(words: &[ProseToken<'_>], index: usize) -> bool {
     let tool = lower(words, index);
     let before = index.checked_sub(1).map_or("", |it| lower(words, it));
-    (ENGLISH.has(tool) || PLAIN.has(tool)) && ["with", "using", "via"].contains(&before)
+    (AMBIGUOUS.has(tool) || UNAMBIGUOUS.has(tool)) && ["with", "using", "via"].contains(&before)
 }
 
 /// Returns the number of words of `pip install`, `go get x/y`, `uv pip install`,
 /// `apt-get -y install` or `npx x`.
-fn tool(words: &[Word<'_>], index: usize) -> Option<usize> {
+fn tool_install(words: &[ProseToken<'_>], index: usize) -> Option<usize> {
     let first = words.get(index)?;
     let name = super::plain_name(first.lower.rsplit('/').next().unwrap_or(""));
     let name = name.trim_end_matches('-');
     let word = |ahead: usize| {
         let joined = (index + 1..=index + ahead)
-            .all(|it| words.get(it).is_some_and(|word| word.start == Start::Inside));
+            .all(|it| words.get(it).is_some_and(|word| word.start == TokenStart::Inside));
         if joined { lower(words, index + ahead) } else { "" }
     };
     let (one, two, three) = (word(1), word(2), word(3));
     let verb = |word: &str| VERBS.has(word);
     let strong = |verb: &str, object: &str| match verb {
         "install" => true,
-        "add" => !object.is_empty() && !GLUE.has(object),
+        "add" => !object.is_empty() && !FUNCTION_WORDS.has(object),
         _ => VERBS.has(verb) && (first.in_code || is_run(words, index)),
     };
     match name {
         "go" => (["get", "install"].contains(&one) && two.contains(['/', '.'])).then_some(3),
-        "bun" | "deno" => (one == "install" || one == "add" && !GLUE.has(two)).then_some(2),
-        "npx" | "uvx" | "pnpx" => (!one.is_empty() && !GLUE.has(one)).then_some(2),
+        "bun" | "deno" => {
+            (one == "install" || one == "add" && !FUNCTION_WORDS.has(two)).then_some(2)
+        }
+        "npx" | "uvx" | "pnpx" => (!one.is_empty() && !FUNCTION_WORDS.has(one)).then_some(2),
         "pipx" if ["run", "inject"].contains(&one) => Some(2),
         "uv" if one == "run" && two == "--with" => Some(3),
-        _ if DIRECT.has(name) && !one.is_empty() && !GLUE.has(one) => Some(2),
+        _ if VERBLESS_TOOLS.has(name) && !one.is_empty() && !FUNCTION_WORDS.has(one) => Some(2),
         _ if by_option(name, words, index) => Some(2),
-        _ if (PLAIN.has(name) || ENGLISH.has(name)) && PARTS.has(one) && verb(two) => Some(3),
+        _ if (UNAMBIGUOUS.has(name) || AMBIGUOUS.has(name))
+            && SUBCOMMANDS.has(one)
+            && verb(two) =>
+        {
+            Some(3)
+        }
         "uv" | "python" if one == "pip" && verb(two) => Some(3),
-        _ if PLAIN.has(name) || PLAIN.has(&first.lower) => {
+        _ if UNAMBIGUOUS.has(name) || UNAMBIGUOUS.has(&first.lower) => {
             if verb(one) {
                 Some(2)
             } else {
                 (one.starts_with('-') && (verb(two) || verb(three))).then_some(3)
             }
         }
-        _ if ENGLISH.has(name) => {
+        _ if AMBIGUOUS.has(name) => {
             if strong(one, two) {
                 Some(2)
             } else {
@@ -219,26 +228,26 @@ fn tool(words: &[Word<'_>], index: usize) -> Option<usize> {
 }
 
 /// Returns true for `pacman -S foo` or `dpkg -i foo.deb`.
-fn by_option(name: &str, words: &[Word<'_>], index: usize) -> bool {
+fn by_option(name: &str, words: &[ProseToken<'_>], index: usize) -> bool {
     let Some(next) = words.get(index + 1) else { return false };
     let options = OPTIONS.iter().find(|(tool, _)| *tool == name).map_or(&[][..], |it| it.1);
     speech::continues(words, index + 1) && options.iter().any(|it| next.text.starts_with(it))
 }
 
 /// Returns true for `download and install foo`, which means software of any name.
-fn is_download(words: &[Word<'_>], index: usize) -> bool {
+fn is_download(words: &[ProseToken<'_>], index: usize) -> bool {
     let before = |back: usize| index.checked_sub(back).map_or("", |it| lower(words, it));
     before(1) == "and" && ["download", "fetch", "get", "grab", "pull"].contains(&before(2))
 }
 
-fn is_run(words: &[Word<'_>], index: usize) -> bool {
+fn is_run(words: &[ProseToken<'_>], index: usize) -> bool {
     let before = index.checked_sub(1).map_or("", |it| lower(words, it));
     ["run", "execute", "sudo", "call", "type"].contains(&before)
 }
 
 /// Returns the number of words of `Install numpy with pip`, `install the package foo`, or `install`
 /// before a term in backquotes.
-fn bare(words: &[Word<'_>], index: usize) -> Option<usize> {
+fn install_without_tool(words: &[ProseToken<'_>], index: usize) -> Option<usize> {
     let quoted = |it: usize| words.get(it).is_some_and(|word| word.in_code);
     if !quoted(index) && quoted(index + 1) && speech::continues(words, index + 1) {
         return Some(2);
@@ -252,12 +261,15 @@ fn bare(words: &[Word<'_>], index: usize) -> Option<usize> {
     {
         return None;
     }
-    (index + 1..index + AHEAD).take_while(|it| speech::continues(words, *it)).find_map(|it| {
-        let word = lower(words, it);
-        let known = OBJECTS.has(word) || KNOWN.has(word) || PLAIN.has(word);
-        let from = lower(words, it - 1) == "from";
-        let tool = is_by_tool(words, it) || from && (ENGLISH.has(word) || REGISTRIES.has(word));
-        let pinned = word.contains("==") || word.contains(">=");
-        (known || tool || pinned).then_some(it + 1 - index)
-    })
+    (index + 1..index + WORDS_AHEAD_MAX).take_while(|it| speech::continues(words, *it)).find_map(
+        |it| {
+            let word = lower(words, it);
+            let known = OBJECTS.has(word) || KNOWN_PACKAGES.has(word) || UNAMBIGUOUS.has(word);
+            let from = lower(words, it - 1) == "from";
+            let tool =
+                is_by_tool(words, it) || from && (AMBIGUOUS.has(word) || REGISTRIES.has(word));
+            let pinned = word.contains("==") || word.contains(">=");
+            (known || tool || pinned).then_some(it + 1 - index)
+        },
+    )
 }

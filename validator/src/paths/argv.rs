@@ -3,7 +3,10 @@
 
 use model::{SourceSpan, quote};
 
-use super::{Kind, TOLD_PER_LINE, climbs, has_file_url, is_home, is_windows, kind, known};
+use super::{
+    PathKind, REPORTED_PER_LINE_MAX, has_file_url, has_traversal, host_kind, is_home, is_windows,
+    kind_of_absolute,
+};
 use crate::report::Report;
 
 /// Returns the absolute paths of a word: the word itself, or the text after `=`, `:`, `,`, `@` or
@@ -30,28 +33,31 @@ pub(crate) fn absolute_in(word: &str) -> Vec<&str> {
 
 /// Checks a word that is not code, and returns the number of violations.
 pub(crate) fn check_word(word: &str, spot: SourceSpan, report: &mut Report) -> usize {
-    let mut wrong: Vec<(Kind, &str)> =
-        absolute_in(word).into_iter().map(|path| (kind(path), path)).collect();
+    let mut wrong: Vec<(PathKind, &str)> =
+        absolute_in(word).into_iter().map(|path| (kind_of_absolute(path), path)).collect();
     // An argument may be JSON or a list; there, only paths known to be on the host count.
     if word.contains(['"', '\'', '[', '{', '(', ' ', ';']) {
         let in_path = |c: char| c.is_ascii_alphanumeric() || "._-/~".contains(c);
         let pieces = word.split(|c: char| !in_path(c));
-        wrong.extend(pieces.filter_map(|piece| Some((known(piece)?, piece))));
+        wrong.extend(pieces.filter_map(|piece| Some((host_kind(piece)?, piece))));
     }
-    if word.split(['/', '=', ':', ',']).any(|part| part == "..") || climbs(word) {
-        wrong.push((Kind::Climbs, word));
+    if word.split(['/', '=', ':', ',']).any(|part| part == "..") || has_traversal(word) {
+        wrong.push((PathKind::Traversal, word));
     }
     let home = word.split(['=', ':', ',']).any(is_home);
     if home || has_file_url(word) || word.split(['=', ',']).any(is_windows) {
-        wrong.push((Kind::Host, word));
+        wrong.push((PathKind::Host, word));
     }
-    wrong.retain(|(kind, _)| *kind != Kind::Allowed);
-    wrong.iter().take(TOLD_PER_LINE).for_each(|(kind, path)| tell(*kind, path, spot, report));
+    wrong.retain(|(kind, _)| *kind != PathKind::Allowed);
+    wrong
+        .iter()
+        .take(REPORTED_PER_LINE_MAX)
+        .for_each(|(kind, path)| report_path(*kind, path, spot, report));
     wrong.len()
 }
 
-pub(super) fn tell(kind: Kind, path: &str, spot: SourceSpan, report: &mut Report) {
-    if let Some((code, what)) = kind.wrong() {
+pub(super) fn report_path(kind: PathKind, path: &str, spot: SourceSpan, report: &mut Report) {
+    if let Some((code, what)) = kind.violation() {
         let message = format!("command: {} {what}", quote(path));
         report.error_hint(code, spot, message, kind.hint());
     }

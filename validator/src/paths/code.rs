@@ -3,8 +3,8 @@
 
 use model::SourceSpan;
 
-use super::argv::tell;
-use super::{Kind, TOLD_PER_LINE, below_in, climbs, has_file_url, known};
+use super::argv::report_path;
+use super::{PathKind, REPORTED_PER_LINE_MAX, below_in, has_file_url, has_traversal, host_kind};
 use crate::report::Report;
 
 fn in_path(c: char) -> bool {
@@ -15,17 +15,17 @@ fn in_path(c: char) -> bool {
 pub(crate) fn check_code(code: &str, spot: SourceSpan, report: &mut Report) -> usize {
     let mut told = 0;
     for word in code.split(|c: char| !in_path(c)) {
-        let kind = if climbs(word) { Some(Kind::Climbs) } else { known(word) };
+        let kind = if has_traversal(word) { Some(PathKind::Traversal) } else { host_kind(word) };
         if let Some(kind) = kind {
-            tell(kind, word, spot, report);
+            report_path(kind, word, spot, report);
             told += 1;
         }
-        if told == TOLD_PER_LINE {
+        if told == REPORTED_PER_LINE_MAX {
             return told;
         }
     }
     if has_file_url(code) {
-        tell(Kind::Host, "file:", spot, report);
+        report_path(PathKind::Host, "file:", spot, report);
         told += 1;
     }
     told

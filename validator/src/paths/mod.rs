@@ -7,13 +7,13 @@ mod spoken;
 
 pub(crate) use argv::{absolute_in, check_word};
 pub(crate) use code::{check_code, inputs_in};
-pub(crate) use spoken::spoken;
+pub(crate) use spoken::find_mention;
 
 use crate::code::Code;
-use crate::table::Table;
+use crate::table::WordTable;
 
 /// The maximum number of path violations per line; more of them do not help a reader.
-pub(crate) const TOLD_PER_LINE: usize = 20;
+pub(crate) const REPORTED_PER_LINE_MAX: usize = 20;
 
 /// The hint for every path of the host.
 const HINT: &str = "name files below /in, /out or /tmp";
@@ -22,7 +22,7 @@ const HARMLESS_DEVICES: [&str; 7] =
     ["null", "zero", "random", "urandom", "stdin", "stdout", "stderr"];
 
 /// First components that identify a path of the host in texts where `/` may also be a division.
-const HOST_ROOTS: Table = Table::new(&[
+const HOST_ROOTS: WordTable = WordTable::new(&[
     "Applications",
     "Library",
     "System",
@@ -57,42 +57,42 @@ const HOST_ROOTS: Table = Table::new(&[
 
 /// The kind of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum PathKind {
     Allowed,
     Device,
     Host,
     /// A path with a `..` component.
-    Climbs,
+    Traversal,
 }
 
-impl Kind {
+impl PathKind {
     /// Returns the code and the message for such a path; None if the path is allowed.
-    pub(crate) fn wrong(self) -> Option<(Code, &'static str)> {
+    pub(crate) fn violation(self) -> Option<(Code, &'static str)> {
         match self {
             Self::Allowed => None,
             Self::Device => Some((Code::PathDevice, "is a device of the host")),
             Self::Host => Some((Code::PathHost, "is outside /in, /out and /tmp")),
-            Self::Climbs => Some((Code::PathTraversal, "contains `..`")),
+            Self::Traversal => Some((Code::PathTraversal, "contains `..`")),
         }
     }
 
     pub(crate) fn hint(self) -> &'static str {
         match self {
             Self::Device => "use only /dev/null, zero, random, urandom, stdin, stdout or stderr",
-            Self::Climbs => "write the whole path, without `..`",
+            Self::Traversal => "write the whole path, without `..`",
             Self::Host | Self::Allowed => HINT,
         }
     }
 }
 
 /// Returns the kind of an absolute path, ignoring `..` components.
-fn kind(path: &str) -> Kind {
+fn kind_of_absolute(path: &str) -> PathKind {
     let mut parts = path.split('/').filter(|part| !part.is_empty() && *part != ".");
     match (parts.next(), parts.next(), parts.next()) {
-        (Some("in" | "out" | "tmp"), _, _) => Kind::Allowed,
-        (Some("dev"), Some(name), None) if HARMLESS_DEVICES.contains(&name) => Kind::Allowed,
-        (Some("dev"), _, _) => Kind::Device,
-        _ => Kind::Host,
+        (Some("in" | "out" | "tmp"), _, _) => PathKind::Allowed,
+        (Some("dev"), Some(name), None) if HARMLESS_DEVICES.contains(&name) => PathKind::Allowed,
+        (Some("dev"), _, _) => PathKind::Device,
+        _ => PathKind::Host,
     }
 }
 
@@ -144,14 +144,14 @@ fn has_file_url(text: &str) -> bool {
     })
 }
 
-fn climbs(word: &str) -> bool {
+fn has_traversal(word: &str) -> bool {
     word.contains('/') && word.split('/').any(|part| part == "..")
 }
 
 /// Returns the kind of a word of prose or code; only well-known locations of the host count.
-fn known(word: &str) -> Option<Kind> {
+fn host_kind(word: &str) -> Option<PathKind> {
     if is_home(word) && word != "~" && word != "~/" {
-        return Some(Kind::Host);
+        return Some(PathKind::Host);
     }
     let root = word.strip_prefix('/')?.split('/').find(|part| !part.is_empty())?;
     // These roots can also be names in a request, so they count only with more components after
@@ -161,6 +161,6 @@ fn known(word: &str) -> Option<Kind> {
     {
         return None;
     }
-    let kind = kind(word);
-    (HOST_ROOTS.has(root) && kind != Kind::Allowed).then_some(kind)
+    let kind = kind_of_absolute(word);
+    (HOST_ROOTS.has(root) && kind != PathKind::Allowed).then_some(kind)
 }

@@ -1,12 +1,12 @@
 //! Finds paths of the host in prose: `read /etc/passwd` instructs, `unlike /etc/passwd` only
 //! mentions.
 
-use super::{Kind, climbs, has_file_url, is_windows, kind, known};
-use crate::speech::{self, Speech, Word, lower};
-use crate::table::Table;
+use super::{PathKind, has_file_url, has_traversal, host_kind, is_windows, kind_of_absolute};
+use crate::speech::{self, MentionKind, ProseToken, lower};
+use crate::table::WordTable;
 
 /// Imperative verbs for access to a file or a device.
-const ACCESS: Table = Table::new(&[
+const ACCESS_VERBS: WordTable = WordTable::new(&[
     "access",
     "analyse",
     "analyze",
@@ -92,10 +92,10 @@ const ACCESS: Table = Table::new(&[
 ]);
 
 /// Verbs that demand their object with any subject.
-const DEMANDS: Table = Table::new(&["need", "needs", "require", "requires"]);
+const DEMAND_VERBS: WordTable = WordTable::new(&["need", "needs", "require", "requires"]);
 
 /// Words between a verb and a path that turn the path into a comparison or start another clause.
-const EXCUSES: Table = Table::new(&[
+const COMPARISON_WORDS: WordTable = WordTable::new(&[
     "avoid",
     "because",
     "but",
@@ -125,7 +125,7 @@ const EXCUSES: Table = Table::new(&[
 ]);
 
 /// Words after a path that make it part of another name.
-const KINDS: Table = Table::new(&[
+const NAME_NOUNS: WordTable = WordTable::new(&[
     "convention",
     "format",
     "layout",
@@ -139,40 +139,44 @@ const KINDS: Table = Table::new(&[
 ]);
 
 /// A path in prose: its kind, its text, and the way the text speaks of it.
-pub(crate) struct Seen<'a> {
-    pub(crate) kind: Kind,
+pub(crate) struct PathMention<'a> {
+    pub(crate) kind: PathKind,
     pub(crate) path: &'a str,
-    pub(crate) speech: Speech,
+    pub(crate) mention: MentionKind,
 }
 
 /// Returns the path in this word if it is not allowed. In a list of files (`listing`) every
 /// absolute path counts, elsewhere only paths known to be on the host.
-pub(crate) fn spoken<'a>(words: &[Word<'a>], index: usize, listing: bool) -> Option<Seen<'a>> {
+pub(crate) fn find_mention<'a>(
+    words: &[ProseToken<'a>],
+    index: usize,
+    listing: bool,
+) -> Option<PathMention<'a>> {
     let path = words.get(index)?.text;
     if !path.contains(['/', '\\']) && path != ".." {
         return None;
     }
-    let kind = found(words, index, listing)?;
-    Some(Seen { kind, path, speech: speech_of(words, index) })
+    let kind = kind_of_word(words, index, listing)?;
+    Some(PathMention { kind, path, mention: classify(words, index) })
 }
 
-fn found(words: &[Word<'_>], index: usize, listing: bool) -> Option<Kind> {
+fn kind_of_word(words: &[ProseToken<'_>], index: usize, listing: bool) -> Option<PathKind> {
     let word = words.get(index)?;
     let text = word.text;
-    if climbs(text) && !text.contains("://") || (text == ".." && word.in_code) {
-        return Some(Kind::Climbs);
+    if has_traversal(text) && !text.contains("://") || (text == ".." && word.in_code) {
+        return Some(PathKind::Traversal);
     }
     if has_file_url(text) || is_windows(text) {
-        return Some(Kind::Host);
+        return Some(PathKind::Host);
     }
     let end = text.find("://").unwrap_or(text.len());
     let mut pieces = text.get(..end)?.split(['=', ':', '@']);
-    pieces.find_map(|piece| known(piece).or_else(|| file(piece, listing)))
+    pieces.find_map(|piece| host_kind(piece).or_else(|| kind_of_file(piece, listing)))
 }
 
 /// Classifies an absolute path with an unknown root: it counts if it has a suffix, or if it is in a
 /// list of files.
-fn file(path: &str, listing: bool) -> Option<Kind> {
+fn kind_of_file(path: &str, listing: bool) -> Option<PathKind> {
     let rest = path.strip_prefix('/')?;
     let named = rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.');
     let (folder, name) = rest.rsplit_once('/').unwrap_or(("", rest));
@@ -180,34 +184,34 @@ fn file(path: &str, listing: bool) -> Option<Kind> {
         !stem.is_empty() && ending.starts_with(|c: char| c.is_ascii_alphabetic())
     });
     let counts = (ending && !folder.is_empty()) || (listing && (ending || !folder.is_empty()));
-    (named && counts && kind(path) == Kind::Host).then_some(Kind::Host)
+    (named && counts && kind_of_absolute(path) == PathKind::Host).then_some(PathKind::Host)
 }
 
-fn speech_of(words: &[Word<'_>], index: usize) -> Speech {
+fn classify(words: &[ProseToken<'_>], index: usize) -> MentionKind {
     const VERB_AWAY: usize = 7;
-    if speech::denied(words, index) {
-        return Speech::Denial;
+    if speech::is_denied(words, index) {
+        return MentionKind::Denial;
     }
-    if speech::continues(words, index + 1) && KINDS.has(lower(words, index + 1)) {
-        return Speech::Mention;
+    if speech::continues(words, index + 1) && NAME_NOUNS.has(lower(words, index + 1)) {
+        return MentionKind::Mention;
     }
     for it in speech::sentence(words, index).skip(1).take(VERB_AWAY) {
         let word = lower(words, it);
-        if EXCUSES.has(word) {
-            return Speech::Mention;
+        if COMPARISON_WORDS.has(word) {
+            return MentionKind::Mention;
         }
-        let asked = DEMANDS.has(word)
-            || ACCESS.has(word)
+        let asked = DEMAND_VERBS.has(word)
+            || ACCESS_VERBS.has(word)
                 && is_verb(word, lower(words, it + 1))
-                && speech::of_verb(words, it) == Speech::Instruction;
+                && speech::classify_verb(words, it) == MentionKind::Instruction;
         if asked {
-            return Speech::Instruction;
+            return MentionKind::Instruction;
         }
     }
-    Speech::Mention
+    MentionKind::Mention
 }
 
-/// Returns false for nouns: `List of files` and `Access to files` are not instructions.
+/// Returns false for nouns: `List of files` and `LogAccess to files` are not instructions.
 fn is_verb(word: &str, next: &str) -> bool {
     match next {
         "of" | "is" | "was" | "are" | "were" => false,

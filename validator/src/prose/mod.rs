@@ -2,44 +2,44 @@
 //! claim anything about the behavior of a script; only the text itself is checked.
 //!
 //! Front matter is part of the request. A host path or an installation is an error there, unless
-//! the sentence forbids it (`No access to /etc`). In prose, an instruction is an error and a
+//! the sentence forbids it (`Continue access to /etc`). In prose, an instruction is an error and a
 //! mention is a warning (see [`crate::speech`] for the reason). In a list of files, a host path is
 //! always an error.
 
-use model::{Line, SourceSpan, has_deceptive, quote};
+use model::{SourceSpan, TextLine, has_deceptive, quote};
 
 use crate::code::Code;
-use crate::document::Document;
-use crate::node::{Node, Value};
+use crate::document::RequestDocument;
+use crate::node::{YamlNode, YamlValue};
 use crate::packages;
-use crate::paths::{self, Kind};
+use crate::paths::{self, PathKind};
 use crate::privileges;
 use crate::report::Report;
 use crate::secrets;
 use crate::shells;
-use crate::speech::{self, Speech, Word};
+use crate::speech::{self, MentionKind, ProseToken};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Text {
+enum TextKind {
     Prose,
     Listing,
     FrontMatter,
 }
 
 /// Checks lines of prose. If `strict`, the lines list files, and a host path is an error.
-pub(crate) fn check(lines: &[Line<'_>], strict: bool, report: &mut Report) {
+pub(crate) fn check(lines: &[TextLine<'_>], strict: bool, report: &mut Report) {
     let words = speech::read(lines.iter().map(|line| line.text));
-    let text = if strict { Text::Listing } else { Text::Prose };
-    let place = |word: &Word<'_>, end: usize| {
+    let text = if strict { TextKind::Listing } else { TextKind::Prose };
+    let place = |word: &ProseToken<'_>, end: usize| {
         let Some(line) = lines.get(word.line) else { return SourceSpan::WHOLE_FILE };
         let meant = line.text.get(word.at..end).unwrap_or("");
-        line.spot(word.at).wide(meant.chars().count())
+        line.span_at(word.at).with_width(meant.chars().count())
     };
     check_words(&words, text, &place, report);
 }
 
 /// Checks the values of the front matter: a secret may hide behind YAML's escapes.
-pub(crate) fn check_front_matter(front: &Node, lines: &[Line<'_>], report: &mut Report) {
+pub(crate) fn check_front_matter(front: &YamlNode, lines: &[TextLine<'_>], report: &mut Report) {
     let escapes = lines.iter().any(|line| line.text.contains(['\\', '\'']));
     front.each_scalar(&mut |text, spot| {
         // The raw text is checked already; the value after YAML's unescaping may differ from it.
@@ -50,7 +50,7 @@ pub(crate) fn check_front_matter(front: &Node, lines: &[Line<'_>], report: &mut 
             secrets::report(&found, spot, report);
         }
     });
-    let Value::Map(entries) = &front.value else { return };
+    let YamlValue::Map(entries) = &front.value else { return };
     for entry in entries.iter().filter(|entry| entry.key.starts_with("x-")) {
         check_extension(&entry.node, report);
     }
@@ -62,7 +62,7 @@ pub(crate) fn check_front_matter(front: &Node, lines: &[Line<'_>], report: &mut 
 }
 
 /// Checks a foreign extension, which may contain anything except invisible characters.
-fn check_extension(node: &Node, report: &mut Report) {
+fn check_extension(node: &YamlNode, report: &mut Report) {
     node.each_scalar(&mut |text, spot| {
         if text.split('\n').any(has_deceptive) {
             let message = "an extension: control, direction or invisible characters";
@@ -71,15 +71,15 @@ fn check_extension(node: &Node, report: &mut Report) {
     });
 }
 
-fn check_values(node: &Node, own: bool, report: &mut Report) {
+fn check_values(node: &YamlNode, own: bool, report: &mut Report) {
     match &node.value {
-        Value::Scalar { text, .. } if !is_plain_word(text) => {
+        YamlValue::Scalar { text, .. } if !is_plain_word(text) => {
             let words = speech::read(text.lines());
-            check_words(&words, Text::FrontMatter, &|_, _| node.spot, report);
+            check_words(&words, TextKind::FrontMatter, &|_, _| node.spot, report);
         }
-        Value::Scalar { .. } => {}
-        Value::List(items) => items.iter().for_each(|item| check_values(item, own, report)),
-        Value::Map(entries) => {
+        YamlValue::Scalar { .. } => {}
+        YamlValue::List(items) => items.iter().for_each(|item| check_values(item, own, report)),
+        YamlValue::Map(entries) => {
             let read = |key: &str| !own || !["name", "path", "sha256"].contains(&key);
             let entries = entries.iter().filter(|entry| read(&entry.key));
             entries.for_each(|entry| check_values(&entry.node, own, report));
@@ -94,17 +94,17 @@ fn is_plain_word(text: &str) -> bool {
     text.bytes().all(plain) && !text.contains("..")
 }
 
-enum Found<'a> {
-    Install(Speech),
+enum ProseFinding<'a> {
+    Install(MentionKind),
     Shell,
     Privilege,
-    Path(Kind, &'a str),
+    Path(PathKind, &'a str),
 }
 
 fn check_words(
-    words: &[Word<'_>],
-    text: Text,
-    place: &dyn Fn(&Word<'_>, usize) -> SourceSpan,
+    words: &[ProseToken<'_>],
+    text: TextKind,
+    place: &dyn Fn(&ProseToken<'_>, usize) -> SourceSpan,
     report: &mut Report,
 ) {
     let (mut line, mut told, mut warned) = (0, 0, Vec::new());
@@ -117,15 +117,15 @@ fn check_words(
             (line, told, warned) = (word.line, 0, Vec::new());
         }
         // Limits the violations of a line, which is refused already.
-        if told >= paths::TOLD_PER_LINE {
+        if told >= paths::REPORTED_PER_LINE_MAX {
             continue;
         }
-        for (found, wrong, count) in judge(words, index, text).into_iter().flatten() {
+        for (found, wrong, count) in findings_at(words, index, text).into_iter().flatten() {
             let Some(code) = found.code() else { continue };
             if !wrong && warned.contains(&code) {
                 continue;
             }
-            let spot = place(word, end(words, index, count));
+            let spot = place(word, end_on_first_line(words, index, count));
             if wrong {
                 told += 1;
                 report.error_hint(code, spot, found.message(), found.hint());
@@ -141,48 +141,51 @@ fn check_words(
 
 /// Returns the findings that begin at this word: the finding, true for an error, and the number of
 /// words.
-fn judge<'a>(
-    words: &[Word<'a>],
+fn findings_at<'a>(
+    words: &[ProseToken<'a>],
     index: usize,
-    text: Text,
-) -> [Option<(Found<'a>, bool, usize)>; 4] {
-    let install = packages::spoken(words, index)
-        .map(|(count, speech)| (Found::Install(speech), is_wrong(speech, text), count));
-    let shell = shells::spoken(words, index).map(|count| (Found::Shell, true, count));
-    let privilege = privileges::spoken(words, index).map(|count| (Found::Privilege, true, count));
-    let listing = text == Text::Listing;
-    let path = paths::spoken(words, index, listing)
-        .map(|seen| (Found::Path(seen.kind, seen.path), listing || is_wrong(seen.speech, text), 1));
+    text: TextKind,
+) -> [Option<(ProseFinding<'a>, bool, usize)>; 4] {
+    let install = packages::find_mention(words, index)
+        .map(|(count, speech)| (ProseFinding::Install(speech), is_error(speech, text), count));
+    let shell =
+        shells::find_instruction(words, index).map(|count| (ProseFinding::Shell, true, count));
+    let privilege = privileges::find_instruction(words, index)
+        .map(|count| (ProseFinding::Privilege, true, count));
+    let listing = text == TextKind::Listing;
+    let path = paths::find_mention(words, index, listing).map(|seen| {
+        (ProseFinding::Path(seen.kind, seen.path), listing || is_error(seen.mention, text), 1)
+    });
     [install, shell, privilege, path]
 }
 
-fn is_wrong(speech: Speech, text: Text) -> bool {
+fn is_error(speech: MentionKind, text: TextKind) -> bool {
     match text {
-        Text::Prose | Text::Listing => speech == Speech::Instruction,
-        Text::FrontMatter => speech != Speech::Denial,
+        TextKind::Prose | TextKind::Listing => speech == MentionKind::Instruction,
+        TextKind::FrontMatter => speech != MentionKind::Denial,
     }
 }
 
-impl Found<'_> {
+impl ProseFinding<'_> {
     fn code(&self) -> Option<Code> {
         match self {
             Self::Install(_) => Some(Code::PackageInstall),
             Self::Shell => Some(Code::CommandShell),
             Self::Privilege => Some(Code::CommandPrivilege),
-            Self::Path(kind, _) => kind.wrong().map(|(code, _)| code),
+            Self::Path(kind, _) => kind.violation().map(|(code, _)| code),
         }
     }
 
     fn message(&self) -> String {
         match self {
-            Self::Install(Speech::Instruction) => {
+            Self::Install(MentionKind::Instruction) => {
                 "text: an instruction to install packages".to_owned()
             }
             Self::Install(_) => "text: mentions the installation of packages".to_owned(),
             Self::Shell => "text: an instruction to run a shell".to_owned(),
             Self::Privilege => "text: an instruction to run with more rights".to_owned(),
             Self::Path(kind, path) => {
-                format!("text: {} {}", quote(path), kind.wrong().map_or("", |(_, what)| what))
+                format!("text: {} {}", quote(path), kind.violation().map_or("", |(_, what)| what))
             }
         }
     }
@@ -198,7 +201,7 @@ impl Found<'_> {
 }
 
 /// Returns the end of the last of these words that is on the line of the first.
-fn end(words: &[Word<'_>], index: usize, count: usize) -> usize {
+fn end_on_first_line(words: &[ProseToken<'_>], index: usize, count: usize) -> usize {
     let from = words.get(index..).unwrap_or_default();
     let line = from.first().map_or(0, |word| word.line);
     let same = from.iter().take(count).take_while(|word| word.line == line);
@@ -206,11 +209,11 @@ fn end(words: &[Word<'_>], index: usize, count: usize) -> usize {
 }
 
 /// Reports text that looks like a secret, anywhere in the document.
-pub(crate) fn check_secrets(text: &str, document: &Document<'_>, report: &mut Report) {
+pub(crate) fn check_secrets(text: &str, document: &RequestDocument<'_>, report: &mut Report) {
     for found in secrets::find_in_text(text) {
         let characters = text.get(found.offset..found.offset + found.width).unwrap_or("");
         let width = characters.lines().next().unwrap_or("").chars().count();
-        let spot = document.spot(found.offset).wide(width);
+        let spot = document.spot(found.offset).with_width(width);
         secrets::report(&found, spot, report);
     }
 }

@@ -7,11 +7,11 @@ use model::Sha256;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::model::{Parts, Work};
+use super::model::{RequestParts, Work};
 
 /// The members of the JSON object, in code point order.
 #[derive(Serialize)]
-struct Intent<'a> {
+struct IntentFields<'a> {
     argv: &'a [String],
     // Code is not in argv. Without these members, two programs would share a digest.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,14 +20,14 @@ struct Intent<'a> {
     code_inputs: Option<Value>,
     hosts: Vec<String>,
     inputs: BTreeMap<&'a str, String>,
-    limits: Limits,
+    limits: IntentLimits,
     network: &'static str,
     outputs: Vec<&'a str>,
     request_id: &'a str,
 }
 
 #[derive(Serialize)]
-struct Limits {
+struct IntentLimits {
     cpu_limit: String,
     memory_limit_mb: u64,
     time_limit_sec: u64,
@@ -36,7 +36,7 @@ struct Limits {
 /// Returns the SHA-256 of the compact JSON object of argv, hosts, inputs, limits, network, outputs
 /// and request_id, and for code also of code and code_inputs. Keys are in code point order. Hosts
 /// and outputs are sets, so they are sorted.
-pub(crate) fn digest(parts: &Parts) -> Sha256 {
+pub(crate) fn digest(parts: &RequestParts) -> Sha256 {
     let mut hosts: Vec<String> = parts.network.hosts().iter().map(ToString::to_string).collect();
     hosts.sort();
     let mut outputs: Vec<&str> = parts.outputs_expected.iter().map(|it| it.path()).collect();
@@ -51,13 +51,13 @@ pub(crate) fn digest(parts: &Parts) -> Sha256 {
         inputs.sort_all_objects();
         inputs
     });
-    let intent = Intent {
+    let intent = IntentFields {
         argv,
         code: code.map(|code| code.text()),
         code_inputs,
         hosts,
         inputs: parts.inputs.iter().map(|it| (it.name(), it.sha256().to_string())).collect(),
-        limits: Limits {
+        limits: IntentLimits {
             cpu_limit: parts.cpu.to_string(),
             memory_limit_mb: parts.memory_limit_mb,
             time_limit_sec: parts.time_limit_sec,

@@ -7,12 +7,12 @@ mod model;
 use ::model::{Language, RequestId, Sha256, UtcTime};
 
 use crate::declared::{ExpectedOutput, Input};
-use crate::extension::Agent;
+use crate::extension::RequestAgent;
 use crate::limits::CpuCores;
 use crate::network::Network;
 use crate::risk::Risk;
 
-pub(crate) use self::model::Parts;
+pub(crate) use self::model::RequestParts;
 pub use self::model::{Backend, Constraint, OwnerUid, RequestedBy, Work};
 
 /// A request that is well-formed under the normative schema (seed 002). It says nothing about
@@ -24,7 +24,7 @@ pub struct Request {
     file_name: String,
     owner: OwnerUid,
     intent_sha256: Sha256,
-    parts: Parts,
+    parts: RequestParts,
 }
 
 impl Request {
@@ -32,7 +32,7 @@ impl Request {
         (bytes, sha256): (Vec<u8>, Sha256),
         file_name: String,
         owner: OwnerUid,
-        parts: Parts,
+        parts: RequestParts,
     ) -> Self {
         let intent_sha256 = intent::digest(&parts);
         Self { bytes, sha256, file_name, owner, intent_sha256, parts }
@@ -194,7 +194,7 @@ impl Request {
 
     /// `x-agent`.
     #[must_use]
-    pub fn agent(&self) -> Option<&Agent> {
+    pub fn agent(&self) -> Option<&RequestAgent> {
         self.parts.agent.as_ref()
     }
 

@@ -4,7 +4,7 @@
 use model::{Language, RequestId, UtcTime};
 
 use crate::declared::{ExpectedOutput, Input};
-use crate::extension::Agent;
+use crate::extension::RequestAgent;
 use crate::limits::CpuCores;
 use crate::monty::PureCode;
 use crate::network::Network;
@@ -75,7 +75,7 @@ pub enum Work {
 }
 
 /// The values that the check read; only [`super::Request`] is a proof.
-pub(crate) struct Parts {
+pub(crate) struct RequestParts {
     pub(crate) id: RequestId,
     pub(crate) created: UtcTime,
     pub(crate) approved: UtcTime,
@@ -95,7 +95,7 @@ pub(crate) struct Parts {
     pub(crate) risk: Risk,
     pub(crate) requester: Option<String>,
     pub(crate) audience: Option<String>,
-    pub(crate) agent: Option<Agent>,
+    pub(crate) agent: Option<RequestAgent>,
 }
 
 /// The user who owns a file, as the kernel reports it.

@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use model::{Line, Placed, Sha256, escape_line, quote};
+use model::{Sha256, TextLine, WithSpan, escape_line, quote};
 
 use crate::code::Code;
-use crate::fields::Fields;
+use crate::fields::FrontMatterFields;
 use crate::report::Report;
 
 use super::front;
@@ -24,11 +24,11 @@ pub(super) struct Artifacts {
 
 /// Reads `artifacts`. Returns None if the key is missing or a path is unreadable, because the text
 /// then has nothing to agree with.
-pub(super) fn read(fields: &Fields<'_>, report: &mut Report) -> Option<Artifacts> {
+pub(super) fn read(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<Artifacts> {
     fields.peek("artifacts")?;
     let mut found = Some(Artifacts::default());
     for (index, node) in fields.list("artifacts", report)?.iter().enumerate() {
-        let Some(item) = Fields::of(node, format!("artifacts[{index}]."), report) else {
+        let Some(item) = FrontMatterFields::of(node, format!("artifacts[{index}]."), report) else {
             found = None;
             continue;
         };
@@ -38,20 +38,20 @@ pub(super) fn read(fields: &Fields<'_>, report: &mut Report) -> Option<Artifacts
             found = None;
             continue;
         };
-        known.shown.entry(as_shown(path.value)).or_default().push(digest);
+        known.shown.entry(escaped_path(path.value)).or_default().push(digest);
         if known.exact.insert(path.value.to_owned(), digest).is_some() {
             let message = format!("`artifacts`: {} appears twice", quote(path.value));
-            report.error(Code::OutputsDuplicate, path.spot, message);
+            report.error(Code::OutputsDuplicate, path.span, message);
         }
     }
     found
 }
 
 fn below_out<'n>(
-    item: &Fields<'_>,
-    path: Placed<&'n str>,
+    item: &FrontMatterFields<'_>,
+    path: WithSpan<&'n str>,
     report: &mut Report,
-) -> Option<Placed<&'n str>> {
+) -> Option<WithSpan<&'n str>> {
     let below = path.value.strip_prefix("/out/").unwrap_or(path.value);
     let parts = || below.split('/');
     let (code, what) = if below.starts_with('/') || parts().any(|part| part == "..") {
@@ -61,24 +61,24 @@ fn below_out<'n>(
     } else if below.chars().any(char::is_control) {
         (Code::OutputsPath, "contains control characters")
     } else {
-        return Some(Placed { value: below, spot: path.spot });
+        return Some(WithSpan { value: below, span: path.span });
     };
     let message = format!("{}: {} {what}", item.name("path"), quote(path.value));
-    report.error(code, path.spot, message);
+    report.error(code, path.span, message);
     None
 }
 
 /// Escapes a path as a line of text shows it, with any characters.
-fn as_shown(path: &str) -> String {
+fn escaped_path(path: &str) -> String {
     escape_line(path).replace('\t', "\\t")
 }
 
 impl Artifacts {
     /// Checks the digests after paths below /out.
-    pub(super) fn check_outputs(&self, lines: &[Line<'_>], report: &mut Report) {
+    pub(super) fn check_outputs(&self, lines: &[TextLine<'_>], report: &mut Report) {
         for line in lines {
             let Some((path, at, digest)) = row(line.text) else { continue };
-            let stated = self.stated(&path);
+            let stated = self.stated_digests(&path);
             let fits = |stated: &Option<Sha256>| stated.is_none_or(|stated| stated == digest);
             let (message, hint) = match stated {
                 stated if stated.iter().any(fits) => continue,
@@ -94,7 +94,7 @@ impl Artifacts {
                     "hash the file again; one of the digests is wrong",
                 ),
             };
-            let spot = line.spot(at).wide(DIGITS);
+            let spot = line.span_at(at).with_width(DIGITS);
             report.error_hint(Code::ResultDigest, spot, message, hint);
         }
     }
@@ -102,27 +102,27 @@ impl Artifacts {
 
 impl Artifacts {
     /// Returns the digests that `artifacts` states for the path of a line.
-    fn stated(&self, path: &Named<'_>) -> &[Option<Sha256>] {
+    fn stated_digests(&self, path: &ArtifactPath<'_>) -> &[Option<Sha256>] {
         match path {
-            Named::Exactly(path) => self.exact.get(path).map_or(&[], std::slice::from_ref),
-            Named::AsShown(path) => self.shown.get(*path).map_or(&[], Vec::as_slice),
+            ArtifactPath::Quoted(path) => self.exact.get(path).map_or(&[], std::slice::from_ref),
+            ArtifactPath::Bare(path) => self.shown.get(*path).map_or(&[], Vec::as_slice),
         }
     }
 }
 
 /// A path below /out that a line names.
-enum Named<'a> {
+enum ArtifactPath<'a> {
     /// A path as a quoted string.
-    Exactly(String),
+    Quoted(String),
     /// A path without quotes, with characters escaped.
-    AsShown(&'a str),
+    Bare(&'a str),
 }
 
-impl Named<'_> {
+impl ArtifactPath<'_> {
     fn text(&self) -> &str {
         match self {
-            Self::Exactly(path) => path,
-            Self::AsShown(path) => path,
+            Self::Quoted(path) => path,
+            Self::Bare(path) => path,
         }
     }
 }
@@ -135,13 +135,13 @@ pub(super) fn has_row(line: &str) -> bool {
 }
 
 /// Returns the path below /out that a line names, and the digest after it with its position.
-fn row(line: &str) -> Option<(Named<'_>, usize, Sha256)> {
+fn row(line: &str) -> Option<(ArtifactPath<'_>, usize, Sha256)> {
     if let Some((path, end)) = quoted_path(line) {
         let (at, digest) = last_digest(line.get(end..)?)?;
-        return Some((Named::Exactly(path), end + at, digest));
+        return Some((ArtifactPath::Quoted(path), end + at, digest));
     }
     let (path, at, digest) = bare_row(line)?;
-    Some((Named::AsShown(path), at, digest))
+    Some((ArtifactPath::Bare(path), at, digest))
 }
 
 /// Returns the path of a line that names it as a JSON string, and the end of that string.

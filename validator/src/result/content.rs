@@ -6,19 +6,19 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
-use model::{Line, SourceSpan};
+use model::{SourceSpan, TextLine};
 
 use crate::code::Code;
-use crate::node::{Node, Value};
+use crate::node::{YamlNode, YamlValue};
 use crate::report::Report;
 
-use super::window::Shape;
-use super::words::Words;
+use super::window::LiteralCheck;
+use super::words::ResultTokens;
 use super::{instruction, marks, payload, policy_claim, script};
 
 /// A line without one of these contains no instruction in words and no claim; most lines contain
 /// none.
-const WORDY: [&str; 32] = [
+const TRIGGER_WORDS: [&str; 32] = [
     "run",
     "execut",
     "exec ",
@@ -52,7 +52,7 @@ const WORDY: [&str; 32] = [
     "network",
     "rules",
 ];
-const WORDY_MORE: [&str; 12] = [
+const MORE_TRIGGER_WORDS: [&str; 12] = [
     "internet",
     "access",
     "permi",
@@ -69,22 +69,22 @@ const WORDY_MORE: [&str; 12] = [
 
 /// The kind of check that a literal triggers.
 #[derive(Clone, Copy)]
-enum Literal {
-    Payload(Shape),
-    Mark(Shape),
+enum LiteralKind {
+    Payload(LiteralCheck),
+    Mark(LiteralCheck),
     Word,
 }
 
 struct Literals {
     automaton: AhoCorasick,
-    of_pattern: Vec<Literal>,
+    of_pattern: Vec<LiteralKind>,
 }
 
 static LITERALS: LazyLock<Option<Literals>> = LazyLock::new(|| {
-    let shapes = payload::SHAPES.iter().chain(&script::SHAPES);
-    let shapes = shapes.map(|(shape, all)| (Literal::Payload(*shape), *all));
-    let marks = marks::SHAPES.iter().map(|(shape, all)| (Literal::Mark(*shape), *all));
-    let words = [&WORDY[..], &WORDY_MORE[..]].map(|all| (Literal::Word, all));
+    let shapes = payload::CHECKS.iter().chain(&script::CHECKS);
+    let shapes = shapes.map(|(shape, all)| (LiteralKind::Payload(*shape), *all));
+    let marks = marks::CHECKS.iter().map(|(shape, all)| (LiteralKind::Mark(*shape), *all));
+    let words = [&TRIGGER_WORDS[..], &MORE_TRIGGER_WORDS[..]].map(|all| (LiteralKind::Word, all));
     let mut patterns: Vec<&str> = Vec::new();
     let mut of_pattern = Vec::new();
     for (literal, all) in shapes.chain(marks).chain(words) {
@@ -101,13 +101,13 @@ static LITERALS: LazyLock<Option<Literals>> = LazyLock::new(|| {
 
 /// The first finding of each kind in a line, as byte ranges.
 #[derive(Default, PartialEq, Eq, Debug)]
-struct Found {
+struct LineFindings {
     payload: Option<Range<usize>>,
     instruction: Option<Range<usize>>,
     policy_claim: Option<Range<usize>>,
 }
 
-impl Found {
+impl LineFindings {
     fn rows(self) -> impl Iterator<Item = (Code, Range<usize>)> {
         [
             (Code::ResultPayload, self.payload),
@@ -119,8 +119,8 @@ impl Found {
     }
 }
 
-fn find(line: &str) -> Found {
-    let mut found = Found::default();
+fn find(line: &str) -> LineFindings {
+    let mut found = LineFindings::default();
     let Some(literals) = LITERALS.as_ref() else {
         // Without the automaton the search is impossible, so the whole line counts as a finding.
         found.payload = Some(0..line.len());
@@ -129,18 +129,18 @@ fn find(line: &str) -> Found {
     let mut wordy = false;
     for hit in literals.automaton.find_overlapping_iter(line) {
         match literals.of_pattern.get(hit.pattern().as_usize()) {
-            Some(Literal::Payload(shape)) if found.payload.is_none() => {
+            Some(LiteralKind::Payload(shape)) if found.payload.is_none() => {
                 found.payload = shape(line, hit.range());
             }
-            Some(Literal::Mark(shape)) if found.instruction.is_none() => {
+            Some(LiteralKind::Mark(shape)) if found.instruction.is_none() => {
                 found.instruction = shape(line, hit.range());
             }
-            Some(Literal::Word) => wordy = true,
+            Some(LiteralKind::Word) => wordy = true,
             _ => {}
         }
     }
     if wordy {
-        let words = Words::of(line);
+        let words = ResultTokens::of(line);
         found.instruction = found.instruction.or_else(|| instruction::find(&words));
         found.policy_claim = policy_claim::find(&words);
     }
@@ -148,23 +148,23 @@ fn find(line: &str) -> Found {
 }
 
 /// Returns the code of the first finding in this text.
-pub(super) fn first(text: &str) -> Option<Code> {
+pub(super) fn first_code(text: &str) -> Option<Code> {
     text.split('\n').find_map(|line| find(line).rows().next()).map(|(code, _)| code)
 }
 
 /// Reports the findings in these lines, each kind once per line.
-pub(super) fn check_lines(lines: &[Line<'_>], report: &mut Report) {
+pub(super) fn check_lines(lines: &[TextLine<'_>], report: &mut Report) {
     for line in lines {
         for (code, at) in find(line.text).rows() {
             let width = line.text.get(at.clone()).map_or(0, |text| text.chars().count());
-            tell(code, line.spot(at.start).wide(width), report);
+            report_finding(code, line.span_at(at.start).with_width(width), report);
         }
     }
 }
 
 /// Keys whose values programs need verbatim: names of files and people, the words of a command. A
 /// record writes them in a form that shows no pattern to a reader; they are not prose.
-const EXACT: [&str; 10] = [
+const VERBATIM_KEYS: [&str; 10] = [
     "path",
     "name",
     "request_file",
@@ -179,23 +179,24 @@ const EXACT: [&str; 10] = [
 
 /// Reports findings in the values of the front matter, where escapes and folded lines hide text
 /// from the check of the source.
-pub(super) fn check_front_matter(node: &Node, report: &mut Report) {
+pub(super) fn check_front_matter(node: &YamlNode, report: &mut Report) {
     match &node.value {
-        Value::Scalar { text, .. } => {
-            if let Some(code) = first(text) {
-                tell(code, node.spot, report);
+        YamlValue::Scalar { text, .. } => {
+            if let Some(code) = first_code(text) {
+                report_finding(code, node.spot, report);
             }
         }
-        Value::List(items) => items.iter().for_each(|item| check_front_matter(item, report)),
-        Value::Map(entries) => {
-            for entry in entries.iter().filter(|entry| !EXACT.contains(&entry.key.as_str())) {
+        YamlValue::List(items) => items.iter().for_each(|item| check_front_matter(item, report)),
+        YamlValue::Map(entries) => {
+            for entry in entries.iter().filter(|entry| !VERBATIM_KEYS.contains(&entry.key.as_str()))
+            {
                 check_front_matter(&entry.node, report);
             }
         }
     }
 }
 
-fn tell(code: Code, spot: SourceSpan, report: &mut Report) {
+fn report_finding(code: Code, spot: SourceSpan, report: &mut Report) {
     let (message, hint) = match code {
         Code::ResultPayload => {
             ("text: an executable payload", "leave it in an artifact and state its path and sha256")
@@ -219,6 +220,6 @@ mod tests {
     #[test]
     fn the_automaton_exists() {
         assert!(LITERALS.is_some());
-        assert_eq!(find("plain"), Found::default());
+        assert_eq!(find("plain"), LineFindings::default());
     }
 }

@@ -1,10 +1,10 @@
 //! The front matter of a result: upstream's keys and the constraints on their values. Two keys
 //! about the same fact must never differ.
 
-use model::{Placed, RequestId, ResultId, Sha256, UtcTime, quote};
+use model::{RequestId, ResultId, Sha256, UtcTime, WithSpan, quote};
 
 use crate::code::Code;
-use crate::fields::Fields;
+use crate::fields::FrontMatterFields;
 use crate::network::NetworkAccess;
 use crate::report::Report;
 use crate::schema;
@@ -12,7 +12,7 @@ use crate::violation::Violation;
 
 const DAY_SEC: i64 = 24 * 3600;
 
-pub(super) fn check(fields: &Fields<'_>, file_name: &str, report: &mut Report) {
+pub(super) fn check(fields: &FrontMatterFields<'_>, file_name: &str, report: &mut Report) {
     schema::document_type(fields, "result_type", "tool_result", report);
     schema::version(fields, report);
     let id = check_ids(fields, file_name, report);
@@ -22,7 +22,7 @@ pub(super) fn check(fields: &Fields<'_>, file_name: &str, report: &mut Report) {
         && (created.value.unix() - at.unix()).abs() > DAY_SEC
     {
         let message = "`created_utc`: more than a day from the time in `result_id`";
-        report.error(Code::SchemaRequestId, created.spot, message);
+        report.error(Code::SchemaRequestId, created.span, message);
     }
     for key in ["executor", "backend"] {
         fields.sentence(key, report);
@@ -45,15 +45,15 @@ fn time_of(id: &ResultId) -> Option<UtcTime> {
 }
 
 fn check_ids(
-    fields: &Fields<'_>,
+    fields: &FrontMatterFields<'_>,
     file_name: &str,
     report: &mut Report,
-) -> Option<Placed<ResultId>> {
+) -> Option<WithSpan<ResultId>> {
     let request = fields.text("request_id", report);
     let text = fields.text("result_id", report)?;
     let Ok(id) = text.value.parse::<ResultId>() else {
         let message = format!("`result_id`: {} is not a result id", quote(text.value));
-        report.error(Code::SchemaRequestId, text.spot, message);
+        report.error(Code::SchemaRequestId, text.span, message);
         return None;
     };
     if file_name.strip_suffix(".md") != Some(id.as_str()) {
@@ -67,35 +67,35 @@ fn check_ids(
         && (request.value.parse::<RequestId>().is_err() || request.value != id.subject())
     {
         let message = "`request_id`: differs from the one in `result_id`";
-        report.error(Code::SchemaRequestId, request.spot, message);
+        report.error(Code::SchemaRequestId, request.span, message);
     }
-    Some(Placed { value: id, spot: text.spot })
+    Some(WithSpan { value: id, span: text.span })
 }
 
-fn check_numbers(fields: &Fields<'_>, report: &mut Report) {
+fn check_numbers(fields: &FrontMatterFields<'_>, report: &mut Report) {
     if let Some(code) = fields.number("exit_code", report)
         && code.value.parse::<i32>().is_err()
     {
-        wrong(code, "`exit_code`: must be a whole number", report);
+        report_value(code, "`exit_code`: must be a whole number", report);
     }
     if let Some(seconds) = fields.number("runtime_sec", report)
         && !seconds.value.parse::<f64>().is_ok_and(|it| it.is_finite() && it >= 0.0)
     {
-        wrong(seconds, "`runtime_sec`: must be a number of seconds, not negative", report);
+        report_value(seconds, "`runtime_sec`: must be a number of seconds, not negative", report);
     }
 }
 
-fn wrong(text: Placed<&str>, message: &str, report: &mut Report) {
-    report.error(Code::FrontmatterValue, text.spot, message);
+fn report_value(text: WithSpan<&str>, message: &str, report: &mut Report) {
+    report.error(Code::FrontmatterValue, text.span, message);
 }
 
-fn check_network(fields: &Fields<'_>, report: &mut Report) {
+fn check_network(fields: &FrontMatterFields<'_>, report: &mut Report) {
     let used = fields.text("network_used", report);
     if let Some(used) = used
         && NetworkAccess::named(used.value).is_none()
     {
         let message = format!("`network_used`: {} is not a valid value", quote(used.value));
-        report.error_hint(Code::NetworkValue, used.spot, message, "write none or allowlist");
+        report.error_hint(Code::NetworkValue, used.span, message, "write none or allowlist");
     }
     if fields.peek("network_destinations").is_none() {
         return;
@@ -107,7 +107,7 @@ fn check_network(fields: &Fields<'_>, report: &mut Report) {
         {
             let message = format!("`network_destinations`: {} is not a host", quote(text.value));
             let hint = "write `host` or `host:port`; no URL or path";
-            report.error_hint(Code::NetworkHost, text.spot, message, hint);
+            report.error_hint(Code::NetworkHost, text.span, message, hint);
         }
     }
     if let Some(first) = destinations.first()
@@ -141,7 +141,11 @@ fn is_destination(text: &str) -> bool {
 }
 
 /// Returns the digest under this key; reports an invalid one.
-pub(super) fn digest(fields: &Fields<'_>, key: &str, report: &mut Report) -> Option<Sha256> {
+pub(super) fn digest(
+    fields: &FrontMatterFields<'_>,
+    key: &str,
+    report: &mut Report,
+) -> Option<Sha256> {
     let node = fields.node(key, report)?;
     let digest = node.scalar().and_then(|(text, _)| text.parse().ok());
     if digest.is_none() {

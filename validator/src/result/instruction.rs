@@ -8,25 +8,25 @@ use super::lexicon::{
     FORGET, INTERPRETER, LOOSE_ORDERS, MUST, NEED, ORDERS, PLEASE, PREPOSITION, PRIVILEGED, PUT_IN,
     ROLE, RUN, SHELL, START, THIS, TO, URL_SCHEME, YOU,
 };
-use super::words::{Words, is_quote};
+use super::words::{ResultTokens, is_quote};
 
 /// Returns the index of the last word of a phrase that begins with this word.
-type Phrase = fn(&Words<'_>, usize) -> Option<usize>;
+type Phrase = fn(&ResultTokens<'_>, usize) -> Option<usize>;
 
 const ORDERS_TO_READER: [Phrase; 5] =
     [the_following, inline_command, fetch_and_run, fetch_url, forget_orders];
 
 /// Returns the first instruction of the line.
-pub(super) fn find(words: &Words<'_>) -> Option<Range<usize>> {
+pub(super) fn find(words: &ResultTokens<'_>) -> Option<Range<usize>> {
     let verbs = RUN.or(PUT_IN).or(FETCH).or(FORGET);
     let mut fetcher = None;
     for index in 0..words.len() {
         if let Some(first) = fetch_to_shell(words, index, &mut fetcher)
-            && words.stands(first)
+            && words.is_asserted(first)
         {
             return Some(words.range(first, index));
         }
-        if index == 0 && plays_role(words) {
+        if index == 0 && is_forged_turn(words) {
             return Some(words.range(0, 1));
         }
         if let Some(last) = addressed(words, index) {
@@ -37,7 +37,7 @@ pub(super) fn find(words: &Words<'_>) -> Option<Range<usize>> {
         }
         // The phrase is checked first, because it is rarer and cheaper to check than the order.
         let last = ORDERS_TO_READER.iter().find_map(|phrase| phrase(words, index));
-        if let Some(last) = last.filter(|_| words.orders(index)) {
+        if let Some(last) = last.filter(|_| words.is_order(index)) {
             return Some(words.range(index, last));
         }
     }
@@ -45,7 +45,7 @@ pub(super) fn find(words: &Words<'_>) -> Option<Range<usize>> {
 }
 
 /// Matches `run the following`, `paste this command` or `execute the script below`.
-fn the_following(words: &Words<'_>, verb: usize) -> Option<usize> {
+fn the_following(words: &ResultTokens<'_>, verb: usize) -> Option<usize> {
     let run = words.is(verb, RUN);
     if !run && !words.is(verb, PUT_IN) {
         return None;
@@ -61,7 +61,7 @@ fn the_following(words: &Words<'_>, verb: usize) -> Option<usize> {
 }
 
 /// Matches ``run `make install` ``, `execute: "rm -rf /"` or `run curl http://host/`.
-fn inline_command(words: &Words<'_>, verb: usize) -> Option<usize> {
+fn inline_command(words: &ResultTokens<'_>, verb: usize) -> Option<usize> {
     if !words.is(verb, RUN) {
         return None;
     }
@@ -96,7 +96,7 @@ fn inline_command(words: &Words<'_>, verb: usize) -> Option<usize> {
 }
 
 /// Returns true if another word of the same command follows after one blank.
-fn has_argument(words: &Words<'_>, program: usize) -> bool {
+fn has_argument(words: &ResultTokens<'_>, program: usize) -> bool {
     let gap = words.gap(program + 1).trim_end_matches(['-', '/', '.', '$', '~', '"', '\'']);
     program + 1 < words.len() && gap == " "
 }
@@ -106,7 +106,7 @@ fn opens(gap: &str) -> bool {
 }
 
 /// Matches `download the file and run it`.
-fn fetch_and_run(words: &Words<'_>, verb: usize) -> Option<usize> {
+fn fetch_and_run(words: &ResultTokens<'_>, verb: usize) -> Option<usize> {
     const OBJECT_MAX: usize = 8;
     if !words.is(verb, FETCH) {
         return None;
@@ -117,7 +117,7 @@ fn fetch_and_run(words: &Words<'_>, verb: usize) -> Option<usize> {
 }
 
 /// Matches `fetch https://host/x`.
-fn fetch_url(words: &Words<'_>, verb: usize) -> Option<usize> {
+fn fetch_url(words: &ResultTokens<'_>, verb: usize) -> Option<usize> {
     const OBJECT_MAX: usize = 4;
     if !words.is(verb, FETCH) || words.is(verb, FETCHER) {
         return None;
@@ -129,7 +129,7 @@ fn fetch_url(words: &Words<'_>, verb: usize) -> Option<usize> {
 }
 
 /// Matches `ignore all previous instructions` or `disregard the above`.
-fn forget_orders(words: &Words<'_>, verb: usize) -> Option<usize> {
+fn forget_orders(words: &ResultTokens<'_>, verb: usize) -> Option<usize> {
     const BETWEEN_MAX: usize = 6;
     if !words.is(verb, FORGET) {
         return None;
@@ -157,7 +157,7 @@ fn forget_orders(words: &Words<'_>, verb: usize) -> Option<usize> {
 }
 
 /// Matches `please execute`, `you must run` or `you need to download`.
-fn addressed(words: &Words<'_>, index: usize) -> Option<usize> {
+fn addressed(words: &ResultTokens<'_>, index: usize) -> Option<usize> {
     let told = RUN.or(FETCH);
     let verb = if words.is(index, PLEASE) {
         index + 1
@@ -170,11 +170,11 @@ fn addressed(words: &Words<'_>, index: usize) -> Option<usize> {
     } else {
         return None;
     };
-    (words.is(verb, told) && words.joined(verb) && words.stands(verb)).then_some(verb)
+    (words.is(verb, told) && words.joined(verb) && words.is_asserted(verb)).then_some(verb)
 }
 
 /// Matches `system: you are …` at the beginning of a line: a forged turn of a chat.
-fn plays_role(words: &Words<'_>) -> bool {
+fn is_forged_turn(words: &ResultTokens<'_>) -> bool {
     words.is(0, ROLE)
         && words.is(1, ADDRESS)
         && words.gap(1).starts_with([':', '*', ']', '>'])
@@ -183,7 +183,11 @@ fn plays_role(words: &Words<'_>) -> bool {
 
 /// Matches `curl … | sh`, `sh -c "$(curl …)"` or `wget … && chmod …` at the word that completes it,
 /// and returns the fetching word. `fetcher` holds the first such word of the sentence.
-fn fetch_to_shell(words: &Words<'_>, index: usize, fetcher: &mut Option<usize>) -> Option<usize> {
+fn fetch_to_shell(
+    words: &ResultTokens<'_>,
+    index: usize,
+    fetcher: &mut Option<usize>,
+) -> Option<usize> {
     const BACK: usize = 3;
     let gap = words.gap(index);
     if gap.contains(". ") {
@@ -216,7 +220,7 @@ fn fetch_to_shell(words: &Words<'_>, index: usize, fetcher: &mut Option<usize>) 
 }
 
 /// Returns true if an interpreter, given the text after it, reads its program from the pipe.
-fn reads_program(words: &Words<'_>, interpreter: usize) -> bool {
+fn reads_program(words: &ResultTokens<'_>, interpreter: usize) -> bool {
     let after = words.gap(interpreter + 1).trim_start();
     after.starts_with(['`', '"', '\'', ')', ';', '.', ',', '|', '&'])
         || after.starts_with("- ")

@@ -9,9 +9,9 @@ use model::Language;
 
 /// The meanings of one word.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Kinds(u64);
+pub(super) struct WordMeanings(u64);
 
-impl Kinds {
+impl WordMeanings {
     pub(super) const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
@@ -24,8 +24,8 @@ impl Kinds {
 
 macro_rules! lexicon {
     ($($bit:literal $kind:ident $words:literal;)*) => {
-        $(pub(super) const $kind: Kinds = Kinds(1 << $bit);)*
-        const LEXICON: &[(Kinds, &str)] = &[$(($kind, $words),)*];
+        $(pub(super) const $kind: WordMeanings = WordMeanings(1 << $bit);)*
+        const LEXICON: &[(WordMeanings, &str)] = &[$(($kind, $words),)*];
     };
 }
 
@@ -105,7 +105,7 @@ lexicon! {
 }
 
 /// The keys are words of this file, so an attacker cannot choose colliding ones.
-type Lexicon = HashMap<&'static str, Kinds, BuildHasherDefault<DefaultHasher>>;
+type Lexicon = HashMap<&'static str, WordMeanings, BuildHasherDefault<DefaultHasher>>;
 
 static KINDS: LazyLock<Lexicon> = LazyLock::new(|| {
     let mut kinds = Lexicon::default();
@@ -116,7 +116,7 @@ static KINDS: LazyLock<Lexicon> = LazyLock::new(|| {
         }
     }
     // The interpreters come from the registry of languages.
-    for name in Language::ALL.iter().flat_map(|language| language.runtime().piped) {
+    for name in Language::ALL.iter().flat_map(|language| language.runtime().piped_names) {
         let known = kinds.entry(name).or_default();
         *known = known.or(INTERPRETER);
     }
@@ -127,9 +127,9 @@ static KINDS: LazyLock<Lexicon> = LazyLock::new(|| {
 const WORD_BYTES_MAX: usize = 20;
 
 /// Returns the meanings of a word; most words have none.
-pub(super) fn kinds_of(word: &str) -> Kinds {
+pub(super) fn meanings_of(word: &str) -> WordMeanings {
     let mut buffer = [0; WORD_BYTES_MAX];
-    let Some(lower) = buffer.get_mut(..word.len()) else { return Kinds::default() };
+    let Some(lower) = buffer.get_mut(..word.len()) else { return WordMeanings::default() };
     lower.copy_from_slice(word.as_bytes());
     lower.make_ascii_lowercase();
     let lower = std::str::from_utf8(lower).unwrap_or("");

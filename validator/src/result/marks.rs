@@ -3,11 +3,11 @@
 
 use std::ops::Range;
 
-use super::window::{Shape, window_after, window_before};
+use super::window::{LiteralCheck, window_after, window_before};
 use super::words::is_quote;
 
 /// The literals, and the check of the text around them.
-pub(super) const SHAPES: [(Shape, &[&str]); 5] = [
+pub(super) const CHECKS: [(LiteralCheck, &[&str]); 5] = [
     (
         always,
         &[
@@ -37,7 +37,7 @@ pub(super) const SHAPES: [(Shape, &[&str]); 5] = [
     (tool_request, &["request_type"]),
 ];
 
-const AROUND: usize = 128;
+const WINDOW_BYTES: usize = 128;
 
 fn always(_line: &str, at: Range<usize>) -> Option<Range<usize>> {
     Some(at)
@@ -52,7 +52,7 @@ fn upper_case(line: &str, at: Range<usize>) -> Option<Range<usize>> {
 fn heading(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     let first = line.bytes().take(at.start).all(|byte| byte.is_ascii_whitespace());
     let ends = line.get(at.start..at.end)?.ends_with(':') || {
-        let after = window_after(line, at.end, AROUND);
+        let after = window_after(line, at.end, WINDOW_BYTES);
         let after = after.strip_prefix(['s', 'S']).unwrap_or(after);
         after.trim_start().starts_with(':')
     };
@@ -62,19 +62,20 @@ fn heading(line: &str, at: Range<usize>) -> Option<Range<usize>> {
 /// Matches a chat message as JSON: a role that can give orders, and content.
 fn role(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     let mark = |c: char| c.is_whitespace() || is_quote(c) || c == '\\';
-    let after = window_after(line, at.end, AROUND);
+    let after = window_after(line, at.end, WINDOW_BYTES);
     let value = after.trim_start_matches(mark).strip_prefix(':')?.trim_start_matches(mark);
     let orders = ["system", "assistant", "developer"]
         .iter()
         .any(|role| value.strip_prefix(role).is_some_and(|rest| rest.starts_with(mark)));
     let content = |text: &str| text.contains("content");
-    (orders && (content(after) || content(window_before(line, at.start, AROUND)))).then_some(at)
+    (orders && (content(after) || content(window_before(line, at.start, WINDOW_BYTES))))
+        .then_some(at)
 }
 
 /// Matches `request_type: tool_request`, as YAML or JSON.
 fn tool_request(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     let mark = |c: char| matches!(c, ' ' | '\t' | '"' | '\'' | '\\');
-    let after = window_after(line, at.end, AROUND).trim_start_matches(mark);
+    let after = window_after(line, at.end, WINDOW_BYTES).trim_start_matches(mark);
     let value = after.strip_prefix(':')?.trim_start_matches(mark);
     value.starts_with("tool_request").then_some(at)
 }

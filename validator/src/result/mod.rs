@@ -18,8 +18,8 @@ mod words;
 use model::{ResultSection, SourceSpan};
 
 use crate::code::Code;
-use crate::document::{Document, RESULT_FRONT};
-use crate::fields::Fields;
+use crate::document::{RESULT_FRONT_MATTER_MAX, RequestDocument};
+use crate::fields::FrontMatterFields;
 use crate::prose;
 use crate::report::Report;
 use crate::secrets;
@@ -44,15 +44,15 @@ pub fn check_result(bytes: &[u8], file_name: &str) -> Vec<Violation> {
         return report.into_rows();
     }
     let text = text::decode(bytes, &mut report);
-    let document = Document::read(&text, RESULT_FRONT, &mut report);
+    let document = RequestDocument::read(&text, RESULT_FRONT_MATTER_MAX, &mut report);
     prose::check_secrets(&text, &document, &mut report);
-    for lines in [&document.front_lines, &document.body_lines] {
+    for lines in [&document.front_matter_lines, &document.body_lines] {
         content::check_lines(lines, &mut report);
     }
     let mut stated = None;
-    if let Some(node) = &document.front {
+    if let Some(node) = &document.front_matter {
         content::check_front_matter(node, &mut report);
-        if let Some(fields) = Fields::of(node, String::new(), &mut report) {
+        if let Some(fields) = FrontMatterFields::of(node, String::new(), &mut report) {
             front::check(&fields, file_name, &mut report);
             stated = artifacts::read(&fields, &mut report);
         }
@@ -67,9 +67,9 @@ pub fn check_result(bytes: &[u8], file_name: &str) -> Vec<Violation> {
 /// secret, then forbidden content. A line that passes here passes [`check_result`] anywhere in a
 /// section. Takes linear time.
 #[must_use]
-pub fn withheld(line: &str) -> Option<Code> {
+pub fn withholding_code(line: &str) -> Option<Code> {
     let secret = secrets::find(line).first().map(|found| Code::Secret(found.kind));
-    secret.or_else(|| content::first(line))
+    secret.or_else(|| content::first_code(line))
 }
 
 /// Returns true if this line of `## Outputs` states a digest for a path below /out.
@@ -112,7 +112,7 @@ fn check_safety_notes(section: &Section<'_>, report: &mut Report) {
         let next = next.filter(|text| SAFETY_NOTES.iter().all(|it| after_note(text, it).is_none()));
         if first.is_none_or(|value| value.is_empty()) && next.is_none() {
             let message = format!("`## Safety Notes`: no text after `{note}:`");
-            let spot = section.lines.get(index).map_or(section.spot, |line| line.spot(0));
+            let spot = section.lines.get(index).map_or(section.spot, |line| line.span_at(0));
             report.error(Code::SectionMissing, spot, message);
         }
     }

@@ -4,10 +4,10 @@
 
 use std::ops::Range;
 
-use super::window::{Shape, window_after, window_before};
+use super::window::{LiteralCheck, window_after, window_before};
 
 /// The literals, matched in any case, and the check of the text around them.
-pub(super) const SHAPES: [(Shape, &[&str]); 7] = [
+pub(super) const CHECKS: [(LiteralCheck, &[&str]); 7] = [
     (base64_program, BASE64_PROGRAMS),
     (base64_script, &["IyEvYmlu", "IyEvdXNyL2Jpb", "IyEgL2Jpb"]),
     (hex_program, &["7f454c4601", "7f454c4602", "4d5a9000", "cffaedfe0", "cafebabe0000"]),
@@ -53,7 +53,7 @@ const ESCAPED_PROGRAMS: &[&str] = &[
 ];
 
 /// The number of bytes to examine around a literal.
-const AROUND: usize = 128;
+const WINDOW_BYTES: usize = 128;
 
 fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte)
@@ -133,7 +133,7 @@ fn data_url(line: &str, at: Range<usize>) -> Option<Range<usize>> {
         "application/java-archive",
         "application/wasm",
     ];
-    let (head, _) = window_after(line, at.end, AROUND).split_once(',')?;
+    let (head, _) = window_after(line, at.end, WINDOW_BYTES).split_once(',')?;
     let mut parts = head.split(';');
     let kind = parts.next()?.trim().to_ascii_lowercase();
     let base64 = parts.any(|part| part.trim().eq_ignore_ascii_case("base64"));
@@ -144,12 +144,12 @@ fn data_url(line: &str, at: Range<usize>) -> Option<Range<usize>> {
 fn encoded_command(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     const LEAST: usize = 20;
     let rest = line.get(at.end..)?;
-    let blanks = rest.bytes().take(AROUND).take_while(|byte| b" \"'".contains(byte)).count();
+    let blanks = rest.bytes().take(WINDOW_BYTES).take_while(|byte| b" \"'".contains(byte)).count();
     if run(line, at.end + blanks, LEAST, is_base64) < LEAST {
         return None;
     }
     let named = line.get(at.clone()).is_some_and(|option| option.len() > "-enc ".len());
-    let before = || window_before(line, at.start, AROUND).to_ascii_lowercase();
+    let before = || window_before(line, at.start, WINDOW_BYTES).to_ascii_lowercase();
     let powershell = |text: String| text.contains("powershell") || text.contains("pwsh");
     ((named && blanks > 0) || powershell(before())).then(|| at.start..at.end + blanks + LEAST)
 }

@@ -7,18 +7,19 @@ use super::lexicon::{
     ACCESS, ADD, ALLOWED, APPLY, ARE, ARTICLE, BE, CHANGE, CHANGED, ENABLE, GRANT, GRANTEE, HAVE,
     INTO, LETS, LONGER, MODAL, NEGATION, NETWORK, NOW, POLICY, POLICY_WORD, REACH, RULES, TO, YOU,
 };
-use super::words::Words;
+use super::words::ResultTokens;
 
 /// Returns the first claim of the line.
-pub(super) fn find(words: &Words<'_>) -> Option<Range<usize>> {
+pub(super) fn find(words: &ResultTokens<'_>) -> Option<Range<usize>> {
     (0..words.len()).find_map(|index| {
-        let ordered = ordered(words, index).filter(|_| words.orders(index));
-        let last = ordered.or_else(|| stated(words, index).filter(|_| words.stands(index)))?;
+        let ordered = policy_order(words, index).filter(|_| words.is_order(index));
+        let last = ordered
+            .or_else(|| policy_statement(words, index).filter(|_| words.is_asserted(index)))?;
         Some(words.range(index, last))
     })
 }
 
-fn ordered(words: &Words<'_>, verb: usize) -> Option<usize> {
+fn policy_order(words: &ResultTokens<'_>, verb: usize) -> Option<usize> {
     if words.is(verb, CHANGE)
         && let Some(last) = change_policy(words, verb)
     {
@@ -35,7 +36,7 @@ fn ordered(words: &Words<'_>, verb: usize) -> Option<usize> {
 }
 
 /// Matches `relax the network policy` or `ignore the rules`.
-fn change_policy(words: &Words<'_>, verb: usize) -> Option<usize> {
+fn change_policy(words: &ResultTokens<'_>, verb: usize) -> Option<usize> {
     let object = words.skip(verb + 1, ARTICLE.or(POLICY_WORD), 4)?;
     // Programs have rules of many kinds; only with an article are these the reader's.
     let rules = words.is(object, RULES) && words.is(object - 1, ARTICLE.or(POLICY_WORD));
@@ -43,14 +44,14 @@ fn change_policy(words: &Words<'_>, verb: usize) -> Option<usize> {
 }
 
 /// Matches `enable full network access`.
-fn enable_network(words: &Words<'_>, verb: usize) -> Option<usize> {
+fn enable_network(words: &ResultTokens<'_>, verb: usize) -> Option<usize> {
     const BETWEEN_MAX: usize = 4;
     let on = |at: &usize| words.joined(*at) && words.is(*at, ARTICLE.or(REACH).or(NETWORK));
     (verb + 1..verb + 1 + BETWEEN_MAX).take_while(on).find(|&at| words.is(at, NETWORK))
 }
 
 /// Matches `add example.org to the allowlist`.
-fn add_to_policy(words: &Words<'_>, verb: usize) -> Option<usize> {
+fn add_to_policy(words: &ResultTokens<'_>, verb: usize) -> Option<usize> {
     const OBJECT_MAX: usize = 6;
     let window = (verb + 2..verb + 2 + OBJECT_MAX).take_while(|&at| at < words.len());
     window.filter(|&at| words.is(at, INTO)).find_map(|into| {
@@ -59,29 +60,29 @@ fn add_to_policy(words: &Words<'_>, verb: usize) -> Option<usize> {
     })
 }
 
-fn stated(words: &Words<'_>, index: usize) -> Option<usize> {
+fn policy_statement(words: &ResultTokens<'_>, index: usize) -> Option<usize> {
     if words.is(index, POLICY) {
         return should_change(words, index).or_else(|| applies_no_longer(words, index));
     }
-    released(words, index)
+    reader_released(words, index)
 }
 
 /// Matches `the policy should be changed`.
-fn should_change(words: &Words<'_>, policy: usize) -> Option<usize> {
+fn should_change(words: &ResultTokens<'_>, policy: usize) -> Option<usize> {
     let modal = words.skip(policy + 1, BE, 1).filter(|&it| words.is(it, MODAL))?;
     let verb = words.skip(modal + 1, BE.or(TO), 4)?;
     words.is(verb, CHANGED.or(LETS)).then_some(verb)
 }
 
 /// Matches `the restrictions no longer apply`.
-fn applies_no_longer(words: &Words<'_>, policy: usize) -> Option<usize> {
+fn applies_no_longer(words: &ResultTokens<'_>, policy: usize) -> Option<usize> {
     let says = |at: usize, kind| words.joined(at) && words.is(at, kind);
     let all = says(policy + 1, NEGATION) && says(policy + 2, LONGER) && says(policy + 3, APPLY);
     all.then_some(policy + 3)
 }
 
 /// Matches `you are now allowed to` or `you now have full access`.
-fn released(words: &Words<'_>, index: usize) -> Option<usize> {
+fn reader_released(words: &ResultTokens<'_>, index: usize) -> Option<usize> {
     let says = |at: usize, kind| words.joined(at) && words.is(at, kind);
     let now = if words.is(index, YOU) {
         index + if says(index + 1, ARE) { 2 } else { 1 }

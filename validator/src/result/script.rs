@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use model::Language;
 
-use super::window::{Shape, window_after, window_before};
+use super::window::{LiteralCheck, window_after, window_before};
 
 /// The literals, matched in any case, and the check of the text around them.
-pub(super) const SHAPES: [(Shape, &[&str]); 6] = [
+pub(super) const CHECKS: [(LiteralCheck, &[&str]); 6] = [
     (shebang, &["#!"]),
     (script_element, &["<script"]),
     (script_url, &["javascript:", "vbscript:"]),
@@ -37,13 +37,13 @@ const EVENT_HANDLERS: &[&str] = &[
     "onanimationstart=",
 ];
 
-const AROUND: usize = 128;
+const WINDOW_BYTES: usize = 128;
 
 /// Matches `#!/bin/sh` at the start of the line.
 fn shebang(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     // A character other than a blank before it ends the scan at once.
     let first = line.bytes().take(at.start).all(|byte| byte.is_ascii_whitespace());
-    let program = window_after(line, at.end, AROUND).trim_start_matches([' ', '\t']);
+    let program = window_after(line, at.end, WINDOW_BYTES).trim_start_matches([' ', '\t']);
     let path = program.strip_prefix('/')?;
     (first && path.starts_with(|c: char| c.is_ascii_alphanumeric())).then_some(at.start..line.len())
 }
@@ -65,7 +65,7 @@ fn script_url(line: &str, at: Range<usize>) -> Option<Range<usize>> {
 }
 
 fn event_handler(line: &str, at: Range<usize>) -> Option<Range<usize>> {
-    let before = window_before(line, at.start, AROUND);
+    let before = window_before(line, at.start, WINDOW_BYTES);
     let attribute = before.ends_with(|c: char| c.is_whitespace() || "\"'/".contains(c));
     let tag = || {
         let open = before.rfind('<').and_then(|open| before.get(open + 1..));
@@ -81,7 +81,7 @@ const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "perl", "p
 
 fn executes(program: &str) -> bool {
     SHELLS.contains(&program)
-        || Language::ALL.iter().any(|language| language.runtime().piped.contains(&program))
+        || Language::ALL.iter().any(|language| language.runtime().piped_names.contains(&program))
 }
 
 /// Returns the program at the start of a text, without its directory.
@@ -94,7 +94,7 @@ fn program(text: &str) -> &str {
 /// Matches `base64 -d x | sh` or `eval "$(base64 -d x)"`.
 fn decoded_to_shell(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     const OPTIONS: [&str; 4] = ["-d", "--decode", "-D", "-di"];
-    let after = window_after(line, at.end, AROUND);
+    let after = window_after(line, at.end, WINDOW_BYTES);
     let option = after.split_whitespace().next().unwrap_or("");
     if !OPTIONS.contains(&option.trim_end_matches([')', '"', '\'', '|', '`'])) {
         return None;
@@ -103,7 +103,7 @@ fn decoded_to_shell(line: &str, at: Range<usize>) -> Option<Range<usize>> {
         let shell = after.get(pipe + 1..).is_some_and(|text| executes(program(text)));
         shell.then_some(pipe)
     });
-    let before = window_before(line, at.start, AROUND);
+    let before = window_before(line, at.start, WINDOW_BYTES);
     let within = || {
         let open = before.rfind("$(").or_else(|| before.rfind("<("));
         let head = open.and_then(|open| before.get(..open)).unwrap_or("").trim_end();

@@ -36,7 +36,7 @@ pub(super) fn check(section: &Section<'_>, report: &mut Report) {
         };
         let message = format!("`## {}`: more than {what} of the stream", section.title);
         let hint = "cut it here, state that, and leave the whole stream in its file";
-        report.error_hint(Code::ResultTooLong, line.spot(0), message, hint);
+        report.error_hint(Code::ResultTooLong, line.span_at(0), message, hint);
         return;
     }
 }

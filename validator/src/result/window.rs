@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Examines the text around a literal at this range of a line, and returns the range of the
 /// finding, if any. It must examine a bounded number of bytes only.
-pub(super) type Shape = fn(&str, Range<usize>) -> Option<Range<usize>>;
+pub(super) type LiteralCheck = fn(&str, Range<usize>) -> Option<Range<usize>>;
 
 pub(super) fn window_after(line: &str, from: usize, most: usize) -> &str {
     let mut end = line.len().min(from.saturating_add(most));

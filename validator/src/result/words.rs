@@ -4,22 +4,24 @@
 
 use std::ops::Range;
 
-use super::lexicon::{Kinds, NEED, NEGATION, NOT_REPORTED, REPORT, TELLING, TO, kinds_of};
+use super::lexicon::{
+    NEED, NEGATION, NOT_REPORTED, REPORT, TELLING, TO, WordMeanings, meanings_of,
+};
 
-struct Word {
+struct ResultToken {
     at: usize,
     end: usize,
-    kinds: Kinds,
+    kinds: WordMeanings,
 }
 
-pub(super) struct Words<'a> {
+pub(super) struct ResultTokens<'a> {
     line: &'a str,
-    words: Vec<Word>,
+    words: Vec<ResultToken>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> ResultTokens<'a> {
     pub(super) fn of(line: &'a str) -> Self {
-        let kinds = |range| line.get(range).map(kinds_of).unwrap_or_default();
+        let kinds = |range| line.get(range).map(meanings_of).unwrap_or_default();
         let mut words = Vec::new();
         let mut start = None;
         // The end of the last letter or digit of the word.
@@ -33,12 +35,12 @@ impl<'a> Words<'a> {
             if let Some(from) = start
                 && (at > end || !matches!(c, '-' | '\'' | '’'))
             {
-                words.push(Word { at: from, end, kinds: kinds(from..end) });
+                words.push(ResultToken { at: from, end, kinds: kinds(from..end) });
                 start = None;
             }
         }
         if let Some(from) = start {
-            words.push(Word { at: from, end, kinds: kinds(from..end) });
+            words.push(ResultToken { at: from, end, kinds: kinds(from..end) });
         }
         Self { line, words }
     }
@@ -47,7 +49,7 @@ impl<'a> Words<'a> {
         self.words.len()
     }
 
-    pub(super) fn is(&self, index: usize, of: Kinds) -> bool {
+    pub(super) fn is(&self, index: usize, of: WordMeanings) -> bool {
         self.words.get(index).is_some_and(|word| word.kinds.any(of))
     }
 
@@ -78,7 +80,7 @@ impl<'a> Words<'a> {
 
     /// Skips at most `most` joined words of these kinds, and returns the index of the next word if
     /// it is joined and of another kind.
-    pub(super) fn skip(&self, mut index: usize, over: Kinds, most: usize) -> Option<usize> {
+    pub(super) fn skip(&self, mut index: usize, over: WordMeanings, most: usize) -> Option<usize> {
         for _ in 0..=most {
             if !self.joined(index) {
                 return None;
@@ -92,7 +94,7 @@ impl<'a> Words<'a> {
     }
 
     /// Returns true if a clause, a list item or a quotation begins with this word.
-    pub(super) fn begins(&self, index: usize) -> bool {
+    pub(super) fn begins_clause(&self, index: usize) -> bool {
         const MARKS: &str = ":,;!?()[]{}<>|#—–•·=\t";
         let gap = self.gap(index);
         index == 0
@@ -104,7 +106,7 @@ impl<'a> Words<'a> {
     }
 
     /// Returns true if the word is an order to the reader, neither reported nor negated.
-    pub(super) fn orders(&self, index: usize) -> bool {
+    pub(super) fn is_order(&self, index: usize) -> bool {
         let before = |back: usize| index.checked_sub(back);
         let told = before(1).is_some_and(|last| {
             let needed = self.is(last, TO)
@@ -112,15 +114,15 @@ impl<'a> Words<'a> {
                 && before(2).is_some_and(|verb| self.is(verb, NEED));
             self.joined(index) && (self.is(last, TELLING) || needed)
         });
-        (self.begins(index) || told) && self.stands(index)
+        (self.begins_clause(index) || told) && self.is_asserted(index)
     }
 
     /// Returns true if the word is neither negated nor reported.
-    pub(super) fn stands(&self, index: usize) -> bool {
-        !self.negated(index) && !self.reported(index)
+    pub(super) fn is_asserted(&self, index: usize) -> bool {
+        !self.is_negated(index) && !self.is_reported(index)
     }
 
-    fn negated(&self, index: usize) -> bool {
+    fn is_negated(&self, index: usize) -> bool {
         const BACK: usize = 4;
         let mut at = index;
         for _ in 0..BACK {
@@ -136,7 +138,7 @@ impl<'a> Words<'a> {
     }
 
     /// Returns true if the same sentence reports that something asked for it.
-    fn reported(&self, index: usize) -> bool {
+    fn is_reported(&self, index: usize) -> bool {
         const BACK: usize = 12;
         (index.saturating_sub(BACK)..index).any(|verb| {
             let addressed = verb

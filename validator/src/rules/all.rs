@@ -1,7 +1,7 @@
 //! Maps a code to its documentation, which is a column of the codes. A code without documentation
 //! must not compile.
 
-use super::Rule;
+use super::RuleDoc;
 use super::{
     approval, backend, command_form, command_shell, elsewhere, frontmatter, inputs, language,
     limits, monty, network, outputs, path, result, risk, schema, secret, section, text,
@@ -9,14 +9,14 @@ use super::{
 use crate::code::{Code, each_code};
 
 /// Returns every rule in the order of the codes; the families come last.
-pub fn all() -> impl Iterator<Item = &'static Rule> {
+pub fn all() -> impl Iterator<Item = &'static RuleDoc> {
     let families = [&secret::SECRET, &elsewhere::LAYER, &elsewhere::GATE, &elsewhere::AIS];
-    Code::ALL.iter().map(|code| Rule::of(*code)).chain(families)
+    Code::ALL.iter().map(|code| RuleDoc::of(*code)).chain(families)
 }
 
 macro_rules! rule_of_code {
     ($($variant:ident $code:literal $rule:path, $meaning:literal;)*) => {
-        impl Rule {
+        impl RuleDoc {
             /// The documentation of this code, or of its family.
             #[must_use]
             pub fn of(code: Code) -> &'static Self {

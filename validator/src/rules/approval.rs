@@ -1,47 +1,50 @@
 //! The documentation of `approval.*`. Policy decides whether an approval is valid; the text only
 //! shows whether its fields are filled in and in order.
 
-use super::Example::{All, Front, Words};
-use super::case::{bad, good};
-use super::{By, LATER, POLICY, Rule, TEXT, Weight};
+use super::ExampleChange::{All, Front, Situation};
+use super::case::{accepted, rejected};
+use super::{DecidedBy, LATER, POLICY, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 
-pub(super) static MISSING: Rule = Rule {
+pub(super) static MISSING: RuleDoc = RuleDoc {
     code: Code::ApprovalMissing,
-    severity: Weight::Depends { error: "in a request", warning: "in a draft" },
-    decided: TEXT,
+    severity: RuleSeverity::Depends { error: "in a request", warning: "in a draft" },
+    decided_by: TEXT,
     source: "tool-request schema, Approval Gate",
     why: "A request runs only after a person approved it. An empty field means that no person \
           has.",
     remedy: "Have a person read the request and fill in `approved_by` and `approved_utc`; until \
              then `lint --draft` only warns.",
-    cases: &[
-        bad("an empty name", Front("approved_by", "approved_by: \"\"")),
-        bad("no time", Front("approved_utc", "")),
-        good("a name", Front("approved_by", "approved_by: \"alice\"")),
-        good("a name with an address", Front("approved_by", "approved_by: \"alice@example.org\"")),
+    examples: &[
+        rejected("an empty name", Front("approved_by", "approved_by: \"\"")),
+        rejected("no time", Front("approved_utc", "")),
+        accepted("a name", Front("approved_by", "approved_by: \"alice\"")),
+        accepted(
+            "a name with an address",
+            Front("approved_by", "approved_by: \"alice@example.org\""),
+        ),
     ],
 };
 
-pub(super) static DATE_ORDER: Rule = Rule {
+pub(super) static DATE_ORDER: RuleDoc = RuleDoc {
     code: Code::ApprovalDateOrder,
-    severity: Weight::Error,
-    decided: &[By::Text, By::Host],
+    severity: RuleSeverity::Error,
+    decided_by: &[DecidedBy::Text, DecidedBy::Host],
     source: "design, Requests",
     why: "An approval cannot be older than the request or lie in the future. A wrong order shows a \
           copied block or a wrong clock; a difference of two minutes is allowed.",
     remedy: "Approve the present request and write the time of that approval.",
-    cases: &[
-        bad(
+    examples: &[
+        rejected(
             "approved before it was created",
             Front("approved_utc", "approved_utc: \"2026-02-09T16:00:00Z\""),
         ),
-        bad(
+        rejected(
             "approved in the future",
             Front("approved_utc", "approved_utc: \"9999-01-01T00:00:00Z\""),
         ),
-        good("minutes later", Front("approved_utc", "approved_utc: \"2026-02-09T16:12:00Z\"")),
-        good(
+        accepted("minutes later", Front("approved_utc", "approved_utc: \"2026-02-09T16:12:00Z\"")),
+        accepted(
             "clocks that differ by a minute",
             All(&[
                 Front("created_utc", "created_utc: \"2026-02-09T16:05:01Z\""),
@@ -51,118 +54,142 @@ pub(super) static DATE_ORDER: Rule = Rule {
     ],
 };
 
-pub(super) static EXPIRED: Rule = Rule {
+pub(super) static EXPIRED: RuleDoc = RuleDoc {
     code: Code::ApprovalExpired,
-    severity: Weight::Error,
-    decided: POLICY,
+    severity: RuleSeverity::Error,
+    decided_by: POLICY,
     source: "design, Policy",
     why: "An approver judges the state of things at that time. A host can set an age after which \
           the approval no longer counts.",
     remedy: "Have the request approved again.",
-    cases: &[
-        bad("too old", Words("Approved eight days ago; policy allows seven.")),
-        bad(
+    examples: &[
+        rejected("too old", Situation("Approved eight days ago; policy allows seven.")),
+        rejected(
             "held too long",
-            Words("It waited for a second signature until the first was too old."),
+            Situation("It waited for a second signature until the first was too old."),
         ),
-        good("fresh", Words("Approved an hour ago; policy allows seven days.")),
-        good("no maximum", Words("Approved a year ago; policy sets no `age_sec_max`.")),
+        accepted("fresh", Situation("Approved an hour ago; policy allows seven days.")),
+        accepted("no maximum", Situation("Approved a year ago; policy sets no `age_sec_max`.")),
     ],
 };
 
-pub(super) static SIGNATURE: Rule = Rule {
+pub(super) static SIGNATURE: RuleDoc = RuleDoc {
     code: Code::ApprovalSignature,
-    severity: Weight::Error,
-    decided: POLICY,
+    severity: RuleSeverity::Error,
+    decided_by: POLICY,
     source: "design, Policy; OpenSSH, PROTOCOL.sshsig",
     why: "Anyone can type a name. A signature over the exact bytes shows who approved them, and \
           any changed byte invalidates it.",
     remedy: "Sign the final file with a key of `allowed_signers`, and do not change it \
              afterwards.",
-    cases: &[
-        bad("changed afterwards", Words("A limit was raised after the file had been signed.")),
-        bad("another purpose", Words("The signature was made for another namespace.")),
-        bad("unread", Words("A signature file is a hard link, and may be a rejection.")),
-        good("unchanged", Words("The signature covers the present bytes of the file.")),
-        good("none required", Words("Policy requires no signature, and none exists.")),
+    examples: &[
+        rejected(
+            "changed afterwards",
+            Situation("A limit was raised after the file had been signed."),
+        ),
+        rejected("another purpose", Situation("The signature was made for another namespace.")),
+        rejected("unread", Situation("A signature file is a hard link, and may be a rejection.")),
+        accepted("unchanged", Situation("The signature covers the present bytes of the file.")),
+        accepted("none required", Situation("Policy requires no signature, and none exists.")),
     ],
 };
 
-pub(super) static PRINCIPAL: Rule = Rule {
+pub(super) static PRINCIPAL: RuleDoc = RuleDoc {
     code: Code::ApprovalPrincipal,
-    severity: Weight::Error,
-    decided: POLICY,
+    severity: RuleSeverity::Error,
+    decided_by: POLICY,
     source: "design, Policy",
     why: "Policy lists the approvers of this host by name. A valid signature of an unlisted \
           person, or of another person than the text names, does not count.",
     remedy: "Write the signer's name as in `allowed_signers`, or have a listed person sign.",
-    cases: &[
-        bad("another person signed", Words("`approved_by: alice`, and only bob has signed.")),
-        bad("an unknown user", Words("The owner of the file is not in `approval.owners`.")),
-        good("the same person", Words("`approved_by: alice`, and alice has signed.")),
-        good("one of several", Words("`approved_by: alice`; alice and bob have signed.")),
+    examples: &[
+        rejected(
+            "another person signed",
+            Situation("`approved_by: alice`, and only bob has signed."),
+        ),
+        rejected(
+            "an unknown user",
+            Situation("The owner of the file is not in `approval.owners`."),
+        ),
+        accepted("the same person", Situation("`approved_by: alice`, and alice has signed.")),
+        accepted("one of several", Situation("`approved_by: alice`; alice and bob have signed.")),
     ],
 };
 
-pub(super) static COUNT: Rule = Rule {
+pub(super) static COUNT: RuleDoc = RuleDoc {
     code: Code::ApprovalCount,
-    severity: Weight::Error,
-    decided: POLICY,
+    severity: RuleSeverity::Error,
+    decided_by: POLICY,
     source: "design, Policy",
     why: "Some risks need the attention of more than one person. Two signatures of one person \
           count once.",
     remedy: "Put the missing signatures of other approvers next to the request.",
-    cases: &[
-        bad("one of two", Words("Policy requires two approvers; one has signed.")),
-        bad("one person twice", Words("Both signatures are alice's, with two keys.")),
-        good("two people", Words("Policy requires two; alice and bob have signed.")),
-        good("more than needed", Words("Policy requires one; two have signed.")),
+    examples: &[
+        rejected("one of two", Situation("Policy requires two approvers; one has signed.")),
+        rejected("one person twice", Situation("Both signatures are alice's, with two keys.")),
+        accepted("two people", Situation("Policy requires two; alice and bob have signed.")),
+        accepted("more than needed", Situation("Policy requires one; two have signed.")),
     ],
 };
 
-pub(super) static APPROVER_IS_REQUESTER: Rule = Rule {
+pub(super) static APPROVER_IS_REQUESTER: RuleDoc = RuleDoc {
     code: Code::ApprovalSelf,
-    severity: Weight::Error,
-    decided: LATER,
+    severity: RuleSeverity::Error,
+    decided_by: LATER,
     source: "design, Policy",
     why: "An approval is a check by a second person. The requester cannot be that person.",
     remedy: "Have another person approve it.",
-    cases: &[
-        bad("one's own request", Words("`x-requester: alice`, approved and signed by alice.")),
-        bad("by another key", Words("Alice is the requester, and signs with her other key.")),
-        good("another person's", Words("`x-requester: alice`, approved and signed by bob.")),
-        good("allowed by policy", Words("Policy has `self_approval: true`.")),
+    examples: &[
+        rejected(
+            "one's own request",
+            Situation("`x-requester: alice`, approved and signed by alice."),
+        ),
+        rejected(
+            "by another key",
+            Situation("Alice is the requester, and signs with her other key."),
+        ),
+        accepted(
+            "another person's",
+            Situation("`x-requester: alice`, approved and signed by bob."),
+        ),
+        accepted("allowed by policy", Situation("Policy has `self_approval: true`.")),
     ],
 };
 
-pub(super) static REVOKED: Rule = Rule {
+pub(super) static REVOKED: RuleDoc = RuleDoc {
     code: Code::ApprovalRevoked,
-    severity: Weight::Error,
-    decided: LATER,
+    severity: RuleSeverity::Error,
+    decided_by: LATER,
     source: "design, Policy",
     why: "A key is revoked because another person may have it. Its signatures no longer prove \
           anything about its owner.",
     remedy: "Check what the old key has signed, then sign with the new key.",
-    cases: &[
-        bad("a lost key", Words("The signing key is on the revocation list.")),
-        bad("revoked while it waited", Words("The key was revoked after signing, before the run.")),
-        good("a valid key", Words("The signing key is not on the revocation list.")),
-        good("another key", Words("An old key of the approver is revoked; the new one signed.")),
+    examples: &[
+        rejected("a lost key", Situation("The signing key is on the revocation list.")),
+        rejected(
+            "revoked while it waited",
+            Situation("The key was revoked after signing, before the run."),
+        ),
+        accepted("a valid key", Situation("The signing key is not on the revocation list.")),
+        accepted(
+            "another key",
+            Situation("An old key of the approver is revoked; the new one signed."),
+        ),
     ],
 };
 
-pub(super) static REJECTED: Rule = Rule {
+pub(super) static REJECTED: RuleDoc = RuleDoc {
     code: Code::ApprovalRejected,
-    severity: Weight::Error,
-    decided: POLICY,
+    severity: RuleSeverity::Error,
+    decided_by: POLICY,
     source: "design, The command line",
     why: "A rejection is final. It must not depend on the order in which signatures are read, or \
           on a later approval of the same bytes.",
     remedy: "Read the reason of the rejection, and draft a new request under a new id.",
-    cases: &[
-        bad("a signed rejection", Words("Bob signed a rejection of these bytes.")),
-        bad("yes and no", Words("Alice approved and bob rejected the same bytes.")),
-        good("no rejection", Words("No person whom policy lists has rejected it.")),
-        good("an unknown key", Words("A rejection by a key that policy does not list.")),
+    examples: &[
+        rejected("a signed rejection", Situation("Bob signed a rejection of these bytes.")),
+        rejected("yes and no", Situation("Alice approved and bob rejected the same bytes.")),
+        accepted("no rejection", Situation("No person whom policy lists has rejected it.")),
+        accepted("an unknown key", Situation("A rejection by a key that policy does not list.")),
     ],
 };

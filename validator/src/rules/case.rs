@@ -3,11 +3,11 @@
 //! untested.
 
 use super::base::Base;
-use super::parts::Parts;
+use super::parts::DocumentParts;
 
 /// The expected finding of a rule in an example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Expected {
+pub enum ExpectedFinding {
     /// Its code as an error, and no other error.
     Error,
     /// Its code as a warning, and no error at all.
@@ -19,8 +19,8 @@ pub enum Expected {
 /// The difference between an example and its base. Marks in its texts: `«x × 3»` is x three times,
 /// `⏎` within it is a line end. `«byte ff»` is one byte, which need not be UTF-8.
 #[derive(Clone, Copy, Debug)]
-pub enum Example {
-    /// The content of the section `## Command`.
+pub enum ExampleChange {
+    /// The content of the section `## RequestCommand`.
     Command(&'static str),
     /// A front matter key and the lines that replace it; no lines remove the key.
     Front(&'static str, &'static str),
@@ -37,49 +37,52 @@ pub enum Example {
     /// The name of the file.
     FileName(&'static str),
     /// All of these changes.
-    All(&'static [Example]),
+    All(&'static [ExampleChange]),
     /// The description of a situation that a document alone cannot show.
-    Words(&'static str),
+    Situation(&'static str),
 }
 
 /// An example with its caption and its expected finding.
 #[derive(Clone, Copy, Debug)]
-pub struct Case {
-    expected: Expected,
+pub struct RuleExample {
+    expected: ExpectedFinding,
     caption: &'static str,
     base: Base,
-    example: Example,
+    example: ExampleChange,
 }
 
 /// A file to check.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Document {
+pub struct ExampleFile {
     /// Its name, without directories.
     pub file_name: String,
     /// Its exact bytes.
     pub bytes: Vec<u8>,
 }
 
-pub(super) const fn bad(caption: &'static str, example: Example) -> Case {
-    Case { expected: Expected::Error, caption, base: Base::Request, example }
+pub(super) const fn rejected(caption: &'static str, example: ExampleChange) -> RuleExample {
+    RuleExample { expected: ExpectedFinding::Error, caption, base: Base::Request, example }
 }
 
-pub(super) const fn warned(caption: &'static str, example: Example) -> Case {
-    Case { expected: Expected::Warning, caption, base: Base::Request, example }
+pub(super) const fn rejected_with_warning(
+    caption: &'static str,
+    example: ExampleChange,
+) -> RuleExample {
+    RuleExample { expected: ExpectedFinding::Warning, caption, base: Base::Request, example }
 }
 
-pub(super) const fn good(caption: &'static str, example: Example) -> Case {
-    Case { expected: Expected::Nothing, caption, base: Base::Request, example }
+pub(super) const fn accepted(caption: &'static str, example: ExampleChange) -> RuleExample {
+    RuleExample { expected: ExpectedFinding::Nothing, caption, base: Base::Request, example }
 }
 
-impl Case {
+impl RuleExample {
     pub(super) const fn of(self, base: Base) -> Self {
         Self { base, ..self }
     }
 
     /// Returns the expected finding of the rule.
     #[must_use]
-    pub fn expected(&self) -> Expected {
+    pub fn expected(&self) -> ExpectedFinding {
         self.expected
     }
 
@@ -97,34 +100,34 @@ impl Case {
 
     /// Returns the change to the base document.
     #[must_use]
-    pub fn example(&self) -> Example {
+    pub fn example(&self) -> ExampleChange {
         self.example
     }
 
     /// Returns the file to check; None for a situation that is only described.
     #[must_use]
-    pub fn document(&self) -> Option<Document> {
-        let mut parts = Parts::of(self.base);
+    pub fn document(&self) -> Option<ExampleFile> {
+        let mut parts = DocumentParts::of(self.base);
         change(&mut parts, &self.example)?;
         let file_name = parts.file_name.to_owned();
-        Some(Document { file_name, bytes: expand(&parts.into_text()) })
+        Some(ExampleFile { file_name, bytes: expand(&parts.into_text()) })
     }
 }
 
-fn change(parts: &mut Parts, example: &Example) -> Option<()> {
+fn change(parts: &mut DocumentParts, example: &ExampleChange) -> Option<()> {
     match *example {
-        Example::Command(text) => parts.set_section("Command", text),
-        Example::Front(key, lines) => parts.set_key(key, lines),
-        Example::Section(title, text) => parts.set_section(title, text),
-        Example::Risk(start, line) => parts.set_risk(start, line),
-        Example::Prose(text) => parts.prose = text,
-        Example::Top(text) => parts.top = text,
-        Example::Sections(titles) => parts.choose_sections(titles),
-        Example::FileName(name) => parts.file_name = name,
-        Example::All(changes) => {
+        ExampleChange::Command(text) => parts.set_section("Command", text),
+        ExampleChange::Front(key, lines) => parts.set_key(key, lines),
+        ExampleChange::Section(title, text) => parts.set_section(title, text),
+        ExampleChange::Risk(start, line) => parts.set_risk(start, line),
+        ExampleChange::Prose(text) => parts.prose = text,
+        ExampleChange::Top(text) => parts.top = text,
+        ExampleChange::Sections(titles) => parts.choose_sections(titles),
+        ExampleChange::FileName(name) => parts.file_name = name,
+        ExampleChange::All(changes) => {
             return changes.iter().try_for_each(|example| change(parts, example));
         }
-        Example::Words(_) => return None,
+        ExampleChange::Situation(_) => return None,
     }
     Some(())
 }

@@ -1,8 +1,8 @@
 //! The documentation of `inputs.*`.
 
-use super::Example::{All, Command, Front, Section};
-use super::case::{bad, good, warned};
-use super::{Base, By, Example, Rule, TEXT, Weight};
+use super::ExampleChange::{All, Command, Front, Section};
+use super::case::{accepted, rejected, rejected_with_warning};
+use super::{Base, DecidedBy, ExampleChange, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 
 /// The inputs of the request, with this digest for its table.
@@ -16,18 +16,18 @@ macro_rules! inputs {
     };
 }
 
-const BOTH: Example = Section("Input Files", "- /in/input.csv\n- /in/script.py");
+const BOTH: ExampleChange = Section("Input Files", "- /in/input.csv\n- /in/script.py");
 
-pub(super) static HASH_MISSING: Rule = Rule {
+pub(super) static HASH_MISSING: RuleDoc = RuleDoc {
     code: Code::InputsHashMissing,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: "tool-request schema, Approval Gate",
     why: "The digest ties the approval to the bytes. Without it the file could be exchanged before \
           the run.",
     remedy: "Add the digest that `sha256sum FILE` prints.",
-    cases: &[
-        bad(
+    examples: &[
+        rejected(
             "no digest",
             Front(
                 "inputs",
@@ -35,9 +35,9 @@ pub(super) static HASH_MISSING: Rule = Rule {
                  32»\"",
             ),
         ),
-        bad("an empty digest", Front("inputs", inputs!(""))),
-        good("a digest for each", Front("inputs", inputs!("«b2 × 32»"))),
-        good(
+        rejected("an empty digest", Front("inputs", inputs!(""))),
+        accepted("a digest for each", Front("inputs", inputs!("«b2 × 32»"))),
+        accepted(
             "no inputs, so no digests",
             All(&[
                 Front("inputs", "inputs: []"),
@@ -48,35 +48,35 @@ pub(super) static HASH_MISSING: Rule = Rule {
     ],
 };
 
-pub(super) static HASH_FORMAT: Rule = Rule {
+pub(super) static HASH_FORMAT: RuleDoc = RuleDoc {
     code: Code::InputsHashFormat,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: "tool-request schema, Required Front Matter",
     why: "Text of another length is not a SHA-256. A placeholder such as `hex...` must not pass \
           for a digest.",
     remedy: "Write the 64 hexadecimal digits that `sha256sum FILE` prints.",
-    cases: &[
-        bad("the schema's placeholder", Front("inputs", inputs!("hex..."))),
-        bad("cut short", Front("inputs", inputs!("«a1 × 20»"))),
-        bad("of a stream", Front("stdout_sha256", "stdout_sha256: \"none\"")).of(Base::Result),
-        good("64 digits", Front("inputs", inputs!("«0f × 32»"))),
-        good("of a stream", Front("stdout_sha256", "stdout_sha256: \"«0f × 32»\""))
+    examples: &[
+        rejected("the schema's placeholder", Front("inputs", inputs!("hex..."))),
+        rejected("cut short", Front("inputs", inputs!("«a1 × 20»"))),
+        rejected("of a stream", Front("stdout_sha256", "stdout_sha256: \"none\"")).of(Base::Result),
+        accepted("64 digits", Front("inputs", inputs!("«0f × 32»"))),
+        accepted("of a stream", Front("stdout_sha256", "stdout_sha256: \"«0f × 32»\""))
             .of(Base::Result),
     ],
 };
 
-pub(super) static NAME: Rule = Rule {
+pub(super) static NAME: RuleDoc = RuleDoc {
     code: Code::InputsName,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: "design, Requests",
     why: "The name becomes a path below /in. Dots, slashes and unusual characters could lead out \
           of that directory or name a hidden file.",
     remedy: "Write the path below /in: up to 8 parts of letters, digits, `.`, `_` and `-`, none \
              of them beginning with a dot.",
-    cases: &[
-        bad(
+    examples: &[
+        rejected(
             "out of the directory",
             Front(
                 "inputs",
@@ -87,7 +87,7 @@ pub(super) static NAME: Rule = Rule {
                 ),
             ),
         ),
-        bad(
+        rejected(
             "a hidden file",
             Front(
                 "inputs",
@@ -98,7 +98,7 @@ pub(super) static NAME: Rule = Rule {
                 ),
             ),
         ),
-        good(
+        accepted(
             "a file in a folder",
             All(&[
                 Front(
@@ -110,20 +110,20 @@ pub(super) static NAME: Rule = Rule {
                 Section("Input Files", "- /in/data/in-2.csv\n- /in/script.py"),
             ]),
         ),
-        good("plain names", BOTH),
+        accepted("plain names", BOTH),
     ],
 };
 
-pub(super) static DUPLICATE: Rule = Rule {
+pub(super) static DUPLICATE: RuleDoc = RuleDoc {
     code: Code::InputsDuplicate,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: "design, Requests",
     why: "Two entries for one path do not define its bytes, and a path cannot be a file and a \
           folder at once.",
     remedy: "Give each input its own path.",
-    cases: &[
-        bad(
+    examples: &[
+        rejected(
             "the same twice",
             Front(
                 "inputs",
@@ -134,7 +134,7 @@ pub(super) static DUPLICATE: Rule = Rule {
                 ),
             ),
         ),
-        bad(
+        rejected(
             "a file and a folder",
             All(&[
                 Front(
@@ -148,7 +148,7 @@ pub(super) static DUPLICATE: Rule = Rule {
                 Section("Input Files", "- /in/input.csv\n- /in/script.py\n- /in/script.py/a"),
             ]),
         ),
-        good(
+        accepted(
             "alike, but not the same",
             All(&[
                 Front(
@@ -160,87 +160,93 @@ pub(super) static DUPLICATE: Rule = Rule {
                 Section("Input Files", "- /in/input.csv\n- /in/old/input.csv\n- /in/script.py"),
             ]),
         ),
-        good("two files", BOTH),
+        accepted("two files", BOTH),
     ],
 };
 
-pub(super) static MISSING: Rule = Rule {
+pub(super) static MISSING: RuleDoc = RuleDoc {
     code: Code::InputsMissing,
-    severity: Weight::Error,
-    decided: &[By::Text, By::Spool],
+    severity: RuleSeverity::Error,
+    decided_by: &[DecidedBy::Text, DecidedBy::Spool],
     source: "tool-request schema, Input Files",
     why: "The approver reads the section, and the tool gets the directory. Each must contain every \
           file that the front matter declares.",
     remedy: "List the file under `## Input Files`, and put it into `<request>.inputs/`.",
-    cases: &[
-        bad("one is not listed", Section("Input Files", "- /in/input.csv")),
-        bad("none is listed", Section("Input Files", "None.")),
-        good("both are listed", BOTH),
-        good("as a table", Section("Input Files", "| /in/input.csv | data |\n| /in/script.py | |")),
+    examples: &[
+        rejected("one is not listed", Section("Input Files", "- /in/input.csv")),
+        rejected("none is listed", Section("Input Files", "None.")),
+        accepted("both are listed", BOTH),
+        accepted(
+            "as a table",
+            Section("Input Files", "| /in/input.csv | data |\n| /in/script.py | |"),
+        ),
     ],
 };
 
-pub(super) static MISMATCH: Rule = Rule {
+pub(super) static MISMATCH: RuleDoc = RuleDoc {
     code: Code::InputsMismatch,
-    severity: Weight::Error,
-    decided: &[By::Text, By::Spool],
+    severity: RuleSeverity::Error,
+    decided_by: &[DecidedBy::Text, DecidedBy::Spool],
     source: "tool-request schema, Input Files",
     why: "Two digests mean two files. The file that the approver read may not be the one that the \
           tool gets.",
     remedy: "Restore the approved file, or write its new digest and have it approved again.",
-    cases: &[
-        bad(
+    examples: &[
+        rejected(
             "section and front matter differ",
             Section("Input Files", "- /in/input.csv sha256: «b2 × 32»\n- /in/script.py"),
         ),
-        bad(
+        rejected(
             "the digest alone, beside the path",
             Section("Input Files", "- /in/input.csv\n- /in/script.py («ff × 32»)"),
         ),
-        good(
+        accepted(
             "the same digest",
             Section("Input Files", "- /in/input.csv sha256: «a1 × 32»\n- /in/script.py"),
         ),
-        good("the digests stand in the front matter only", BOTH),
+        accepted("the digests stand in the front matter only", BOTH),
     ],
 };
 
-pub(super) static UNDECLARED: Rule = Rule {
+pub(super) static UNDECLARED: RuleDoc = RuleDoc {
     code: Code::InputsUndeclared,
-    severity: Weight::Error,
-    decided: &[By::Text, By::Spool],
+    severity: RuleSeverity::Error,
+    decided_by: &[DecidedBy::Text, DecidedBy::Spool],
     source: "tool-request schema, Input Files",
     why: "A file without a declared digest could have any content at the time of the run.",
     remedy: "Declare the file under `inputs` with its sha256, or remove it.",
-    cases: &[
-        bad(
+    examples: &[
+        rejected(
             "listed, but not declared",
             Section("Input Files", "- /in/input.csv\n- /in/script.py\n- /in/rates.csv"),
         ),
-        bad(
+        rejected(
             "named in a remark",
             Section("Input Files", "- /in/input.csv, made from /in/raw.csv\n- /in/script.py"),
         ),
-        good("only declared files", BOTH),
-        good(
+        accepted("only declared files", BOTH),
+        accepted(
             "a remark without a path",
             Section("Input Files", "- /in/input.csv, made from the raw data\n- /in/script.py"),
         ),
     ],
 };
 
-pub(super) static UNUSED: Rule = Rule {
+pub(super) static UNUSED: RuleDoc = RuleDoc {
     code: Code::InputsUnused,
-    severity: Weight::Warning,
-    decided: TEXT,
+    severity: RuleSeverity::Warning,
+    decided_by: TEXT,
     source: "design, Requests",
     why: "A file that the command does not name may be a mistake, and the tool can read it. A \
           script may open it by itself, so this is only a warning.",
     remedy: "Name the file in the command, or remove it.",
-    cases: &[
-        warned("a file without a use", Command("python script.py --out /out/output.json")),
-        warned("only the other one", Command("python -u script.py")),
-        good("both are named", Command("python script.py /in/input.csv")),
-        good("by a relative path", Command("python script.py --in=input.csv")),
+    examples: &[
+        rejected_with_warning(
+            "a file without a use",
+            Command("python script.py --out /out/output.json"),
+        ),
+        rejected_with_warning("only the other one", Command("python -u script.py")),
+        accepted("both are named", Command("python script.py /in/input.csv")),
+        accepted("by a relative path", Command("python script.py --in=input.csv")),
     ],
 };

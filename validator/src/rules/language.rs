@@ -1,72 +1,90 @@
 //! The documentation of `language.*` and `runtime.*`.
 
-use super::Example::{Front, Words};
-use super::case::{bad, good};
-use super::{By, POLICY, Rule, TEXT, Weight};
+use super::ExampleChange::{Front, Situation};
+use super::case::{accepted, rejected};
+use super::{DecidedBy, POLICY, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 
-pub(super) static UNKNOWN: Rule = Rule {
+pub(super) static UNKNOWN: RuleDoc = RuleDoc {
     code: Code::LanguageUnknown,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: "tool-request schema, Required Front Matter",
     why: "The language chooses the runtime that policy provides. A language outside the schema has \
           no runtime.",
     remedy: "Write python, node, ts, go or ruby, in lower case.",
-    cases: &[
-        bad("not in the schema", Front("language", "language: \"perl\"")),
-        bad("a capital letter", Front("language", "language: \"Python\"")),
-        good("python", Front("language", "language: \"python\"")),
-        good("ruby", Front("language", "language: \"ruby\"")),
+    examples: &[
+        rejected("not in the schema", Front("language", "language: \"perl\"")),
+        rejected("a capital letter", Front("language", "language: \"Python\"")),
+        accepted("python", Front("language", "language: \"python\"")),
+        accepted("ruby", Front("language", "language: \"ruby\"")),
     ],
 };
 
-pub(super) static SHELL: Rule = Rule {
+pub(super) static SHELL: RuleDoc = RuleDoc {
     code: Code::LanguageShell,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: "tool-request schema, Forbidden Content",
     why: "A shell turns one line into any number of programs, which a reader cannot see. \
           `shell_forbidden` in the schema states this rule and is not a choice.",
     remedy: "Write a script in one of the languages and declare it as an input.",
-    cases: &[
-        bad("a shell", Front("language", "language: \"bash\"")),
-        bad("the schema's placeholder", Front("language", "language: \"shell_forbidden\"")),
-        good("a language", Front("language", "language: \"python\"")),
-        good("another language", Front("language", "language: \"go\"")),
+    examples: &[
+        rejected("a shell", Front("language", "language: \"bash\"")),
+        rejected("the schema's placeholder", Front("language", "language: \"shell_forbidden\"")),
+        accepted("a language", Front("language", "language: \"python\"")),
+        accepted("another language", Front("language", "language: \"go\"")),
     ],
 };
 
-pub(super) static MISMATCH: Rule = Rule {
+pub(super) static MISMATCH: RuleDoc = RuleDoc {
     code: Code::LanguageMismatch,
-    severity: Weight::Error,
-    decided: POLICY,
+    severity: RuleSeverity::Error,
+    decided_by: POLICY,
     source: "design, Policy",
     why: "The approver reads `language` and expects that runtime with its limits. The first word \
           of the command must choose the same runtime.",
     remedy: "Make `language` and the first word of the command agree.",
-    cases: &[
-        bad("node for python", Words("`language: python`, and the command begins with `node`.")),
-        bad("go for ruby", Words("`language: ruby`, and the command begins with `go run`.")),
-        good("the same", Words("`language: python`, and the command begins with `python3`.")),
-        good("ts by its runner", Words("`language: ts`, and policy lists the word `tsx` for it.")),
+    examples: &[
+        rejected(
+            "node for python",
+            Situation("`language: python`, and the command begins with `node`."),
+        ),
+        rejected(
+            "go for ruby",
+            Situation("`language: ruby`, and the command begins with `go run`."),
+        ),
+        accepted(
+            "the same",
+            Situation("`language: python`, and the command begins with `python3`."),
+        ),
+        accepted(
+            "ts by its runner",
+            Situation("`language: ts`, and policy lists the word `tsx` for it."),
+        ),
     ],
 };
 
-pub(super) static RUNTIME_MISSING: Rule = Rule {
+pub(super) static RUNTIME_MISSING: RuleDoc = RuleDoc {
     code: Code::RuntimeMissing,
-    severity: Weight::Error,
-    decided: &[By::Policy, By::Host],
+    severity: RuleSeverity::Error,
+    decided_by: &[DecidedBy::Policy, DecidedBy::Host],
     source: "design, Policy",
     why: "Policy names each runtime by an absolute path. If that program is missing, another of \
           the same name must not run in its place.",
     remedy: "Have the operator install the runtime or name its path in the policy; a request \
              cannot.",
-    cases: &[
-        bad("not in the policy", Words("`language: go`, and policy lists no runtime for go.")),
-        bad("not on the host", Words("Policy names /usr/bin/ruby, which does not exist.")),
-        good("installed", Words("Policy names /usr/bin/python3, which exists.")),
-        good("found by search", Words("`auto`, and the first program of that name is taken.")),
+    examples: &[
+        rejected(
+            "not in the policy",
+            Situation("`language: go`, and policy lists no runtime for go."),
+        ),
+        rejected("not on the host", Situation("Policy names /usr/bin/ruby, which does not exist.")),
+        accepted("installed", Situation("Policy names /usr/bin/python3, which exists.")),
+        accepted(
+            "found by search",
+            Situation("`auto`, and the first program of that name is taken."),
+        ),
     ],
 };
 

@@ -28,17 +28,17 @@ mod secret;
 mod section;
 mod text;
 
-pub use self::model::{By, Member, Rule, Weight};
+pub use self::model::{DecidedBy, Member, RuleDoc, RuleSeverity};
 pub use all::all;
 pub use base::{Base, MONTY, REQUEST, RESULT};
-pub use case::{Case, Document, Example, Expected};
-pub use names::near;
+pub use case::{ExampleChange, ExampleFile, ExpectedFinding, RuleExample};
+pub use names::similar_codes;
 pub use render::markdown;
 
 use self::model::{LATER, POLICY, SPOOL, TEXT};
 use crate::code::Code;
 
-impl Rule {
+impl RuleDoc {
     /// Returns the known members of a family. The list is empty for a single code and for an open
     /// family.
     #[must_use]

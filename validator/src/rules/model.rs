@@ -2,24 +2,24 @@
 
 use std::fmt;
 
-use super::case::{Case, Expected};
+use super::case::{ExpectedFinding, RuleExample};
 use crate::code::Code;
 
 /// The documentation of one code, or of one family of codes.
 #[derive(Debug)]
-pub struct Rule {
+pub struct RuleDoc {
     pub(super) code: Code,
-    pub(super) severity: Weight,
-    pub(super) decided: &'static [By],
+    pub(super) severity: RuleSeverity,
+    pub(super) decided_by: &'static [DecidedBy],
     pub(super) source: &'static str,
     pub(super) why: &'static str,
     pub(super) remedy: &'static str,
-    pub(super) cases: &'static [Case],
+    pub(super) examples: &'static [RuleExample],
 }
 
 /// The weight of a violation of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Weight {
+pub enum RuleSeverity {
     /// Always an error.
     Error,
     /// Always a warning.
@@ -33,7 +33,7 @@ pub enum Weight {
     },
 }
 
-impl fmt::Display for Weight {
+impl fmt::Display for RuleSeverity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Error => f.write_str("error"),
@@ -45,7 +45,7 @@ impl fmt::Display for Weight {
 
 model::closed_set! {
     /// The part of the program that detects a violation of a rule.
-    pub enum By {
+    pub enum DecidedBy {
         /// The validator, from the text alone.
         Text = "the text alone",
         /// Policy, with the signatures and its data about people and hosts.
@@ -59,7 +59,7 @@ model::closed_set! {
     }
 }
 
-impl Rule {
+impl RuleDoc {
     /// Returns the documented code; for a family, one whose last component is in angle brackets.
     #[must_use]
     pub fn code(&self) -> Code {
@@ -74,20 +74,20 @@ impl Rule {
 
     /// Returns the weight, which determines whether a violation makes a document invalid.
     #[must_use]
-    pub fn severity(&self) -> Weight {
+    pub fn severity(&self) -> RuleSeverity {
         self.severity
     }
 
     /// Returns the parts of the program that decide the rule.
     #[must_use]
-    pub fn decided(&self) -> &'static [By] {
-        self.decided
+    pub fn decided_by(&self) -> &'static [DecidedBy] {
+        self.decided_by
     }
 
     /// Returns true if the validator decides the rule from the text alone.
     #[must_use]
-    pub fn decided_here(&self) -> bool {
-        self.decided.contains(&By::Text)
+    pub fn is_decided_by_text(&self) -> bool {
+        self.decided_by.contains(&DecidedBy::Text)
     }
 
     /// Returns the origin of the rule: a schema and its section, or our design.
@@ -110,18 +110,18 @@ impl Rule {
 
     /// All examples.
     #[must_use]
-    pub fn cases(&self) -> &'static [Case] {
-        self.cases
+    pub fn examples(&self) -> &'static [RuleExample] {
+        self.examples
     }
 
     /// Returns the examples that violate the rule, as an error or a warning.
-    pub fn rejects(&self) -> impl Iterator<Item = &'static Case> {
-        self.cases.iter().filter(|case| case.expected() != Expected::Nothing)
+    pub fn rejects(&self) -> impl Iterator<Item = &'static RuleExample> {
+        self.examples.iter().filter(|case| case.expected() != ExpectedFinding::Nothing)
     }
 
     /// Returns the examples that satisfy the rule.
-    pub fn accepts(&self) -> impl Iterator<Item = &'static Case> {
-        self.cases.iter().filter(|case| case.expected() == Expected::Nothing)
+    pub fn accepts(&self) -> impl Iterator<Item = &'static RuleExample> {
+        self.examples.iter().filter(|case| case.expected() == ExpectedFinding::Nothing)
     }
 }
 
@@ -134,7 +134,7 @@ pub struct Member {
     pub what: &'static str,
 }
 
-pub(super) const TEXT: &[By] = &[By::Text];
-pub(super) const POLICY: &[By] = &[By::Policy];
-pub(super) const SPOOL: &[By] = &[By::Spool];
-pub(super) const LATER: &[By] = &[By::Later];
+pub(super) const TEXT: &[DecidedBy] = &[DecidedBy::Text];
+pub(super) const POLICY: &[DecidedBy] = &[DecidedBy::Policy];
+pub(super) const SPOOL: &[DecidedBy] = &[DecidedBy::Spool];
+pub(super) const LATER: &[DecidedBy] = &[DecidedBy::Later];

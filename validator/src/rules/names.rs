@@ -1,13 +1,13 @@
 //! Finds a rule by a typed name: the exact code, a member of a family, or a similar code. The name
 //! is only compared as text and must never be echoed here.
 
-use super::{Member, Rule, all};
+use super::{Member, RuleDoc, all};
 use crate::code::Code;
 
 /// More than the length of any code; a typed name may have any length.
 const NAME_CHARS_MAX: usize = 64;
 
-impl Rule {
+impl RuleDoc {
     /// Returns the rule of this code, or of the family to which it belongs.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
@@ -29,7 +29,7 @@ impl Rule {
     }
 
     /// Returns true if this name is the code of the member.
-    pub(super) fn is_called(&self, member: &Member, name: &str) -> bool {
+    pub(super) fn is_code_of(&self, member: &Member, name: &str) -> bool {
         self.family().and_then(|family| name.strip_prefix(family)) == Some(member.name)
     }
 
@@ -43,7 +43,7 @@ impl Rule {
 
 /// Returns at most six similar codes, the nearest first.
 #[must_use]
-pub fn near(name: &str) -> Vec<String> {
+pub fn similar_codes(name: &str) -> Vec<String> {
     const MOST: usize = 6;
     let name: String = name.chars().take(NAME_CHARS_MAX).collect::<String>().to_lowercase();
     let codes: Vec<String> = all().flat_map(codes_of).collect();
@@ -65,7 +65,7 @@ pub fn near(name: &str) -> Vec<String> {
 }
 
 /// Returns the code of a rule, or the codes of all known members of a family.
-fn codes_of(rule: &'static Rule) -> Vec<String> {
+fn codes_of(rule: &'static RuleDoc) -> Vec<String> {
     match (rule.family(), rule.members()) {
         (Some(family), members) if !members.is_empty() => {
             members.iter().map(|member| format!("{family}{}", member.name)).collect()

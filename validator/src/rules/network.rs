@@ -1,27 +1,27 @@
 //! The documentation of `network.*`.
 
-use super::Example::{All, Front, Risk, Words};
-use super::case::{bad, good, warned};
-use super::{Base, POLICY, Rule, TEXT, Weight};
+use super::ExampleChange::{All, Front, Risk, Situation};
+use super::case::{accepted, rejected, rejected_with_warning};
+use super::{Base, POLICY, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 
-const ALLOWLIST: super::Example = Front("network", "network: \"allowlist\"");
-const REASON: super::Example =
+const ALLOWLIST: super::ExampleChange = Front("network", "network: \"allowlist\"");
+const REASON: super::ExampleChange =
     Risk("Network rationale", "* Network rationale: reads rates from example.org");
 
-pub(super) static VALUE: Rule = Rule {
+pub(super) static VALUE: RuleDoc = RuleDoc {
     code: Code::NetworkValue,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: "tool-request schema, Required Front Matter",
     why: "Only no network and named hosts can be reviewed. A word such as `all` cannot.",
     remedy: "Write `none`, or `allowlist` and the hosts.",
-    cases: &[
-        bad("everything", Front("network", "network: \"all\"")),
-        bad("a truth value as text", Front("network", "network: \"false\"")),
-        bad("in a result", Front("network_used", "network_used: \"some\"")).of(Base::Result),
-        good("none", Front("network", "network: \"none\"")),
-        good(
+    examples: &[
+        rejected("everything", Front("network", "network: \"all\"")),
+        rejected("a truth value as text", Front("network", "network: \"false\"")),
+        rejected("in a result", Front("network_used", "network_used: \"some\"")).of(Base::Result),
+        accepted("none", Front("network", "network: \"none\"")),
+        accepted(
             "named hosts",
             All(&[
                 ALLOWLIST,
@@ -32,22 +32,22 @@ pub(super) static VALUE: Rule = Rule {
     ],
 };
 
-pub(super) static ALLOWLIST_MISSING: Rule = Rule {
+pub(super) static ALLOWLIST_MISSING: RuleDoc = RuleDoc {
     code: Code::NetworkAllowlistMissing,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: "tool-request schema, Required Front Matter",
     why: "`allowlist` without a host could mean no host or every host. The approver must see \
           which.",
     remedy: "List the hosts under `network_allowlist`, or write `network: \"none\"`.",
-    cases: &[
-        bad("no list", All(&[ALLOWLIST, Front("network_allowlist", ""), REASON])),
-        bad("an empty list", All(&[ALLOWLIST, REASON])),
-        bad(
+    examples: &[
+        rejected("no list", All(&[ALLOWLIST, Front("network_allowlist", ""), REASON])),
+        rejected("an empty list", All(&[ALLOWLIST, REASON])),
+        rejected(
             "the list under an unknown key",
             All(&[ALLOWLIST, Front("network_allowlist", "x-hosts: [example.org]"), REASON]),
         ),
-        good(
+        accepted(
             "a list",
             All(&[
                 ALLOWLIST,
@@ -55,29 +55,32 @@ pub(super) static ALLOWLIST_MISSING: Rule = Rule {
                 REASON,
             ]),
         ),
-        good("no list is needed", Front("network_allowlist", "")),
+        accepted("no list is needed", Front("network_allowlist", "")),
     ],
 };
 
-pub(super) static ALLOWLIST_UNUSED: Rule = Rule {
+pub(super) static ALLOWLIST_UNUSED: RuleDoc = RuleDoc {
     code: Code::NetworkAllowlistUnused,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: "tool-request schema, Required Front Matter",
     why: "A list next to `none` contradicts it. A person who reads only one of the two lines \
           approves something else than runs.",
     remedy: "Empty the list, or write `network: \"allowlist\"` and the reason.",
-    cases: &[
-        bad("none, and a host", Front("network_allowlist", "network_allowlist: [example.org]")),
-        bad(
+    examples: &[
+        rejected(
+            "none, and a host",
+            Front("network_allowlist", "network_allowlist: [example.org]"),
+        ),
+        rejected(
             "none by default, and a host",
             All(&[
                 Front("network", ""),
                 Front("network_allowlist", "network_allowlist: [example.org]"),
             ]),
         ),
-        good("none, and no host", Front("network_allowlist", "network_allowlist: []")),
-        good(
+        accepted("none, and no host", Front("network_allowlist", "network_allowlist: []")),
+        accepted(
             "a host, and why",
             All(&[
                 ALLOWLIST,
@@ -88,16 +91,16 @@ pub(super) static ALLOWLIST_UNUSED: Rule = Rule {
     ],
 };
 
-pub(super) static HOST: Rule = Rule {
+pub(super) static HOST: RuleDoc = RuleDoc {
     code: Code::NetworkHost,
-    severity: Weight::Depends { error: "for an invalid host", warning: "for a duplicate" },
-    decided: TEXT,
+    severity: RuleSeverity::Depends { error: "for an invalid host", warning: "for a duplicate" },
+    decided_by: TEXT,
     source: "design, Requests",
     why: "The entry is compared with the host that a tool connects to, so it must be one name in \
           plain letters. Paths and wildcards would look like limits without effect.",
     remedy: "Write `host` or `host:port`, with a name outside ASCII in its `xn--` form.",
-    cases: &[
-        bad(
+    examples: &[
+        rejected(
             "a URL",
             All(&[
                 ALLOWLIST,
@@ -105,7 +108,7 @@ pub(super) static HOST: Rule = Rule {
                 REASON,
             ]),
         ),
-        bad(
+        rejected(
             "a wildcard",
             All(&[
                 ALLOWLIST,
@@ -113,11 +116,11 @@ pub(super) static HOST: Rule = Rule {
                 REASON,
             ]),
         ),
-        bad(
+        rejected(
             "half an address",
             All(&[ALLOWLIST, Front("network_allowlist", "network_allowlist: [\"10.1\"]"), REASON]),
         ),
-        warned(
+        rejected_with_warning(
             "one host under two spellings",
             All(&[
                 ALLOWLIST,
@@ -125,7 +128,7 @@ pub(super) static HOST: Rule = Rule {
                 REASON,
             ]),
         ),
-        good(
+        accepted(
             "a host",
             All(&[
                 ALLOWLIST,
@@ -133,7 +136,7 @@ pub(super) static HOST: Rule = Rule {
                 REASON,
             ]),
         ),
-        good(
+        accepted(
             "a host and a port",
             All(&[
                 ALLOWLIST,
@@ -144,16 +147,16 @@ pub(super) static HOST: Rule = Rule {
     ],
 };
 
-pub(super) static HOST_UNUSED: Rule = Rule {
+pub(super) static HOST_UNUSED: RuleDoc = RuleDoc {
     code: Code::NetworkHostUnused,
-    severity: Weight::Warning,
-    decided: TEXT,
+    severity: RuleSeverity::Warning,
+    decided_by: TEXT,
     source: "design, Requests",
     why: "A host without a stated use is one more way out for a misbehaving tool. A library may \
           need it; then the rationale should say so.",
     remedy: "Remove the host, or name it in `Network rationale:`.",
-    cases: &[
-        warned(
+    examples: &[
+        rejected_with_warning(
             "a second host without a reason",
             All(&[
                 ALLOWLIST,
@@ -161,7 +164,7 @@ pub(super) static HOST_UNUSED: Rule = Rule {
                 REASON,
             ]),
         ),
-        warned(
+        rejected_with_warning(
             "a reason without the host",
             All(&[
                 ALLOWLIST,
@@ -169,7 +172,7 @@ pub(super) static HOST_UNUSED: Rule = Rule {
                 Risk("Network rationale", "* Network rationale: reads the rates of today"),
             ]),
         ),
-        good(
+        accepted(
             "named in the rationale",
             All(&[
                 ALLOWLIST,
@@ -177,22 +180,28 @@ pub(super) static HOST_UNUSED: Rule = Rule {
                 REASON,
             ]),
         ),
-        good("no hosts at all", Front("network_allowlist", "network_allowlist: []")),
+        accepted("no hosts at all", Front("network_allowlist", "network_allowlist: []")),
     ],
 };
 
-pub(super) static NOT_PERMITTED: Rule = Rule {
+pub(super) static NOT_PERMITTED: RuleDoc = RuleDoc {
     code: Code::NetworkNotPermitted,
-    severity: Weight::Error,
-    decided: POLICY,
+    severity: RuleSeverity::Error,
+    decided_by: POLICY,
     source: "tool-request schema, Required Front Matter; design, Policy",
     why: "The operator decides which hosts can be reached, before and apart from any request. No \
           approval extends this list.",
     remedy: "Provide the data as a declared input, or ask the operator to permit the host.",
-    cases: &[
-        bad("not listed", Words("The request names example.net; policy permits example.org only.")),
-        bad("no network here", Words("The request names a host; policy permits no network.")),
-        good("listed", Words("The request names example.org, and policy permits it.")),
-        good("no network", Words("`network: none`, under any policy.")),
+    examples: &[
+        rejected(
+            "not listed",
+            Situation("The request names example.net; policy permits example.org only."),
+        ),
+        rejected(
+            "no network here",
+            Situation("The request names a host; policy permits no network."),
+        ),
+        accepted("listed", Situation("The request names example.org, and policy permits it.")),
+        accepted("no network", Situation("`network: none`, under any policy.")),
     ],
 };

@@ -1,34 +1,37 @@
 //! The documentation of `outputs.*`.
 
-use super::Example::{All, Front, Section};
-use super::case::{bad, good};
-use super::{Rule, TEXT, Weight};
+use super::ExampleChange::{All, Front, Section};
+use super::case::{accepted, rejected};
+use super::{RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 
-pub(super) static PATH: Rule = Rule {
+pub(super) static PATH: RuleDoc = RuleDoc {
     code: Code::OutputsPath,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: "tool-request schema, Output Expectations",
     why: "The approver reads the section and the program reads the front matter. Both must name \
           the same files, by paths that are valid on every system.",
     remedy: "List under `## Output Expectations` exactly the paths of `outputs_expected`: files \
              below /out, of letters, digits, `.`, `_` and `-`.",
-    cases: &[
-        bad("declared, but not listed", Section("Output Expectations", "One file of means.")),
-        bad(
+    examples: &[
+        rejected("declared, but not listed", Section("Output Expectations", "One file of means.")),
+        rejected(
             "listed, but not declared",
             Section("Output Expectations", "- /out/output.json\n- /out/plot.png"),
         ),
-        bad(
+        rejected(
             "a hidden file",
             Front(
                 "outputs_expected",
                 "outputs_expected:\n  - path: \".cache\"\n    description: \"none\"",
             ),
         ),
-        good("the same in both", Section("Output Expectations", "- /out/output.json: the means")),
-        good(
+        accepted(
+            "the same in both",
+            Section("Output Expectations", "- /out/output.json: the means"),
+        ),
+        accepted(
             "none in both",
             All(&[
                 Front("outputs_expected", "outputs_expected: []"),
@@ -38,16 +41,16 @@ pub(super) static PATH: Rule = Rule {
     ],
 };
 
-pub(super) static OUTSIDE_OUT: Rule = Rule {
+pub(super) static OUTSIDE_OUT: RuleDoc = RuleDoc {
     code: Code::OutputsOutsideOut,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: "tool-request schema, Output Expectations",
     why: "Files are collected from /out only. Another directory is a mistake or an attempt to \
           write on the host.",
     remedy: "Write a path below /out, with or without the `/out/`.",
-    cases: &[
-        bad(
+    examples: &[
+        rejected(
             "on the host",
             Front(
                 "outputs_expected",
@@ -55,7 +58,7 @@ pub(super) static OUTSIDE_OUT: Rule = Rule {
                  - path: \"/etc/motd\"\n    description: \"a greeting\"",
             ),
         ),
-        bad(
+        rejected(
             "by `..`",
             Front(
                 "outputs_expected",
@@ -63,14 +66,14 @@ pub(super) static OUTSIDE_OUT: Rule = Rule {
                  - path: \"../in/input.csv\"\n    description: \"the table\"",
             ),
         ),
-        good(
+        accepted(
             "relative",
             Front(
                 "outputs_expected",
                 "outputs_expected:\n  - path: \"output.json\"\n    description: \"the means\"",
             ),
         ),
-        good(
+        accepted(
             "absolute",
             Front(
                 "outputs_expected",
@@ -80,15 +83,15 @@ pub(super) static OUTSIDE_OUT: Rule = Rule {
     ],
 };
 
-pub(super) static DUPLICATE: Rule = Rule {
+pub(super) static DUPLICATE: RuleDoc = RuleDoc {
     code: Code::OutputsDuplicate,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: "design, Requests",
     why: "One file cannot meet two expectations, and a file cannot have a path below it.",
     remedy: "Give each output its own path; `a` and `/out/a` are the same.",
-    cases: &[
-        bad(
+    examples: &[
+        rejected(
             "two spellings of one path",
             Front(
                 "outputs_expected",
@@ -96,7 +99,7 @@ pub(super) static DUPLICATE: Rule = Rule {
                  - path: \"/out/output.json\"\n    description: \"the counts\"",
             ),
         ),
-        bad(
+        rejected(
             "a file and a folder",
             All(&[
                 Front(
@@ -107,7 +110,7 @@ pub(super) static DUPLICATE: Rule = Rule {
                 Section("Output Expectations", "- /out/output.json\n- /out/output.json/b"),
             ]),
         ),
-        good(
+        accepted(
             "two files",
             All(&[
                 Front(
@@ -118,6 +121,6 @@ pub(super) static DUPLICATE: Rule = Rule {
                 Section("Output Expectations", "- /out/output.json\n- /out/plots/output.json"),
             ]),
         ),
-        good("one file", Section("Output Expectations", "* **/out/output.json** the means")),
+        accepted("one file", Section("Output Expectations", "* **/out/output.json** the means")),
     ],
 };

@@ -3,7 +3,7 @@
 
 use super::base::Base;
 
-pub(super) struct Parts {
+pub(super) struct DocumentParts {
     pub(super) file_name: &'static str,
     /// The text above the front matter.
     pub(super) top: &'static str,
@@ -13,7 +13,7 @@ pub(super) struct Parts {
     sections: Vec<(&'static str, String)>,
 }
 
-impl Parts {
+impl DocumentParts {
     pub(super) fn of(base: Base) -> Self {
         let text = base.text().strip_prefix("---\n").unwrap_or_default();
         let (front, body) = text.split_once("\n---\n").unwrap_or_default();
@@ -35,12 +35,12 @@ impl Parts {
     }
 
     pub(super) fn set_key(&mut self, key: &'static str, lines: &str) {
-        put(&mut self.front, key, lines);
+        set_entry(&mut self.front, key, lines);
         self.front.retain(|(_, lines)| !lines.is_empty());
     }
 
     pub(super) fn set_section(&mut self, title: &'static str, text: &str) {
-        put(&mut self.sections, title, text);
+        set_entry(&mut self.sections, title, text);
     }
 
     pub(super) fn set_risk(&mut self, start: &str, line: &str) {
@@ -69,7 +69,7 @@ impl Parts {
     }
 }
 
-fn put(entries: &mut Vec<(&'static str, String)>, name: &'static str, text: &str) {
+fn set_entry(entries: &mut Vec<(&'static str, String)>, name: &'static str, text: &str) {
     match entries.iter_mut().find(|(known, _)| *known == name) {
         Some((_, old)) => *old = text.to_owned(),
         None => entries.push((name, text.to_owned())),

@@ -6,13 +6,13 @@ use std::fmt::Write;
 use model::escape_line;
 
 use super::base::Base;
-use super::{Case, Example, Expected, Rule, all};
+use super::{ExampleChange, ExpectedFinding, RuleDoc, RuleExample, all};
 
 const COLUMNS: usize = 80;
 const INDENT: &str = "    ";
 const MARKS: &str = "«x × 3» means x three times, ⏎ in it a line end, «byte ff» one byte.";
 
-impl Rule {
+impl RuleDoc {
     /// Renders the rule for a terminal of 80 columns, with one bad and one good example. `name` is
     /// the requested code, for a family that of a member. Only the first line may be longer.
     #[must_use]
@@ -21,7 +21,7 @@ impl Rule {
         label(&mut out, "Severity", &self.severity.to_string());
         label(&mut out, "Decided by", &self.deciders());
         label(&mut out, "Source", self.source);
-        let member = self.members().into_iter().find(|member| self.is_called(member, name));
+        let member = self.members().into_iter().find(|member| self.is_code_of(member, name));
         if let Some(member) = member {
             label(&mut out, "Kind", member.what);
         }
@@ -45,7 +45,7 @@ impl Rule {
     }
 
     fn deciders(&self) -> String {
-        let names: Vec<&str> = self.decided.iter().map(|by| by.as_str()).collect();
+        let names: Vec<&str> = self.decided_by.iter().map(|by| by.as_str()).collect();
         names.join(", ")
     }
 
@@ -73,7 +73,7 @@ impl Rule {
                     Base::Result => " (result)",
                 };
                 let warning = match case.expected() {
-                    Expected::Warning => ", as a warning",
+                    ExpectedFinding::Warning => ", as a warning",
                     _ => "",
                 };
                 put(out, format_args!("\n{title}{warning}{base}: {}\n\n", case.caption()));
@@ -86,12 +86,12 @@ impl Rule {
     }
 }
 
-impl Case {
+impl RuleExample {
     /// Returns the lines to show; a description is wrapped, a document never.
     fn shown(&self, columns: usize) -> Vec<String> {
         let mut lines = Vec::new();
         match self.example() {
-            Example::Words(text) => lines.extend(wrap(text, columns)),
+            ExampleChange::Situation(text) => lines.extend(wrap(text, columns)),
             example => show(&example, &mut lines),
         }
         lines
@@ -102,24 +102,26 @@ impl Case {
     }
 }
 
-fn show(example: &Example, lines: &mut Vec<String>) {
+fn show(example: &ExampleChange, lines: &mut Vec<String>) {
     let visible = |line: &str| escape_line(line).replace('\t', "\\t");
     let mut add = |text: &str| lines.extend(text.split('\n').map(visible));
     match *example {
-        Example::Front(key, "") => add(&format!("(no `{key}`)")),
-        Example::Risk(start, "") => add(&format!("(no line `{start}:`)")),
-        Example::Command("") => add("(nothing)"),
-        Example::Command(text)
-        | Example::Front(_, text)
-        | Example::Risk(_, text)
-        | Example::Prose(text)
-        | Example::FileName(text)
-        | Example::Words(text) => add(text),
-        Example::Section(title, text) => add(&format!("## {title}\n\n{text}")),
-        Example::Top("\n") => add("(an empty line)\n---\nrequest_type: tool_request\n…"),
-        Example::Top(text) => add(&format!("{text}---\nrequest_type: tool_request\n…")),
-        Example::Sections(titles) => titles.iter().for_each(|title| add(&format!("## {title}\n…"))),
-        Example::All(examples) => {
+        ExampleChange::Front(key, "") => add(&format!("(no `{key}`)")),
+        ExampleChange::Risk(start, "") => add(&format!("(no line `{start}:`)")),
+        ExampleChange::Command("") => add("(nothing)"),
+        ExampleChange::Command(text)
+        | ExampleChange::Front(_, text)
+        | ExampleChange::Risk(_, text)
+        | ExampleChange::Prose(text)
+        | ExampleChange::FileName(text)
+        | ExampleChange::Situation(text) => add(text),
+        ExampleChange::Section(title, text) => add(&format!("## {title}\n\n{text}")),
+        ExampleChange::Top("\n") => add("(an empty line)\n---\nrequest_type: tool_request\n…"),
+        ExampleChange::Top(text) => add(&format!("{text}---\nrequest_type: tool_request\n…")),
+        ExampleChange::Sections(titles) => {
+            titles.iter().for_each(|title| add(&format!("## {title}\n…")))
+        }
+        ExampleChange::All(examples) => {
             for (index, example) in examples.iter().enumerate() {
                 if index > 0 {
                     lines.push("…".to_owned());

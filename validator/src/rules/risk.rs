@@ -1,90 +1,90 @@
 //! The documentation of `risk.*`.
 
-use super::Example::{All, Front, Risk};
-use super::case::{bad, good};
-use super::{Rule, TEXT, Weight};
+use super::ExampleChange::{All, Front, Risk};
+use super::case::{accepted, rejected};
+use super::{RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 
 const SOURCE: &str = "tool-request schema, Risk Assessment";
 
-pub(super) static MISSING: Rule = Rule {
+pub(super) static MISSING: RuleDoc = RuleDoc {
     code: Code::RiskMissing,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: SOURCE,
     why: "The approver weighs these four lines. A missing line is an unanswered question.",
     remedy: "Begin one line each with `Risk level:`, `Justification:`, `Data sensitivity:` and \
              `Network rationale:`.",
-    cases: &[
-        bad("no level", Risk("Risk level", "")),
-        bad("no rationale", Risk("Network rationale", "")),
-        good("a line in bold", Risk("Risk level", "**Risk level:** low")),
-        good("a rationale may be empty", Risk("Network rationale", "* Network rationale:")),
+    examples: &[
+        rejected("no level", Risk("Risk level", "")),
+        rejected("no rationale", Risk("Network rationale", "")),
+        accepted("a line in bold", Risk("Risk level", "**Risk level:** low")),
+        accepted("a rationale may be empty", Risk("Network rationale", "* Network rationale:")),
     ],
 };
 
-pub(super) static LEVEL: Rule = Rule {
+pub(super) static LEVEL: RuleDoc = RuleDoc {
     code: Code::RiskLevel,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: SOURCE,
     why: "Policy weighs the level and only ever raises it. It cannot weigh an unknown word.",
     remedy: "Write low, medium or high.",
-    cases: &[
-        bad("the placeholder copied", Risk("Risk level", "* Risk level: low|medium|high")),
-        bad("another word", Risk("Risk level", "* Risk level: minimal")),
-        good("low", Risk("Risk level", "* Risk level: low")),
-        good("capitals do not matter", Risk("Risk level", "* Risk level: High")),
+    examples: &[
+        rejected("the placeholder copied", Risk("Risk level", "* Risk level: low|medium|high")),
+        rejected("another word", Risk("Risk level", "* Risk level: minimal")),
+        accepted("low", Risk("Risk level", "* Risk level: low")),
+        accepted("capitals do not matter", Risk("Risk level", "* Risk level: High")),
     ],
 };
 
-pub(super) static JUSTIFICATION: Rule = Rule {
+pub(super) static JUSTIFICATION: RuleDoc = RuleDoc {
     code: Code::RiskJustification,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: SOURCE,
     why: "A level without a reason cannot be judged. One sentence on what the tool does and \
           touches is enough.",
     remedy: "Give the reason for the level after `Justification:`.",
-    cases: &[
-        bad("empty", Risk("Justification", "* Justification:")),
-        bad(
+    examples: &[
+        rejected("empty", Risk("Justification", "* Justification:")),
+        rejected(
             "given twice, with two answers",
             Risk("Justification", "* Justification: one\n* Justification: two"),
         ),
-        good("a reason", Risk("Justification", "* Justification: reads one public table")),
-        good(
+        accepted("a reason", Risk("Justification", "* Justification: reads one public table")),
+        accepted(
             "on the next line",
             Risk("Justification", "* Justification:\n  reads one public table"),
         ),
     ],
 };
 
-pub(super) static SENSITIVITY: Rule = Rule {
+pub(super) static SENSITIVITY: RuleDoc = RuleDoc {
     code: Code::RiskSensitivity,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: SOURCE,
     why: "The sensitivity of the data decides who may approve it and where it may go. Policy knows \
           only the three classes of the schema.",
     remedy: "Write public, internal or confidential.",
-    cases: &[
-        bad("another word", Risk("Data sensitivity", "* Data sensitivity: secret")),
-        bad("empty", Risk("Data sensitivity", "* Data sensitivity:")),
-        good("public", Risk("Data sensitivity", "* Data sensitivity: public")),
-        good("confidential", Risk("Data sensitivity", "* Data sensitivity: confidential")),
+    examples: &[
+        rejected("another word", Risk("Data sensitivity", "* Data sensitivity: secret")),
+        rejected("empty", Risk("Data sensitivity", "* Data sensitivity:")),
+        accepted("public", Risk("Data sensitivity", "* Data sensitivity: public")),
+        accepted("confidential", Risk("Data sensitivity", "* Data sensitivity: confidential")),
     ],
 };
 
-pub(super) static NETWORK_RATIONALE: Rule = Rule {
+pub(super) static NETWORK_RATIONALE: RuleDoc = RuleDoc {
     code: Code::RiskNetworkRationale,
-    severity: Weight::Error,
-    decided: TEXT,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
     source: SOURCE,
     why: "A network lets data out and instructions in. A request for it must state its purpose.",
     remedy: "Name the host and its purpose after `Network rationale:`.",
-    cases: &[
-        bad(
+    examples: &[
+        rejected(
             "a network, and no reason",
             All(&[
                 Front("network", "network: \"allowlist\""),
@@ -92,7 +92,7 @@ pub(super) static NETWORK_RATIONALE: Rule = Rule {
                 Risk("Network rationale", "* Network rationale: none"),
             ]),
         ),
-        bad(
+        rejected(
             "a network, and an empty line",
             All(&[
                 Front("network", "network: \"allowlist\""),
@@ -100,7 +100,7 @@ pub(super) static NETWORK_RATIONALE: Rule = Rule {
                 Risk("Network rationale", "* Network rationale:"),
             ]),
         ),
-        good(
+        accepted(
             "a network, and why",
             All(&[
                 Front("network", "network: \"allowlist\""),
@@ -108,6 +108,9 @@ pub(super) static NETWORK_RATIONALE: Rule = Rule {
                 Risk("Network rationale", "* Network rationale: reads rates from example.org"),
             ]),
         ),
-        good("no network, so no reason", Risk("Network rationale", "* Network rationale: none")),
+        accepted(
+            "no network, so no reason",
+            Risk("Network rationale", "* Network rationale: none"),
+        ),
     ],
 };

@@ -41,7 +41,7 @@ model::closed_set! {
 const COUNT: usize = Alphabet::ALL.len();
 
 impl Alphabet {
-    pub(super) fn holds(self, byte: u8) -> bool {
+    pub(super) fn contains(self, byte: u8) -> bool {
         let members = MEMBERS.get(self as usize).copied().unwrap_or(0);
         byte.is_ascii() && members >> byte & 1 == 1
     }
@@ -99,12 +99,12 @@ pub(super) fn bech32_value(byte: u8) -> Option<u32> {
 
 /// The last run of each alphabet. A hostile text repeats a prefix inside one long run; without this
 /// cache, each repetition would scan to the run's end.
-pub(super) struct Reach<'t> {
+pub(super) struct RunExtents<'t> {
     bytes: &'t [u8],
     known: [(usize, usize); COUNT],
 }
 
-impl<'t> Reach<'t> {
+impl<'t> RunExtents<'t> {
     pub(super) fn over(text: &'t str) -> Self {
         Self { bytes: text.as_bytes(), known: [(0, 0); COUNT] }
     }
@@ -114,7 +114,7 @@ impl<'t> Reach<'t> {
         let Some(known) = self.known.get_mut(alphabet as usize) else { return from };
         if !(known.0..known.1).contains(&from) {
             let rest = self.bytes.get(from..).unwrap_or_default();
-            let length = rest.iter().position(|byte| !alphabet.holds(*byte));
+            let length = rest.iter().position(|byte| !alphabet.contains(*byte));
             *known = (from, from + length.unwrap_or(rest.len()));
         }
         known.1

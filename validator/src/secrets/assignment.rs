@@ -7,7 +7,7 @@ use super::value;
 
 /// The kind of a name, which determines the checks on its value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Name {
+pub(super) enum SecretNameKind {
     /// A person chooses the value, so it need not be random.
     Password,
     /// A program generates the value.
@@ -19,24 +19,24 @@ pub(super) enum Name {
 }
 
 /// The last words of names whose value is a secret.
-pub(super) const NAMES: [(&str, Name); 17] = [
-    ("password", Name::Password),
-    ("passwd", Name::Password),
-    ("passphrase", Name::Password),
-    ("passcode", Name::Password),
-    ("pwd", Name::Password),
-    ("storepass", Name::Password),
-    ("keypass", Name::Password),
-    ("userpass", Name::Password),
-    ("pass", Name::Pass),
-    ("secret", Name::Token),
-    ("token", Name::Token),
-    ("credential", Name::Token),
-    ("credentials", Name::Token),
-    ("secret_key_base", Name::Token),
-    ("secretkeybase", Name::Token),
-    ("psk", Name::Pass),
-    ("key", Name::Key),
+pub(super) const NAMES: [(&str, SecretNameKind); 17] = [
+    ("password", SecretNameKind::Password),
+    ("passwd", SecretNameKind::Password),
+    ("passphrase", SecretNameKind::Password),
+    ("passcode", SecretNameKind::Password),
+    ("pwd", SecretNameKind::Password),
+    ("storepass", SecretNameKind::Password),
+    ("keypass", SecretNameKind::Password),
+    ("userpass", SecretNameKind::Password),
+    ("pass", SecretNameKind::Pass),
+    ("secret", SecretNameKind::Token),
+    ("token", SecretNameKind::Token),
+    ("credential", SecretNameKind::Token),
+    ("credentials", SecretNameKind::Token),
+    ("secret_key_base", SecretNameKind::Token),
+    ("secretkeybase", SecretNameKind::Token),
+    ("psk", SecretNameKind::Pass),
+    ("key", SecretNameKind::Key),
 ];
 
 /// Words before `key` that make it a secret.
@@ -56,7 +56,7 @@ const QUALIFIERS: [&str; 12] = [
 ];
 
 /// A value and its notation.
-struct Given<'t> {
+struct AssignedValue<'t> {
     value: &'t str,
     at: usize,
     quoted: bool,
@@ -74,14 +74,14 @@ pub(super) fn value_of(
     text: &str,
     start: usize,
     end: usize,
-    name: Name,
+    name: SecretNameKind,
 ) -> Option<(usize, &str, usize)> {
     const VALUE_MAX: usize = 512;
     let bytes = text.as_bytes();
     let follows = bytes.get(end).is_some_and(|byte| b" \t\"'`\\=:>".contains(byte));
-    let name = if follows { settle(bytes, start, name)? } else { return None };
+    let name = if follows { resolve_kind(bytes, start, name)? } else { return None };
     let element = start.checked_sub(1).and_then(|it| bytes.get(it)) == Some(&b'<');
-    let given = given(text, end, element)?;
+    let given = read_value(text, end, element)?;
     if !is_secret(&given, name) {
         return None;
     }
@@ -99,30 +99,30 @@ fn name_start(bytes: &[u8], start: usize) -> usize {
 }
 
 /// Determines the kind of a name from the text before it.
-fn settle(bytes: &[u8], start: usize, name: Name) -> Option<Name> {
+fn resolve_kind(bytes: &[u8], start: usize, name: SecretNameKind) -> Option<SecretNameKind> {
     let before = bytes.get(..start)?;
     match name {
-        Name::Key => {
+        SecretNameKind::Key => {
             let joined = before.strip_suffix(b"_").or_else(|| before.strip_suffix(b"-"));
             let stem = joined.unwrap_or(before);
             let ends = |word: &str| {
                 let tail = stem.len().checked_sub(word.len()).and_then(|at| stem.get(at..));
                 tail.is_some_and(|it| it.eq_ignore_ascii_case(word.as_bytes()))
             };
-            QUALIFIERS.iter().any(|it| ends(it)).then_some(Name::Token)
+            QUALIFIERS.iter().any(|it| ends(it)).then_some(SecretNameKind::Token)
         }
-        Name::Pass => {
+        SecretNameKind::Pass => {
             let inside = before.last().is_some_and(u8::is_ascii_alphanumeric);
-            (!inside).then_some(Name::Password)
+            (!inside).then_some(SecretNameKind::Password)
         }
-        Name::Password | Name::Token => Some(name),
+        SecretNameKind::Password | SecretNameKind::Token => Some(name),
     }
 }
 
 /// Reads the sign and the value after a name. It examines only the beginning of a value: that is
 /// sufficient, and a hostile text has a name at every few bytes.
-fn given(text: &str, from: usize, element: bool) -> Option<Given<'_>> {
-    const SEEN: usize = 40;
+fn read_value(text: &str, from: usize, element: bool) -> Option<AssignedValue<'_>> {
+    const EXAMINED_MAX: usize = 40;
     const SPACE_MAX: usize = 16;
     let bytes = text.as_bytes();
     let space = |at: usize| at + length(bytes, at, SPACE_MAX, |byte| matches!(byte, b' ' | b'\t'));
@@ -136,13 +136,13 @@ fn given(text: &str, from: usize, element: bool) -> Option<Given<'_>> {
     let quotes = length(bytes, open, SPACE_MAX, |byte| b"\"'`".contains(&byte));
     let quoted = quotes > 0;
     let at = if quoted { open + quotes } else { value_at };
-    let mut end = at + length(bytes, at, SEEN, |byte| !ends_value(byte, quoted));
+    let mut end = at + length(bytes, at, EXAMINED_MAX, |byte| !ends_value(byte, quoted));
     let next = bytes.get(end).copied();
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     let tight = sign_at == name_end && value_at == sign_end;
-    Some(Given { value: text.get(at..end)?, at, quoted, tight, next, colon })
+    Some(AssignedValue { value: text.get(at..end)?, at, quoted, tight, next, colon })
 }
 
 /// Returns the start of the value assigned to the name ending at `from`, or to a longer name that
@@ -195,12 +195,12 @@ fn sign(bytes: &[u8], at: usize, element: bool) -> Option<(bool, usize)> {
     }
 }
 
-fn is_secret(given: &Given<'_>, name: Name) -> bool {
+fn is_secret(given: &AssignedValue<'_>, name: SecretNameKind) -> bool {
     const TOKEN_LEAST: usize = 12;
     let text = given.value;
     let formed = match name {
-        Name::Token | Name::Key => text.len() >= TOKEN_LEAST && is_mixed(text),
-        Name::Password | Name::Pass => {
+        SecretNameKind::Token | SecretNameKind::Key => text.len() >= TOKEN_LEAST && is_mixed(text),
+        SecretNameKind::Password | SecretNameKind::Pass => {
             text.len() >= value::LEAST && (!given.colon || is_mixed(text))
         }
     };
@@ -209,14 +209,14 @@ fn is_secret(given: &Given<'_>, name: Name) -> bool {
     }
     match name {
         _ if value::is_placeholder(text) => false,
-        Name::Token | Name::Key => !value::is_phrase(text),
-        Name::Password | Name::Pass => given.quoted || is_bare_password(given),
+        SecretNameKind::Token | SecretNameKind::Key => !value::is_phrase(text),
+        SecretNameKind::Password | SecretNameKind::Pass => given.quoted || is_bare_password(given),
     }
 }
 
 /// Returns true for a bare value that is unlikely to be a variable: a plain word without quotes
 /// counts only where a program would not write one.
-fn is_bare_password(given: &Given<'_>) -> bool {
+fn is_bare_password(given: &AssignedValue<'_>) -> bool {
     let text = given.value;
     let symbol = |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_alphanumeric();
     let plain = |byte: u8| b"_-./:".contains(&byte);
@@ -235,7 +235,7 @@ pub(super) fn is_secret_name(name: &str) -> bool {
         let start = name.len().checked_sub(word.len());
         start.is_some_and(|start| {
             name.get(start..).is_some_and(|tail| tail.eq_ignore_ascii_case(word))
-                && settle(name.as_bytes(), start, *kind).is_some()
+                && resolve_kind(name.as_bytes(), start, *kind).is_some()
         })
     })
 }

@@ -2,7 +2,7 @@
 //! URLs. Each check must be bounded, because a hostile text contains such a format at every few
 //! bytes.
 
-use super::alphabet::{Alphabet, Reach};
+use super::alphabet::{Alphabet, RunExtents};
 use super::checksum::decode64;
 use super::kind::{SecretKind, begins_word, kind};
 use super::value;
@@ -44,7 +44,7 @@ pub(super) const KINDS: &[SecretKind] = &[
 
 /// A format that contains a secret, detected by a needle in any case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Carrier {
+pub(super) enum SecretFormat {
     Pem,
     OpenSsh,
     Putty,
@@ -55,31 +55,31 @@ pub(super) enum Carrier {
     Url,
 }
 
-pub(super) const NEEDLES: [(&str, Carrier); 9] = [
-    ("---BEGIN", Carrier::Pem),
-    ("---- BEGIN ", Carrier::Pem),
+pub(super) const NEEDLES: [(&str, SecretFormat); 9] = [
+    ("---BEGIN", SecretFormat::Pem),
+    ("---- BEGIN ", SecretFormat::Pem),
     // The name of OpenSSH's format, in base64.
-    ("b3BlbnNzaC1rZXktdjEA", Carrier::OpenSsh),
-    ("PuTTY-User-Key-File-", Carrier::Putty),
-    ("eyJ", Carrier::Jwt),
-    ("bearer ", Carrier::Bearer),
-    ("basic ", Carrier::Basic),
-    ("auth", Carrier::AuthKey),
-    ("://", Carrier::Url),
+    ("b3BlbnNzaC1rZXktdjEA", SecretFormat::OpenSsh),
+    ("PuTTY-User-Key-File-", SecretFormat::Putty),
+    ("eyJ", SecretFormat::Jwt),
+    ("bearer ", SecretFormat::Bearer),
+    ("basic ", SecretFormat::Basic),
+    ("auth", SecretFormat::AuthKey),
+    ("://", SecretFormat::Url),
 ];
 
 /// A secret in its format: its kind, start and end.
-type Carried = Option<(&'static str, usize, usize)>;
+type FormattedSecret = Option<(&'static str, usize, usize)>;
 
-impl Carrier {
+impl SecretFormat {
     /// Reads the secret of the needle from `start` to `end`.
     pub(super) fn read(
         self,
         text: &str,
         start: usize,
         end: usize,
-        reach: &mut Reach<'_>,
-    ) -> Carried {
+        reach: &mut RunExtents<'_>,
+    ) -> FormattedSecret {
         match self {
             Self::Pem => pem(text, start, end),
             Self::OpenSsh => exact(text, start, "b3Blb").map(|()| ("private-key", start, end)),
@@ -105,7 +105,7 @@ pub(super) fn length(bytes: &[u8], from: usize, most: usize, is: impl Fn(u8) -> 
 
 /// Finds a PEM private key. The label may be split into several words, so that one over two
 /// arguments is still detected.
-fn pem(text: &str, start: usize, end: usize) -> Carried {
+fn pem(text: &str, start: usize, end: usize) -> FormattedSecret {
     const LABEL_MAX: usize = 120;
     const WORDS: &[u8] = b"PRIVATE KEY";
     exact(text, start, "---")?;
@@ -119,7 +119,7 @@ fn pem(text: &str, start: usize, end: usize) -> Carried {
 
 /// Finds three segments of base64url. The first is a JSON object that names its algorithm; the
 /// second is also a JSON object.
-fn jwt(text: &str, start: usize, reach: &mut Reach<'_>) -> Carried {
+fn jwt(text: &str, start: usize, reach: &mut RunExtents<'_>) -> FormattedSecret {
     const HEADER_MAX: usize = 2048;
     exact(text, start, "eyJ")?;
     let bytes = text.as_bytes();
@@ -142,23 +142,23 @@ fn jwt(text: &str, start: usize, reach: &mut Reach<'_>) -> Carried {
         .then(|| ("jwt", start, reach.end(Alphabet::Url64, payload_end + 1)))
 }
 
-fn bearer(text: &str, start: usize, end: usize) -> Carried {
+fn bearer(text: &str, start: usize, end: usize) -> FormattedSecret {
     const LEAST: usize = 20;
     const MOST: usize = 200;
-    let part = |byte| Alphabet::Dotted.holds(byte) || b"~+/=".contains(&byte);
+    let part = |byte| Alphabet::Dotted.contains(byte) || b"~+/=".contains(&byte);
     let length = length(text.as_bytes(), end, MOST, part);
     let token = text.get(end..end + length).filter(|token| token.len() >= LEAST)?;
     let real = token.bytes().any(|byte| byte.is_ascii_digit()) && !value::is_placeholder(token);
     (real && begins_word(text.as_bytes(), start)).then_some(("bearer", start, end + length))
 }
 
-fn basic(text: &str, start: usize, end: usize) -> Carried {
+fn basic(text: &str, start: usize, end: usize) -> FormattedSecret {
     begins_word(text.as_bytes(), start).then_some(())?;
     credentials(text, end).map(|end| ("basic-auth", start, end))
 }
 
 /// Finds `"auth": "…"` of a container registry, or `_auth=…` of a package registry.
-fn auth_key(text: &str, start: usize, end: usize) -> Carried {
+fn auth_key(text: &str, start: usize, end: usize) -> FormattedSecret {
     const SPACE_MAX: usize = 8;
     let bytes = text.as_bytes();
     let before = start.checked_sub(1).and_then(|at| bytes.get(at))?;
@@ -176,7 +176,7 @@ fn credentials(text: &str, from: usize) -> Option<usize> {
     const MOST: usize = 512;
     const PASSWORD_LEAST: usize = 4;
     let bytes = text.as_bytes();
-    let digits = from + length(bytes, from, MOST, |byte| Alphabet::Base64.holds(byte));
+    let digits = from + length(bytes, from, MOST, |byte| Alphabet::Base64.contains(byte));
     let end = digits + length(bytes, digits, 2, |byte| byte == b'=');
     (end - from >= LEAST).then_some(())?;
     let plain = String::from_utf8(decode64(text.get(from..end)?)?).ok()?;
@@ -189,7 +189,7 @@ fn credentials(text: &str, from: usize) -> Option<usize> {
 
 /// Finds `scheme://user:password@host`. A reference such as `$PASSWORD` does not count. A weak
 /// password counts, because the URL works with it.
-fn url_password(text: &str, start: usize, end: usize) -> Carried {
+fn url_password(text: &str, start: usize, end: usize) -> FormattedSecret {
     const USERINFO_MAX: usize = 200;
     const PASSWORD_LEAST: usize = 4;
     const SCHEME_MAX: usize = 24;

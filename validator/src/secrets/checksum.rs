@@ -2,7 +2,7 @@
 //! put into them. It must never need more than the token itself, and no secret of the issuer.
 
 use super::alphabet::bech32_value;
-use super::kind::Token;
+use super::kind::TokenText;
 use super::value;
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -22,20 +22,20 @@ fn crc32(text: &str) -> u64 {
 }
 
 /// GitHub and npm: the last six characters are the CRC-32 of those between them and the prefix.
-pub(super) fn base62_crc(token: &Token<'_>) -> bool {
+pub(super) fn base62_crc(token: &TokenText<'_>) -> bool {
     let parts = token.body.len().checked_sub(6).and_then(|at| token.body.split_at_checked(at));
     parts.is_some_and(|(random, sum)| number(sum, BASE62) == Some(crc32(random)))
 }
 
 /// GitLab's routable tokens: `<payload>.<version>.<length of the payload><CRC-32>` in base 36. The
 /// checksum covers all text before it. The first such tokens had no version.
-pub(super) fn gitlab_crc(token: &Token<'_>) -> bool {
+pub(super) fn gitlab_crc(token: &TokenText<'_>) -> bool {
     let parts = token.whole.len().checked_sub(7).and_then(|at| token.whole.split_at_checked(at));
     parts.is_some_and(|(before, sum)| number(sum, BASE36) == Some(crc32(before)))
 }
 
 /// Grafana: the CRC-32 of all before the last underscore, as bytes in little-endian order.
-pub(super) fn grafana_crc(token: &Token<'_>) -> bool {
+pub(super) fn grafana_crc(token: &TokenText<'_>) -> bool {
     token.whole.rsplit_once('_').is_some_and(|(before, sum)| {
         let swapped = crc32fast::hash(before.as_bytes()).swap_bytes();
         u32::from_str_radix(sum, 16) == Ok(swapped)
@@ -43,7 +43,7 @@ pub(super) fn grafana_crc(token: &Token<'_>) -> bool {
 }
 
 /// age: Bech32 (BIP 173) over the prefix in lower case and the data.
-pub(super) fn bech32(token: &Token<'_>) -> bool {
+pub(super) fn bech32(token: &TokenText<'_>) -> bool {
     const GENERATOR: [u32; 5] = [0x3b6a_57b2, 0x2650_8e6d, 0x1ea1_19fa, 0x3d42_33dd, 0x2a14_62b3];
     let Some((human, data)) = token.whole.rsplit_once('1') else { return false };
     let human = || human.bytes().map(|byte| u32::from(byte.to_ascii_lowercase()));
@@ -59,14 +59,14 @@ pub(super) fn bech32(token: &Token<'_>) -> bool {
 }
 
 /// OpenAI puts its name in base64 in the middle of its keys.
-pub(super) fn openai_mark(token: &Token<'_>) -> bool {
+pub(super) fn openai_mark(token: &TokenText<'_>) -> bool {
     const BESIDE_LEAST: usize = 20;
     let halves = token.body.split_once("T3BlbkFJ");
     halves.is_some_and(|(a, b)| a.len() >= BESIDE_LEAST && b.len() >= BESIDE_LEAST)
 }
 
 /// Requires letters and digits, which excludes a phrase.
-pub(super) fn mixed(token: &Token<'_>) -> bool {
+pub(super) fn mixed(token: &TokenText<'_>) -> bool {
     is_mixed(token.body)
 }
 
@@ -76,7 +76,7 @@ pub(super) fn is_mixed(text: &str) -> bool {
 }
 
 /// Requires lower-case letters, upper-case letters and digits, which excludes a name in code.
-pub(super) fn three_classes(token: &Token<'_>) -> bool {
+pub(super) fn three_classes(token: &TokenText<'_>) -> bool {
     let body = || token.body.bytes();
     let digits = body().filter(u8::is_ascii_digit).count();
     digits >= 2
@@ -86,37 +86,37 @@ pub(super) fn three_classes(token: &Token<'_>) -> bool {
 
 /// Requires three digits or more: the token contains the number of a workspace or of an
 /// application.
-pub(super) fn numbered(token: &Token<'_>) -> bool {
+pub(super) fn numbered(token: &TokenText<'_>) -> bool {
     token.body.bytes().filter(u8::is_ascii_digit).count() >= 3 && !token.body.ends_with('-')
 }
 
 /// Requires a random value, which excludes names and phrases.
-pub(super) fn drawn(token: &Token<'_>) -> bool {
+pub(super) fn random(token: &TokenText<'_>) -> bool {
     value::is_random(token.body)
 }
 
 /// MaxMind: six characters, an underscore, and the rest.
-pub(super) fn maxmind_lead(token: &Token<'_>) -> bool {
+pub(super) fn maxmind_lead(token: &TokenText<'_>) -> bool {
     token.lead.bytes().enumerate().all(|(at, byte)| (byte == b'_') == (at == 6) && byte != b'-')
 }
 
 /// The character before the mark is a digit.
-pub(super) fn digit_leads(token: &Token<'_>) -> bool {
+pub(super) fn digit_leads(token: &TokenText<'_>) -> bool {
     token.lead.ends_with(|c: char| c.is_ascii_digit())
 }
 
 /// Anthropic's keys end in the zero bits of their padding.
-pub(super) fn double_a(token: &Token<'_>) -> bool {
+pub(super) fn ends_with_padding(token: &TokenText<'_>) -> bool {
     token.body.ends_with("AA")
 }
 
 /// Discord: the bot's id, a number in base64, is before the first dot.
-pub(super) fn discord_id(token: &Token<'_>) -> bool {
+pub(super) fn discord_id(token: &TokenText<'_>) -> bool {
     decode64(token.lead).is_some_and(|id| id.len() >= 17 && id.iter().all(u8::is_ascii_digit))
 }
 
 /// A signature of 32 bytes in base64, with some characters escaped for a URL.
-pub(super) fn signature(token: &Token<'_>) -> bool {
+pub(super) fn signature(token: &TokenText<'_>) -> bool {
     let plain = token.body.replace("%2B", "+").replace("%2F", "/").replace("%3D", "=");
     let plain = plain.replace("%2b", "+").replace("%2f", "/").replace("%3d", "=");
     plain.len() == 44 && decode64(&plain).is_some_and(|bytes| bytes.len() == 32)
@@ -150,7 +150,7 @@ pub(super) fn decode64(text: &str) -> Option<Vec<u8>> {
 }
 
 /// New Relic: all text before the mark is hexadecimal, after an optional region.
-pub(super) fn hex_leads(token: &Token<'_>) -> bool {
+pub(super) fn hex_leads(token: &TokenText<'_>) -> bool {
     let digits = token.lead.strip_prefix("eu01xx").unwrap_or(token.lead);
     digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

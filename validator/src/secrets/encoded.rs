@@ -4,16 +4,16 @@
 use super::alphabet::Alphabet;
 use super::carrier::length;
 use super::checksum::decode64;
-use super::kind::{SecretKind, begins_word, guessed};
+use super::kind::{SecretKind, begins_word, likely_kind};
 
 pub(super) const KIND: &str = "encoded-key";
 
 pub(super) const KINDS: &[SecretKind] =
-    &[guessed(KIND, "a key or token in base64", "https://www.rfc-editor.org/rfc/rfc4648")];
+    &[likely_kind(KIND, "a key or token in base64", "https://www.rfc-editor.org/rfc/rfc4648")];
 
 /// A sign of a key in base64.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Encoded {
+pub(super) enum EncodedKeyHint {
     /// The beginning of a token in base64.
     Token,
     /// The beginning of a JSON Web Token in base64.
@@ -23,23 +23,23 @@ pub(super) enum Encoded {
 }
 
 /// The needles. An AWS key id has one for each of its alignments in base64.
-pub(super) const NEEDLES: [(&str, Encoded); 13] = [
-    ("QUtJQ", Encoded::Token),
-    ("FLSU", Encoded::Token),
-    ("BS0lB", Encoded::Token),
-    ("QVNJQ", Encoded::Token),
-    ("LS0tLS1CRUdJTi", Encoded::Token),
-    ("Z2hwX", Encoded::Token),
-    ("Z2l0aHViX3BhdF", Encoded::Token),
-    ("Z2xwYXQt", Encoded::Token),
-    ("c2stYW50L", Encoded::Token),
-    ("eG94Yi", Encoded::Token),
-    ("QUl6Y", Encoded::Token),
-    ("ZXlK", Encoded::Jwt),
-    (".ey", Encoded::Payload),
+pub(super) const NEEDLES: [(&str, EncodedKeyHint); 13] = [
+    ("QUtJQ", EncodedKeyHint::Token),
+    ("FLSU", EncodedKeyHint::Token),
+    ("BS0lB", EncodedKeyHint::Token),
+    ("QVNJQ", EncodedKeyHint::Token),
+    ("LS0tLS1CRUdJTi", EncodedKeyHint::Token),
+    ("Z2hwX", EncodedKeyHint::Token),
+    ("Z2l0aHViX3BhdF", EncodedKeyHint::Token),
+    ("Z2xwYXQt", EncodedKeyHint::Token),
+    ("c2stYW50L", EncodedKeyHint::Token),
+    ("eG94Yi", EncodedKeyHint::Token),
+    ("QUl6Y", EncodedKeyHint::Token),
+    ("ZXlK", EncodedKeyHint::Jwt),
+    (".ey", EncodedKeyHint::Payload),
 ];
 
-impl Encoded {
+impl EncodedKeyHint {
     /// Returns the range of the base64 around a needle at `start`, if it contains a key.
     pub(super) fn read(
         self,
@@ -49,7 +49,7 @@ impl Encoded {
     ) -> Option<(usize, usize)> {
         match self {
             Self::Token => {
-                let (word, end, held) = around(text, start)?;
+                let (word, end, held) = base64_around(text, start)?;
                 holds_key(&held).then_some((word, end))
             }
             Self::Jwt => {
@@ -58,7 +58,7 @@ impl Encoded {
                 let real = begins(text, start, "ZXlK") && length >= LEAST;
                 (real && begins_word(text.as_bytes(), start)).then_some((start, start + length))
             }
-            Self::Payload => outline(text, start),
+            Self::Payload => jwt_outline(text, start),
         }
     }
 }
@@ -66,7 +66,7 @@ impl Encoded {
 const MOST: usize = 192;
 
 fn part(byte: u8) -> bool {
-    Alphabet::Base64.holds(byte) || b"-_".contains(&byte)
+    Alphabet::Base64.contains(byte) || b"-_".contains(&byte)
 }
 
 fn begins(text: &str, at: usize, with: &str) -> bool {
@@ -74,7 +74,7 @@ fn begins(text: &str, at: usize, with: &str) -> bool {
 }
 
 /// Finds three parts of which the first two begin like a JSON object in base64.
-fn outline(text: &str, dot: usize) -> Option<(usize, usize)> {
+fn jwt_outline(text: &str, dot: usize) -> Option<(usize, usize)> {
     const LEAST: usize = 19;
     const HEADER_MAX: usize = 128;
     let bytes = text.as_bytes();
@@ -88,7 +88,7 @@ fn outline(text: &str, dot: usize) -> Option<(usize, usize)> {
 }
 
 /// Returns the range of the base64 around a needle, and its decoded text.
-fn around(text: &str, start: usize) -> Option<(usize, usize, String)> {
+fn base64_around(text: &str, start: usize) -> Option<(usize, usize, String)> {
     const BACK_MAX: usize = 64;
     const LEAST: usize = 24;
     let bytes = text.as_bytes();

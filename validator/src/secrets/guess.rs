@@ -2,15 +2,15 @@
 //! to a key, a name and password for `curl`. They must never be more than warnings, because words
 //! prove nothing.
 
-use super::assignment::{self, Name};
+use super::assignment::{self, SecretNameKind};
 use super::carrier::length;
 use super::checksum::is_mixed;
-use super::kind::{SecretKind, guessed};
+use super::kind::{SecretKind, likely_kind};
 use super::value;
 
 pub(super) const KIND: &str = "credential";
 
-pub(super) const KINDS: &[SecretKind] = &[guessed(
+pub(super) const KINDS: &[SecretKind] = &[likely_kind(
     KIND,
     "a password or key, by the words before it",
     "https://cwe.mitre.org/data/definitions/312.html",
@@ -18,7 +18,7 @@ pub(super) const KINDS: &[SecretKind] = &[guessed(
 
 /// A sign that a value is likely a secret.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Hint {
+pub(super) enum SecretHint {
     /// A word for a password in another language.
     Password,
     /// A word in the names of keys and identifiers.
@@ -27,30 +27,30 @@ pub(super) enum Hint {
     CurlUser,
 }
 
-pub(super) const HINTS: [(&str, Hint); 23] = [
-    ("passwort", Hint::Password),
-    ("kennwort", Hint::Password),
-    ("mot de passe", Hint::Password),
-    ("contrase\u{f1}a", Hint::Password),
-    ("contrasena", Hint::Password),
-    ("senha", Hint::Password),
-    ("wachtwoord", Hint::Password),
-    ("has\u{142}o", Hint::Password),
-    ("heslo", Hint::Password),
-    ("l\u{f6}senord", Hint::Password),
-    ("adgangskode", Hint::Password),
-    ("salasana", Hint::Password),
-    ("\u{43f}\u{430}\u{440}\u{43e}\u{43b}\u{44c}", Hint::Password),
-    ("\u{41f}\u{430}\u{440}\u{43e}\u{43b}\u{44c}", Hint::Password),
-    ("\u{5bc6}\u{7801}", Hint::Password),
-    ("\u{5bc6}\u{78bc}", Hint::Password),
-    ("\u{30d1}\u{30b9}\u{30ef}\u{30fc}\u{30c9}", Hint::Password),
-    ("access", Hint::Part),
-    ("api", Hint::Part),
-    ("auth", Hint::Part),
-    ("creds", Hint::Part),
-    (" -u ", Hint::CurlUser),
-    (" --user ", Hint::CurlUser),
+pub(super) const HINTS: [(&str, SecretHint); 23] = [
+    ("passwort", SecretHint::Password),
+    ("kennwort", SecretHint::Password),
+    ("mot de passe", SecretHint::Password),
+    ("contrase\u{f1}a", SecretHint::Password),
+    ("contrasena", SecretHint::Password),
+    ("senha", SecretHint::Password),
+    ("wachtwoord", SecretHint::Password),
+    ("has\u{142}o", SecretHint::Password),
+    ("heslo", SecretHint::Password),
+    ("l\u{f6}senord", SecretHint::Password),
+    ("adgangskode", SecretHint::Password),
+    ("salasana", SecretHint::Password),
+    ("\u{43f}\u{430}\u{440}\u{43e}\u{43b}\u{44c}", SecretHint::Password),
+    ("\u{41f}\u{430}\u{440}\u{43e}\u{43b}\u{44c}", SecretHint::Password),
+    ("\u{5bc6}\u{7801}", SecretHint::Password),
+    ("\u{5bc6}\u{78bc}", SecretHint::Password),
+    ("\u{30d1}\u{30b9}\u{30ef}\u{30fc}\u{30c9}", SecretHint::Password),
+    ("access", SecretHint::Part),
+    ("api", SecretHint::Part),
+    ("auth", SecretHint::Part),
+    ("creds", SecretHint::Part),
+    (" -u ", SecretHint::CurlUser),
+    (" --user ", SecretHint::CurlUser),
 ];
 
 /// Returns the range of the value that a hint from `start` to `end` makes a likely secret.
@@ -58,12 +58,12 @@ pub(super) fn after_hint(
     text: &str,
     start: usize,
     end: usize,
-    hint: Hint,
+    hint: SecretHint,
 ) -> Option<(usize, usize)> {
     match hint {
-        Hint::Password => told(text, end, true),
-        Hint::Part => given(text, start, end, false),
-        Hint::CurlUser => curl_user(text, start, end),
+        SecretHint::Password => stated_value(text, end, true),
+        SecretHint::Part => assigned_value(text, start, end, false),
+        SecretHint::CurlUser => curl_user(text, start, end),
     }
 }
 
@@ -72,18 +72,22 @@ pub(super) fn after_name(
     text: &str,
     start: usize,
     end: usize,
-    name: Name,
+    name: SecretNameKind,
 ) -> Option<(usize, usize)> {
-    let password = matches!(name, Name::Password);
-    given(text, start, end, password).or_else(|| match name {
-        Name::Password => told(text, end, true).filter(|(at, _)| is_said(text, end, *at)),
-        Name::Token => told(text, end, false).filter(|(at, _)| is_said(text, end, *at)),
-        Name::Key | Name::Pass => None,
+    let password = matches!(name, SecretNameKind::Password);
+    assigned_value(text, start, end, password).or_else(|| match name {
+        SecretNameKind::Password => {
+            stated_value(text, end, true).filter(|(at, _)| is_stated(text, end, *at))
+        }
+        SecretNameKind::Token => {
+            stated_value(text, end, false).filter(|(at, _)| is_stated(text, end, *at))
+        }
+        SecretNameKind::Key | SecretNameKind::Pass => None,
     })
 }
 
 /// Finds a value that looks random after a sign.
-fn given(text: &str, start: usize, end: usize, password: bool) -> Option<(usize, usize)> {
+fn assigned_value(text: &str, start: usize, end: usize, password: bool) -> Option<(usize, usize)> {
     const NAME_MAX: usize = 24;
     const LEAST: usize = 10;
     const MOST: usize = 160;
@@ -169,7 +173,7 @@ fn is_key_id(name: &[u8]) -> bool {
 
 /// Finds the value in `… is X`, `… lautet X` or `…: X`, where a sentence states a password or
 /// token.
-fn told(text: &str, end: usize, password: bool) -> Option<(usize, usize)> {
+fn stated_value(text: &str, end: usize, password: bool) -> Option<(usize, usize)> {
     const BETWEEN_MAX: usize = 40;
     const SPACE_MAX: usize = 4;
     const MOST: usize = 128;
@@ -178,7 +182,7 @@ fn told(text: &str, end: usize, password: bool) -> Option<(usize, usize)> {
     let length_between = length(bytes, end, BETWEEN_MAX, between);
     let words = bytes.get(end..end + length_between).unwrap_or_default();
     let sign = bytes.get(end + length_between);
-    let at = match IS.iter().find_map(|is| place_after(words, is)) {
+    let at = match COPULAS.iter().find_map(|is| place_after(words, is)) {
         Some(after) => end + after,
         None if matches!(sign, Some(b':' | b'=')) => end + length_between + 1,
         None => {
@@ -193,11 +197,12 @@ fn told(text: &str, end: usize, password: bool) -> Option<(usize, usize)> {
         value_end -= 1;
     }
     let value = text.get(at..value_end)?;
-    is_told(value, password).then_some((at, value_end))
+    can_be_secret(value, password).then_some((at, value_end))
 }
 
 /// Verbs between a password and its value.
-const IS: [&[u8]; 7] = [b" is ", b" was ", b" ist ", b" lautet ", b" est ", b" es ", b" will be "];
+const COPULAS: [&[u8]; 7] =
+    [b" is ", b" was ", b" ist ", b" lautet ", b" est ", b" es ", b" will be "];
 
 fn place_after(words: &[u8], is: &[u8]) -> Option<usize> {
     words.windows(is.len()).position(|it| it.eq_ignore_ascii_case(is)).map(|at| at + is.len())
@@ -208,13 +213,13 @@ fn is_stop(bytes: &[u8], end: usize) -> bool {
 }
 
 /// Returns true if a verb is between a name and its value; signs have their own rules.
-fn is_said(text: &str, end: usize, at: usize) -> bool {
+fn is_stated(text: &str, end: usize, at: usize) -> bool {
     let between = text.as_bytes().get(end..at).unwrap_or_default();
-    IS.iter().any(|is| place_after(between, is).is_some())
+    COPULAS.iter().any(|is| place_after(between, is).is_some())
 }
 
 /// Returns true if a word after `is` can be a password or a token.
-fn is_told(value: &str, password: bool) -> bool {
+fn can_be_secret(value: &str, password: bool) -> bool {
     const PASSWORD_LEAST: usize = 6;
     const TOKEN_LEAST: usize = 12;
     const NAMES: [&str; 10] =

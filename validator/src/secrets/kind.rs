@@ -1,7 +1,7 @@
 //! A kind of secret: its stable name, and the forms of its tokens as documented by the issuer. A
 //! form must never match inside a longer word.
 
-use super::alphabet::{Alphabet, Reach};
+use super::alphabet::{Alphabet, RunExtents};
 use crate::violation::Severity;
 
 /// A kind of secret. The code of a finding is `secret.<name>`.
@@ -15,50 +15,50 @@ pub struct SecretKind {
     pub source: &'static str,
     /// Error if the form alone is sufficient, warning if only the words around it suggest a secret.
     pub severity: Severity,
-    pub(super) shapes: &'static [Shape],
+    pub(super) forms: &'static [TokenForm],
 }
 
 pub(super) const fn kind(
     name: &'static str,
     what: &'static str,
     source: &'static str,
-    shapes: &'static [Shape],
+    shapes: &'static [TokenForm],
 ) -> SecretKind {
-    SecretKind { name, what, source, severity: Severity::Error, shapes }
+    SecretKind { name, what, source, severity: Severity::Error, forms: shapes }
 }
 
 /// Creates a kind that only the words around a value suggest.
-pub(super) const fn guessed(
+pub(super) const fn likely_kind(
     name: &'static str,
     what: &'static str,
     source: &'static str,
 ) -> SecretKind {
-    SecretKind { name, what, source, severity: Severity::Warning, shapes: &[] }
+    SecretKind { name, what, source, severity: Severity::Warning, forms: &[] }
 }
 
 /// A piece of a token.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Part {
+pub(super) enum TokenPart {
     /// Characters of an alphabet, with the minimum and maximum number.
     Run(Alphabet, usize, usize),
     Text(&'static str),
 }
 
-pub(super) const fn run(alphabet: Alphabet, least: usize, most: usize) -> Part {
-    Part::Run(alphabet, least, most)
+pub(super) const fn run(alphabet: Alphabet, least: usize, most: usize) -> TokenPart {
+    TokenPart::Run(alphabet, least, most)
 }
 
-pub(super) const fn exact(alphabet: Alphabet, length: usize) -> Part {
-    Part::Run(alphabet, length, length)
+pub(super) const fn exact(alphabet: Alphabet, length: usize) -> TokenPart {
+    TokenPart::Run(alphabet, length, length)
 }
 
-pub(super) const fn text(text: &'static str) -> Part {
-    Part::Text(text)
+pub(super) const fn text(text: &'static str) -> TokenPart {
+    TokenPart::Text(text)
 }
 
 /// The text allowed before the prefix.
 #[derive(Clone, Copy, Debug)]
-enum Before {
+enum TokenPrecedence {
     /// Anything except a letter or a digit: `KEY_AKIA…` counts.
     Separator,
     /// Nothing that could belong to the same name: for prefixes that are also the end of other
@@ -69,7 +69,7 @@ enum Before {
 }
 
 /// A token in the right form, as the input of a checksum.
-pub(super) struct Token<'t> {
+pub(super) struct TokenText<'t> {
     pub(super) lead: &'t str,
     /// The token with the prefix, without the lead.
     pub(super) whole: &'t str,
@@ -77,61 +77,68 @@ pub(super) struct Token<'t> {
     pub(super) body: &'t str,
 }
 
-pub(super) type Check = fn(&Token<'_>) -> bool;
+pub(super) type TokenCheck = fn(&TokenText<'_>) -> bool;
 
 /// One form of a token. The whole prefix is case-sensitive.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub(super) struct TokenForm {
     pub(super) prefix: &'static str,
-    parts: &'static [Part],
-    before: Before,
-    check: Option<Check>,
-    sum: Option<Check>,
+    parts: &'static [TokenPart],
+    before: TokenPrecedence,
+    check: Option<TokenCheck>,
+    sum: Option<TokenCheck>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct TokenSpan {
     pub(super) start: usize,
     pub(super) end: usize,
     /// True if the issuer's checksum in it is correct.
     pub(super) sure: bool,
 }
 
-pub(super) const fn shape(prefix: &'static str, parts: &'static [Part]) -> Shape {
-    Shape { prefix, parts, before: Before::Separator, check: None, sum: None }
+pub(super) const fn form(prefix: &'static str, parts: &'static [TokenPart]) -> TokenForm {
+    TokenForm { prefix, parts, before: TokenPrecedence::Separator, check: None, sum: None }
 }
 
-impl Shape {
+impl TokenForm {
     /// Matches only if no name directly precedes it.
-    pub(super) const fn alone(self) -> Self {
-        Self { before: Before::Nothing, ..self }
+    pub(super) const fn standalone(self) -> Self {
+        Self { before: TokenPrecedence::Nothing, ..self }
     }
 
     /// Requires characters of the token before the prefix.
-    pub(super) const fn after(self, alphabet: Alphabet, least: usize, most: usize) -> Self {
-        Self { before: Before::Lead(alphabet, least, most), ..self }
+    pub(super) const fn with_lead(self, alphabet: Alphabet, least: usize, most: usize) -> Self {
+        Self { before: TokenPrecedence::Lead(alphabet, least, most), ..self }
     }
 
     /// Matches only tokens that pass the check.
-    pub(super) const fn checked(self, check: Check) -> Self {
+    pub(super) const fn with_check(self, check: TokenCheck) -> Self {
         Self { check: Some(check), ..self }
     }
 
     /// Adds a checksum. A wrong one does not exclude a token, which may be truncated, retyped or
     /// made by a tool without it. A correct one makes the finding certain.
-    pub(super) const fn summed(self, sum: Check) -> Self {
+    pub(super) const fn with_checksum(self, sum: TokenCheck) -> Self {
         Self { sum: Some(sum), ..self }
     }
 
     /// Returns the token whose prefix begins at this byte.
-    pub(super) fn at(&self, text: &str, prefix_at: usize, reach: &mut Reach<'_>) -> Option<Seen> {
+    pub(super) fn at(
+        &self,
+        text: &str,
+        prefix_at: usize,
+        reach: &mut RunExtents<'_>,
+    ) -> Option<TokenSpan> {
         // A lead is scanned only if it can end here and the rest matches.
         let may_begin = match self.before {
-            Before::Lead(alphabet, ..) => {
+            TokenPrecedence::Lead(alphabet, ..) => {
                 let last = prefix_at.checked_sub(1).and_then(|at| text.as_bytes().get(at));
-                last.is_some_and(|byte| alphabet.holds(*byte))
+                last.is_some_and(|byte| alphabet.contains(*byte))
             }
-            Before::Separator | Before::Nothing => self.start(text.as_bytes(), prefix_at).is_some(),
+            TokenPrecedence::Separator | TokenPrecedence::Nothing => {
+                self.start(text.as_bytes(), prefix_at).is_some()
+            }
         };
         if !may_begin {
             return None;
@@ -142,46 +149,46 @@ impl Shape {
         let body_at = prefix_at + self.prefix.len();
         let end = self.end(text, body_at, reach)?;
         let start = self.start(text.as_bytes(), prefix_at)?;
-        let token = Token {
+        let token = TokenText {
             lead: text.get(start..prefix_at)?,
             whole: text.get(prefix_at..end)?,
             body: text.get(body_at..end)?,
         };
         let real = !is_redacted(token.body) && self.check.is_none_or(|check| check(&token));
         let sure = || self.sum.is_some_and(|sum| sum(&token));
-        real.then(|| Seen { start, end, sure: sure() })
+        real.then(|| TokenSpan { start, end, sure: sure() })
     }
 
     fn start(&self, bytes: &[u8], at: usize) -> Option<usize> {
         let (alphabet, least, most) = match self.before {
-            Before::Separator => return begins_word(bytes, at).then_some(at),
-            Before::Nothing => {
+            TokenPrecedence::Separator => return begins_word(bytes, at).then_some(at),
+            TokenPrecedence::Nothing => {
                 let joined = |byte: &u8| b"_-.+/".contains(byte);
                 let free =
                     at.checked_sub(1).and_then(|it| bytes.get(it)).is_none_or(|b| !joined(b));
                 return (free && begins_word(bytes, at)).then_some(at);
             }
-            Before::Lead(alphabet, least, most) => (alphabet, least, most),
+            TokenPrecedence::Lead(alphabet, least, most) => (alphabet, least, most),
         };
         let before = bytes.get(..at).unwrap_or_default();
-        let length = before.iter().rev().take(most).take_while(|b| alphabet.holds(**b)).count();
+        let length = before.iter().rev().take(most).take_while(|b| alphabet.contains(**b)).count();
         let start = at.checked_sub(length)?;
         (length >= least && begins_word(bytes, start)).then_some(start)
     }
 
-    fn end(&self, text: &str, from: usize, reach: &mut Reach<'_>) -> Option<usize> {
+    fn end(&self, text: &str, from: usize, reach: &mut RunExtents<'_>) -> Option<usize> {
         let mut at = from;
         let mut last = Alphabet::Alphanumeric;
         for part in self.parts {
             match part {
-                Part::Run(alphabet, least, most) => {
+                TokenPart::Run(alphabet, least, most) => {
                     let length = (reach.end(*alphabet, at) - at).min(*most);
                     if length < *least {
                         return None;
                     }
                     (at, last) = (at + length, *alphabet);
                 }
-                Part::Text(fixed) => {
+                TokenPart::Text(fixed) => {
                     if !text.get(at..)?.starts_with(fixed) {
                         return None;
                     }
@@ -190,7 +197,7 @@ impl Shape {
             }
         }
         let next = text.as_bytes().get(at);
-        let longer = next.is_some_and(|b| last.holds(*b) || b.is_ascii_alphanumeric());
+        let longer = next.is_some_and(|b| last.contains(*b) || b.is_ascii_alphanumeric());
         (!longer).then_some(at)
     }
 }

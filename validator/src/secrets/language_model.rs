@@ -2,8 +2,8 @@
 //! keys seen so far. A prefix alone must never be enough.
 
 use super::alphabet::Alphabet::{Alphanumeric, LowerHex, Url64};
-use super::checksum::{double_a, mixed, openai_mark};
-use super::kind::{Part, SecretKind, exact, kind, run, shape, text};
+use super::checksum::{ends_with_padding, mixed, openai_mark};
+use super::kind::{SecretKind, TokenPart, exact, form, kind, run, text};
 
 pub(super) const KINDS: &[SecretKind] = &[
     kind(
@@ -11,10 +11,10 @@ pub(super) const KINDS: &[SecretKind] = &[
         "an OpenAI key, or one of a service that copies its form",
         "https://platform.openai.com/docs/api-reference/authentication",
         &[
-            shape("sk-proj-", &[run(Url64, 40, 250)]).checked(openai_mark),
-            shape("sk-svcacct-", &[run(Url64, 40, 250)]).checked(openai_mark),
-            shape("sk-admin-", &[run(Url64, 40, 250)]).checked(openai_mark),
-            shape("sk-", &[run(Alphanumeric, 20, 64)]).checked(mixed),
+            form("sk-proj-", &[run(Url64, 40, 250)]).with_check(openai_mark),
+            form("sk-svcacct-", &[run(Url64, 40, 250)]).with_check(openai_mark),
+            form("sk-admin-", &[run(Url64, 40, 250)]).with_check(openai_mark),
+            form("sk-", &[run(Alphanumeric, 20, 64)]).with_check(mixed),
         ],
     ),
     kind(
@@ -22,11 +22,11 @@ pub(super) const KINDS: &[SecretKind] = &[
         "an Anthropic key",
         "https://docs.anthropic.com/en/api/overview",
         &[
-            shape("sk-ant-api03-", &[exact(Url64, 95)]).checked(double_a),
-            shape("sk-ant-admin01-", &[exact(Url64, 95)]).checked(double_a),
-            shape("sk-ant-oat01-", &[run(Url64, 80, 160)]),
-            shape("sk-ant-ort01-", &[run(Url64, 80, 160)]),
-            shape("sk-ant-sid01-", &[run(Url64, 80, 160)]),
+            form("sk-ant-api03-", &[exact(Url64, 95)]).with_check(ends_with_padding),
+            form("sk-ant-admin01-", &[exact(Url64, 95)]).with_check(ends_with_padding),
+            form("sk-ant-oat01-", &[run(Url64, 80, 160)]),
+            form("sk-ant-ort01-", &[run(Url64, 80, 160)]),
+            form("sk-ant-sid01-", &[run(Url64, 80, 160)]),
         ],
     ),
     kind(
@@ -34,64 +34,64 @@ pub(super) const KINDS: &[SecretKind] = &[
         "a Hugging Face token",
         "https://huggingface.co/docs/hub/security-tokens",
         &[
-            shape("hf_", &[run(Alphanumeric, 30, 40)]),
-            shape("api_org_", &[run(Alphanumeric, 30, 40)]),
+            form("hf_", &[run(Alphanumeric, 30, 40)]),
+            form("api_org_", &[run(Alphanumeric, 30, 40)]),
         ],
     ),
     kind(
         "groq-key",
         "a Groq API key",
         "https://console.groq.com/docs/quickstart",
-        &[shape("gsk_", &[exact(Alphanumeric, 52)])],
+        &[form("gsk_", &[exact(Alphanumeric, 52)])],
     ),
     kind(
         "xai-key",
         "an xAI API key",
         "https://docs.x.ai/docs/tutorial",
-        &[shape("xai-", &[exact(Alphanumeric, 80)])],
+        &[form("xai-", &[exact(Alphanumeric, 80)])],
     ),
     kind(
         "replicate-token",
         "a Replicate API token",
         "https://replicate.com/docs/reference/http#authentication",
-        &[shape("r8_", &[exact(Alphanumeric, 37)])],
+        &[form("r8_", &[exact(Alphanumeric, 37)])],
     ),
     kind(
         "perplexity-key",
         "a Perplexity API key",
         "https://docs.perplexity.ai/getting-started/quickstart",
-        &[shape("pplx-", &[exact(Alphanumeric, 48)])],
+        &[form("pplx-", &[exact(Alphanumeric, 48)])],
     ),
     kind(
         "openrouter-key",
         "an OpenRouter API key",
         "https://openrouter.ai/docs/api-reference/authentication",
-        &[shape("sk-or-v1-", &[exact(LowerHex, 64)])],
+        &[form("sk-or-v1-", &[exact(LowerHex, 64)])],
     ),
     kind(
         "nvidia-key",
         "an NVIDIA API key",
         "https://docs.nvidia.com/ngc/latest/ngc-user-guide.html",
-        &[shape("nvapi-", &[run(Url64, 60, 70)])],
+        &[form("nvapi-", &[run(Url64, 60, 70)])],
     ),
     kind(
         "pinecone-key",
         "a Pinecone API key",
         "https://docs.pinecone.io/guides/projects/manage-api-keys",
-        &[shape("pcsk_", &[run(Alphanumeric, 5, 6), text("_"), run(Alphanumeric, 60, 66)])],
+        &[form("pcsk_", &[run(Alphanumeric, 5, 6), text("_"), run(Alphanumeric, 60, 66)])],
     ),
     kind(
         "langsmith-key",
         "a LangSmith API key",
         "https://docs.langchain.com/langsmith/create-account-api-key",
-        &[shape("lsv2_pt_", LANGSMITH), shape("lsv2_sk_", LANGSMITH)],
+        &[form("lsv2_pt_", LANGSMITH), form("lsv2_sk_", LANGSMITH)],
     ),
     kind(
         "elevenlabs-key",
         "an ElevenLabs API key",
         "https://elevenlabs.io/docs/api-reference/authentication",
-        &[shape("sk_", &[exact(LowerHex, 48)]).alone()],
+        &[form("sk_", &[exact(LowerHex, 48)]).standalone()],
     ),
 ];
 
-const LANGSMITH: &[Part] = &[exact(LowerHex, 32), text("_"), exact(LowerHex, 10)];
+const LANGSMITH: &[TokenPart] = &[exact(LowerHex, 32), text("_"), exact(LowerHex, 10)];

@@ -3,7 +3,7 @@
 
 use super::alphabet::Alphabet::{Alphanumeric, Equals64, Hex, LowerDigit, Url64};
 use super::checksum::{mixed, three_classes};
-use super::kind::{Part, SecretKind, exact, kind, run, shape, text};
+use super::kind::{SecretKind, TokenPart, exact, form, kind, run, text};
 
 pub(super) const KINDS: &[SecretKind] = &[
     kind(
@@ -11,13 +11,13 @@ pub(super) const KINDS: &[SecretKind] = &[
         "a Stripe secret, restricted or webhook key",
         "https://docs.stripe.com/keys",
         &[
-            shape("sk_live_", STRIPE).checked(mixed),
-            shape("rk_live_", STRIPE).checked(mixed),
-            shape("sk_test_", STRIPE).checked(mixed),
-            shape("rk_test_", STRIPE).checked(mixed),
-            shape("sk_prod_", STRIPE).checked(mixed),
-            shape("rk_prod_", STRIPE).checked(mixed),
-            shape("whsec_", &[run(Alphanumeric, 32, 64)]).checked(mixed),
+            form("sk_live_", STRIPE).with_check(mixed),
+            form("rk_live_", STRIPE).with_check(mixed),
+            form("sk_test_", STRIPE).with_check(mixed),
+            form("rk_test_", STRIPE).with_check(mixed),
+            form("sk_prod_", STRIPE).with_check(mixed),
+            form("rk_prod_", STRIPE).with_check(mixed),
+            form("whsec_", &[run(Alphanumeric, 32, 64)]).with_check(mixed),
         ],
     ),
     kind(
@@ -25,9 +25,9 @@ pub(super) const KINDS: &[SecretKind] = &[
         "a Square access token or secret",
         "https://developer.squareup.com/docs/build-basics/access-tokens",
         &[
-            shape("sq0atp-", &[run(Url64, 22, 60)]),
-            shape("sq0csp-", &[exact(Url64, 43)]),
-            shape("EAAA", &[run(Url64, 22, 60)]).alone().checked(three_classes),
+            form("sq0atp-", &[run(Url64, 22, 60)]),
+            form("sq0csp-", &[exact(Url64, 43)]),
+            form("EAAA", &[run(Url64, 22, 60)]).standalone().with_check(three_classes),
         ],
     ),
     kind(
@@ -35,11 +35,11 @@ pub(super) const KINDS: &[SecretKind] = &[
         "a Shopify app token or secret",
         "https://shopify.dev/docs/apps/build/authentication-authorization",
         &[
-            shape("shpat_", &[exact(Hex, 32)]),
-            shape("shpca_", &[exact(Hex, 32)]),
-            shape("shppa_", &[exact(Hex, 32)]),
-            shape("shpss_", &[exact(Hex, 32)]),
-            shape("shpua_", &[exact(Hex, 32)]),
+            form("shpat_", &[exact(Hex, 32)]),
+            form("shpca_", &[exact(Hex, 32)]),
+            form("shppa_", &[exact(Hex, 32)]),
+            form("shpss_", &[exact(Hex, 32)]),
+            form("shpua_", &[exact(Hex, 32)]),
         ],
     ),
     kind(
@@ -47,33 +47,33 @@ pub(super) const KINDS: &[SecretKind] = &[
         "a Flutterwave secret key",
         "https://developer.flutterwave.com/docs/authentication",
         &[
-            shape("FLWSECK-", &[exact(LowerDigit, 32), text("-X")]),
-            shape("FLWSECK_TEST-", &[exact(LowerDigit, 32), text("-X")]),
-            shape("FLWSECK_TEST-", &[exact(LowerDigit, 12)]),
-            shape("FLWPUBK_TEST-", &[exact(LowerDigit, 32), text("-X")]),
+            form("FLWSECK-", &[exact(LowerDigit, 32), text("-X")]),
+            form("FLWSECK_TEST-", &[exact(LowerDigit, 32), text("-X")]),
+            form("FLWSECK_TEST-", &[exact(LowerDigit, 12)]),
+            form("FLWPUBK_TEST-", &[exact(LowerDigit, 32), text("-X")]),
         ],
     ),
     kind(
         "easypost-key",
         "an EasyPost API key",
         "https://docs.easypost.com/docs/authentication",
-        &[shape("EZAK", &[exact(Alphanumeric, 54)]), shape("EZTK", &[exact(Alphanumeric, 54)])],
+        &[form("EZAK", &[exact(Alphanumeric, 54)]), form("EZTK", &[exact(Alphanumeric, 54)])],
     ),
     kind(
         "shippo-token",
         "a Shippo API token",
         "https://docs.goshippo.com/docs/guides_general/authentication/",
-        &[shape("shippo_live_", &[exact(Hex, 40)]), shape("shippo_test_", &[exact(Hex, 40)])],
+        &[form("shippo_live_", &[exact(Hex, 40)]), form("shippo_test_", &[exact(Hex, 40)])],
     ),
     kind(
         "duffel-token",
         "a Duffel access token",
         "https://duffel.com/docs/api/overview/making-requests",
         &[
-            shape("duffel_live_", &[exact(Equals64, 43)]),
-            shape("duffel_test_", &[exact(Equals64, 43)]),
+            form("duffel_live_", &[exact(Equals64, 43)]),
+            form("duffel_test_", &[exact(Equals64, 43)]),
         ],
     ),
 ];
 
-const STRIPE: &[Part] = &[run(Alphanumeric, 10, 247)];
+const STRIPE: &[TokenPart] = &[run(Alphanumeric, 10, 247)];

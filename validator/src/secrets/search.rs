@@ -7,37 +7,37 @@ use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::dfa::DFA;
 use aho_corasick::{Anchored, MatchKind, StartKind};
 
-use super::alphabet::{Alphabet, Reach};
-use super::assignment::{self, NAMES, Name};
-use super::carrier::{self, Carrier, NEEDLES};
+use super::alphabet::{Alphabet, RunExtents};
+use super::assignment::{self, NAMES, SecretNameKind};
+use super::carrier::{self, NEEDLES, SecretFormat};
 use super::cloud::{self, AWS_SECRET};
-use super::encoded::{self, Encoded};
-use super::guess::{self, HINTS, Hint};
-use super::kind::{SecretKind, Shape};
-use super::service::{self, Form, SERVICES};
+use super::encoded::{self, EncodedKeyHint};
+use super::guess::{self, HINTS, SecretHint};
+use super::kind::{SecretKind, TokenForm};
+use super::service::{self, SERVICES, ServiceKeyForm};
 use super::{code_host, language_model, messaging, office, payment};
 
 pub(super) const PASSWORD: &str = "password";
 
 /// Enough to refuse a text and to show the positions, and a bound on the work for a hostile one.
-const FOUND_MAX: usize = 100;
+const SECRETS_MAX: usize = 100;
 
 /// A secret in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundSecret {
     pub(crate) kind: &'static str,
     pub(crate) offset: usize,
     pub(crate) width: usize,
     /// The evidence: the issuer's form, the format around it, or only words.
-    by: By,
+    by: SecretEvidence,
     /// True if a checksum of the issuer confirms it.
     pub(super) sure: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum By {
+enum SecretEvidence {
     Form,
-    Carrier,
+    Format,
     Words,
 }
 
@@ -64,12 +64,12 @@ pub fn secret_kinds() -> &'static [SecretKind] {
 
 #[derive(Clone, Copy)]
 enum Needle {
-    Form(&'static str, &'static Shape),
-    Carrier(Carrier),
-    Name(Name),
-    Service(&'static [Form]),
-    Hint(Hint),
-    Encoded(Encoded),
+    Form(&'static str, &'static TokenForm),
+    Carrier(SecretFormat),
+    Name(SecretNameKind),
+    Service(&'static [ServiceKeyForm]),
+    Hint(SecretHint),
+    Encoded(EncodedKeyHint),
 }
 
 /// The automaton, its start state, and the meanings of its patterns.
@@ -82,7 +82,7 @@ struct Scanner {
 /// `None` only if there are too many words to build the automaton, which every test would detect.
 static SCANNER: LazyLock<Option<Scanner>> = LazyLock::new(|| {
     let forms = secret_kinds().iter().flat_map(|kind| {
-        kind.shapes.iter().map(|shape| (shape.prefix, Needle::Form(kind.name, shape)))
+        kind.forms.iter().map(|shape| (shape.prefix, Needle::Form(kind.name, shape)))
     });
     let carriers = NEEDLES.iter().map(|(word, carrier)| (*word, Needle::Carrier(*carrier)));
     let names = NAMES.iter().map(|(word, name)| (*word, Needle::Name(*name)));
@@ -104,8 +104,8 @@ static SCANNER: LazyLock<Option<Scanner>> = LazyLock::new(|| {
 
 impl Scanner {
     /// Passes every needle in the text with its start and end to `take`, until that returns
-    /// `Enough::Yes`.
-    fn each(&self, text: &str, mut take: impl FnMut(Needle, usize, usize) -> Enough) {
+    /// `ScanControl::Stop`.
+    fn each(&self, text: &str, mut take: impl FnMut(Needle, usize, usize) -> ScanControl) {
         let mut state = self.start;
         for (end, byte) in (1..).zip(text.bytes()) {
             state = self.automaton.next_state(Anchored::No, state, byte);
@@ -116,7 +116,7 @@ impl Scanner {
                 let pattern = self.automaton.match_pattern(state, index);
                 let start = end - self.automaton.pattern_len(pattern);
                 let needle = self.needles.get(pattern.as_usize());
-                if needle.is_some_and(|needle| take(*needle, start, end) == Enough::Yes) {
+                if needle.is_some_and(|needle| take(*needle, start, end) == ScanControl::Stop) {
                     return;
                 }
             }
@@ -125,48 +125,49 @@ impl Scanner {
 }
 
 #[derive(PartialEq, Eq)]
-enum Enough {
-    Yes,
-    No,
+enum ScanControl {
+    Stop,
+    Continue,
 }
 
 /// Returns the secrets in a line, each kind once, certain ones first. Takes linear time.
-pub(crate) fn find(line: &str) -> Vec<Found> {
-    let mut kinds: Vec<Found> = Vec::new();
+pub(crate) fn find(line: &str) -> Vec<FoundSecret> {
+    let mut kinds: Vec<FoundSecret> = Vec::new();
     for found in find_in_text(line) {
         if !kinds.iter().any(|known| known.kind == found.kind) {
             kinds.push(found);
         }
     }
-    kinds.sort_by_key(|found| (found.by == By::Words, found.offset));
+    kinds.sort_by_key(|found| (found.by == SecretEvidence::Words, found.offset));
     kinds
 }
 
-/// Returns at most [`FOUND_MAX`] secrets in a text in order of position. Takes linear time. Secrets
+/// Returns at most [`SECRETS_MAX`] secrets in a text in order of position. Takes linear time. Secrets
 /// never overlap, and an issuer's form takes precedence over a name or header that contains it.
-pub(crate) fn find_in_text(text: &str) -> Vec<Found> {
+pub(crate) fn find_in_text(text: &str) -> Vec<FoundSecret> {
     let Some(scanner) = &*SCANNER else { return Vec::new() };
-    let mut reach = Reach::over(text);
+    let mut reach = RunExtents::over(text);
     let (mut certain, mut likely) = (Vec::new(), Vec::new());
     scanner.each(text, |needle, start, end| {
         if let Some(found) = verify(needle, text, start, end, &mut reach) {
-            let found_by = if found.by == By::Words { &mut likely } else { &mut certain };
+            let found_by =
+                if found.by == SecretEvidence::Words { &mut likely } else { &mut certain };
             // Many likely findings must not displace a certain one.
-            if found_by.len() < FOUND_MAX {
+            if found_by.len() < SECRETS_MAX {
                 found_by.push(found);
             }
         }
-        if certain.len() < FOUND_MAX { Enough::No } else { Enough::Yes }
+        if certain.len() < SECRETS_MAX { ScanControl::Continue } else { ScanControl::Stop }
     });
     let mut all = certain;
     all.append(&mut likely);
     if all.is_empty() {
         return all;
     }
-    all.sort_by_key(|found: &Found| (found.by, found.offset));
-    let mut kept: Vec<Found> = Vec::new();
+    all.sort_by_key(|found: &FoundSecret| (found.by, found.offset));
+    let mut kept: Vec<FoundSecret> = Vec::new();
     for found in all {
-        let apart = |it: &Found| {
+        let apart = |it: &FoundSecret| {
             it.offset + it.width <= found.offset || found.offset + found.width <= it.offset
         };
         if kept.iter().all(apart) {
@@ -182,37 +183,49 @@ fn verify(
     text: &str,
     start: usize,
     end: usize,
-    reach: &mut Reach<'_>,
-) -> Option<Found> {
+    reach: &mut RunExtents<'_>,
+) -> Option<FoundSecret> {
     let found = |kind, start, end, by| {
-        Some(Found { kind, offset: start, width: end - start, by, sure: false })
+        Some(FoundSecret { kind, offset: start, width: end - start, by, sure: false })
     };
     match needle {
         Needle::Form(kind, shape) => {
             let seen = shape.at(text, start, reach)?;
             let width = seen.end - seen.start;
-            Some(Found { kind, offset: seen.start, width, by: By::Form, sure: seen.sure })
+            Some(FoundSecret {
+                kind,
+                offset: seen.start,
+                width,
+                by: SecretEvidence::Form,
+                sure: seen.sure,
+            })
         }
         Needle::Carrier(carrier) => {
             let (kind, start, end) = carrier.read(text, start, end, reach)?;
-            let by = if matches!(carrier, Carrier::Jwt) { By::Form } else { By::Carrier };
+            let by = if matches!(carrier, SecretFormat::Jwt) {
+                SecretEvidence::Form
+            } else {
+                SecretEvidence::Format
+            };
             found(kind, start, end, by)
         }
         Needle::Name(name) => match assignment::value_of(text, start, end, name) {
             Some((named, value, at)) => {
-                found(kind_of(text, end, value), named, at + value.len(), By::Carrier)
+                found(kind_of(text, end, value), named, at + value.len(), SecretEvidence::Format)
             }
-            None => guess::after_name(text, start, end, name)
-                .and_then(|(_, value_end)| found(guess::KIND, start, value_end, By::Words)),
+            None => guess::after_name(text, start, end, name).and_then(|(_, value_end)| {
+                found(guess::KIND, start, value_end, SecretEvidence::Words)
+            }),
         },
         Needle::Service(forms) => service::key_after(text, end, forms, reach)
-            .and_then(|(_, key_end)| found(service::KIND, start, key_end, By::Words)),
+            .and_then(|(_, key_end)| found(service::KIND, start, key_end, SecretEvidence::Words)),
         Needle::Hint(hint) => guess::after_hint(text, start, end, hint)
-            .and_then(|(_, value_end)| found(guess::KIND, start, value_end, By::Words)),
+            .and_then(|(_, value_end)| found(guess::KIND, start, value_end, SecretEvidence::Words)),
         Needle::Encoded(encoded) => {
-            let holds_key = |text: &str| find_in_text(text).iter().any(|it| it.by != By::Words);
+            let holds_key =
+                |text: &str| find_in_text(text).iter().any(|it| it.by != SecretEvidence::Words);
             let (start, end) = encoded.read(text, start, holds_key)?;
-            found(encoded::KIND, start, end, By::Words)
+            found(encoded::KIND, start, end, SecretEvidence::Words)
         }
     }
 }
@@ -226,6 +239,6 @@ fn kind_of(text: &str, name_end: usize, value: &str) -> &'static str {
     let name: Vec<u8> = name.iter().filter(|b| b.is_ascii_alphabetic()).copied().collect();
     let named = name.to_ascii_lowercase().ends_with(b"secretaccesskey")
         || name.to_ascii_lowercase().ends_with(b"awssecretkey");
-    let formed = value.len() == LENGTH && value.bytes().all(|b| Alphabet::Base64.holds(b));
+    let formed = value.len() == LENGTH && value.bytes().all(|b| Alphabet::Base64.contains(b));
     if named && formed { AWS_SECRET } else { PASSWORD }
 }

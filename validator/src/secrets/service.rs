@@ -5,16 +5,16 @@
 use super::alphabet::Alphabet::{
     self, Alphanumeric, Any64, ColonHex, Digit, Dotted, Equals64, Escaped64, Hex, Hyphened, Url64,
 };
-use super::alphabet::Reach;
+use super::alphabet::RunExtents;
 use super::assignment;
 use super::checksum::is_mixed;
-use super::kind::{SecretKind, guessed};
+use super::kind::{SecretKind, likely_kind};
 use super::value;
-use Form::{Of, Uuid};
+use ServiceKeyForm::{Of, Uuid};
 
 pub(super) const KIND: &str = "service-key";
 
-pub(super) const KINDS: &[SecretKind] = &[guessed(
+pub(super) const KINDS: &[SecretKind] = &[likely_kind(
     KIND,
     "a key of a service, by the service's name before it",
     "https://cwe.mitre.org/data/definitions/798.html",
@@ -22,7 +22,7 @@ pub(super) const KINDS: &[SecretKind] = &[guessed(
 
 /// The form of a service's key.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Form {
+pub(super) enum ServiceKeyForm {
     /// Characters of an alphabet, with the minimum and maximum number.
     Of(Alphabet, usize, usize),
     Uuid,
@@ -30,7 +30,7 @@ pub(super) enum Form {
 
 /// The names of services, and the forms of their keys.
 #[rustfmt::skip]
-pub(super) const SERVICES: &[(&str, &[Form])] = &[
+pub(super) const SERVICES: &[(&str, &[ServiceKeyForm])] = &[
     ("adafruit", &[Of(Url64, 32, 32)]),
     ("adobe", &[Of(Hex, 32, 32)]),
     ("airtable", &[Of(Alphanumeric, 17, 17)]),
@@ -117,8 +117,8 @@ pub(super) const SERVICES: &[(&str, &[Form])] = &[
 pub(super) fn key_after(
     text: &str,
     end: usize,
-    forms: &[Form],
-    reach: &mut Reach<'_>,
+    forms: &[ServiceKeyForm],
+    reach: &mut RunExtents<'_>,
 ) -> Option<(usize, usize)> {
     let at = assignment::value_at(text.as_bytes(), end)?;
     let key_end = forms.iter().find_map(|form| form.end(text, at, reach))?;
@@ -126,8 +126,8 @@ pub(super) fn key_after(
     (!value::is_phrase(key) && !value::is_placeholder(key)).then_some((at, key_end))
 }
 
-impl Form {
-    fn end(self, text: &str, at: usize, reach: &mut Reach<'_>) -> Option<usize> {
+impl ServiceKeyForm {
+    fn end(self, text: &str, at: usize, reach: &mut RunExtents<'_>) -> Option<usize> {
         const UUID_LENGTH: usize = 36;
         let (alphabet, least, most) = match self {
             Of(alphabet, least, most) => (alphabet, least, most),

@@ -5,13 +5,13 @@
 pub(super) const LEAST: usize = 8;
 
 /// Prefixes of references to a secret: variables, templates, files.
-const MARKS: [&str; 24] = [
+const REFERENCE_PREFIXES: [&str; 24] = [
     "$", "<", "{", "[", "(", "*", "%(", "%{", "%%", "…", "...", "--", "@", "#{", "./", "../", "~/",
     "/in/", "/out/", "/tmp/", "/run/", "/etc/", "/home/", "/var/",
 ];
 
 /// Words that begin such references: access to the environment, stores, locations.
-const WORDS: [&str; 11] = [
+const REFERENCE_WORDS: [&str; 11] = [
     "os.",
     "env.",
     "ENV",
@@ -26,7 +26,7 @@ const WORDS: [&str; 11] = [
 ];
 
 /// Whole values that name a secret instead of being one.
-const STAND_INS: [&str; 22] = [
+const PLACEHOLDERS: [&str; 22] = [
     "changeme",
     "change",
     "changeit",
@@ -52,7 +52,7 @@ const STAND_INS: [&str; 22] = [
 ];
 
 /// Prefixes of placeholders in documents.
-const STAND_IN_STARTS: [&str; 10] = [
+const PLACEHOLDER_PREFIXES: [&str; 10] = [
     "your",
     "my-",
     "my_",
@@ -74,11 +74,11 @@ pub(super) fn is_reference(value: &str) -> bool {
         let windows = value.get(1..3) == Some(":\\");
         let url = |rest: &str| rest.starts_with("://") || rest.starts_with("s://");
         let word = |word: &&&str| value.starts_with(**word);
-        let known = WORDS.iter().find(word);
+        let known = REFERENCE_WORDS.iter().find(word);
         return windows || known.is_some_and(|it| *it != "http" || value.get(4..).is_some_and(url));
     }
     let variable = value.starts_with('%') && value.ends_with('%');
-    variable || MARKS.iter().any(|it| value.starts_with(it))
+    variable || REFERENCE_PREFIXES.iter().any(|it| value.starts_with(it))
 }
 
 /// Returns true if the value repeats one character, such as `xxxxxxxx` or `********`.
@@ -93,8 +93,8 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         |start: &str| value.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
     let worded = || is_phrase(value) || value.bytes().all(|byte| byte.is_ascii_alphabetic());
     is_filled(value)
-        || STAND_INS.iter().any(|word| value.eq_ignore_ascii_case(word))
-        || STAND_IN_STARTS.iter().any(|it| starts(it)) && worded()
+        || PLACEHOLDERS.iter().any(|word| value.eq_ignore_ascii_case(word))
+        || PLACEHOLDER_PREFIXES.iter().any(|it| starts(it)) && worded()
 }
 
 /// Returns true if a value is long enough for a secret and not a path, variable or option.
@@ -129,10 +129,10 @@ pub(super) fn is_code(value: &str) -> bool {
 /// Returns true if the value looks random: many different characters, and more changes between
 /// letters and digits than in names and words.
 pub(super) fn is_random(value: &str) -> bool {
-    const LOOKED_AT: usize = 48;
+    const EXAMINED_MAX: usize = 48;
     const LEAST: usize = 10;
     let bytes = value.as_bytes();
-    let seen = bytes.get(..LOOKED_AT).unwrap_or(bytes);
+    let seen = bytes.get(..EXAMINED_MAX).unwrap_or(bytes);
     let class = |byte: u8| match byte {
         b'0'..=b'9' => 0,
         b'a'..=b'z' => 1,

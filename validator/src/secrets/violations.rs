@@ -2,13 +2,13 @@
 
 use model::SourceSpan;
 
-use super::search::{Found, PASSWORD, secret_kinds};
+use super::search::{FoundSecret, PASSWORD, secret_kinds};
 use crate::code::Code;
 use crate::report::Report;
 use crate::violation::{Severity, Violation};
 
 /// Reports a secret; a secret that only words suggest is a warning.
-pub(crate) fn report(found: &Found, spot: SourceSpan, report: &mut Report) {
+pub(crate) fn report(found: &FoundSecret, spot: SourceSpan, report: &mut Report) {
     let looks = if found.sure { "is" } else { "looks like" };
     report_as(found.kind, looks, spot, report);
 }

@@ -3,11 +3,11 @@
 
 mod spoken;
 
-pub(crate) use spoken::{is_certain, spoken};
+pub(crate) use spoken::{find_instruction, is_unambiguous};
 
-use crate::table::Table;
+use crate::table::WordTable;
 
-const SHELLS: Table = Table::new(&[
+const SHELLS: WordTable = WordTable::new(&[
     "ash",
     "bash",
     "bsh",

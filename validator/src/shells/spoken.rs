@@ -3,11 +3,11 @@
 //! is not even a warning: a sentence about a shell does nothing forbidden, and such warnings would
 //! hide important ones.
 
-use crate::speech::{self, Speech, Start, Word, lower};
-use crate::table::Table;
+use crate::speech::{self, MentionKind, ProseToken, TokenStart, lower};
+use crate::table::WordTable;
 
 /// Shells whose names are not English words.
-const CERTAIN: Table = Table::new(&[
+const UNAMBIGUOUS: WordTable = WordTable::new(&[
     "bash",
     "cmd.exe",
     "csh",
@@ -22,15 +22,15 @@ const CERTAIN: Table = Table::new(&[
 ]);
 
 /// Shells whose names count only with an argument for a shell after them.
-const ENGLISH: Table = Table::new(&["ash", "cmd", "dash", "fish"]);
+const AMBIGUOUS: WordTable = WordTable::new(&["ash", "cmd", "dash", "fish"]);
 
-const RUNNING: Table = Table::new(&[
+const RUNNING: WordTable = WordTable::new(&[
     "call", "exec", "execute", "feed", "invoke", "launch", "open", "pass", "pipe", "run", "send",
     "source", "spawn", "start", "use", "wrap",
 ]);
 
 /// Words that may directly precede the shell after a running verb.
-const THROUGH: Table = Table::new(&[
+const BEFORE_SHELL: WordTable = WordTable::new(&[
     "a",
     "an",
     "by",
@@ -52,7 +52,7 @@ const THROUGH: Table = Table::new(&[
 ]);
 
 /// Words that may follow a shell in an instruction.
-const AFTER: Table = Table::new(&[
+const AFTER_SHELL: WordTable = WordTable::new(&[
     "after",
     "afterwards",
     "and",
@@ -77,26 +77,26 @@ const AFTER: Table = Table::new(&[
 ]);
 
 /// Commands whose output is piped into a shell.
-const FEEDING: Table =
-    Table::new(&["base64", "cat", "curl", "echo", "fetch", "printf", "python", "wget"]);
+const PIPED_COMMANDS: WordTable =
+    WordTable::new(&["base64", "cat", "curl", "echo", "fetch", "printf", "python", "wget"]);
 
 const SCRIPTS: [&str; 6] = [".sh", ".bash", ".zsh", ".ps1", ".bat", ".cmd"];
 
-const VERB_AWAY: usize = 6;
+const VERB_DISTANCE_MAX: usize = 6;
 
 /// Returns true if the name is a shell's and not another word.
-pub(crate) fn is_certain(name: &str) -> bool {
-    CERTAIN.has(name)
+pub(crate) fn is_unambiguous(name: &str) -> bool {
+    UNAMBIGUOUS.has(name)
 }
 
 /// Returns the number of words, from this one on, of an instruction to run a shell.
-pub(crate) fn spoken(words: &[Word<'_>], index: usize) -> Option<usize> {
+pub(crate) fn find_instruction(words: &[ProseToken<'_>], index: usize) -> Option<usize> {
     let word = words.get(index)?;
     let name = word.lower.rsplit('/').next().unwrap_or("");
-    if CERTAIN.has(name) || (ENGLISH.has(name) && has_argument(words, index)) {
-        let by_itself =
-            has_argument(words, index) && speech::of_verb(words, index) == Speech::Instruction;
-        let fed = word.piped && is_fed(words, index);
+    if UNAMBIGUOUS.has(name) || (AMBIGUOUS.has(name) && has_argument(words, index)) {
+        let by_itself = has_argument(words, index)
+            && speech::classify_verb(words, index) == MentionKind::Instruction;
+        let fed = word.piped && is_piped_into(words, index);
         return (by_itself || fed || is_run(words, index)).then_some(1);
     }
     let script = SCRIPTS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending));
@@ -108,7 +108,7 @@ pub(crate) fn spoken(words: &[Word<'_>], index: usize) -> Option<usize> {
     run.then_some(1)
 }
 
-fn has_argument(words: &[Word<'_>], index: usize) -> bool {
+fn has_argument(words: &[ProseToken<'_>], index: usize) -> bool {
     let next = lower(words, index + 1);
     let option = next.starts_with('-') && next.len() > 1;
     speech::continues(words, index + 1)
@@ -116,29 +116,31 @@ fn has_argument(words: &[Word<'_>], index: usize) -> bool {
 }
 
 /// Returns true for `curl https://… | sh`, but not for the columns of a Markdown table.
-fn is_fed(words: &[Word<'_>], index: usize) -> bool {
+fn is_piped_into(words: &[ProseToken<'_>], index: usize) -> bool {
     let line = words.get(index).map(|word| word.line);
-    let from = index.saturating_sub(VERB_AWAY);
+    let from = index.saturating_sub(VERB_DISTANCE_MAX);
     (from..index).any(|it| {
         words.get(it).map(|word| word.line) == line
             && !words.get(it).is_some_and(|word| word.piped)
-            && FEEDING.has(lower(words, it))
+            && PIPED_COMMANDS.has(lower(words, it))
     })
 }
 
 /// Returns true if a running verb before the shell reaches it and the next word does not change its
 /// meaning.
-fn is_run(words: &[Word<'_>], index: usize) -> bool {
+fn is_run(words: &[ProseToken<'_>], index: usize) -> bool {
     let next = lower(words, index + 1);
-    let ends = words.get(index + 1).is_none_or(|word| word.start != Start::Inside)
-        || AFTER.has(next)
+    let ends = words.get(index + 1).is_none_or(|word| word.start != TokenStart::Inside)
+        || AFTER_SHELL.has(next)
         || has_argument(words, index);
     let before = index.checked_sub(1).map_or("", |it| lower(words, it));
-    ends && (THROUGH.has(before) || RUNNING.has(before)) && has_verb(words, index, VERB_AWAY)
+    ends && (BEFORE_SHELL.has(before) || RUNNING.has(before))
+        && has_verb(words, index, VERB_DISTANCE_MAX)
 }
 
-fn has_verb(words: &[Word<'_>], index: usize, away: usize) -> bool {
+fn has_verb(words: &[ProseToken<'_>], index: usize, away: usize) -> bool {
     speech::sentence(words, index).skip(1).take(away).any(|it| {
-        RUNNING.has(lower(words, it)) && speech::of_verb(words, it) == Speech::Instruction
+        RUNNING.has(lower(words, it))
+            && speech::classify_verb(words, it) == MentionKind::Instruction
     })
 }

@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 
-use crate::table::Table;
+use crate::table::WordTable;
 
 /// The unit of text that begins with a word.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Start {
+pub(crate) enum TokenStart {
     Inside,
     /// After a comma or a bracket.
     Clause,
@@ -15,7 +15,7 @@ pub(crate) enum Start {
     Sentence,
 }
 
-pub(crate) struct Word<'a> {
+pub(crate) struct ProseToken<'a> {
     /// The line within the text, from 0.
     pub(crate) line: usize,
     /// The byte offset of the bare word in the line.
@@ -23,33 +23,37 @@ pub(crate) struct Word<'a> {
     /// The word without the punctuation around it.
     pub(crate) text: &'a str,
     pub(crate) lower: Cow<'a, str>,
-    pub(crate) start: Start,
+    pub(crate) start: TokenStart,
     /// True within backquotes or a fence.
     pub(crate) in_code: bool,
     /// True if a `|` directly precedes the word.
     pub(crate) piped: bool,
 }
 
-const ABBREVIATIONS: Table =
-    Table::new(&["approx", "ca", "cf", "e.g", "etc", "fig", "i.e", "incl", "no", "resp", "vs"]);
+const ABBREVIATIONS: WordTable =
+    WordTable::new(&["approx", "ca", "cf", "e.g", "etc", "fig", "i.e", "incl", "no", "resp", "vs"]);
 
 /// Returns the words of these lines in order.
-pub(crate) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Word<'a>> {
-    let mut reader =
-        Reader { words: Vec::new(), start: Start::Sentence, in_code: false, piped: false };
+pub(crate) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<ProseToken<'a>> {
+    let mut reader = ProseTokenizer {
+        words: Vec::new(),
+        start: TokenStart::Sentence,
+        in_code: false,
+        piped: false,
+    };
     let mut fenced = false;
     for (number, line) in lines.enumerate() {
         let bare = line.trim_start();
         let fence = bare.starts_with("```") || bare.starts_with("~~~");
         if fence || fenced || begins_block(line, bare) {
-            reader.start = Start::Sentence;
+            reader.start = TokenStart::Sentence;
         }
         reader.in_code = fenced;
         reader.piped = false;
         reader.line(number, line);
         fenced ^= fence;
         if fence {
-            reader.start = Start::Sentence;
+            reader.start = TokenStart::Sentence;
         }
     }
     reader.words
@@ -62,21 +66,21 @@ fn begins_block(line: &str, bare: &str) -> bool {
         || line.starts_with('\t')
 }
 
-struct Reader<'a> {
-    words: Vec<Word<'a>>,
-    start: Start,
+struct ProseTokenizer<'a> {
+    words: Vec<ProseToken<'a>>,
+    start: TokenStart,
     in_code: bool,
     piped: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ProseTokenizer<'a> {
     fn line(&mut self, number: usize, line: &'a str) {
         let mut from = 0;
         let mut before = ' ';
         for (at, c) in line.char_indices() {
             if separates(c, before, line, at) {
                 self.word(number, line, from, at);
-                self.mark(c);
+                self.apply_separator(c);
                 from = at + c.len_utf8();
             }
             before = c;
@@ -85,12 +89,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Applies the effect of a separator to the next word.
-    fn mark(&mut self, c: char) {
+    fn apply_separator(&mut self, c: char) {
         match c {
-            ',' | '(' | '[' | '{' => self.start = self.start.max(Start::Clause),
-            ';' | '<' | '>' | '\u{2013}' | '\u{2014}' => self.start = Start::Sentence,
+            ',' | '(' | '[' | '{' => self.start = self.start.max(TokenStart::Clause),
+            ';' | '<' | '>' | '\u{2013}' | '\u{2014}' => self.start = TokenStart::Sentence,
             '|' => {
-                self.start = Start::Sentence;
+                self.start = TokenStart::Sentence;
                 self.piped = true;
             }
             '`' => self.in_code = !self.in_code,
@@ -108,12 +112,12 @@ impl<'a> Reader<'a> {
             // An ellipsis continues the sentence; a dash, a prompt, a list mark or a comment mark
             // begins a new one.
             if !raw.bytes().all(|byte| byte == b'.') {
-                self.start = Start::Sentence;
+                self.start = TokenStart::Sentence;
             }
             return;
         }
         let next = line.get(to..).and_then(|rest| rest.chars().next());
-        let counts = self.start == Start::Sentence
+        let counts = self.start == TokenStart::Sentence
             && (bare.bytes().all(|b| b.is_ascii_digit()) || (bare == "x" && next == Some(']')));
         if counts {
             return;
@@ -127,8 +131,8 @@ impl<'a> Reader<'a> {
         let ends = raw.ends_with(['.', ':', '!', '?', '\u{2026}', '&']);
         let ends = ends && !(raw.ends_with('.') && ABBREVIATIONS.has(&lower));
         let (in_code, piped, start) = (self.in_code, self.piped, self.start);
-        self.words.push(Word { line: number, at, text: bare, lower, start, in_code, piped });
-        self.start = if ends { Start::Sentence } else { Start::Inside };
+        self.words.push(ProseToken { line: number, at, text: bare, lower, start, in_code, piped });
+        self.start = if ends { TokenStart::Sentence } else { TokenStart::Inside };
         self.piped = false;
     }
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 /// The effect of a `$` or a backquote in the line, determined without the tokenizer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Dollar {
+pub(crate) enum DollarUse {
     None,
     /// Only before a blank or another character that does not begin a parameter.
     Idle,
@@ -16,13 +16,13 @@ pub(crate) enum Dollar {
 
 /// Bash's reading of a line.
 #[derive(Debug)]
-pub(crate) struct Seen {
-    pub(crate) dollar: Dollar,
+pub(crate) struct BashReading {
+    pub(crate) dollar: DollarUse,
     flags: String,
     pub(crate) words: Vec<String>,
 }
 
-impl Seen {
+impl BashReading {
     /// Returns true if the line parses as a command.
     pub(crate) fn is_command(&self) -> bool {
         self.flags.contains('s')
@@ -72,7 +72,7 @@ impl Seen {
 
 /// Bashlex's reading of a line.
 #[derive(Debug)]
-pub(crate) enum Parsed {
+pub(crate) enum BashlexReading {
     /// One simple command with this number of words.
     Words(usize),
     Features(Vec<String>),
@@ -80,9 +80,9 @@ pub(crate) enum Parsed {
 }
 
 /// An empty directory, so that no pattern matches a file.
-struct Empty(PathBuf);
+struct EmptyTestDirectory(PathBuf);
 
-impl Empty {
+impl EmptyTestDirectory {
     fn new() -> Self {
         let path = std::env::temp_dir().join(format!("toolexec-bash-{}", std::process::id()));
         std::fs::create_dir(&path).unwrap();
@@ -90,7 +90,7 @@ impl Empty {
     }
 }
 
-impl Drop for Empty {
+impl Drop for EmptyTestDirectory {
     fn drop(&mut self) {
         // It is empty, so a leftover is harmless.
         drop(std::fs::remove_dir(&self.0));
@@ -103,38 +103,39 @@ pub(crate) fn bash_works() -> bool {
 }
 
 /// Returns bash's reading of each of these lines; it never runs them.
-pub(crate) fn bash(lines: &[String]) -> Vec<Seen> {
-    let dollars: Vec<Dollar> = lines.iter().map(|line| dollar(line)).collect();
+pub(crate) fn bash(lines: &[String]) -> Vec<BashReading> {
+    let dollars: Vec<DollarUse> = lines.iter().map(|line| dollar(line)).collect();
     let mut input = String::new();
     for (line, dollar) in lines.iter().zip(&dollars) {
         assert!(!leaves_body(line), "would end the body of the oracle's function: {line}");
-        let safe = *dollar != Dollar::Live && !has_bare_operator(line) && !is_vast(line);
+        let safe = *dollar != DollarUse::Live && !has_bare_operator(line) && !is_too_large(line);
         input.push(if safe { '+' } else { '-' });
         input.push_str(line);
         input.push('\n');
     }
-    let empty = Empty::new();
+    let empty = EmptyTestDirectory::new();
     let mut command = Command::new("bash");
     command.args(["--norc", "--noprofile", "-c", include_str!("oracle.bash")]);
     // The path of bash itself, because the script has no PATH.
     let path = std::env::var_os("PATH").unwrap_or_default();
     command.env_clear().env("PATH", path).env("LC_ALL", "C.UTF-8");
-    let said = talk(command.current_dir(&empty.0), input);
+    let said = run_oracle(command.current_dir(&empty.0), input);
     let mut fields = said.strip_suffix('\0').unwrap().split('\0');
-    let seen: Vec<Seen> = dollars.into_iter().map(|dollar| next(dollar, &mut fields)).collect();
+    let seen: Vec<BashReading> =
+        dollars.into_iter().map(|dollar| next(dollar, &mut fields)).collect();
     assert_eq!(fields.next(), None, "bash said more than it was asked");
     seen
 }
 
-fn next<'a>(dollar: Dollar, fields: &mut impl Iterator<Item = &'a str>) -> Seen {
+fn next<'a>(dollar: DollarUse, fields: &mut impl Iterator<Item = &'a str>) -> BashReading {
     let flags = fields.next().unwrap().to_owned();
     let count = fields.next().unwrap().parse().unwrap();
     let words = fields.take(count).map(str::to_owned).collect();
-    Seen { dollar, flags, words }
+    BashReading { dollar, flags, words }
 }
 
 /// Returns bashlex's reading of each of these lines; the error is the reason why it is unavailable.
-pub(crate) fn bashlex(lines: &[String]) -> Result<Vec<Parsed>, String> {
+pub(crate) fn bashlex(lines: &[String]) -> Result<Vec<BashlexReading>, String> {
     let python = std::env::var_os("TOOLEXEC_PYTHON").unwrap_or_else(|| "python3".into());
     let there = Command::new(&python).args(["-c", "import bashlex"]).output();
     let there = there.map_err(|error| format!("{}: {error}", Path::new(&python).display()))?;
@@ -143,23 +144,23 @@ pub(crate) fn bashlex(lines: &[String]) -> Result<Vec<Parsed>, String> {
     }
     let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let mut command = Command::new(&python);
-    let said = talk(command.args(["-c", include_str!("oracle.py")]), input);
-    let parsed: Vec<Parsed> = said.lines().map(parsed).collect();
+    let said = run_oracle(command.args(["-c", include_str!("oracle.py")]), input);
+    let parsed: Vec<BashlexReading> = said.lines().map(parsed).collect();
     assert_eq!(parsed.len(), lines.len());
     Ok(parsed)
 }
 
-fn parsed(json: &str) -> Parsed {
+fn parsed(json: &str) -> BashlexReading {
     let mut items: Vec<String> = serde_json::from_str(json).unwrap();
     let kind = items.remove(0);
     match kind.as_str() {
-        "words" => Parsed::Words(items.len()),
-        "features" => Parsed::Features(items),
-        _ => Parsed::Error,
+        "words" => BashlexReading::Words(items.len()),
+        "features" => BashlexReading::Features(items),
+        _ => BashlexReading::Error,
     }
 }
 
-fn talk(command: &mut Command, input: String) -> String {
+fn run_oracle(command: &mut Command, input: String) -> String {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
@@ -187,18 +188,18 @@ fn bare(line: &str) -> Vec<(Option<char>, char, char)> {
     found
 }
 
-fn dollar(line: &str) -> Dollar {
+fn dollar(line: &str) -> DollarUse {
     let live = |&(quote, c, next): &(Option<char>, char, char)| {
         let names = next.is_ascii_alphanumeric() || "_@*#?$!-({[".contains(next);
         c == '`' || c == '$' && (names || (quote.is_none() && (next == '\'' || next == '"')))
     };
     let bare = bare(line);
     if bare.iter().any(live) {
-        Dollar::Live
+        DollarUse::Live
     } else if bare.iter().any(|(_, c, _)| *c == '$') {
-        Dollar::Idle
+        DollarUse::Idle
     } else {
-        Dollar::None
+        DollarUse::None
     }
 }
 
@@ -207,7 +208,7 @@ fn has_bare_operator(line: &str) -> bool {
 }
 
 /// Returns true for lines such as `{1..99999999}`, which would exhaust bash's memory.
-fn is_vast(line: &str) -> bool {
+fn is_too_large(line: &str) -> bool {
     const DIGITS_MAX: usize = 4;
     let pieces: Vec<&str> = line.split("..").collect();
     let digit = |c: char| c.is_ascii_digit();

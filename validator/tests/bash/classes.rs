@@ -1,8 +1,8 @@
 //! The classes of lines that we refuse on purpose although bash accepts them, with the reasons.
 //! Each class is counted and printed; a refusal outside of all classes fails the test.
 
-use super::Ours;
-use super::asked::{Dollar, Parsed, Seen};
+use super::OwnReading;
+use super::asked::{BashReading, BashlexReading, DollarUse};
 
 /// The codes about shell syntax and the form of the line.
 pub(crate) const SYNTAX: [&str; 17] = [
@@ -26,7 +26,7 @@ pub(crate) const SYNTAX: [&str; 17] = [
 ];
 
 /// Returns the class that explains this code for a line in which bash finds no such syntax.
-pub(crate) fn of(code: &str, line: &str, seen: &Seen) -> Option<&'static str> {
+pub(crate) fn of(code: &str, line: &str, seen: &BashReading) -> Option<&'static str> {
     let line = line.trim_start_matches([' ', '\t']);
     match code {
         // A list, quote, heading or HTML mark, or backticks around the line: the author meant
@@ -38,7 +38,7 @@ pub(crate) fn of(code: &str, line: &str, seen: &Seen) -> Option<&'static str> {
         }
         // No request needs a `$` outside single quotes, and an author should not have to know where
         // bash leaves it unchanged.
-        "command.expansion" if seen.dollar == Dollar::Idle => {
+        "command.expansion" if seen.dollar == DollarUse::Idle => {
             Some("idle dollar: a `$` that bash leaves alone here")
         }
         // The expansion of `~name` depends on the logins of the host; a request must not.
@@ -72,12 +72,16 @@ fn begins_with_subscript(line: &str) -> bool {
 /// - It sees an assignment after a brace among the arguments, and after a name that is not ASCII.
 /// - It removes quotes differently, so only the number of words is compared.
 /// - It stops at some lines that bash reads.
-pub(crate) fn of_bashlex(line: &str, ours: &Ours, parsed: &Parsed) -> Option<&'static str> {
+pub(crate) fn of_bashlex(
+    line: &str,
+    ours: &OwnReading,
+    parsed: &BashlexReading,
+) -> Option<&'static str> {
     match (ours, parsed) {
-        (Ok(words), Parsed::Words(number)) => {
+        (Ok(words), BashlexReading::Words(number)) => {
             (words.len() == *number).then_some("accepted by both, with as many words")
         }
-        (Ok(words), Parsed::Features(names)) => {
+        (Ok(words), BashlexReading::Features(names)) => {
             let odd = |word: &String| word == "{" || word == "}" || !word.is_ascii();
             if names.iter().all(|name| name == "expansion" || name == "substitution") {
                 return Some("accepted; bashlex looks into single quotes");
@@ -87,15 +91,15 @@ pub(crate) fn of_bashlex(line: &str, ours: &Ours, parsed: &Parsed) -> Option<&'s
             (only_known && names.iter().all(|name| known.contains(&name.as_str())))
                 .then_some("accepted; bashlex sees an assignment where bash sees none")
         }
-        (Ok(_), Parsed::Error) => Some("accepted; bashlex cannot read it, bash can"),
-        (Err(_), Parsed::Error) => Some("refused by both"),
-        (Err(codes), Parsed::Words(_)) => {
+        (Ok(_), BashlexReading::Error) => Some("accepted; bashlex cannot read it, bash can"),
+        (Err(_), BashlexReading::Error) => Some("refused by both"),
+        (Err(codes), BashlexReading::Words(_)) => {
             let unknown = |code: &String| UNKNOWN_TO_BASHLEX.contains(&code.as_str());
             let overlooked = ["<(", ">(", "`"].iter().any(|piece| line.contains(piece));
             (overlooked || codes.iter().any(unknown))
                 .then_some("refused for what bashlex does not know")
         }
-        (Err(codes), Parsed::Features(names)) => {
+        (Err(codes), BashlexReading::Features(names)) => {
             let said = |code: &str| codes.iter().any(|told| told == code);
             // After a mark or within a comment, the text differs.
             let other = said("command.markup") || said("command.code-fence");

@@ -68,7 +68,7 @@ const ESCAPED: [&str; 16] = [
 ];
 
 /// Parts that bash interprets, in some or all positions.
-const LIVE: [&str; 62] = [
+const INTERPRETED: [&str; 62] = [
     "*",
     "?",
     "[ab]",
@@ -162,7 +162,7 @@ const MARKS: [&str; 14] = [
     "-",
 ];
 
-const SOUPS: [&str; 5] = [
+const ALPHABETS: [&str; 5] = [
     "ab '\"\\$`;&|<>()#=~ ",
     "{},.a1b'\"\\{},.{} ",
     "a[]/\\'\"=+~:b0 ",
@@ -190,8 +190,8 @@ impl<'c> Generator<'c> {
     pub(crate) fn line(&mut self) -> String {
         match self.below(10) {
             0..=3 => self.by_grammar(),
-            4..=6 => self.spoilt(),
-            _ => self.soup(),
+            4..=6 => self.damaged(),
+            _ => self.random_characters(),
         }
     }
 
@@ -226,14 +226,14 @@ impl<'c> Generator<'c> {
             0..=6 => self.one_of(&PLAIN),
             7..=10 => self.one_of(&QUOTED),
             11..=12 => self.one_of(&ESCAPED),
-            13..=14 if dangers > 0 => self.one_of(&LIVE),
+            13..=14 if dangers > 0 => self.one_of(&INTERPRETED),
             15 if dangers > 1 => self.one_of(&OPERATORS),
             _ => self.one_of(&PLAIN),
         });
     }
 
     /// Returns a valid line with one to three defects.
-    fn spoilt(&mut self) -> String {
+    fn damaged(&mut self) -> String {
         let from = self.below(self.corpus.len());
         let mut chars: Vec<char> = self.corpus[from].chars().collect();
         for _ in 0..=self.below(3) {
@@ -241,7 +241,7 @@ impl<'c> Generator<'c> {
             match self.below(6) {
                 0 if at < chars.len() => drop(chars.remove(at)),
                 1 => self.insert(at, &OPERATORS, &mut chars),
-                2 => self.insert(at, &LIVE, &mut chars),
+                2 => self.insert(at, &INTERPRETED, &mut chars),
                 3 => self.insert(at, &ESCAPED, &mut chars),
                 4 if at + 1 < chars.len() => chars.swap(at, at + 1),
                 _ => self.insert(at, &["'", "\"", "\\", " ", "#", "~", "{", "}", ","], &mut chars),
@@ -255,8 +255,8 @@ impl<'c> Generator<'c> {
         chars.splice(at..at, text.chars());
     }
 
-    fn soup(&mut self) -> String {
-        let letters: Vec<char> = SOUPS[self.below(SOUPS.len())].chars().collect();
+    fn random_characters(&mut self) -> String {
+        let letters: Vec<char> = ALPHABETS[self.below(ALPHABETS.len())].chars().collect();
         let length = 1 + self.below(14);
         let mut line = self.one_of(&["", "a ", "a b=", "x "]).to_owned();
         line.extend((0..length).map(|_| letters[self.below(letters.len())]));

@@ -9,7 +9,7 @@ use super::generator::Generator;
 
 /// The origin of a line.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Origin {
+pub(crate) enum LineOrigin {
     /// Realistic command lines, all of them simple.
     Corpus,
     Generated,
@@ -27,7 +27,7 @@ pub(crate) fn corpus() -> Vec<String> {
 }
 
 /// Returns every line once, in an order that depends only on the host's files.
-pub(crate) fn all() -> Vec<(Origin, String)> {
+pub(crate) fn all() -> Vec<(LineOrigin, String)> {
     let corpus = corpus();
     let mut generator = Generator::new(0x70_6f_73_69_78, &corpus);
     let generated: Vec<String> = (0..GENERATED).map(|_| generator.line()).collect();
@@ -35,7 +35,7 @@ pub(crate) fn all() -> Vec<(Origin, String)> {
     let mut lines = Vec::new();
     let host = host();
     for (origin, lines_of) in
-        [(Origin::Corpus, corpus), (Origin::Generated, generated), (Origin::Host, host)]
+        [(LineOrigin::Corpus, corpus), (LineOrigin::Generated, generated), (LineOrigin::Host, host)]
     {
         for line in lines_of {
             // In a document, a final carriage return belongs to the line ending.

@@ -14,9 +14,9 @@ mod lines;
 
 use std::collections::BTreeMap;
 
-use asked::{Dollar, Seen};
+use asked::{BashReading, DollarUse};
 use classes::SYNTAX;
-use lines::Origin;
+use lines::LineOrigin;
 use validator::{Severity, command_words, shell_words};
 
 type Counts = BTreeMap<String, usize>;
@@ -26,9 +26,9 @@ fn count(counts: &mut Counts, what: impl Into<String>) {
 }
 
 /// Our reading of a line: its words, or the codes of the errors.
-type Ours = Result<Vec<String>, Vec<String>>;
+type OwnReading = Result<Vec<String>, Vec<String>>;
 
-fn ours(line: &str) -> Ours {
+fn ours(line: &str) -> OwnReading {
     shell_words(line).map_err(|rows| {
         let errors = rows.iter().filter(|row| row.severity == Severity::Error);
         errors.map(|row| row.code.as_str().into_owned()).collect()
@@ -57,7 +57,7 @@ fn every_line_is_read_as_bash_reads_it() {
     if !asked::bash_works() {
         return skip("every_line_is_read_as_bash_reads_it", "bash is not there");
     }
-    let (origins, lines): (Vec<Origin>, Vec<String>) = lines::all().into_iter().unzip();
+    let (origins, lines): (Vec<LineOrigin>, Vec<String>) = lines::all().into_iter().unzip();
     let seen = asked::bash(&lines);
     let (mut origin_counts, mut codes, mut kinds) = <(Counts, Counts, Counts)>::default();
     let mut disagreements = Vec::new();
@@ -81,14 +81,14 @@ fn every_line_is_read_as_bash_reads_it() {
     show("refused on purpose though bash would take them:", &kinds);
     println!("disagreements: {}", disagreements.len());
     disagreements.iter().take(40).for_each(|text| println!("{text}"));
-    assert!(origins.iter().filter(|origin| **origin == Origin::Generated).count() > 5000);
+    assert!(origins.iter().filter(|origin| **origin == LineOrigin::Generated).count() > 5000);
     assert_eq!(disagreements.len(), 0, "the tokenizer and bash disagree");
 }
 
 /// Returns the classes of deliberate differences for the line, or the disagreement.
-fn compare(line: &str, ours: &Ours, seen: &Seen) -> Result<Vec<String>, String> {
+fn compare(line: &str, ours: &OwnReading, seen: &BashReading) -> Result<Vec<String>, String> {
     match ours {
-        Ok(_) if !seen.is_plain() || seen.dollar != Dollar::None => {
+        Ok(_) if !seen.is_plain() || seen.dollar != DollarUse::None => {
             Err("accepted, but bash sees more than a simple command".to_owned())
         }
         Ok(words) if *words != seen.words => Err("accepted, with other words".to_owned()),
@@ -97,7 +97,7 @@ fn compare(line: &str, ours: &Ours, seen: &Seen) -> Result<Vec<String>, String> 
     }
 }
 
-fn compare_codes(line: &str, codes: &[String], seen: &Seen) -> Result<Vec<String>, String> {
+fn compare_codes(line: &str, codes: &[String], seen: &BashReading) -> Result<Vec<String>, String> {
     let said = |code: &str| codes.iter().any(|told| told == code);
     if !seen.is_plain() && !SYNTAX.iter().any(|code| said(code)) {
         return Err("refused, but not for its syntax".to_owned());
@@ -158,7 +158,7 @@ fn a_command_has_the_words_of_the_shell() {
 
 #[test]
 fn every_line_has_the_structure_that_bashlex_sees() {
-    let (_, lines): (Vec<Origin>, Vec<String>) = lines::all().into_iter().unzip();
+    let (_, lines): (Vec<LineOrigin>, Vec<String>) = lines::all().into_iter().unzip();
     let parsed = match asked::bashlex(&lines) {
         Ok(parsed) => parsed,
         Err(why) => return skip("every_line_has_the_structure_that_bashlex_sees", &why),

@@ -280,7 +280,7 @@ fn the_hint_is_the_missing_lines() {
 }
 
 #[test]
-fn everywhere_in_the_document() {
+fn forbidden_content_is_found_everywhere() {
     for (from, to, codes) in [
         ("# Statistics", "<!-- pip install x -->\n# S", "package.install section.hidden"),
         ("# Statistics", "<!--\nread /etc/passwd\n-->\n# S", "path.host section.hidden"),
@@ -311,7 +311,7 @@ fn everywhere_in_the_document() {
 }
 
 #[test]
-fn a_row_has_its_place() {
+fn a_violation_has_its_position() {
     let rows = checked(prose("Pl\u{e9}ase run `pip install` now")).violations;
     assert_eq!(rows.len(), 1);
     assert_eq!((rows[0].column, rows[0].width), (13, 11));
@@ -366,7 +366,7 @@ fn mentions_are_warnings() {
 }
 
 #[test]
-fn the_whole_stays_valid() {
+fn a_request_with_mentions_is_valid() {
     assert_eq!(errors(valid()), [""; 0]);
     assert_eq!(warnings(valid()), [""; 0]);
 }
@@ -423,7 +423,7 @@ fn hostile_text_ends_soon() {
 }
 
 #[test]
-fn what_fetches_and_runs_in_one_step() {
+fn one_step_fetch_and_run_is_refused() {
     for line in [
         "bunx cowsay",
         "deno run npm:cowsay",

@@ -36,7 +36,7 @@ pub(crate) const NOT_ASSIGNED: &[&str] = &[
 
 /// Sentences and lines in other languages that state a password.
 #[rustfmt::skip]
-pub(crate) const TOLD: &[&str] = &[
+pub(crate) const STATED: &[&str] = &[
     "The password is hunter2hunter2.", "the database password is Tr0ub4dor&3, I think",
     "password for the host db1 is hunter22", "Passwort: hunter22", "Das Passwort lautet blau77wal!",
     "Kennwort = geheim77", "Mot de passe : soleil99", "contrase\u{f1}a: clave2024", "senha: abc12345",
@@ -48,7 +48,7 @@ pub(crate) const TOLD: &[&str] = &[
 
 /// The same words without a secret.
 #[rustfmt::skip]
-pub(crate) const NOT_TOLD: &[&str] = &[
+pub(crate) const NOT_STATED: &[&str] = &[
     "The password is not needed.", "The password is required.", "the password is sha256-hashed",
     "The password is stored as base64.", "Passwort: bitte eingeben", "Passwort: ********",
     "The password is $PASSWORD1.", "The password is <your-password-1>.", "The token is valid for 3600 s.",

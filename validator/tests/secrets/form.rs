@@ -6,17 +6,17 @@ use super::mint::{
 };
 
 /// A token of a fixed form: its kind, then literal pieces (`=…`) and runs (`alphabet`, length).
-pub(crate) type Row = (&'static str, &'static [Piece]);
+pub(crate) type TokenFormRow = (&'static str, &'static [TokenPiece]);
 
 #[derive(Clone, Copy)]
-pub(crate) enum Piece {
+pub(crate) enum TokenPiece {
     Is(&'static str),
     Of(&'static str, usize),
 }
-use Piece::{Is, Of};
+use TokenPiece::{Is, Of};
 
 /// Forms without a checksum. The last run has an exact length if its issuer documents one.
-pub(crate) const FORMS: &[Row] = &[
+pub(crate) const FORMS: &[TokenFormRow] = &[
     ("aws-key", &[Is("AKIA"), Of(BASE32, 16)]),
     ("aws-key", &[Is("ASIA"), Of(BASE32, 16)]),
     ("github-token", &[Is("github_pat_"), Of(BASE62, 22), Is("_"), Of(BASE62, 59)]),
@@ -155,7 +155,7 @@ pub(crate) const FORMS: &[Row] = &[
 ];
 
 /// Builds a token with the last run longer by `more` characters (shorter if negative).
-pub(crate) fn build(pieces: &[Piece], seed: u32, more: isize) -> String {
+pub(crate) fn build(pieces: &[TokenPiece], seed: u32, more: isize) -> String {
     let last = pieces.iter().rposition(|piece| matches!(piece, Of(..))).unwrap();
     let mut text = String::new();
     for (at, piece) in (0_u32..).zip(pieces) {

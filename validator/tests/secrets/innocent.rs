@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use validator::withheld;
+use validator::withholding_code;
 
 use super::mint::{BASE62, BASE64, DIGIT, LOWER_HEX, URL64, random};
 
@@ -41,7 +41,7 @@ fn innocent_lines() -> Vec<String> {
 #[test]
 fn digests_ids_and_data_are_no_secrets() {
     for line in innocent_lines() {
-        assert_eq!(withheld(&line), None, "{line}");
+        assert_eq!(withholding_code(&line), None, "{line}");
     }
 }
 
@@ -50,7 +50,7 @@ fn digests_ids_and_data_are_no_secrets() {
 fn a_secret_beside_the_id_of_its_key_is_found() {
     for line in ["key_id=7f, auth_value=\"a8Kd93kLm2Qx4821\"", "keyId=4f,api=K001a8Kd93kLm2Qx4821"]
     {
-        assert!(withheld(line).is_some(), "{line}");
+        assert!(withholding_code(line).is_some(), "{line}");
     }
 }
 
@@ -108,7 +108,7 @@ fn this_repository_holds_no_secrets() {
         let name = file.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
         let text = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
         for (number, line) in (1..).zip(text.lines()) {
-            let secret = withheld(line).filter(|code| code.as_str().starts_with("secret."));
+            let secret = withholding_code(line).filter(|code| code.as_str().starts_with("secret."));
             let Some(code) = secret else { continue };
             match WITH_SECRETS.iter().find(|it| name.starts_with(**it)) {
                 Some(place) => _ = excused.insert(*place),

@@ -12,25 +12,25 @@ mod recall;
 use crate::support;
 use std::collections::{BTreeMap, BTreeSet};
 
-use assigned::{ASSIGNED, NOT_ASSIGNED, NOT_TOLD, TOLD};
-use form::Piece::Is;
+use assigned::{ASSIGNED, NOT_ASSIGNED, NOT_STATED, STATED};
+use form::TokenPiece::Is;
 use form::{FORMS, build};
 use mint::{
     BASE32, BASE62, BASE64, DIGIT, LOWER_HEX, UPPER_DIGIT, URL64, age, crc62, encode64, grafana,
     jwt, random, routable,
 };
-use validator::{secret_kinds, withheld};
+use validator::{secret_kinds, withholding_code};
 
 /// The refused and accepted texts of each kind, and the failures.
 #[derive(Default)]
-struct Tally {
+struct SecretTally {
     told: BTreeMap<&'static str, (BTreeSet<String>, BTreeSet<String>)>,
     wrong: Vec<String>,
 }
 
-impl Tally {
+impl SecretTally {
     fn refused(&mut self, kind: &'static str, text: String) {
-        let code = withheld(&text).map(|code| code.as_str().into_owned());
+        let code = withholding_code(&text).map(|code| code.as_str().into_owned());
         if code != Some(format!("secret.{kind}")) {
             self.wrong.push(format!("{kind} but {code:?}: {text}"));
         }
@@ -38,7 +38,7 @@ impl Tally {
     }
 
     fn passed(&mut self, kind: &'static str, text: String) {
-        if let Some(code) = withheld(&text) {
+        if let Some(code) = withholding_code(&text) {
             self.wrong.push(format!("no {kind} but {code:?}: {text}"));
         }
         self.told.entry(kind).or_default().1.insert(text);
@@ -46,7 +46,7 @@ impl Tally {
 }
 
 /// Tests each form in valid and invalid contexts.
-fn forms(tally: &mut Tally) {
+fn forms(tally: &mut SecretTally) {
     for (seed, (kind, pieces)) in (1..).zip(FORMS) {
         for seed in [seed, seed + 1000] {
             let token = build(pieces, seed, 0);
@@ -71,7 +71,7 @@ fn forms(tally: &mut Tally) {
 }
 
 /// Tests lengths next to the exact ones, and characters outside the alphabet.
-fn near_misses(tally: &mut Tally) {
+fn near_misses(tally: &mut SecretTally) {
     let inexact = FORMS.iter().position(|row| row.0 == "aws-bedrock-key").unwrap();
     for (seed, (kind, pieces)) in (1..).zip(&FORMS[..inexact]) {
         for more in [-1, 1] {
@@ -92,7 +92,7 @@ fn near_misses(tally: &mut Tally) {
 
 /// Tests that a wrong checksum excuses nothing: a token may be truncated, retyped or of a newer
 /// form.
-fn checksums(tally: &mut Tally) {
+fn checksums(tally: &mut SecretTally) {
     let spoil = |token: &str| {
         let last = token.chars().last().unwrap();
         let other = if last == '1' { '2' } else { '1' };
@@ -132,7 +132,7 @@ fn checksums(tally: &mut Tally) {
     tally.refused("age-key", format!("AGE-SECRET-KEY-1{twelve}{}", "GFPQ4EGAEX"));
 }
 
-fn carriers(tally: &mut Tally) {
+fn formats(tally: &mut SecretTally) {
     let header = r#"{"alg":"HS256","typ":"JWT"}"#;
     for seed in 1..4 {
         tally.refused("jwt", jwt(header, r#"{"sub":"1"}"#, seed));
@@ -175,7 +175,7 @@ fn carriers(tally: &mut Tally) {
 }
 
 /// Tests values that only words suggest: a warning in a document, and withheld from a record.
-fn words(tally: &mut Tally) {
+fn words(tally: &mut SecretTally) {
     for seed in 1..4 {
         let of = |alphabet: &str, length: usize| random(alphabet, length, seed);
         tally.refused("service-key", format!("ADAFRUIT_IO = \"{}\"", of(LOWER_HEX, 32)));
@@ -193,10 +193,10 @@ fn words(tally: &mut Tally) {
         tally.passed("encoded-key", encode64(&id.as_bytes()[..10], BASE64, true));
         tally.passed("encoded-key", format!("QUtJQ{}", of(BASE64, 60)));
     }
-    for text in TOLD {
+    for text in STATED {
         tally.refused("credential", (*text).to_owned());
     }
-    for text in NOT_TOLD {
+    for text in NOT_STATED {
         tally.passed("credential", (*text).to_owned());
     }
     let object = |text: &str| encode64(text.as_bytes(), URL64, false);
@@ -205,7 +205,7 @@ fn words(tally: &mut Tally) {
     tally.refused("encoded-key", format!("{header}.{payload}.{}", random(URL64, 43, 5)));
 }
 
-fn webhooks(tally: &mut Tally) {
+fn webhooks(tally: &mut SecretTally) {
     for seed in 1..4 {
         let of = |alphabet: &str, length: usize| random(alphabet, length, seed);
         let (a, b) = (of(UPPER_DIGIT, 9), of(UPPER_DIGIT, 11));
@@ -246,7 +246,7 @@ fn webhooks(tally: &mut Tally) {
     }
 }
 
-fn assignments(tally: &mut Tally) {
+fn assignments(tally: &mut SecretTally) {
     for text in ASSIGNED {
         tally.refused("password", (*text).to_owned());
     }
@@ -280,12 +280,12 @@ fn assignments(tally: &mut Tally) {
 }
 
 #[test]
-fn every_kind_is_found_and_no_look_alike_is() {
-    let mut tally = Tally::default();
+fn every_kind_is_found_and_similar_text_is_not() {
+    let mut tally = SecretTally::default();
     forms(&mut tally);
     near_misses(&mut tally);
     checksums(&mut tally);
-    carriers(&mut tally);
+    formats(&mut tally);
     assignments(&mut tally);
     words(&mut tally);
     assert!(tally.wrong.is_empty(), "{:#?}", tally.wrong);
@@ -335,7 +335,7 @@ fn many_likely_secrets_hide_no_certain_one() {
 }
 
 #[test]
-fn a_right_checksum_is_said() {
+fn a_correct_checksum_is_reported() {
     let said = |token: &str| {
         let text = support::with("# Statistics of one table", token);
         support::checked(&text).violations.remove(0).message
@@ -347,7 +347,7 @@ fn a_right_checksum_is_said() {
 }
 
 #[test]
-fn a_form_goes_before_what_carries_it() {
+fn an_issuer_form_takes_precedence_over_its_format() {
     let token = crc62("ghp_", 9);
     for text in [
         format!("GITHUB_TOKEN={token}"),

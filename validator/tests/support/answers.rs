@@ -6,8 +6,9 @@
 
 use model::{UtcTime, escape_line};
 use validator::{
-    Checked, DocumentKind, Draft, Expect, OwnerUid, Place, REQUEST_BYTES_MAX, Severity, Violation,
-    Work, check_result, command_words, lint, withheld,
+    ApprovalRequirement, DocumentKind, Draft, DraftCheck, FileLocation, OwnerUid,
+    REQUEST_BYTES_MAX, Severity, Violation, Work, check_result, command_words, lint,
+    withholding_code,
 };
 
 const ROWS_MAX: usize = 1000;
@@ -25,8 +26,8 @@ fn fails(rows: &[Violation]) -> bool {
 
 /// Checks the bytes as a request, in the spool and elsewhere.
 pub fn of_request(bytes: &[u8]) {
-    let spooled = check(bytes, Place::Spool);
-    let Some(Checked { violations, verdict }) = spooled else { return };
+    let spooled = check(bytes, FileLocation::Spool);
+    let Some(DraftCheck { violations, verdict }) = spooled else { return };
     rows_fit(&violations, bytes);
     assert_eq!(verdict.is_err(), fails(&violations), "the verdict is not what the rows say");
     match verdict {
@@ -51,7 +52,7 @@ fn of_work(work: &Work) {
 }
 
 /// Returns the answer of [`Draft::check`]; None for a text too large for a draft.
-fn check(bytes: &[u8], place: Place) -> Option<Checked> {
+fn check(bytes: &[u8], place: FileLocation) -> Option<DraftCheck> {
     let draft = Draft::new(bytes.to_vec(), REQUEST_NAME, OwnerUid::new(1000));
     assert_eq!(draft.is_err(), bytes.len() > REQUEST_BYTES_MAX);
     Some(draft.ok()?.check(place, now()))
@@ -59,19 +60,19 @@ fn check(bytes: &[u8], place: Place) -> Option<Checked> {
 
 /// Lint agrees with the check, twice in a row, and reports no more about an unapproved draft.
 fn of_lint(bytes: &[u8], name: &str) {
-    let (kind, rows) = lint(bytes, name, Expect::Approved, now());
+    let (kind, rows) = lint(bytes, name, ApprovalRequirement::Approved, now());
     rows_fit(&rows, bytes);
     if kind == DocumentKind::Result {
         assert_eq!(rows, check_result(bytes, name), "lint and check differ");
         return;
     }
     if name != REQUEST_NAME {
-        assert_eq!((kind, rows), lint(bytes, name, Expect::Approved, now()));
+        assert_eq!((kind, rows), lint(bytes, name, ApprovalRequirement::Approved, now()));
         return;
     }
-    let checked = check(bytes, Place::Elsewhere);
+    let checked = check(bytes, FileLocation::Elsewhere);
     assert_eq!(checked.map(|it| it.violations).as_ref(), Some(&rows), "lint and check differ");
-    let (_, drafted) = lint(bytes, name, Expect::DraftOnly, now());
+    let (_, drafted) = lint(bytes, name, ApprovalRequirement::DraftOnly, now());
     rows_fit(&drafted, bytes);
     assert!(fails(&rows) || !fails(&drafted), "a draft is asked for more than a request");
 }
@@ -108,7 +109,7 @@ pub fn of_lines(text: &str) {
         let plain = |c: char| c == '\t' || !c.is_control();
         assert!(shown.chars().all(plain), "{shown:?}");
         assert_eq!(escape_line(&shown), shown, "what is shown needs no more escaping");
-        if let Some(code) = withheld(line) {
+        if let Some(code) = withholding_code(line) {
             let code = code.as_str();
             assert!(["secret.", "result."].iter().any(|it| code.starts_with(it)), "{code}");
         }

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use model::UtcTime;
-use validator::{Checked, Draft, OwnerUid, Place, Severity};
+use validator::{Draft, DraftCheck, FileLocation, OwnerUid, Severity};
 
 pub(crate) const ID: &str = "TR-20260209-160501Z-python-stats";
 pub(crate) const COMMAND: &str = "python -u script.py --in /in/input.csv --out /out/output.json";
@@ -71,10 +71,10 @@ pub(crate) fn now() -> UtcTime {
     "2026-02-09T18:00:00Z".parse().unwrap()
 }
 
-pub(crate) fn checked(text: impl AsRef<[u8]>) -> Checked {
+pub(crate) fn checked(text: impl AsRef<[u8]>) -> DraftCheck {
     let name = format!("{ID}.md");
     let owner = OwnerUid::new(1000);
-    Draft::new(text.as_ref().to_vec(), &name, owner).unwrap().check(Place::Spool, now())
+    Draft::new(text.as_ref().to_vec(), &name, owner).unwrap().check(FileLocation::Spool, now())
 }
 
 /// Returns the codes of all errors, sorted and without duplicates.

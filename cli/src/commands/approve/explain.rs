@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::review::{self, Texts};
+use super::review::{self, InputTexts};
 use crate::args::{CaseOptions, Format};
 use crate::failure::Failure;
 use crate::output;
@@ -18,7 +18,7 @@ Exit status: 0 it would run once approved; 2 it would be refused; 3 usage or int
 With --format json, stdout is one object: {\"file\",\"request_id\",\"sha256\",\"intent_sha256\",\"verdict\",
 \"to_come\",\"rules\",\"violations\",\"lacking\",\"policy\",\"risk\",\"approval\",\"command\",\"inputs\",\"outputs\",
 \"limits\",\"network\",\"cell\"}. `verdict` is ready, pending or refused.")]
-pub(crate) struct Explain {
+pub(crate) struct ExplainCommand {
     #[command(flatten)]
     case: CaseOptions,
     /// Print in this format
@@ -27,11 +27,11 @@ pub(crate) struct Explain {
 }
 
 /// Prints the decision.
-pub(in crate::commands) fn explain(asked: &Explain) -> Result<ExitCode, Failure> {
-    let case = review::read(&asked.case, Texts::None)?;
+pub(in crate::commands) fn explain(asked: &ExplainCommand) -> Result<ExitCode, Failure> {
+    let case = review::read(&asked.case, InputTexts::None)?;
     match asked.format {
-        Format::Human => output::text(&review::text(&case, Texts::None))?,
-        Format::Json => output::line(review::object(&case, Texts::None))?,
+        Format::Human => output::text(&review::text(&case, InputTexts::None))?,
+        Format::Json => output::line(review::object(&case, InputTexts::None))?,
     }
     Ok(review::exit_code(&case))
 }

@@ -8,14 +8,14 @@ use clap::Args;
 use model::{Sha256, escape_line};
 use policies::REJECT_NAMESPACE;
 use serde_json::json;
-use spool::place_beside;
+use spool::write_new_file;
 use validator::{REQUEST_BYTES_MAX, reveal_line};
 
-use super::signing::{Signature, Signer, SignerError, principal};
+use super::signing::{SignatureTarget, SignerError, SigningIdentity, principal};
 use crate::args::files::read_document;
 use crate::args::{Format, SigningOptions};
 use crate::failure::Failure;
-use crate::output::{self, human, refused};
+use crate::output::{self, human, report_refusal};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -31,7 +31,7 @@ Exit status: 0 signed; 2 the key may not reject, or the file of the signature ex
 internal error.
 With --format json, the last line of stdout is one object: {\"request\",\"sha256\",\"signature\",
 \"principal\",\"fingerprint\",\"reason\"}.")]
-pub(crate) struct Reject {
+pub(crate) struct RejectCommand {
     /// Reject this request, a Markdown file
     #[arg(value_name = "REQUEST.md")]
     pub(crate) request: PathBuf,
@@ -45,48 +45,51 @@ pub(crate) struct Reject {
     pub(crate) format: Format,
 }
 
-pub(in crate::commands) fn reject(asked: &Reject) -> Result<ExitCode, Failure> {
-    reject_whichever(asked, None)
+pub(in crate::commands) fn reject(asked: &RejectCommand) -> Result<ExitCode, Failure> {
+    reject_bytes(asked, None)
 }
 
 /// Rejects only if the file still has the digest that the user confirmed.
-pub(crate) fn reject_only(asked: &Reject, meant: &Sha256) -> Result<ExitCode, Failure> {
-    reject_whichever(asked, Some(meant))
+pub(crate) fn reject_if_unchanged(
+    asked: &RejectCommand,
+    meant: &Sha256,
+) -> Result<ExitCode, Failure> {
+    reject_bytes(asked, Some(meant))
 }
 
-fn reject_whichever(asked: &Reject, only: Option<&Sha256>) -> Result<ExitCode, Failure> {
+fn reject_bytes(asked: &RejectCommand, only: Option<&Sha256>) -> Result<ExitCode, Failure> {
     let by = principal(&asked.signing.principal)?;
     if asked.reason.trim().is_empty() {
-        return Err(Failure::Said("--reason: empty; help: write why, for the requester".into()));
+        return Err(Failure::Message("--reason: empty; help: write why, for the requester".into()));
     }
     let bytes = read_document(&asked.request, REQUEST_BYTES_MAX)?;
     let sha256 = Sha256::of(&bytes);
     if only.is_some_and(|only| *only != sha256) {
         let shown = human::name(&asked.request);
-        return Ok(refused(&format!("{shown}: changed since the question; not rejected")));
+        return Ok(report_refusal(&format!("{shown}: changed since the question; not rejected")));
     }
-    let mut signer = match Signer::open(&asked.signing) {
+    let mut signer = match SigningIdentity::open(&asked.signing) {
         Ok(signer) => signer,
-        Err(SignerError::Refused(why)) => return Ok(refused(&why)),
+        Err(SignerError::Refused(why)) => return Ok(report_refusal(&why)),
         Err(SignerError::Failed(failure)) => return Err(failure),
     };
-    let signature = match Signature::named(&asked.request, &asked.signing, ".reject") {
+    let signature = match SignatureTarget::named(&asked.request, &asked.signing, ".reject") {
         Ok(signature) => signature,
-        Err(why) => return Ok(refused(&why)),
+        Err(why) => return Ok(report_refusal(&why)),
     };
     let reason = reason_path(&asked.request, &signature.label);
     if reason.symlink_metadata().is_ok() {
         let shown = human::name(&reason);
         let why = "file already exists; help: choose another name with --label";
-        return Ok(refused(&format!("{shown}: {why}")));
+        return Ok(report_refusal(&format!("{shown}: {why}")));
     }
     let armoured = signer.sign(REJECT_NAMESPACE, &bytes)?;
-    place_beside(&signature.path, armoured.as_bytes())?;
+    write_new_file(&signature.path, armoured.as_bytes())?;
     // The submitter will read the reason on a terminal.
     let lines: Vec<String> = asked.reason.trim_end().lines().map(escape_line).collect();
     let by_line = escape_line(by.as_str());
     let text = format!("{sha256} rejected by {by_line}:\n{}\n", lines.join("\n"));
-    place_beside(&reason, text.as_bytes())?;
+    write_new_file(&reason, text.as_bytes())?;
     match asked.format {
         Format::Human => {
             let (path, fingerprint) = (human::name(&signature.path), signer.fingerprint());

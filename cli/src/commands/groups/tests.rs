@@ -64,7 +64,7 @@ fn every_command_is_in_one_group() {
 }
 
 #[test]
-fn every_command_is_shown_with_what_it_does() {
+fn every_command_is_shown_with_its_description() {
     let help = command().render_help().to_string();
     for sub in command().get_subcommands().filter(|sub| sub.get_name() != "help") {
         let about = sub.get_about().unwrap().to_string();
@@ -74,7 +74,7 @@ fn every_command_is_shown_with_what_it_does() {
 }
 
 #[test]
-fn every_command_has_an_example_that_can_be_typed() {
+fn every_command_has_an_example_that_parses() {
     let mut found = Vec::new();
     leaves(&command(), "toolexec", &mut found);
     assert!(found.len() > 30, "only {} commands: the search is broken", found.len());
@@ -100,7 +100,7 @@ fn every_command_has_an_example_that_can_be_typed() {
 /// Wider lines would be wrapped by clap, which breaks example commands and leaves single words on
 /// lines of their own.
 #[test]
-fn no_line_of_a_help_is_cut() {
+fn help_lines_fit_the_width() {
     let mut all = vec![(String::from("toolexec"), command())];
     leaves(&command(), "toolexec", &mut all);
     let mut wide = Vec::new();

@@ -15,7 +15,7 @@ Example: toolexec completions bash > ~/.local/share/bash-completion/completions/
          toolexec completions fish > ~/.config/fish/completions/toolexec.fish
 
 The Debian package installs these files. Use this command for other installations.")]
-pub(crate) struct Completions {
+pub(crate) struct CompletionsCommand {
     /// Select the shell
     #[arg(value_enum)]
     shell: Shell,
@@ -30,7 +30,7 @@ enum Shell {
 
 /// Prints the completions.
 pub(in crate::commands) fn completions(
-    asked: &Completions,
+    asked: &CompletionsCommand,
     program: &mut Command,
 ) -> Result<ExitCode, Failure> {
     let text = match asked.shell {
@@ -45,5 +45,5 @@ pub(in crate::commands) fn completions(
 fn script(shell: impl Generator, program: &mut Command) -> Result<String, Failure> {
     let mut text = Vec::new();
     aot::generate(shell, program, "toolexec", &mut text);
-    String::from_utf8(text).map_err(|error| Failure::Said(error.to_string()))
+    String::from_utf8(text).map_err(|error| Failure::Message(error.to_string()))
 }

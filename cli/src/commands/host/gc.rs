@@ -9,8 +9,10 @@ use clap::Args;
 use daemon::config::Config;
 use model::escape_line;
 use serde_json::{Value, json};
-use spool::retention::{Bounds, Going, Gone, Keep, Kind, dry_run};
-use spool::{Places, Spool, SpoolError};
+use spool::retention::{
+    ExpiredEntry, RemovalOutcome, RetentionBounds, RetentionKind, RetentionPolicy, dry_run,
+};
+use spool::{Spool, SpoolError, SpoolPaths};
 
 use crate::args::files::named_directory;
 use crate::args::{Format, StateOption};
@@ -38,7 +40,7 @@ Exit status: 0 everything was deleted; 3 otherwise.
 With --format json, stdout is one object: {\"dry_run\",\"going\":[{\"kind\",\"path\",\"result_id\",\"at\",
 \"bytes\",\"why\",\"left\"}],\"totals\":{\"results\":{\"count\",\"bytes\"},\"archive\":…,\"quarantine\":…}}. \"left\"
 states why an item still exists.")]
-pub(crate) struct Gc {
+pub(crate) struct GcCommand {
     /// List what would be deleted, without deleting it
     #[arg(long)]
     dry_run: bool,
@@ -52,13 +54,13 @@ pub(crate) struct Gc {
     state: StateOption,
     /// Limit results/ to these bounds [default: unlimited]
     #[arg(long, value_name = "BOUNDS")]
-    keep_results: Option<TypedBounds>,
+    keep_results: Option<BoundsOption>,
     /// Limit archive/ to these bounds [default: unlimited]
     #[arg(long, value_name = "BOUNDS")]
-    keep_archive: Option<TypedBounds>,
+    keep_archive: Option<BoundsOption>,
     /// Limit quarantine/ to these bounds [default: unlimited]
     #[arg(long, value_name = "BOUNDS")]
-    keep_quarantine: Option<TypedBounds>,
+    keep_quarantine: Option<BoundsOption>,
     /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -66,13 +68,13 @@ pub(crate) struct Gc {
 
 /// Retention limits of an option: at least one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TypedBounds(pub(crate) Bounds);
+pub(crate) struct BoundsOption(pub(crate) RetentionBounds);
 
-impl FromStr for TypedBounds {
+impl FromStr for BoundsOption {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut bounds = Bounds::default();
+        let mut bounds = RetentionBounds::default();
         for word in text.split(',') {
             let (name, number) = word
                 .split_once('=')
@@ -98,28 +100,28 @@ fn put<N: FromStr>(name: &str, number: &str, place: &mut Option<N>) -> Result<()
 
 /// A row of the report: the deletion, and the error if it failed.
 struct RemovalRow {
-    going: Going,
+    going: ExpiredEntry,
     left: Option<SpoolError>,
 }
 
-pub(in crate::commands) fn gc(asked: &Gc) -> Result<ExitCode, Failure> {
-    let (places, keep) = place(asked)?;
-    insist_on_state(&places)?;
+pub(in crate::commands) fn gc(asked: &GcCommand) -> Result<ExitCode, Failure> {
+    let (places, keep) = places_and_keep(asked)?;
+    require_state(&places)?;
     let rows: Vec<RemovalRow> = if asked.dry_run {
         let going = dry_run(&places, &keep, now())?;
         going.into_iter().map(|going| RemovalRow { going, left: None }).collect()
     } else {
         // Held to the end: no request is claimed or recorded meanwhile.
         let spool = Spool::open_for_daemon(&places)?;
-        let removal = spool.retain(&keep, now(), usize::MAX, &|| false)?;
+        let removal = spool.remove_expired(&keep, now(), usize::MAX, &|| false)?;
         let row = |(going, gone)| match gone {
-            Gone::Removed => RemovalRow { going, left: None },
-            Gone::Left(error) => RemovalRow { going, left: Some(error) },
+            RemovalOutcome::Removed => RemovalRow { going, left: None },
+            RemovalOutcome::Failed(error) => RemovalRow { going, left: Some(error) },
         };
-        removal.gone.into_iter().map(row).collect()
+        removal.outcomes.into_iter().map(row).collect()
     };
     match asked.format {
-        Format::Human => tell(asked, &places, &keep, &rows)?,
+        Format::Human => print_report(asked, &places, &keep, &rows)?,
         Format::Json => output::line(as_json(asked, &rows))?,
     }
     for error in rows.iter().filter_map(|row| row.left.as_ref()) {
@@ -129,10 +131,10 @@ pub(in crate::commands) fn gc(asked: &Gc) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(if is_left { 3 } else { 0 }))
 }
 
-fn place(asked: &Gc) -> Result<(Places, Keep), Failure> {
+fn places_and_keep(asked: &GcCommand) -> Result<(SpoolPaths, RetentionPolicy), Failure> {
     if let Some(file) = &asked.config {
-        let Config { state, spool, log, keep, .. } = Config::read(file)?;
-        return Ok((Places { results: spool.join("results"), state, spool, log }, keep));
+        let Config { state, spool, log, retention: keep, .. } = Config::read(file)?;
+        return Ok((SpoolPaths { results: spool.join("results"), state, spool, log }, keep));
     }
     let state = asked.state.path()?;
     let spool = match &asked.spool {
@@ -142,39 +144,44 @@ fn place(asked: &Gc) -> Result<(Places, Keep), Failure> {
     let [results, archive, quarantine] =
         [asked.keep_results, asked.keep_archive, asked.keep_quarantine]
             .map(|typed| typed.map(|typed| typed.0).unwrap_or_default());
-    let keep = Keep { results, archive, quarantine };
-    if keep.is_boundless() {
-        return Err(Failure::Said(
+    let keep = RetentionPolicy { results, archive, quarantine };
+    if keep.is_unbounded() {
+        return Err(Failure::Message(
             "gc: no bounds; help: name a configuration with --config, or bounds such as \
              --keep-results days=365"
                 .to_owned(),
         ));
     }
     let (results, log) = (spool.join("results"), spool.join("log"));
-    Ok((Places { results, log, state, spool }, keep))
+    Ok((SpoolPaths { results, log, state, spool }, keep))
 }
 
 /// Checks that state and spool exist, so that a mistyped path is neither created nor locked.
-fn insist_on_state(places: &Places) -> Result<(), Failure> {
+fn require_state(places: &SpoolPaths) -> Result<(), Failure> {
     let is_there = |path: &Path, what: &str, is: &dyn Fn(&Path) -> bool| {
         if is(path) {
             return Ok(());
         }
         let path = path.display();
-        Err(Failure::Said(format!("{path}: does not exist; help: check the path of the {what}")))
+        Err(Failure::Message(format!("{path}: does not exist; help: check the path of the {what}")))
     };
     is_there(&places.state.join("ledger"), "state", &Path::is_file)?;
     is_there(&places.spool.join("work"), "spool", &Path::is_dir)
 }
 
-fn totals(rows: &[RemovalRow], kind: Kind) -> (u64, u64) {
+fn totals(rows: &[RemovalRow], kind: RetentionKind) -> (u64, u64) {
     let gone = rows.iter().filter(|row| row.left.is_none() && row.going.kind == kind);
     gone.fold((0, 0), |(count, bytes), row| (count + 1, bytes + row.going.bytes))
 }
 
-fn tell(asked: &Gc, places: &Places, keep: &Keep, rows: &[RemovalRow]) -> Result<(), Failure> {
+fn print_report(
+    asked: &GcCommand,
+    places: &SpoolPaths,
+    keep: &RetentionPolicy,
+    rows: &[RemovalRow],
+) -> Result<(), Failure> {
     for RemovalRow { going, .. } in rows.iter().filter(|row| row.left.is_none()) {
-        let Going { kind, result_id, at, bytes, why, .. } = going;
+        let ExpiredEntry { kind, result_id, at, bytes, bound: why, .. } = going;
         let (kind, why) = (kind.as_str(), why.as_str());
         output::line(format_args!(
             "{at}  {why:<5}  {bytes:>10}  {kind}/{}",
@@ -182,19 +189,19 @@ fn tell(asked: &Gc, places: &Places, keep: &Keep, rows: &[RemovalRow]) -> Result
         ))?;
     }
     let said = if asked.dry_run { "would be removed" } else { "removed" };
-    let of_kinds = Kind::ALL.iter().copied().map(|kind| {
+    let of_kinds = RetentionKind::ALL.iter().copied().map(|kind| {
         let (count, bytes) = totals(rows, kind);
         format!("{count} of {}/ ({bytes} bytes)", kind.as_str())
     });
     let spool = escape_line(&places.spool.display().to_string());
     output::line(format_args!("{spool}: {said}: {}", of_kinds.collect::<Vec<_>>().join(", ")))?;
-    if keep.is_boundless() {
+    if keep.is_unbounded() {
         output::note("keep: not configured, so nothing is deleted");
     }
     Ok(())
 }
 
-fn as_json(asked: &Gc, rows: &[RemovalRow]) -> Value {
+fn as_json(asked: &GcCommand, rows: &[RemovalRow]) -> Value {
     let going = rows.iter().map(|RemovalRow { going, left }| {
         json!({
             "kind": going.kind.as_str(),
@@ -202,11 +209,11 @@ fn as_json(asked: &Gc, rows: &[RemovalRow]) -> Value {
             "result_id": going.result_id,
             "at": going.at.to_string(),
             "bytes": going.bytes,
-            "why": going.why.as_str(),
+            "why": going.bound.as_str(),
             "left": left.as_ref().map(ToString::to_string),
         })
     });
-    let totals = Kind::ALL.iter().copied().map(|kind| {
+    let totals = RetentionKind::ALL.iter().copied().map(|kind| {
         let (count, bytes) = totals(rows, kind);
         (kind.as_str().to_owned(), json!({ "count": count, "bytes": bytes }))
     });

@@ -11,12 +11,13 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand, ValueEnum};
 use daemon::config::Config;
 use daemon::open_keys;
-use records::log::{KeyRole, LogOrigin, LogPlace, PublicLogKey};
+use records::log::{KeyRole, LogLocation, LogOrigin, PublicLogKey};
 use records::{
-    Dated, KeyError, KeyFingerprint, KeySource, PublicKeys, PublicResultKey, Successor, Trust,
+    DatedKey, HostKeyError, KeyFingerprint, KeySource, PublicKeys, PublicResultKey, Successor,
+    Trust,
 };
 use serde_json::json;
-use spool::{Places, Spool};
+use spool::{Spool, SpoolPaths};
 
 use crate::args::{Format, StateOption};
 use crate::clock::now;
@@ -25,24 +26,24 @@ use crate::output;
 
 #[derive(Args)]
 #[command(after_help = "Example: toolexec keys show --format allowed-signers > signers")]
-pub(crate) struct Keys {
+pub(crate) struct KeysCommand {
     #[command(subcommand)]
-    act: KeysAct,
+    subcommand: KeysSubcommand,
 }
 
 #[derive(Subcommand)]
-pub(crate) enum KeysAct {
+pub(crate) enum KeysSubcommand {
     /// Create the keys of records and log if they do not exist
-    Init(KeysInit),
+    Init(KeysInitCommand),
     /// Print public keys
-    Show(KeysShow),
+    Show(KeysShowCommand),
     /// Replace a key with a new one, by a log entry that both sign
-    Rotate(KeysRotate),
+    Rotate(KeysRotateCommand),
 }
 
 /// The keys of embedded runs, or of a daemon.
 #[derive(Args)]
-pub(crate) struct KeysOf {
+pub(crate) struct KeySourceOptions {
     #[command(flatten)]
     state: StateOption,
     /// Use the keys of this daemon configuration
@@ -56,12 +57,12 @@ Example: toolexec keys init --state ./state
 
 With --format json, stdout is one object: {\"result\",\"log\"}, each {\"path\",\"fingerprint\"}. The log
 also has its \"verifier\" line.")]
-pub(crate) struct KeysInit {
+pub(crate) struct KeysInitCommand {
     /// Set the name of the log [default: its present name, else the host's]
     #[arg(long, value_name = "NAME")]
     origin: Option<LogOrigin>,
     #[command(flatten)]
-    of: KeysOf,
+    of: KeySourceOptions,
     /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -91,7 +92,7 @@ pub(crate) enum KeyName {
 
 #[derive(Args)]
 #[command(after_help = "Example: toolexec keys show --format allowed-signers > signers")]
-pub(crate) struct KeysShow {
+pub(crate) struct KeysShowCommand {
     /// Print in this format
     #[arg(long, value_enum, default_value = "allowed-signers")]
     format: KeyFormat,
@@ -99,7 +100,7 @@ pub(crate) struct KeysShow {
     #[arg(long, value_enum)]
     key: Option<KeyName>,
     #[command(flatten)]
-    of: KeysOf,
+    of: KeySourceOptions,
 }
 
 #[derive(Args)]
@@ -110,7 +111,7 @@ No other process may use the keys meanwhile: stop the daemon first, and run this
 Repeat the command to finish an interrupted rotation. Old records verify as before. Verifiers of
 new records need the output of `toolexec keys show` after the rotation.
 With --format json, stdout is one object: {\"key\",\"old\",\"new\",\"time\"}.")]
-pub(crate) struct KeysRotate {
+pub(crate) struct KeysRotateCommand {
     /// Rotate this key
     #[arg(long, value_enum)]
     key: KeyName,
@@ -118,48 +119,48 @@ pub(crate) struct KeysRotate {
     #[arg(long, value_name = "SHA256:…")]
     to: Option<KeyFingerprint>,
     #[command(flatten)]
-    of: KeysOf,
+    of: KeySourceOptions,
     /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
 
-pub(in crate::commands) fn keys(asked: &Keys) -> Result<ExitCode, Failure> {
-    match &asked.act {
-        KeysAct::Init(asked) => init(asked)?,
-        KeysAct::Show(asked) => show(asked)?,
-        KeysAct::Rotate(asked) => rotate(asked)?,
+pub(in crate::commands) fn keys(asked: &KeysCommand) -> Result<ExitCode, Failure> {
+    match &asked.subcommand {
+        KeysSubcommand::Init(asked) => init(asked)?,
+        KeysSubcommand::Show(asked) => show(asked)?,
+        KeysSubcommand::Rotate(asked) => rotate(asked)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The keys, and the directories that depend on them.
-struct SigningPlace {
+struct SigningContext {
     source: KeySource,
     origin: Option<LogOrigin>,
-    log: LogPlace,
-    places: Places,
+    log: LogLocation,
+    places: SpoolPaths,
 }
 
-impl KeysOf {
-    fn place(&self) -> Result<SigningPlace, Failure> {
+impl KeySourceOptions {
+    fn context(&self) -> Result<SigningContext, Failure> {
         if let Some(file) = &self.config {
             let Config { keys, log_origin, log, state, spool, .. } = Config::read(file)?;
-            let places = Places { results: spool.join("results"), state, spool, log };
-            let log = LogPlace::kept_in(&places.state, &places.log);
-            return Ok(SigningPlace { source: keys, origin: log_origin, log, places });
+            let places = SpoolPaths { results: spool.join("results"), state, spool, log };
+            let log = LogLocation::persisted_in(&places.state, &places.log);
+            return Ok(SigningContext { source: keys, origin: log_origin, log, places });
         }
         let state = self.state.path()?;
         let (results, log) = (state.join("results"), state.join("log"));
-        let places = Places { spool: state.clone(), results, state, log };
-        let log = LogPlace::of_state(&places.state);
+        let places = SpoolPaths { spool: state.clone(), results, state, log };
+        let log = LogLocation::of_state(&places.state);
         let source = KeySource::Directory(places.state.join("keys"));
-        Ok(SigningPlace { source, origin: None, log, places })
+        Ok(SigningContext { source, origin: None, log, places })
     }
 }
 
-fn init(asked: &KeysInit) -> Result<(), Failure> {
-    let place = asked.of.place()?;
+fn init(asked: &KeysInitCommand) -> Result<(), Failure> {
+    let place = asked.of.context()?;
     let keys = open_keys(&place.source, asked.origin.as_ref().or(place.origin.as_ref()))?;
     let public = place.source.public();
     let (result, log) = (public.join("result.pub"), public.join("log.pub"));
@@ -177,18 +178,18 @@ fn init(asked: &KeysInit) -> Result<(), Failure> {
     }
 }
 
-fn show(asked: &KeysShow) -> Result<(), Failure> {
+fn show(asked: &KeysShowCommand) -> Result<(), Failure> {
     let of_log = matches!(asked.format, KeyFormat::TrustedRoot | KeyFormat::Verifier);
     let key = match asked.key {
         Some(KeyName::Result) if of_log => {
             let why = "keys show: this format is for the log's key; help: pass --key log";
-            return Err(Failure::Said(why.into()));
+            return Err(Failure::Message(why.into()));
         }
         Some(key) => key,
         None if of_log => KeyName::Log,
         None => KeyName::Result,
     };
-    let directory = asked.of.place()?.source.public().to_owned();
+    let directory = asked.of.context()?.source.public().to_owned();
     let keys = PublicKeys::open(&directory).map_err(no_key)?;
     match key {
         KeyName::Result => show_result(&keys, asked.format),
@@ -200,7 +201,7 @@ fn show(asked: &KeysShow) -> Result<(), Failure> {
 }
 
 fn show_result(keys: &PublicKeys, format: KeyFormat) -> Result<(), Failure> {
-    let result = keys.results().iter().take(1).map(Dated::key);
+    let result = keys.results().iter().take(1).map(DatedKey::key);
     match format {
         KeyFormat::Pem => result.map(PublicResultKey::pem).try_for_each(|pem| output::text(&pem)),
         KeyFormat::Openssh => result.map(PublicResultKey::openssh_line).try_for_each(output::line),
@@ -218,18 +219,18 @@ fn show_log(keys: &PublicKeys, log: &PublicLogKey, format: KeyFormat) -> Result<
     }
 }
 
-fn rotate(asked: &KeysRotate) -> Result<(), Failure> {
+fn rotate(asked: &KeysRotateCommand) -> Result<(), Failure> {
     let role = match asked.key {
         KeyName::Result => KeyRole::Result,
         KeyName::Log => KeyRole::Log,
     };
-    let successor = asked.to.map_or(Successor::Made, Successor::InAgent);
-    let place = asked.of.place()?;
+    let successor = asked.to.map_or(Successor::Generated, Successor::InAgent);
+    let place = asked.of.context()?;
     let directory = place.source.public();
     let owner = fs::metadata(directory).map_err(Failure::io(directory))?.uid();
     if owner != rustix::process::geteuid().as_raw() {
         // Files of another user would permanently obstruct the owner.
-        return Err(Failure::Said(format!(
+        return Err(Failure::Message(format!(
             "{}: belongs to uid {owner}; help: run this as that user",
             directory.display()
         )));
@@ -241,10 +242,10 @@ fn rotate(asked: &KeysRotate) -> Result<(), Failure> {
     let log = place.log.directory().to_owned();
     let recovered = spool.recover(&mut |hidden| {
         let trust = Trust::from_allowed_signers(&keys.allowed_signers());
-        Ok(trust.is_ok_and(|trust| daemon::is_whole(hidden, trust, &log, &logs)))
+        Ok(trust.is_ok_and(|trust| daemon::is_publishable(hidden, trust, &log, &logs)))
     })?;
     if let Some(one) = recovered.misplaced.first() {
-        return Err(Failure::Said(format!(
+        return Err(Failure::Message(format!(
             "work/{}: {}; help: {}",
             one.claim,
             one.illegal,
@@ -252,7 +253,7 @@ fn rotate(asked: &KeysRotate) -> Result<(), Failure> {
         )));
     }
     if let Some(unfinished) = recovered.unfinished.first() {
-        return Err(Failure::Said(format!(
+        return Err(Failure::Message(format!(
             "{}: an interrupted run without a record; help: have it recorded first: start the \
              daemon, or use `toolexec run`",
             unfinished.result_id()
@@ -277,13 +278,13 @@ fn rotate(asked: &KeysRotate) -> Result<(), Failure> {
 const MAKE: &str = "; help: run `toolexec keys init` with the same --state or --config";
 
 fn missing(path: &Path) -> Failure {
-    Failure::Said(format!("{}: does not exist{MAKE}", path.display()))
+    Failure::Message(format!("{}: does not exist{MAKE}", path.display()))
 }
 
-fn no_key(error: KeyError) -> Failure {
+fn no_key(error: HostKeyError) -> Failure {
     match &error {
-        KeyError::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
-            Failure::Said(format!("{error}{MAKE}"))
+        HostKeyError::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
+            Failure::Message(format!("{error}{MAKE}"))
         }
         _ => error.into(),
     }

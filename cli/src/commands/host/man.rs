@@ -10,7 +10,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
 use crate::failure::Failure;
-use crate::output::{self, write_out};
+use crate::output::{self, replace_file};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -19,7 +19,7 @@ Example: toolexec man | man -l -
 
 Without --dir the page of toolexec itself is printed. With --dir a page for each command is
 written, such as toolexec-run.1, replacing existing files of these names.")]
-pub(crate) struct ManPages {
+pub(crate) struct ManCommand {
     /// Write a page for each command to this directory, creating it if missing
     /// [default: print the page of toolexec]
     #[arg(long, value_name = "DIR")]
@@ -37,7 +37,7 @@ fn definitions(program: Command) -> Command {
 }
 
 /// Prints the page of the program, or writes all pages into a directory.
-pub(in crate::commands) fn man(asked: &ManPages, program: Command) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn man(asked: &ManCommand, program: Command) -> Result<ExitCode, Failure> {
     let whole = definitions(program);
     match &asked.dir {
         None => output::text(&page(&whole)?)?,
@@ -51,7 +51,7 @@ pub(in crate::commands) fn man(asked: &ManPages, program: Command) -> Result<Exi
 
 fn write_pages(command: &Command, dir: &Path) -> Result<(), Failure> {
     let path = dir.join(Man::new(command.clone()).get_filename());
-    write_out(&path, page(command)?.as_bytes())?;
+    replace_file(&path, page(command)?.as_bytes())?;
     command.get_subcommands().try_for_each(|one| write_pages(one, dir))
 }
 
@@ -74,5 +74,5 @@ fn page(command: &Command) -> Result<String, Failure> {
         }
         roff.control("fi", []).to_writer(&mut page).map_err(failed)?;
     }
-    String::from_utf8(page).map_err(|error| Failure::Said(error.to_string()))
+    String::from_utf8(page).map_err(|error| Failure::Message(error.to_string()))
 }

@@ -9,14 +9,14 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 use model::escape_line;
-use records::{LeftFile, Recalled};
+use records::{ReplayedRecord, RunOutputFile};
 use serde_json::{Value, json};
-use spool::Replayed;
+use spool::ReplaySource;
 
 use crate::args::files::named_directory;
 use crate::args::{Format, HostOptions};
 use crate::commands::run::embedded::{
-    live_of, nothing_left_to_cancel, open_host, verified, watch_signals,
+    open_host, start_progress, stop_catching_signals, verify_record, watch_signals,
 };
 use crate::failure::Failure;
 use crate::output;
@@ -31,7 +31,7 @@ outputs byte by byte. The record must verify first. A replay uses up no approval
 names the original.
 Exit status: 0 the outputs are equal; 1 they differ, or a record does not verify; 2 request
 refused; 3 sandbox setup failed or the outcome is unknown.")]
-pub(crate) struct Replay {
+pub(crate) struct ReplayCommand {
     /// Replay the record in this result directory
     #[arg(value_name = "RESULT_DIR")]
     result: PathBuf,
@@ -50,29 +50,29 @@ pub(crate) struct Replay {
 }
 
 /// A difference between two runs.
-struct Difference {
+struct RunDifference {
     what: String,
     was: String,
     is: String,
 }
 
-pub(in crate::commands) fn replay(asked: &Replay) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn replay(asked: &ReplayCommand) -> Result<ExitCode, Failure> {
     let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
     let original = named_directory("RESULT", &asked.result)?;
     let trusted = asked.trust.as_deref();
     let Some(good) = super::verify::verified(&original, trusted, &asked.host.state)? else {
         return Ok(ExitCode::from(1));
     };
-    let Some(was) = good.recall() else {
-        return Err(Failure::Said(format!("{}: no record", original.display())));
+    let Some(was) = good.replayed_record() else {
+        return Err(Failure::Message(format!("{}: no record", original.display())));
     };
     let Some(started) = was.started else {
-        return Ok(refused(&was, &format!("its outcome is {}: nothing ran", was.outcome)));
+        return Ok(report_refusal(&was, &format!("its outcome is {}: nothing ran", was.outcome)));
     };
     if was.inputs_total > 0 && inputs.is_none() {
         let why = "the record does not contain the input files of its run; help: name their \
                    directory with --inputs";
-        return Ok(refused(&was, why));
+        return Ok(report_refusal(&was, why));
     }
     let host = open_host(&asked.host)?;
     let policy = host.policy();
@@ -85,40 +85,41 @@ pub(in crate::commands) fn replay(asked: &Replay) -> Result<ExitCode, Failure> {
             policy.name(),
             policy.sha256()
         );
-        return Ok(refused(&was, &why));
+        return Ok(report_refusal(&was, &why));
     }
     let request = original.join("request").join(format!("{}.md", was.request_id));
     let interrupted = watch_signals()?;
-    let replay = daemon::Replay {
+    let replay = daemon::ReplayTarget {
         request: &request,
         request_sha256: was.request_sha256,
         inputs: inputs.as_deref(),
-        of: Replayed { result_id: was.result_id.clone(), sha256: was.record_sha256 },
+        original: ReplaySource { result_id: was.result_id.clone(), sha256: was.record_sha256 },
         at: started,
     };
     let uid = rustix::process::geteuid().as_raw();
-    let live = live_of(&host, None)?;
+    let live = start_progress(&host, None)?;
     let told = host.replay(replay, uid, &mut || interrupted.load(Ordering::Relaxed));
     drop(live);
-    nothing_left_to_cancel(&interrupted);
+    stop_catching_signals(&interrupted);
     let told = told?;
-    crate::commands::run::embedded::report_trouble(&request, b"", &told);
+    crate::commands::run::embedded::report_problems(&request, b"", &told);
     let record = told.receipt.path().to_owned();
-    let Some(is) = verified(&host, &record).and_then(|verified| verified.recall()) else {
+    let Some(is) = verify_record(&host, &record).and_then(|verified| verified.replayed_record())
+    else {
         return Ok(ExitCode::from(1));
     };
     let differences = compare(&was, &is);
-    answer(asked.format, &was, &is, &record, &differences)?;
+    print_comparison(asked.format, &was, &is, &record, &differences)?;
     Ok(exit_code(&is, differences.is_empty()))
 }
 
-fn refused(was: &Recalled, why: &str) -> ExitCode {
+fn report_refusal(was: &ReplayedRecord, why: &str) -> ExitCode {
     output::note(format_args!("{}: not replayed: {why}", was.result_id));
     ExitCode::from(2)
 }
 
 /// Returns 0 for equal bytes and 1 for different ones; 2 and 3 have the meaning of `run`.
-fn exit_code(is: &Recalled, same: bool) -> ExitCode {
+fn exit_code(is: &ReplayedRecord, same: bool) -> ExitCode {
     ExitCode::from(match is.outcome.as_str() {
         "refused" => 2,
         "setup_error" | "indeterminate" => 3,
@@ -127,8 +128,8 @@ fn exit_code(is: &Recalled, same: bool) -> ExitCode {
     })
 }
 
-fn compare(was: &Recalled, is: &Recalled) -> Vec<Difference> {
-    let row = |what: &str, was: &str, is: &str| Difference {
+fn compare(was: &ReplayedRecord, is: &ReplayedRecord) -> Vec<RunDifference> {
+    let row = |what: &str, was: &str, is: &str| RunDifference {
         what: what.to_owned(),
         was: was.to_owned(),
         is: is.to_owned(),
@@ -137,10 +138,10 @@ fn compare(was: &Recalled, is: &Recalled) -> Vec<Difference> {
         row("outcome", &was.outcome, &is.outcome),
         row("exit code", &was.exit_code.to_string(), &is.exit_code.to_string()),
     ];
-    let by_path = |left: &[LeftFile]| -> BTreeMap<String, String> {
-        left.iter().map(|file| (file.path.clone(), described(file))).collect()
+    let by_path = |left: &[RunOutputFile]| -> BTreeMap<String, String> {
+        left.iter().map(|file| (file.path.clone(), describe(file))).collect()
     };
-    let (before, now) = (by_path(&was.left), by_path(&is.left));
+    let (before, now) = (by_path(&was.files), by_path(&is.files));
     let paths: std::collections::BTreeSet<&String> = before.keys().chain(now.keys()).collect();
     let of = |files: &BTreeMap<String, String>, path: &String| {
         files.get(path).map_or_else(|| "missing".to_owned(), Clone::clone)
@@ -149,19 +150,19 @@ fn compare(was: &Recalled, is: &Recalled) -> Vec<Difference> {
     facts.into_iter().chain(files).filter(|row| row.was != row.is).collect()
 }
 
-fn described(file: &LeftFile) -> String {
+fn describe(file: &RunOutputFile) -> String {
     match &file.mode {
         Some(mode) => format!("{} mode {mode}", file.sha256),
         None => file.sha256.clone(),
     }
 }
 
-fn answer(
+fn print_comparison(
     format: Format,
-    was: &Recalled,
-    is: &Recalled,
+    was: &ReplayedRecord,
+    is: &ReplayedRecord,
     record: &Path,
-    differences: &[Difference],
+    differences: &[RunDifference],
 ) -> Result<(), Failure> {
     if format == Format::Json {
         let rows: Vec<Value> = differences
@@ -184,11 +185,11 @@ fn answer(
     output::line(format_args!("record     {}", record.display()))?;
     output::line("verified   yes")?;
     if differences.is_empty() {
-        let count = is.left.len();
+        let count = is.files.len();
         return output::line(format_args!("reproduced yes: {count} files are identical"));
     }
     output::line("reproduced no:")?;
-    for Difference { what, was, is } in differences {
+    for RunDifference { what, was, is } in differences {
         output::line(format_args!("  {}: was {was}, is {is}", escape_line(what)))?;
     }
     Ok(())

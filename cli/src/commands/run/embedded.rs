@@ -5,39 +5,39 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use daemon::{
-    Halt, Host, HostParts, Owners, Permissions, RecordLog, Told, TrustFiles, TrustStore,
-    find_egress, find_launcher, open_keys,
+    Daemon, DaemonError, DaemonParts, HostTrustStore, Permissions, RecordLog, RecordedRequest,
+    TrustFileOwners, TrustFiles, find_egress, find_launcher, open_keys,
 };
-use records::log::LogPlace;
-use records::{KeySource, Trust, Verified};
-use sandbox::client::Reach;
-use spool::{Places, Spool};
+use records::log::LogLocation;
+use records::{KeySource, Trust, VerifiedRecord};
+use sandbox::client::LauncherAddress;
+use spool::{Spool, SpoolPaths};
 
 use crate::args::HostOptions;
 use crate::args::policy::named_or_embedded;
 use crate::clock;
 use crate::failure::Failure;
-use crate::output::live::{self, Followed, Live};
+use crate::output::progress::{self, ProgressThread, StdoutFollower};
 use crate::output::{self, human};
 
 /// Starts the progress display. It ends when the value is dropped.
-pub(in crate::commands) fn live_of(
-    host: &Host,
-    mut followed: Option<Followed>,
-) -> Result<Live, Failure> {
-    let watching = host.watching();
-    Live::begin(followed.is_some(), move |pen, moment| {
+pub(in crate::commands) fn start_progress(
+    host: &Daemon,
+    mut followed: Option<StdoutFollower>,
+) -> Result<ProgressThread, Failure> {
+    let watching = host.observer();
+    ProgressThread::begin(followed.is_some(), move |pen, moment| {
         if let Some(followed) = &mut followed {
             pen.lines(&followed.lines(moment));
         }
         for running in watching.in_flight() {
-            pen.state(running.step.as_str(), &live::of_running(&running, clock::now()));
+            pen.state(running.step.as_str(), &progress::running_figures(&running, clock::now()));
         }
     })
 }
 
 /// Verifies the record as any reader would. Faults are printed to stderr.
-pub(in crate::commands) fn verified(host: &Host, record: &Path) -> Option<Verified> {
+pub(in crate::commands) fn verify_record(host: &Daemon, record: &Path) -> Option<VerifiedRecord> {
     let logs = vec![host.log().key().clone()];
     let trust = Trust::from_key(&host.key().public()).with_logs(logs);
     match records::verify(record, &trust) {
@@ -53,33 +53,34 @@ pub(in crate::commands) fn verified(host: &Host, record: &Path) -> Option<Verifi
 }
 
 /// Opens the host for embedded runs, and records every interrupted run first.
-pub(in crate::commands) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
+pub(in crate::commands) fn open_host(asked: &HostOptions) -> Result<Daemon, Failure> {
     let state = asked.state.path()?;
     let policy = named_or_embedded(asked.policy.as_deref())?;
-    let trust = TrustStore::open(
+    let trust = HostTrustStore::open(
         TrustFiles {
             allowed_signers: asked.allowed_signers.clone(),
             revoked: asked.revoked.clone(),
             ais: asked.ais_trust.clone(),
         },
-        Owners::Anybodys,
+        TrustFileOwners::Any,
     )?;
     let program = find_launcher()?;
     let results = asked.results_of()?;
     let log = state.join("log");
-    let places = Places { spool: state.clone(), results, state: state.clone(), log };
+    let places = SpoolPaths { spool: state.clone(), results, state: state.clone(), log };
     let spool = Spool::open_embedded(&places)?;
     let public_keys = state.join("keys");
     let keys = open_keys(&KeySource::Directory(public_keys.clone()), None)?;
-    let (key, log) = (keys.result, RecordLog::shared(LogPlace::of_state(&state), keys.log));
+    let (key, log) = (keys.result, RecordLog::shared(LogLocation::of_state(&state), keys.log));
     let staging = spool.staging();
     let (mounts_allowed, seats_max) = (Vec::new(), 1);
-    let launcher = Reach::Spawn { program, staging, mounts_allowed, seats_max };
+    let launcher =
+        LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes: seats_max };
     let caches = state.join("caches");
     let egress = find_egress();
     let permissions = Permissions::open(&policy, &state.join("permissions"), &state.join("drafts"))
-        .map_err(Halt::from)?;
-    let host = Host::new(HostParts {
+        .map_err(DaemonError::from)?;
+    let host = Daemon::new(DaemonParts {
         spool,
         policy,
         trust,
@@ -91,7 +92,7 @@ pub(in crate::commands) fn open_host(asked: &HostOptions) -> Result<Host, Failur
         permissions,
         caches,
     });
-    for id in host.recover()?.told {
+    for id in host.recover()?.recorded {
         output::note(format_args!("an earlier run was interrupted; its record is {id}"));
     }
     Ok(host)
@@ -105,19 +106,19 @@ pub(in crate::commands) fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
         let registered =
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&interrupted))
                 .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupted)));
-        registered.map_err(|error| Failure::Said(format!("signals: {error}")))?;
+        registered.map_err(|error| Failure::Message(format!("signals: {error}")))?;
     }
     Ok(interrupted)
 }
 
 /// Makes the next signal end the program. A recorded run cannot be cancelled.
-pub(in crate::commands) fn nothing_left_to_cancel(interrupted: &AtomicBool) {
+pub(in crate::commands) fn stop_catching_signals(interrupted: &AtomicBool) {
     interrupted.store(true, Ordering::Relaxed);
 }
 
 /// Prints problems to stderr, in every format.
-pub(in crate::commands) fn report_trouble(request: &Path, bytes: &[u8], told: &Told) {
-    human::aside(request, bytes, &told.violations);
+pub(in crate::commands) fn report_problems(request: &Path, bytes: &[u8], told: &RecordedRequest) {
+    human::print_to_stderr(request, bytes, &told.violations);
     if let Some(reason) = &told.reason {
         output::note(format_args!("{}: {}", request.display(), model::escape_line(reason)));
     }

@@ -2,6 +2,6 @@
 
 pub(in crate::commands) mod embedded;
 pub(crate) mod order;
-pub(crate) mod promote;
 #[allow(clippy::module_inception, reason = "a command has the name of its group")]
 pub(in crate::commands) mod run;
+pub(crate) mod submit;

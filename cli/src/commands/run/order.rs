@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use spool::{Dropbox, Order, Waiting};
+use spool::{Inbox, OperatorOrder, SubmissionName};
 
-use super::promote::approved_of;
+use super::submit::approved_directory;
 use crate::args::Format;
-use crate::commands::look::place::PACKAGED_SPOOL;
-use crate::commands::look::results::{records_among, result_names};
+use crate::commands::inspect::place::PACKAGED_SPOOL;
+use crate::commands::inspect::results::{records_among, result_names};
 use crate::failure::Failure;
-use crate::output::{self, human, refused};
+use crate::output::{self, human, report_refusal};
 
 pub(in crate::commands) const HOLD_HELP: &str = "\
 Example: toolexec hold TR-20260209-160501Z-python-stats
@@ -62,87 +62,90 @@ pub(crate) struct OrderOptions {
 const SHOWN_MAX: usize = 5;
 
 /// The result of placing an order.
-enum Placed {
+enum OrderOutcome {
     New,
     /// The same order already existed.
-    WasThere,
+    Existing,
     /// No hold existed.
     NotNeeded,
 }
 
-pub(in crate::commands) fn order(asked: &OrderOptions, order: Order) -> Result<ExitCode, Failure> {
-    let dropbox = Dropbox::open(&approved_of(&asked.spool)?)?;
-    let name = match find(&dropbox, asked)? {
+pub(in crate::commands) fn order(
+    asked: &OrderOptions,
+    order: OperatorOrder,
+) -> Result<ExitCode, Failure> {
+    let dropbox = Inbox::open(&approved_directory(&asked.spool)?)?;
+    let name = match find_request(&dropbox, asked)? {
         Ok(name) => name,
-        Err(why) => return Ok(refused(&why)),
+        Err(why) => return Ok(report_refusal(&why)),
     };
-    match place(&dropbox, &asked.spool, &name, order)? {
+    match place_order(&dropbox, &asked.spool, &name, order)? {
         Ok(placed) => {
-            tell(asked, &name, order, &placed)?;
+            print_order(asked, &name, order, &placed)?;
             Ok(ExitCode::SUCCESS)
         }
-        Err(why) => Ok(refused(&why)),
+        Err(why) => Ok(report_refusal(&why)),
     }
 }
 
 /// Places an order for a file named exactly, and returns a sentence about the result or the
 /// refusal.
-pub(crate) fn order_quietly(
+pub(crate) fn order_file(
     spool: &Path,
     name: &str,
-    order: Order,
+    order: OperatorOrder,
 ) -> Result<Result<String, String>, Failure> {
-    let dropbox = Dropbox::open(&approved_of(spool)?)?;
+    let dropbox = Inbox::open(&approved_directory(spool)?)?;
     if !waiting(&dropbox)?.any(|it| it == name) {
-        return Ok(Err(where_it_is(spool, name.strip_suffix(".md").unwrap_or(name))?));
+        return Ok(Err(describe_position(spool, name.strip_suffix(".md").unwrap_or(name))?));
     }
-    let placed = place(&dropbox, spool, name, order)?;
-    Ok(placed.map(|placed| said(spool, name, order, &placed)))
+    let placed = place_order(&dropbox, spool, name, order)?;
+    Ok(placed.map(|placed| sentence(spool, name, order, &placed)))
 }
 
 /// Places an order beside a file, or returns the reason for a refusal.
-fn place(
-    dropbox: &Dropbox,
+fn place_order(
+    dropbox: &Inbox,
     spool: &Path,
     name: &str,
-    order: Order,
-) -> Result<Result<Placed, String>, Failure> {
+    order: OperatorOrder,
+) -> Result<Result<OrderOutcome, String>, Failure> {
     let id = name.strip_suffix(".md").unwrap_or(name);
-    let lies_there = |order: Order| dropbox.identity(order.file_name(name)).is_some();
-    if order != Order::Cancel && lies_there(Order::Cancel) {
+    let lies_there = |order: OperatorOrder| dropbox.identity(order.file_name(name)).is_some();
+    if order != OperatorOrder::Cancel && lies_there(OperatorOrder::Cancel) {
         return Ok(Err(format!("{id}: already cancelled, which cannot be undone")));
     }
     let placed = match order {
-        Order::Release if !lies_there(Order::Hold) => Placed::NotNeeded,
+        OperatorOrder::Release if !lies_there(OperatorOrder::Hold) => OrderOutcome::NotNeeded,
         _ => {
-            if order == Order::Hold {
+            if order == OperatorOrder::Hold {
                 // A leftover release would cancel this hold at once.
-                dropbox.take_order_away(name, Order::Release)?;
+                dropbox.remove_order(name, OperatorOrder::Release)?;
             }
             match dropbox.place_order(name, order)? {
-                true => Placed::New,
-                false => Placed::WasThere,
+                true => OrderOutcome::New,
+                false => OrderOutcome::Existing,
             }
         }
     };
     if dropbox.identity(name).is_none() {
         // The request was processed while the order was placed.
-        dropbox.take_order_away(name, order)?;
-        return Ok(Err(where_it_is(spool, id)?));
+        dropbox.remove_order(name, order)?;
+        return Ok(Err(describe_position(spool, id)?));
     }
     Ok(Ok(placed))
 }
 
 /// Returns the file names of queued requests.
-fn waiting(dropbox: &Dropbox) -> Result<impl Iterator<Item = String>, Failure> {
-    Ok(dropbox.waiting()?.into_iter().filter_map(|it| match it {
-        Waiting::Request(name) => Some(name),
-        Waiting::Odd(_) => None,
+fn waiting(dropbox: &Inbox) -> Result<impl Iterator<Item = String>, Failure> {
+    Ok(dropbox.submission_names()?.into_iter().filter_map(|it| match it {
+        SubmissionName::Request(name) => Some(name),
+        SubmissionName::Invalid(_) => None,
     }))
 }
 
 /// Returns the file name of the request, or the reason why there is none.
-fn find(dropbox: &Dropbox, asked: &OrderOptions) -> Result<Result<String, String>, Failure> {
+fn find_request(dropbox: &Inbox, asked: &OrderOptions) -> Result<Result<String, String>, Failure> {
     let typed = asked.request.as_str();
     let mut begun: Vec<String> = waiting(dropbox)?.filter(|name| name.starts_with(typed)).collect();
     let exact = |name: &String| name == typed || name.strip_suffix(".md") == Some(typed);
@@ -151,12 +154,12 @@ fn find(dropbox: &Dropbox, asked: &OrderOptions) -> Result<Result<String, String
     }
     Ok(match begun.len() {
         1 => Ok(begun.swap_remove(0)),
-        0 => Err(where_it_is(&asked.spool, typed.strip_suffix(".md").unwrap_or(typed))?),
+        0 => Err(describe_position(&asked.spool, typed.strip_suffix(".md").unwrap_or(typed))?),
         count => {
             let more = count.saturating_sub(SHOWN_MAX);
             begun.truncate(SHOWN_MAX);
             let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-            return Err(Failure::Said(format!(
+            return Err(Failure::Message(format!(
                 "{typed}: {count} waiting requests match: {}{more}; help: type more of the name",
                 begun.join(", ")
             )));
@@ -165,7 +168,7 @@ fn find(dropbox: &Dropbox, asked: &OrderOptions) -> Result<Result<String, String
 }
 
 /// Returns a sentence about a request that is not queued.
-fn where_it_is(spool: &Path, id: &str) -> Result<String, Failure> {
+fn describe_position(spool: &Path, id: &str) -> Result<String, Failure> {
     if let Some(last) = records_among(spool, &result_names(spool)?, id).pop() {
         return Ok(format!(
             "{id}: no longer waiting: {}, see {}",
@@ -180,54 +183,63 @@ fn where_it_is(spool: &Path, id: &str) -> Result<String, Failure> {
     Ok(format!(
         "{id}: no such waiting request in {}; help: list them with `toolexec list{}`",
         spool.join("approved").display(),
-        named(spool),
+        spool_option(spool),
     ))
 }
 
-fn tell(asked: &OrderOptions, name: &str, order: Order, placed: &Placed) -> Result<(), Failure> {
+fn print_order(
+    asked: &OrderOptions,
+    name: &str,
+    order: OperatorOrder,
+    placed: &OrderOutcome,
+) -> Result<(), Failure> {
     let id = name.strip_suffix(".md").unwrap_or(name);
     if asked.format == Format::Json {
         let path = asked.spool.join("approved").join(order.file_name(name));
-        let path = (!matches!(placed, Placed::NotNeeded)).then(|| output::path(&path));
+        let path = (!matches!(placed, OrderOutcome::NotNeeded)).then(|| output::path(&path));
         return output::line(serde_json::json!({
             "request_id": id,
             "order": order.as_str(),
             "path": path,
-            "was_there": matches!(placed, Placed::WasThere),
+            "was_there": matches!(placed, OrderOutcome::Existing),
         }));
     }
-    output::line(said(&asked.spool, name, order, placed))?;
+    output::line(sentence(&asked.spool, name, order, placed))?;
     match order {
-        Order::Release => tell_what_else(asked, name),
-        Order::Hold | Order::Cancel => Ok(()),
+        OperatorOrder::Release => print_remaining_conditions(asked, name),
+        OperatorOrder::Hold | OperatorOrder::Cancel => Ok(()),
     }
 }
 
 /// Returns the `--spool` option for suggested commands; empty for the packaged spool.
-fn named(spool: &Path) -> String {
+fn spool_option(spool: &Path) -> String {
     match spool == Path::new(PACKAGED_SPOOL) {
         true => String::new(),
         false => format!(" --spool {}", human::name(spool)),
     }
 }
 
-fn said(spool: &Path, name: &str, order: Order, placed: &Placed) -> String {
-    let (id, at) = (name.strip_suffix(".md").unwrap_or(name), named(spool));
+fn sentence(spool: &Path, name: &str, order: OperatorOrder, placed: &OrderOutcome) -> String {
+    let (id, at) = (name.strip_suffix(".md").unwrap_or(name), spool_option(spool));
     let said = match (order, placed) {
-        (Order::Hold, Placed::WasThere) => {
+        (OperatorOrder::Hold, OrderOutcome::Existing) => {
             format!("already held until `toolexec release {id}{at}`")
         }
-        (Order::Hold, _) => format!(
+        (OperatorOrder::Hold, _) => format!(
             "held until `toolexec release {id}{at}`; if it already runs, end it with `toolexec \
              cancel {id}{at}`"
         ),
-        (Order::Release, Placed::NotNeeded) => "not held by an operator".to_owned(),
-        (Order::Release, Placed::WasThere) => {
+        (OperatorOrder::Release, OrderOutcome::NotNeeded) => "not held by an operator".to_owned(),
+        (OperatorOrder::Release, OrderOutcome::Existing) => {
             "already released; the daemon decides it again".to_owned()
         }
-        (Order::Release, Placed::New) => "released; the daemon decides it again".to_owned(),
-        (Order::Cancel, Placed::WasThere) => "already marked for cancellation".to_owned(),
-        (Order::Cancel, _) => format!(
+        (OperatorOrder::Release, OrderOutcome::New) => {
+            "released; the daemon decides it again".to_owned()
+        }
+        (OperatorOrder::Cancel, OrderOutcome::Existing) => {
+            "already marked for cancellation".to_owned()
+        }
+        (OperatorOrder::Cancel, _) => format!(
             "marked for cancellation: refused if it waits, ended if it runs; `toolexec list{at}` \
              then shows its record"
         ),
@@ -236,8 +248,8 @@ fn said(spool: &Path, name: &str, order: Order, placed: &Placed) -> String {
 }
 
 /// Prints the remaining conditions of the request: a release removes only a hold.
-fn tell_what_else(asked: &OrderOptions, name: &str) -> Result<(), Failure> {
-    let held = spool::held_in(&asked.spool).remove(name);
+fn print_remaining_conditions(asked: &OrderOptions, name: &str) -> Result<(), Failure> {
+    let held = spool::held_requests(&asked.spool).remove(name);
     let waits = held.iter().flat_map(|it| &it.waits_for).filter(|it| it.code != "spool.held");
     for waits in waits {
         let (code, message) = (model::escape_line(&waits.code), model::escape_line(&waits.message));

@@ -6,19 +6,19 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
-use daemon::{Halt, Told};
+use daemon::{DaemonError, RecordedRequest};
 use model::Outcome;
-use records::Verified;
+use records::VerifiedRecord;
 use spool::SpoolError;
 use validator::REQUEST_BYTES_MAX;
 
 use super::embedded::{
-    live_of, nothing_left_to_cancel, open_host, report_trouble, verified, watch_signals,
+    open_host, report_problems, start_progress, stop_catching_signals, verify_record, watch_signals,
 };
 use crate::args::files::{named_directory, read_document};
 use crate::args::{Format, HostOptions};
 use crate::failure::Failure;
-use crate::output::live::Followed;
+use crate::output::progress::StdoutFollower;
 use crate::output::{self, human};
 
 #[derive(Args)]
@@ -32,7 +32,7 @@ Exit status: 0 success; 1 the tool failed or its record does not verify; 2 reque
 sandbox setup failed or the outcome is unknown.
 With --format json, the last line of stdout is one object: {\"result_id\",\"outcome\",\"exit_code\",
 \"record\",\"verified\"}.")]
-pub(crate) struct Run {
+pub(crate) struct RunCommand {
     /// Run this request, a Markdown file with front matter
     #[arg(value_name = "REQUEST.md")]
     request: PathBuf,
@@ -50,7 +50,7 @@ pub(crate) struct Run {
 }
 
 /// Runs a request and prints its outcome.
-pub(in crate::commands) fn run(asked: &Run) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn run(asked: &RunCommand) -> Result<ExitCode, Failure> {
     // Report usage errors before creating a state or claiming anything. These bytes only serve to
     // show violations; the run reads and hashes the file itself.
     let request = match read_document(&asked.request, REQUEST_BYTES_MAX) {
@@ -61,8 +61,8 @@ pub(in crate::commands) fn run(asked: &Run) -> Result<ExitCode, Failure> {
     let host = open_host(&asked.host)?;
     let interrupted = watch_signals()?;
     let results = asked.host.results_of()?;
-    let followed = asked.follow.then(|| Followed::new(&results, &id_of(&asked.request)));
-    let live = live_of(&host, followed)?;
+    let followed = asked.follow.then(|| StdoutFollower::new(&results, &id_of(&asked.request)));
+    let live = start_progress(&host, followed)?;
     let told = host.run_file(
         &asked.request,
         inputs.as_deref(),
@@ -70,17 +70,19 @@ pub(in crate::commands) fn run(asked: &Run) -> Result<ExitCode, Failure> {
         &mut || interrupted.load(Ordering::Relaxed),
     );
     drop(live);
-    nothing_left_to_cancel(&interrupted);
+    stop_catching_signals(&interrupted);
     let told = match told {
         Ok(told) => told,
-        Err(Halt::Spool(SpoolError::TooLarge { path, bytes_max })) if path == asked.request => {
-            human::aside(&asked.request, b"", &[human::too_large(bytes_max)]);
+        Err(DaemonError::Spool(SpoolError::TooLarge { path, bytes_max }))
+            if path == asked.request =>
+        {
+            human::print_to_stderr(&asked.request, b"", &[human::too_large(bytes_max)]);
             return Ok(ExitCode::from(2));
         }
         Err(halt) => return Err(halt.into()),
     };
-    report_trouble(&asked.request, &request, &told);
-    let verified = verified(&host, told.receipt.path());
+    report_problems(&asked.request, &request, &told);
+    let verified = verify_record(&host, told.receipt.path());
     match asked.format {
         Format::Human => print_human(&told, verified.as_ref())?,
         Format::Json => print_json(&told, verified.is_some())?,
@@ -93,7 +95,7 @@ fn id_of(request: &Path) -> String {
     request.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn print_human(told: &Told, verified: Option<&Verified>) -> Result<(), Failure> {
+fn print_human(told: &RecordedRequest, verified: Option<&VerifiedRecord>) -> Result<(), Failure> {
     output::line(format_args!("outcome    {}", told.outcome))?;
     output::line(format_args!("exit code  {}", told.exit_code))?;
     output::line(format_args!("record     {}", told.receipt.path().display()))?;
@@ -108,7 +110,7 @@ fn print_human(told: &Told, verified: Option<&Verified>) -> Result<(), Failure> 
     }
 }
 
-fn print_json(told: &Told, verified: bool) -> Result<(), Failure> {
+fn print_json(told: &RecordedRequest, verified: bool) -> Result<(), Failure> {
     output::line(serde_json::json!({
         "result_id": told.receipt.result_id().as_str(),
         "outcome": told.outcome.as_str(),

@@ -11,29 +11,34 @@ use std::path::Path;
 use annotate_snippets::renderer::DEFAULT_LINE_NUM_STYLE;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet as Marked};
 use model::escape_line;
-use validator::{Code, Severity, Violation, withheld};
+use validator::{Code, Severity, Violation, withholding_code};
 
 use crate::output;
 use crate::output::human::snippet::Snippet;
-use crate::output::human::source::{Source, SourceLine};
-use crate::output::screen::Screen;
+use crate::output::human::source::{SourceLine, SourceText};
+use crate::output::screen::OutputScreen;
 
 /// Limit for people. Machine-readable formats contain all rows.
 const ROWS_MAX: usize = 100;
 
 /// Prints violations to stderr, beside the output of a command that is not about them.
-pub(crate) fn aside(file: &Path, bytes: &[u8], rows: &[Violation]) {
+pub(crate) fn print_to_stderr(file: &Path, bytes: &[u8], rows: &[Violation]) {
     let text = String::from_utf8_lossy(bytes);
-    let said = violations(Screen::of(&io::stderr()), file, &text, rows);
+    let said = violations(OutputScreen::of(&io::stderr()), file, &text, rows);
     if !said.is_empty() {
-        output::aside(said.trim_end());
+        output::stderr_line(said.trim_end());
     }
 }
 
 /// Formats the violations of a file in source order, each followed by an empty line. If there are
 /// too many, warnings are left out first.
-pub(crate) fn violations(screen: Screen, file: &Path, text: &str, rows: &[Violation]) -> String {
-    let source = Source::new(text, rows);
+pub(crate) fn violations(
+    screen: OutputScreen,
+    file: &Path,
+    text: &str,
+    rows: &[Violation],
+) -> String {
+    let source = SourceText::new(text, rows);
     let mut shown: Vec<&Violation> = rows.iter().collect();
     shown.sort_by_key(|row| Reverse(row.severity == Severity::Error));
     shown.truncate(ROWS_MAX);
@@ -55,7 +60,7 @@ pub(crate) fn violations(screen: Screen, file: &Path, text: &str, rows: &[Violat
 
 /// Formats one violation in the style of rustc.
 fn violation(
-    screen: Screen,
+    screen: OutputScreen,
     file: &Path,
     line: Option<&SourceLine<'_>>,
     row: &Violation,
@@ -69,8 +74,8 @@ fn violation(
     let gutter = if line.is_some() { row.line.to_string().len() } else { 0 };
     if let Some(line) = line {
         let columns = screen.columns.saturating_sub(gutter + " | ".len());
-        let Snippet { text, meant } =
-            Snippet::of(line.readable(), line.meant_readable(row), columns);
+        let Snippet { text, highlight: meant } =
+            Snippet::of(line.readable(), line.readable_span(row), columns);
         let mark = AnnotationKind::Primary.span(meant);
         group = group.element(Marked::source(text).line_start(row.line).annotation(mark));
     }
@@ -92,7 +97,7 @@ fn violation(
 
 /// Formats the location line. The renderer would count columns of the escaped line, not of the
 /// file.
-fn place_line(screen: Screen, gutter: usize, place: &str) -> String {
+fn place_line(screen: OutputScreen, gutter: usize, place: &str) -> String {
     let indent = " ".repeat(gutter);
     let style = DEFAULT_LINE_NUM_STYLE;
     match screen.colour {
@@ -113,7 +118,7 @@ fn place(file: &Path, row: &Violation) -> String {
 /// Returns the escaped message. Messages quote the document, so a message that contains a secret is
 /// replaced by the meaning of its code.
 pub(crate) fn message(row: &Violation) -> String {
-    match withheld(&row.message) {
+    match withholding_code(&row.message) {
         Some(Code::Secret(_)) => row.code.meaning().to_owned(),
         _ => escape_line(&row.message),
     }

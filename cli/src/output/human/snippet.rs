@@ -15,26 +15,26 @@ const CUT: char = '…';
 pub(crate) struct Snippet {
     pub(crate) text: String,
     /// The span to underline, in bytes of `text`.
-    pub(crate) meant: Range<usize>,
+    pub(crate) highlight: Range<usize>,
 }
 
 impl Snippet {
-    /// Cuts a line to at most `columns` columns. `meant` is in bytes of `line`.
+    /// Cuts a line to at most `columns` columns. `highlight` is in bytes of `line`.
     pub(crate) fn of(line: &str, meant: Range<usize>, columns: usize) -> Self {
         let (before, rest) = line.split_at(meant.start);
         let (middle, after) = rest.split_at(meant.len());
         let room = columns.saturating_sub(2);
-        let middle = Strip::take(middle.chars(), room);
+        let middle = SnippetPart::take(middle.chars(), room);
         let beside = room - middle.columns();
-        let left = Strip::take(before.chars().rev(), beside);
-        let right = Strip::take(if middle.cut { "" } else { after }.chars(), beside);
+        let left = SnippetPart::take(before.chars().rev(), beside);
+        let right = SnippetPart::take(if middle.cut { "" } else { after }.chars(), beside);
         let half = beside / 2;
         let for_left = half.max(beside.saturating_sub(right.columns()));
         let for_right = half.max(beside.saturating_sub(left.columns()));
         Self::joined(left.within(for_left), &middle, &right.within(for_right))
     }
 
-    fn joined(left: Strip, middle: &Strip, right: &Strip) -> Self {
+    fn joined(left: SnippetPart, middle: &SnippetPart, right: &SnippetPart) -> Self {
         let mut text = String::new();
         text.extend(left.cut.then_some(CUT));
         text.extend(left.pieces.iter().rev().map(|piece| piece.text.as_str()));
@@ -43,18 +43,18 @@ impl Snippet {
         let meant = start..text.len();
         text.extend(right.pieces.iter().map(|piece| piece.text.as_str()));
         text.extend((middle.cut || right.cut).then_some(CUT));
-        Self { text, meant }
+        Self { text, highlight: meant }
     }
 }
 
 /// A character as shown on the terminal.
-struct Piece {
+struct SnippetChar {
     text: String,
     /// An upper bound.
     columns: usize,
 }
 
-impl Piece {
+impl SnippetChar {
     fn of(c: char) -> Self {
         let text = match c {
             '\t' => TAB.to_owned(),
@@ -67,15 +67,15 @@ impl Piece {
 }
 
 /// The characters of a text that fit into a number of columns.
-struct Strip {
-    pieces: Vec<Piece>,
+struct SnippetPart {
+    pieces: Vec<SnippetChar>,
     cut: bool,
 }
 
-impl Strip {
+impl SnippetPart {
     fn take(mut chars: impl Iterator<Item = char>, columns: usize) -> Self {
         let (mut pieces, mut used) = (Vec::new(), 0);
-        for piece in chars.by_ref().map(Piece::of) {
+        for piece in chars.by_ref().map(SnippetChar::of) {
             used += piece.columns;
             if used > columns {
                 return Self { pieces, cut: true };

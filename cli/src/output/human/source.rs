@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use model::escape_line;
-use validator::{Code, Violation, withheld};
+use validator::{Code, Violation, withholding_code};
 
 /// Replaces a secret. Its length does not depend on the secret's.
 const MASK: &str = "********";
@@ -17,12 +17,12 @@ type Columns = Range<usize>;
 const WHOLE_LINE: Columns = 0..usize::MAX;
 
 /// A document's text and the ranges that are hidden.
-pub(crate) struct Source<'a> {
+pub(crate) struct SourceText<'a> {
     lines: Vec<&'a str>,
     hidden: BTreeMap<usize, Columns>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> SourceText<'a> {
     /// Hides every secret found in the text.
     pub(crate) fn new(text: &'a str, violations: &[Violation]) -> Self {
         // Splits lines as the validator does: a carriage return alone does not end a line.
@@ -76,8 +76,9 @@ impl<'a> Source<'a> {
         // A finding may be missing: the validator reports only the first of a kind on a line, and
         // long reports are cut. Check again, and hide the rest of the line if necessary.
         let rest = hidden.as_ref().map(|columns| columns.start..usize::MAX);
-        let tells =
-            |line: &SourceLine<'_>| matches!(withheld(&line.readable), Some(Code::Secret(_)));
+        let tells = |line: &SourceLine<'_>| {
+            matches!(withholding_code(&line.readable), Some(Code::Secret(_)))
+        };
         let tries = [hidden, rest].map(|columns| SourceLine::new(text, columns));
         let kept = tries.into_iter().find(|line| !tells(line));
         Some(kept.unwrap_or_else(|| SourceLine::new(text, Some(WHOLE_LINE))))
@@ -109,14 +110,14 @@ impl<'a> SourceLine<'a> {
     }
 
     /// Returns the characters that a violation refers to: at least one, unless the line is empty.
-    pub(crate) fn meant(&self, row: &Violation) -> Columns {
+    pub(crate) fn span(&self, row: &Violation) -> Columns {
         let Some(start) = row.column.checked_sub(1) else {
             let indent = self.text.chars().take_while(|c| c.is_whitespace()).count();
             let end = self.text.trim_end().chars().count();
             return indent.min(end)..end;
         };
         let rest = &self.text[byte_of(self.text, start)..];
-        let width = if row.width == 0 { token(rest) } else { row.width };
+        let width = if row.width == 0 { default_width(rest) } else { row.width };
         let width = rest.chars().take(width).count();
         // A position behind the end marks where something is missing.
         let start = if rest.is_empty() { self.text.chars().count() } else { start };
@@ -124,8 +125,8 @@ impl<'a> SourceLine<'a> {
     }
 
     /// Returns the same range in bytes of the readable text.
-    pub(super) fn meant_readable(&self, row: &Violation) -> Range<usize> {
-        let meant = self.meant(row);
+    pub(super) fn readable_span(&self, row: &Violation) -> Range<usize> {
+        let meant = self.span(row);
         let (text, readable) = (self.text, self.readable.as_ref());
         let Some(hidden) = &self.hidden else {
             return byte_of(text, meant.start)..byte_of(text, meant.end);
@@ -149,7 +150,7 @@ impl<'a> SourceLine<'a> {
 
 /// Returns how many leading characters a violation without a width refers to: an operator, an
 /// invisible character, or a word with its quotes. At least one.
-fn token(text: &str) -> usize {
+fn default_width(text: &str) -> usize {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return 0 };
     let unseen = |c: char| escape_line(c.encode_utf8(&mut [0; 4])).chars().nth(1).is_some();

@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use super::facts::{self, Facts};
-use super::html::{Cell, Html, Literal, Tone, literal};
+use super::facts::{self, PageFacts};
+use super::html::{Html, HtmlLiteral, TableCell, Tone, literal};
 
-pub(super) fn section(page: &mut Html, facts: &Facts) {
+pub(super) fn section(page: &mut Html, facts: &PageFacts) {
     page.section(literal("Decisions"));
     let rules: Vec<_> = facts.rows("rules").iter().map(rule).collect();
     if rules.is_empty() {
@@ -31,41 +31,45 @@ pub(super) fn section(page: &mut Html, facts: &Facts) {
     page.end();
 }
 
-fn rule(row: &Value) -> Vec<Cell> {
-    let verdict = facts::words(&row["verdict"]);
+fn rule(row: &Value) -> Vec<TableCell> {
+    let verdict = facts::display(&row["verdict"]);
     let (tone, word) = match verdict.as_str() {
         "pass" => (Tone::Good, verdict),
         "not_applicable" => (Tone::Plain, "not applicable".to_owned()),
         _ => (Tone::Bad, verdict),
     };
     vec![
-        Cell::Code(facts::words(&row["rule"])),
-        Cell::Word(tone, word),
-        Cell::Text(facts::words(&row["reason"])),
+        TableCell::Code(facts::display(&row["rule"])),
+        TableCell::Badge(tone, word),
+        TableCell::Text(facts::display(&row["reason"])),
     ]
 }
 
-fn violation(row: &Value) -> Vec<Cell> {
-    let severity = facts::words(&row["severity"]);
+fn violation(row: &Value) -> Vec<TableCell> {
+    let severity = facts::display(&row["severity"]);
     let tone = if severity == "error" { Tone::Bad } else { Tone::Care };
     vec![
-        Cell::Code(facts::words(&row["code"])),
-        Cell::Word(tone, severity),
-        Cell::Number(facts::words(&row["line"])),
-        Cell::Text(facts::words(&row["message"])),
+        TableCell::Code(facts::display(&row["code"])),
+        TableCell::Badge(tone, severity),
+        TableCell::Number(facts::display(&row["line"])),
+        TableCell::Text(facts::display(&row["message"])),
     ]
 }
 
 /// Adds an authority's answer, key by key. The record contains the complete answer.
-fn authority(page: &mut Html, name: Literal, answer: &Value) {
+fn authority(page: &mut Html, name: HtmlLiteral, answer: &Value) {
     let rows = match answer {
         Value::Null => return,
         Value::Object(keys) => {
             let rows = keys.iter().filter(|(key, _)| *key != "answer");
-            rows.map(|(key, value)| vec![Cell::Code(key.clone()), Cell::Text(facts::words(value))])
-                .collect()
+            rows.map(|(key, value)| {
+                vec![TableCell::Code(key.clone()), TableCell::Text(facts::display(value))]
+            })
+            .collect()
         }
-        other => vec![vec![Cell::Code("answer".to_owned()), Cell::Text(facts::words(other))]],
+        other => {
+            vec![vec![TableCell::Code("answer".to_owned()), TableCell::Text(facts::display(other))]]
+        }
     };
     page.table(name, &[literal("Key"), literal("Value")], rows);
 }

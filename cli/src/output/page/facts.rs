@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 /// The facts that a record states.
-pub(super) struct Facts(Value);
+pub(super) struct PageFacts(Value);
 
-impl Facts {
+impl PageFacts {
     pub(super) fn of(facts: Value) -> Self {
         Self(facts)
     }
@@ -37,7 +37,7 @@ pub(super) fn rows(value: &Value) -> &[Value] {
 }
 
 /// Returns any value as text; a missing value is a dash.
-pub(super) fn words(value: &Value) -> String {
+pub(super) fn display(value: &Value) -> String {
     match value {
         Value::Null => "–".to_owned(),
         Value::Bool(true) => "yes".to_owned(),
@@ -45,7 +45,7 @@ pub(super) fn words(value: &Value) -> String {
         Value::Number(number) => number.to_string(),
         Value::String(text) => text.clone(),
         Value::Array(items) if items.is_empty() => "none".to_owned(),
-        Value::Array(items) => items.iter().map(words).collect::<Vec<_>>().join(", "),
+        Value::Array(items) => items.iter().map(display).collect::<Vec<_>>().join(", "),
         Value::Object(_) => value.to_string(),
     }
 }
@@ -56,7 +56,7 @@ pub(super) fn count(value: &Value) -> Option<u64> {
 }
 
 pub(super) fn bytes(value: &Value) -> String {
-    count(value).map_or_else(|| words(value), size)
+    count(value).map_or_else(|| display(value), size)
 }
 
 /// Formats bytes in the largest unit that gives at least one.
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_told_in_units_that_people_read() {
+    fn sizes_and_times_have_readable_units() {
         assert_eq!(
             [512, 1024, 1536, 268_435_456].map(size),
             ["512 B", "1 KiB", "1.5 KiB", "256 MiB"]
@@ -96,11 +96,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_a_dash() {
-        let facts = Facts::of(serde_json::json!({"a": [], "b": "9007199254740993"}));
+    fn missing_values_are_dashes() {
+        let facts = PageFacts::of(serde_json::json!({"a": [], "b": "9007199254740993"}));
         assert_eq!(facts.text("none"), "–");
-        assert_eq!(words(facts.at("a")), "none");
+        assert_eq!(display(facts.at("a")), "none");
         assert_eq!(count(facts.at("b")), Some(9_007_199_254_740_993));
-        assert_eq!(Facts::of(Value::Null).rows("x").len(), 0);
+        assert_eq!(PageFacts::of(Value::Null).rows("x").len(), 0);
     }
 }

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::facts::{self, Facts};
-use super::html::{Cell, Html, Tone, literal};
+use super::facts::{self, PageFacts};
+use super::html::{Html, TableCell, Tone, literal};
 
-pub(super) fn section(page: &mut Html, facts: &Facts) {
+pub(super) fn section(page: &mut Html, facts: &PageFacts) {
     page.section(literal("Files"));
-    let code = |row: &Value, key: &str| Cell::Code(facts::words(&row[key]));
+    let code = |row: &Value, key: &str| TableCell::Code(facts::display(&row[key]));
     let inputs = facts.rows("inputs").iter();
     let inputs: Vec<_> = inputs.map(|row| vec![code(row, "name"), code(row, "sha256")]).collect();
     if inputs.is_empty() {
@@ -18,10 +18,10 @@ pub(super) fn section(page: &mut Html, facts: &Facts) {
     }
     let left = facts.rows("artifacts").iter().map(|row| {
         let declared = match row["declared"].as_bool() {
-            Some(true) => Cell::Word(Tone::Plain, "expected".to_owned()),
-            _ => Cell::Word(Tone::Care, "not expected".to_owned()),
+            Some(true) => TableCell::Badge(Tone::Plain, "expected".to_owned()),
+            _ => TableCell::Badge(Tone::Care, "not expected".to_owned()),
         };
-        let size = Cell::Number(facts::bytes(&row["size_bytes"]));
+        let size = TableCell::Number(facts::bytes(&row["size_bytes"]));
         vec![code(row, "path"), size, code(row, "mode"), declared, code(row, "sha256")]
     });
     let left: Vec<_> = left.collect();
@@ -41,17 +41,18 @@ pub(super) fn section(page: &mut Html, facts: &Facts) {
     page.end();
 }
 
-fn not_kept(page: &mut Html, facts: &Facts) {
+fn not_kept(page: &mut Html, facts: &PageFacts) {
     let rejected = facts.rows("rejected").iter().map(|row| {
-        let reason = Cell::Word(Tone::Bad, facts::words(&row["reason"]));
-        vec![Cell::Code(facts::words(&row["path"])), reason]
+        let reason = TableCell::Badge(Tone::Bad, facts::display(&row["reason"]));
+        vec![TableCell::Code(facts::display(&row["path"])), reason]
     });
     let rejected: Vec<_> = rejected.collect();
     if !rejected.is_empty() {
         let columns = [literal("Path in /out"), literal("Reason")];
         page.table(literal("Rejected output files"), &columns, rejected);
     }
-    let missing = facts.rows("missing").iter().map(|name| vec![Cell::Code(facts::words(name))]);
+    let missing =
+        facts.rows("missing").iter().map(|name| vec![TableCell::Code(facts::display(name))]);
     let missing: Vec<_> = missing.collect();
     if !missing.is_empty() {
         page.table(literal("Missing output files"), &[literal("Path in /out")], missing);

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use records::NotChecked;
+use records::SkippedCheck;
 use validator::{Draft, OwnerUid};
 
-use super::facts::{self, Facts};
-use super::html::{Cell, Html, Tone, literal};
+use super::facts::{self, PageFacts};
+use super::html::{Html, TableCell, Tone, literal};
 use super::model::VerificationState;
 
 /// The maximum size of a request.
 const REQUEST_BYTES_MAX: u64 = 1 << 20;
 
-pub(super) fn outcome(page: &mut Html, facts: &Facts) {
+pub(super) fn outcome(page: &mut Html, facts: &PageFacts) {
     let outcome = facts.text("outcome");
     let tone = match outcome {
         "ok" => Tone::Good,
@@ -21,9 +21,9 @@ pub(super) fn outcome(page: &mut Html, facts: &Facts) {
     };
     page.markup(literal("<header>\n<p class=\"kind\">Tool result</p>\n<h1>"));
     page.text(facts.text("request_id")).markup(literal("</h1>\n<p class=\"outcome\">"));
-    page.word(tone, outcome).markup(literal(" <span>exit code "));
-    page.text(&facts::words(facts.at("exit_code"))).markup(literal(", "));
-    page.text(&facts::words(facts.at("runtime_sec"))).markup(literal(" s, "));
+    page.badge(tone, outcome).markup(literal(" <span>exit code "));
+    page.text(&facts::display(facts.at("exit_code"))).markup(literal(", "));
+    page.text(&facts::display(facts.at("runtime_sec"))).markup(literal(" s, "));
     page.text(facts.text("created_utc")).markup(literal("</span></p>\n"));
     if let Some(reason) = facts.at("reason").as_str() {
         page.markup(literal("<p class=\"reason\">")).text(reason).markup(literal("</p>\n"));
@@ -31,7 +31,7 @@ pub(super) fn outcome(page: &mut Html, facts: &Facts) {
     page.markup(literal("</header>\n"));
 }
 
-pub(super) fn standing(page: &mut Html, dir: &Path, standing: &VerificationState) {
+pub(super) fn verification(page: &mut Html, dir: &Path, standing: &VerificationState) {
     match standing {
         VerificationState::Verified(verified) => {
             page.banner(Tone::Good);
@@ -52,7 +52,7 @@ pub(super) fn standing(page: &mut Html, dir: &Path, standing: &VerificationState
                 }
             }
             page.markup(literal(".</p>\n"));
-            not_checked(page, verified.not_checked());
+            not_checked(page, verified.skipped_checks());
         }
         VerificationState::Faulty(faults) => {
             page.banner(Tone::Bad);
@@ -64,7 +64,7 @@ pub(super) fn standing(page: &mut Html, dir: &Path, standing: &VerificationState
             }
             page.markup(literal("</ul>\n"));
         }
-        VerificationState::Unjudged(why) => {
+        VerificationState::NotVerified(why) => {
             page.banner(Tone::Care);
             page.markup(literal(
                 "<h2>Not verified</h2>\n<p>This page shows what the record states: ",
@@ -77,45 +77,46 @@ pub(super) fn standing(page: &mut Html, dir: &Path, standing: &VerificationState
     page.end();
 }
 
-fn not_checked(page: &mut Html, parts: &[NotChecked]) {
+fn not_checked(page: &mut Html, parts: &[SkippedCheck]) {
     if parts.is_empty() {
         return;
     }
-    let parts: Vec<String> = parts.iter().map(NotChecked::to_string).collect();
+    let parts: Vec<String> = parts.iter().map(SkippedCheck::to_string).collect();
     page.markup(literal("<p class=\"note\">Not checked: ")).text(&parts.join(", "));
     page.markup(literal("</p>\n"));
 }
 
-pub(super) fn summary(page: &mut Html, dir: &Path, facts: &Facts) {
+pub(super) fn summary(page: &mut Html, dir: &Path, facts: &PageFacts) {
     page.section(literal("Summary"));
     let argv: Vec<&str> = facts.rows("argv").iter().map(facts::text).collect();
-    let text = |key: &str| Cell::Text(facts::words(facts.at(key)));
+    let text = |key: &str| TableCell::Text(facts::display(facts.at(key)));
     let policy = facts.at("policy");
-    let policy = format!("{} {}", facts::words(&policy["name"]), facts::words(&policy["sha256"]));
+    let policy =
+        format!("{} {}", facts::display(&policy["name"]), facts::display(&policy["sha256"]));
     let mut pairs = Vec::new();
     if let Some(purpose) = purpose(dir, facts) {
-        pairs.push((literal("Purpose"), Cell::Text(purpose)));
+        pairs.push((literal("Purpose"), TableCell::Text(purpose)));
     }
     pairs.extend([
-        (literal("Command"), Cell::Code(argv.join(" "))),
+        (literal("Command"), TableCell::Code(argv.join(" "))),
         (literal("Approval"), text("approval")),
-        (literal("Policy"), Cell::Code(policy)),
+        (literal("Policy"), TableCell::Code(policy)),
         (literal("Started"), text("started_utc")),
         (literal("Ended"), text("ended_utc")),
         (literal("Backend"), text("backend")),
         (literal("Executor"), text("executor_version")),
-        (literal("Result"), Cell::Code(facts.text("result_id").to_owned())),
+        (literal("Result"), TableCell::Code(facts.text("result_id").to_owned())),
     ]);
     if facts.at("replay_of").is_object() {
-        let of = facts::words(&facts.at("replay_of")["result_id"]);
-        pairs.push((literal("Replay of"), Cell::Code(of)));
+        let of = facts::display(&facts.at("replay_of")["result_id"]);
+        pairs.push((literal("Replay of"), TableCell::Code(of)));
     }
     page.pairs(pairs);
     approvals(page, facts);
     page.end();
 }
 
-fn approvals(page: &mut Html, facts: &Facts) {
+fn approvals(page: &mut Html, facts: &PageFacts) {
     let rows = facts.rows("approvals");
     if rows.is_empty() {
         return;
@@ -123,19 +124,23 @@ fn approvals(page: &mut Html, facts: &Facts) {
     let row = |row: &serde_json::Value| {
         let touch = match &row["touch"] {
             touch if touch.is_object() => {
-                format!("user verified: {}", facts::words(&touch["user_verified"]))
+                format!("user verified: {}", facts::display(&touch["user_verified"]))
             }
             _ => "–".to_owned(),
         };
-        let cell = |key: &str| facts::words(&row[key]);
-        vec![Cell::Text(cell("principal")), Cell::Code(cell("key")), Cell::Text(touch)]
+        let cell = |key: &str| facts::display(&row[key]);
+        vec![
+            TableCell::Text(cell("principal")),
+            TableCell::Code(cell("key")),
+            TableCell::Text(touch),
+        ]
     };
     let columns = [literal("Approver"), literal("Key"), literal("Security key")];
     page.table(literal("Approvals"), &columns, rows.iter().map(row).collect());
 }
 
 /// Returns the bytes of the request in the record, if they have the stated digest.
-fn request_bytes(dir: &Path, facts: &Facts) -> Option<Vec<u8>> {
+fn request_bytes(dir: &Path, facts: &PageFacts) -> Option<Vec<u8>> {
     let wanted = facts.text("request_sha256");
     let named = facts.rows("files").iter().find(|row| facts::text(&row["sha256"]) == wanted)?;
     let bytes =
@@ -143,15 +148,15 @@ fn request_bytes(dir: &Path, facts: &Facts) -> Option<Vec<u8>> {
     (model::Sha256::of(&bytes).to_string() == wanted).then_some(bytes)
 }
 
-fn purpose(dir: &Path, facts: &Facts) -> Option<String> {
+fn purpose(dir: &Path, facts: &PageFacts) -> Option<String> {
     let made = facts.text("created_utc").parse().ok()?;
     let name = facts.text("request_file");
     let draft = Draft::new(request_bytes(dir, facts)?, name, OwnerUid::new(0)).ok()?;
-    Some(draft.recall(made).ok()?.purpose().to_owned())
+    Some(draft.read_recorded(made).ok()?.purpose().to_owned())
 }
 
 /// Adds the complete request as text.
-pub(super) fn request(page: &mut Html, dir: &Path, facts: &Facts) {
+pub(super) fn request(page: &mut Html, dir: &Path, facts: &PageFacts) {
     page.section(literal("Request"));
     match request_bytes(dir, facts) {
         Some(bytes) => {

@@ -1,5 +1,5 @@
 //! An HTML page under construction. It accepts exactly three kinds of content: markup of this
-//! program (a [`Literal`], built from string literals only), escaped untrusted text, and numbers.
+//! program (a [`HtmlLiteral`], built from string literals only), escaped untrusted text, and numbers.
 //! There must never be a fourth.
 
 use std::fmt::Write as _;
@@ -16,10 +16,10 @@ const ROWS_MAX: usize = 500;
 
 /// Markup that is part of this program.
 #[derive(Clone, Copy)]
-pub(super) struct Literal(&'static str);
+pub(super) struct HtmlLiteral(&'static str);
 
-pub(super) const fn literal(text: &'static str) -> Literal {
-    Literal(text)
+pub(super) const fn literal(text: &'static str) -> HtmlLiteral {
+    HtmlLiteral(text)
 }
 
 model::closed_set! {
@@ -33,18 +33,18 @@ model::closed_set! {
 }
 
 impl Tone {
-    fn class(self) -> Literal {
-        Literal(self.as_str())
+    fn class(self) -> HtmlLiteral {
+        HtmlLiteral(self.as_str())
     }
 }
 
 /// A cell of a table.
-pub(super) enum Cell {
+pub(super) enum TableCell {
     Text(String),
     /// A name or digest, in a fixed-width font.
     Code(String),
     Number(String),
-    Word(Tone, String),
+    Badge(Tone, String),
 }
 
 #[derive(Default)]
@@ -55,7 +55,7 @@ impl Html {
         self.0
     }
 
-    pub(super) fn markup(&mut self, markup: Literal) -> &mut Self {
+    pub(super) fn markup(&mut self, markup: HtmlLiteral) -> &mut Self {
         self.0.push_str(markup.0);
         self
     }
@@ -94,7 +94,7 @@ impl Html {
     }
 
     pub(super) fn code(&mut self, text: &str) -> &mut Self {
-        self.markup(Literal("<code>")).text(text).markup(Literal("</code>"))
+        self.markup(HtmlLiteral("<code>")).text(text).markup(HtmlLiteral("</code>"))
     }
 
     pub(super) fn number(&mut self, number: u64) -> &mut Self {
@@ -109,79 +109,85 @@ impl Html {
         self
     }
 
-    pub(super) fn word(&mut self, tone: Tone, word: &str) -> &mut Self {
-        self.markup(Literal("<span class=\"word ")).markup(tone.class()).markup(Literal("\">"));
-        self.text(word).markup(Literal("</span>"))
+    pub(super) fn badge(&mut self, tone: Tone, word: &str) -> &mut Self {
+        self.markup(HtmlLiteral("<span class=\"word "))
+            .markup(tone.class())
+            .markup(HtmlLiteral("\">"));
+        self.text(word).markup(HtmlLiteral("</span>"))
     }
 
     /// Opens a section with a heading. [`Self::end`] closes it.
-    pub(super) fn section(&mut self, heading: Literal) -> &mut Self {
-        self.markup(Literal("<section>\n<h2>")).markup(heading).markup(Literal("</h2>\n"))
+    pub(super) fn section(&mut self, heading: HtmlLiteral) -> &mut Self {
+        self.markup(HtmlLiteral("<section>\n<h2>")).markup(heading).markup(HtmlLiteral("</h2>\n"))
     }
 
     pub(super) fn banner(&mut self, tone: Tone) -> &mut Self {
-        self.markup(Literal("<section class=\"banner ")).markup(tone.class());
-        self.markup(Literal("\">\n"))
+        self.markup(HtmlLiteral("<section class=\"banner ")).markup(tone.class());
+        self.markup(HtmlLiteral("\">\n"))
     }
 
     pub(super) fn end(&mut self) -> &mut Self {
-        self.markup(Literal("</section>\n"))
+        self.markup(HtmlLiteral("</section>\n"))
     }
 
-    pub(super) fn note(&mut self, words: Literal) -> &mut Self {
-        self.markup(Literal("<p class=\"note\">")).markup(words).markup(Literal("</p>\n"))
+    pub(super) fn note(&mut self, words: HtmlLiteral) -> &mut Self {
+        self.markup(HtmlLiteral("<p class=\"note\">")).markup(words).markup(HtmlLiteral("</p>\n"))
     }
 
     /// Appends a list of names and values.
-    pub(super) fn pairs(&mut self, pairs: Vec<(Literal, Cell)>) -> &mut Self {
-        self.markup(Literal("<dl>\n"));
+    pub(super) fn pairs(&mut self, pairs: Vec<(HtmlLiteral, TableCell)>) -> &mut Self {
+        self.markup(HtmlLiteral("<dl>\n"));
         for (name, cell) in pairs {
-            self.markup(Literal("<div><dt>")).markup(name).markup(Literal("</dt><dd>"));
-            self.cell(&cell).markup(Literal("</dd></div>\n"));
+            self.markup(HtmlLiteral("<div><dt>")).markup(name).markup(HtmlLiteral("</dt><dd>"));
+            self.cell(&cell).markup(HtmlLiteral("</dd></div>\n"));
         }
-        self.markup(Literal("</dl>\n"))
+        self.markup(HtmlLiteral("</dl>\n"))
     }
 
     /// Appends a table with a caption. Each cell repeats the name of its column, for narrow
     /// screens.
     pub(super) fn table(
         &mut self,
-        caption: Literal,
-        columns: &[Literal],
-        rows: Vec<Vec<Cell>>,
+        caption: HtmlLiteral,
+        columns: &[HtmlLiteral],
+        rows: Vec<Vec<TableCell>>,
     ) -> &mut Self {
-        self.markup(Literal("<table>\n<caption>")).markup(caption);
-        self.markup(Literal("</caption>\n<thead><tr>"));
+        self.markup(HtmlLiteral("<table>\n<caption>")).markup(caption);
+        self.markup(HtmlLiteral("</caption>\n<thead><tr>"));
         for column in columns {
-            self.markup(Literal("<th scope=\"col\">")).markup(*column).markup(Literal("</th>"));
+            self.markup(HtmlLiteral("<th scope=\"col\">"))
+                .markup(*column)
+                .markup(HtmlLiteral("</th>"));
         }
-        self.markup(Literal("</tr></thead>\n<tbody>\n"));
+        self.markup(HtmlLiteral("</tr></thead>\n<tbody>\n"));
         let all = rows.len();
         for row in rows.into_iter().take(ROWS_MAX) {
-            self.markup(Literal("<tr>"));
+            self.markup(HtmlLiteral("<tr>"));
             for (cell, column) in row.iter().zip(columns) {
-                let number = matches!(cell, Cell::Number(_));
+                let number = matches!(cell, TableCell::Number(_));
                 let class = if number { " class=\"number\"" } else { "" };
-                self.markup(Literal("<td")).markup(Literal(class));
-                self.markup(Literal(" data-label=\"")).markup(*column).markup(Literal("\">"));
-                self.cell(cell).markup(Literal("</td>"));
+                self.markup(HtmlLiteral("<td")).markup(HtmlLiteral(class));
+                self.markup(HtmlLiteral(" data-label=\""))
+                    .markup(*column)
+                    .markup(HtmlLiteral("\">"));
+                self.cell(cell).markup(HtmlLiteral("</td>"));
             }
-            self.markup(Literal("</tr>\n"));
+            self.markup(HtmlLiteral("</tr>\n"));
         }
-        self.markup(Literal("</tbody>\n</table>\n"));
+        self.markup(HtmlLiteral("</tbody>\n</table>\n"));
         if let Some(more) = all.checked_sub(ROWS_MAX).filter(|more| *more > 0) {
-            self.markup(Literal("<p class=\"note\">… and "));
+            self.markup(HtmlLiteral("<p class=\"note\">… and "));
             self.number(u64::try_from(more).unwrap_or(u64::MAX));
-            self.markup(Literal(" more, in the record</p>\n"));
+            self.markup(HtmlLiteral(" more, in the record</p>\n"));
         }
         self
     }
 
-    fn cell(&mut self, cell: &Cell) -> &mut Self {
+    fn cell(&mut self, cell: &TableCell) -> &mut Self {
         match cell {
-            Cell::Text(text) | Cell::Number(text) => self.text(text),
-            Cell::Code(text) => self.code(text),
-            Cell::Word(tone, word) => self.word(*tone, word),
+            TableCell::Text(text) | TableCell::Number(text) => self.text(text),
+            TableCell::Code(text) => self.code(text),
+            TableCell::Badge(tone, word) => self.badge(*tone, word),
         }
     }
 }
@@ -196,7 +202,7 @@ mod tests {
     /// The content security policy must name the digest of this style sheet; otherwise browsers
     /// ignore the style.
     #[test]
-    fn the_policy_names_the_style_that_is_there() {
+    fn content_security_policy_names_the_style_digest() {
         let digest = base64::engine::general_purpose::STANDARD
             .encode(Sha256::of(STYLE.as_bytes()).as_bytes());
         assert_eq!(STYLE_HASH, format!("sha256-{digest}"), "write this into style.sha256");
@@ -205,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_never_markup_and_nothing_is_invisible() {
+    fn text_is_never_markup_and_always_visible() {
         let mut page = Html::default();
         page.text("<b a='1' b=\"2\">&amp;]]>\u{202e}\u{7}\u{0}\u{ffff}\n\t");
         let escaped = "&lt;b a=&#39;1&#39; b=&quot;2&quot;&gt;&amp;amp;]]&gt;\\u{202e}\\u{7}\\u{0}\\u{ffff}\\u{a}\\t";

@@ -2,38 +2,39 @@
 
 use serde_json::Value;
 
-use super::facts::{self, Facts, count};
-use super::html::{Cell, Html, Literal, literal};
+use super::facts::{self, PageFacts, count};
+use super::html::{Html, HtmlLiteral, TableCell, literal};
 
 /// 100 percent, in thousandths of a percent.
 const WHOLE: u64 = 100_000;
 /// The minimum length of a bar that is not zero, so that it is visible.
-const SEEN_MIN: u64 = 600;
+const VISIBLE_MIN: u64 = 600;
 
 /// A resource that a run uses.
-struct Use {
-    name: Literal,
+struct ResourceUse {
+    name: HtmlLiteral,
     used: Option<u64>,
     limit: Option<u64>,
     unit: fn(u64) -> String,
 }
 
-pub(super) fn section(page: &mut Html, facts: &Facts) {
+pub(super) fn section(page: &mut Html, facts: &PageFacts) {
     page.section(literal("Limits and use"));
     if facts.at("accounting").is_object() {
         page.markup(literal("<ul class=\"bars\">\n"));
-        uses(facts).iter().for_each(|it| bar(page, it));
+        resource_uses(facts).iter().for_each(|it| bar(page, it));
         page.markup(literal("</ul>\n"));
     } else {
         page.note(literal("Nothing ran."));
     }
     let rows = facts.rows("limits").iter().map(|row| {
-        let number = |key: &str| Cell::Number(told(facts::text(&row["name"]), &row[key]));
+        let number =
+            |key: &str| TableCell::Number(display_limit(facts::text(&row["name"]), &row[key]));
         vec![
-            Cell::Code(facts::words(&row["name"])),
+            TableCell::Code(facts::display(&row["name"])),
             number("asked"),
             number("in_force"),
-            Cell::Text(facts::words(&row["mechanism"])),
+            TableCell::Text(facts::display(&row["mechanism"])),
         ]
     });
     let rows: Vec<_> = rows.collect();
@@ -45,7 +46,7 @@ pub(super) fn section(page: &mut Html, facts: &Facts) {
     page.end();
 }
 
-fn uses(facts: &Facts) -> Vec<Use> {
+fn resource_uses(facts: &PageFacts) -> Vec<ResourceUse> {
     let used = facts.at("accounting");
     let limit = |name: &str| {
         let row = facts.rows("limits").iter().find(|row| row["name"] == name)?;
@@ -55,31 +56,31 @@ fn uses(facts: &Facts) -> Vec<Use> {
     let cpu = count(&used["cpu_user_us"]).zip(count(&used["cpu_system_us"]));
     let plain: fn(u64) -> String = |number| number.to_string();
     vec![
-        Use {
+        ResourceUse {
             name: literal("Wall time"),
             used: count(&used["wall_us"]),
             limit: millis("wall_ms_max"),
             unit: facts::time,
         },
-        Use {
+        ResourceUse {
             name: literal("CPU time"),
             used: cpu.map(|(user, system)| user.saturating_add(system)),
             limit: millis("cpu_ms_max"),
             unit: facts::time,
         },
-        Use {
+        ResourceUse {
             name: literal("Peak memory"),
             used: count(&used["memory_peak_bytes"]),
             limit: limit("memory_bytes_max"),
             unit: facts::size,
         },
-        Use {
+        ResourceUse {
             name: literal("Peak processes"),
             used: count(&used["pids_peak"]),
             limit: limit("pids_max"),
             unit: plain,
         },
-        Use {
+        ResourceUse {
             name: literal("Output files"),
             used: count(&used["out_bytes"]),
             limit: limit("out_bytes_max"),
@@ -88,7 +89,7 @@ fn uses(facts: &Facts) -> Vec<Use> {
     ]
 }
 
-fn bar(page: &mut Html, it: &Use) {
+fn bar(page: &mut Html, it: &ResourceUse) {
     let share = it.used.zip(it.limit).map(|(used, limit)| {
         let share = u128::from(used) * u128::from(WHOLE) / u128::from(limit.max(1));
         u64::try_from(share).unwrap_or(WHOLE).min(WHOLE)
@@ -105,16 +106,16 @@ fn bar(page: &mut Html, it: &Use) {
             _ => " class=\"used\"",
         };
         page.markup(literal("<rect")).markup(literal(class)).markup(literal(" width=\""));
-        page.milli(share.max(SEEN_MIN)).markup(literal("\" height=\"4\"/>"));
+        page.milli(share.max(VISIBLE_MIN)).markup(literal("\" height=\"4\"/>"));
     }
     page.markup(literal("</svg></li>\n"));
 }
 
 /// Formats a limit in the unit that its name ends with.
-fn told(name: &str, value: &Value) -> String {
+fn display_limit(name: &str, value: &Value) -> String {
     match count(value) {
         Some(bytes) if name.contains("bytes") => facts::size(bytes),
         Some(ms) if name.contains("_ms_") => facts::time(ms.saturating_mul(1000)),
-        _ => facts::words(value),
+        _ => facts::display(value),
     }
 }

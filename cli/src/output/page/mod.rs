@@ -3,7 +3,7 @@
 //! than the record does. The verification result is that of the current call.
 
 mod authority;
-mod cell;
+mod confinement;
 mod facts;
 mod files;
 mod head;
@@ -15,7 +15,7 @@ mod streams;
 
 use std::path::Path;
 
-use facts::Facts;
+use facts::PageFacts;
 use html::{Html, literal};
 
 pub(crate) use model::VerificationState;
@@ -26,12 +26,12 @@ pub(crate) fn page_of(dir: &Path, standing: &VerificationState) -> Option<String
         VerificationState::Verified(verified) => verified.facts().clone(),
         _ => records::claims(dir)?,
     };
-    Some(render(dir, standing, &Facts::of(facts)).into_string())
+    Some(render(dir, standing, &PageFacts::of(facts)).into_string())
 }
 
 /// Renders a page that is well-formed XML too, so that any XML parser can check it for unwanted
 /// content.
-fn render(dir: &Path, standing: &VerificationState, facts: &Facts) -> Html {
+fn render(dir: &Path, standing: &VerificationState, facts: &PageFacts) -> Html {
     let mut page = Html::default();
     page.markup(literal(
         "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n\
@@ -49,12 +49,12 @@ fn render(dir: &Path, standing: &VerificationState, facts: &Facts) -> Html {
     page.markup(literal("</title>\n<style>"));
     page.markup(literal(html::STYLE)).markup(literal("</style>\n</head>\n<body>\n<main>\n"));
     head::outcome(&mut page, facts);
-    head::standing(&mut page, dir, standing);
+    head::verification(&mut page, dir, standing);
     head::summary(&mut page, dir, facts);
     limits::section(&mut page, facts);
     files::section(&mut page, facts);
     authority::section(&mut page, facts);
-    cell::section(&mut page, facts);
+    confinement::section(&mut page, facts);
     network::section(&mut page, facts);
     streams::section(&mut page, dir, facts);
     head::request(&mut page, dir, facts);

@@ -1,11 +1,11 @@
 //! The verification state of a record, which several sections show.
 
-use records::{Fault, Verified};
+use records::{VerifiedRecord, VerifyError};
 
 /// The result of verifying a record.
 pub(crate) enum VerificationState {
-    Verified(Box<Verified>),
-    Faulty(Vec<Fault>),
+    Verified(Box<VerifiedRecord>),
+    Faulty(Vec<VerifyError>),
     /// No key to verify it with.
-    Unjudged(String),
+    NotVerified(String),
 }

@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use super::facts::{self, Facts};
-use super::html::{Cell, Html, literal};
+use super::facts::{self, PageFacts};
+use super::html::{Html, TableCell, literal};
 
-pub(super) fn section(page: &mut Html, facts: &Facts) {
+pub(super) fn section(page: &mut Html, facts: &PageFacts) {
     page.section(literal("Network"));
     let network = facts.at("network");
     match (facts.text("network_used"), network) {
@@ -18,24 +18,24 @@ pub(super) fn section(page: &mut Html, facts: &Facts) {
         (_, Value::Object(_)) => {
             page.markup(literal("<p>The proxy was confined by "));
             page.text(facts::text(&network["proxy_confined_by"])).markup(literal(".</p>\n"));
-            seen(page, network);
+            contacts(page, network);
         }
         _ => {
             page.markup(literal("<p>The reached hosts are unknown. Granted: "));
-            page.text(&facts::words(facts.at("network_destinations"))).markup(literal("</p>\n"));
+            page.text(&facts::display(facts.at("network_destinations"))).markup(literal("</p>\n"));
         }
     }
     page.end();
 }
 
-fn seen(page: &mut Html, network: &Value) {
+fn contacts(page: &mut Html, network: &Value) {
     let hosts = facts::rows(&network["hosts"]).iter().map(|row| {
         vec![
-            Cell::Code(facts::words(&row["host"])),
-            Cell::Code(facts::words(&row["addresses"])),
-            Cell::Number(facts::words(&row["connections"])),
-            Cell::Number(facts::bytes(&row["bytes_out"])),
-            Cell::Number(facts::bytes(&row["bytes_in"])),
+            TableCell::Code(facts::display(&row["host"])),
+            TableCell::Code(facts::display(&row["addresses"])),
+            TableCell::Number(facts::display(&row["connections"])),
+            TableCell::Number(facts::bytes(&row["bytes_out"])),
+            TableCell::Number(facts::bytes(&row["bytes_in"])),
         ]
     });
     let columns = [
@@ -48,9 +48,9 @@ fn seen(page: &mut Html, network: &Value) {
     page.table(literal("Hosts"), &columns, hosts.collect());
     let refusals = facts::rows(&network["refusals"]).iter().map(|row| {
         vec![
-            Cell::Code(facts::words(&row["asked"])),
-            Cell::Text(facts::words(&row["reason"])),
-            Cell::Number(facts::words(&row["times"])),
+            TableCell::Code(facts::display(&row["asked"])),
+            TableCell::Text(facts::display(&row["reason"])),
+            TableCell::Number(facts::display(&row["times"])),
         ]
     });
     let refusals: Vec<_> = refusals.collect();

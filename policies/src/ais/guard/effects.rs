@@ -4,52 +4,52 @@ use jsonschema::PatternOptions;
 use serde_json::{Map, Value, json};
 use validator::HostPort;
 
-use super::super::apa::Step;
-use super::super::code::{Code, Refusal};
+use super::super::apa::PlanStep;
+use super::super::code::{AisCode, AisRefusal};
 use super::super::destination::{host_of_url, names};
-use super::super::field::Text;
+use super::super::field::NonEmptyText;
 use super::super::tca::Operation;
-use super::model::{Answer, Case, Said};
+use super::model::{GuardInput, GuardObservation, GuardResult};
 use super::plan::step_of;
 
 /// The keywords of JSON Schema that refer to another schema.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-fn operation_of<'a>(case: &Case<'a>, step: &Step) -> Result<&'a Operation, Refusal> {
+fn operation_of<'a>(case: &GuardInput<'a>, step: &PlanStep) -> Result<&'a Operation, AisRefusal> {
     let (tca, tool) = (case.bundle.tca(), step.tool.as_str());
     tca.operation(tool).ok_or_else(|| {
         let message = format!("{} has no operation `{tool}`", tca.id);
-        Refusal::new(Code::TcaOpNotAllowed, message).with(json!({ "tool": tool }))
+        AisRefusal::new(AisCode::TcaOpNotAllowed, message).with(json!({ "tool": tool }))
     })
 }
 
-pub(super) fn operation(case: &Case<'_>) -> Answer {
+pub(super) fn operation(case: &GuardInput<'_>) -> GuardResult {
     let step = step_of(case)?;
     let operation = operation_of(case, step)?;
     let (least, most) = operation.effects.writes.bounds();
     let writes = step.expected.writes.get();
     if !(least..=most).contains(&writes) {
         let message = format!("the step has {writes} writes; its operation has {least} to {most}");
-        return Err(Refusal::new(Code::TcaEffectsExceeded, message)
+        return Err(AisRefusal::new(AisCode::TcaEffectsExceeded, message)
             .with(json!({ "writes": writes, "declared": [least, most] })));
     }
     let declared = &operation.effects.data_classes;
     if let Some(class) = step.expected.data_classes.iter().find(|class| !declared.contains(class)) {
         let message = format!("the operation does not declare data of the class `{class}`");
-        return Err(Refusal::new(Code::TcaEffectsExceeded, message)
+        return Err(AisRefusal::new(AisCode::TcaEffectsExceeded, message)
             .with(json!({ "dataClass": class.as_str() })));
     }
     arguments(&operation.args_schema, &step.args)?;
     known_arguments(step)?;
-    Ok(Said::Good(format!("{}: arguments and effects as declared", operation.name)))
+    Ok(GuardObservation::Passed(format!("{}: arguments and effects as declared", operation.name)))
 }
 
 /// Checks the arguments against the operation's JSON Schema. Patterns are matched in linear time.
 /// References are refused, to other documents and within the schema: a few dozen references that
 /// each name two others would take forever to evaluate.
-fn arguments(schema: &Value, args: &Map<String, Value>) -> Result<(), Refusal> {
-    let invalid = |message: String| Refusal::new(Code::InputSchemaInvalid, message);
-    if refers(schema) {
+fn arguments(schema: &Value, args: &Map<String, Value>) -> Result<(), AisRefusal> {
+    let invalid = |message: String| AisRefusal::new(AisCode::InputSchemaInvalid, message);
+    if has_reference(schema) {
         return Err(invalid("argsSchema refers to another schema; write it out".to_owned()));
     }
     let schema = jsonschema::options()
@@ -65,18 +65,18 @@ fn arguments(schema: &Value, args: &Map<String, Value>) -> Result<(), Refusal> {
     }
 }
 
-fn refers(schema: &Value) -> bool {
+fn has_reference(schema: &Value) -> bool {
     match schema {
-        Value::Object(members) => {
-            members.iter().any(|(name, value)| REFERENCES.contains(&name.as_str()) || refers(value))
-        }
-        Value::Array(items) => items.iter().any(refers),
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, value)| REFERENCES.contains(&name.as_str()) || has_reference(value)),
+        Value::Array(items) => items.iter().any(has_reference),
         _ => false,
     }
 }
 
 /// Checks the arguments of operations that this program knows by name, regardless of their schema.
-fn known_arguments(step: &Step) -> Result<(), Refusal> {
+fn known_arguments(step: &PlanStep) -> Result<(), AisRefusal> {
     let text = |name: &str| step.args.get(name).and_then(Value::as_str).unwrap_or_default();
     let wrong = match step.tool.as_str() {
         "http.get" => host_of_url(text("url")).is_none().then_some("`url` is not an http(s) URL"),
@@ -87,12 +87,14 @@ fn known_arguments(step: &Step) -> Result<(), Refusal> {
         _ => None,
     };
     match wrong {
-        Some(what) => Err(Refusal::new(Code::InputSchemaInvalid, format!("arguments: {what}"))),
+        Some(what) => {
+            Err(AisRefusal::new(AisCode::InputSchemaInvalid, format!("arguments: {what}")))
+        }
         None => Ok(()),
     }
 }
 
-pub(super) fn destinations(case: &Case<'_>) -> Answer {
+pub(super) fn destinations(case: &GuardInput<'_>) -> GuardResult {
     let step = step_of(case)?;
     let mut hosts: Vec<HostPort> = case.request.map_or_else(Vec::new, |it| it.hosts.clone());
     if let Some(url) = step.args.get("url").and_then(Value::as_str) {
@@ -102,10 +104,10 @@ pub(super) fn destinations(case: &Case<'_>) -> Answer {
         }
     }
     if hosts.is_empty() {
-        return Ok(Said::NotAsked("no host is named"));
+        return Ok(GuardObservation::NotApplicable("no host is named"));
     }
     let operation = operation_of(case, step)?;
-    let none: Vec<Text> = Vec::new();
+    let none: Vec<NonEmptyText> = Vec::new();
     let declared = operation.effects.destinations.as_ref().unwrap_or(&none);
     for host in &hosts {
         if !names(declared, host) {
@@ -117,10 +119,10 @@ pub(super) fn destinations(case: &Case<'_>) -> Answer {
         }
     }
     let shown: Vec<String> = hosts.iter().map(ToString::to_string).collect();
-    Ok(Said::Good(shown.join(", ")))
+    Ok(GuardObservation::Passed(shown.join(", ")))
 }
 
-fn not_allowed(host: &str, whose: &str) -> Refusal {
+fn not_allowed(host: &str, whose: &str) -> AisRefusal {
     let message = format!("{whose} does not name the host `{host}`");
-    Refusal::new(Code::DestinationNotAllowed, message).with(json!({ "destination": host }))
+    AisRefusal::new(AisCode::DestinationNotAllowed, message).with(json!({ "destination": host }))
 }

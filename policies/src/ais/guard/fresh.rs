@@ -5,11 +5,11 @@ use model::UtcTime;
 use serde_json::json;
 use validator::CLOCK_SKEW_SEC;
 
-use super::super::code::{Code, Refusal};
+use super::super::code::{AisCode, AisRefusal};
 use super::super::crl::RevokedKind;
 use super::super::field::Uri;
 use super::super::rules::Presence;
-use super::model::{Answer, Case, Said};
+use super::model::{GuardInput, GuardObservation, GuardResult};
 
 fn is_past(end: UtcTime, now: UtcTime) -> bool {
     now.unix() > end.unix().saturating_add(CLOCK_SKEW_SEC)
@@ -19,49 +19,51 @@ fn times(end: UtcTime, now: UtcTime) -> serde_json::Value {
     json!({ "end": end.to_string(), "now": now.to_string(), "skew_seconds": CLOCK_SKEW_SEC })
 }
 
-pub(super) fn exp(case: &Case<'_>) -> Answer {
+pub(super) fn exp(case: &GuardInput<'_>) -> GuardResult {
     let exp = case.bundle.ibe().exp.utc();
     if is_past(exp, case.now) {
         let message = format!("the envelope expired at {exp}");
-        return Err(Refusal::new(Code::IbeExpired, message).with(times(exp, case.now)));
+        return Err(AisRefusal::new(AisCode::IbeExpired, message).with(times(exp, case.now)));
     }
-    Ok(Said::Good(format!("until {exp}")))
+    Ok(GuardObservation::Passed(format!("until {exp}")))
 }
 
-pub(super) fn lifetime(case: &Case<'_>) -> Answer {
+pub(super) fn lifetime(case: &GuardInput<'_>) -> GuardResult {
     let (exp, most) = (case.bundle.ibe().exp.utc(), case.rules.envelope_seconds_max);
     let left = exp.unix().saturating_sub(case.now.unix());
     if u64::try_from(left).is_ok_and(|left| left > most) {
         let message = format!("the envelope ends at {exp}, more than {most} s from now");
-        return Err(Refusal::new(Code::IbeLifetimeExceeded, message).with(times(exp, case.now)));
+        return Err(
+            AisRefusal::new(AisCode::IbeLifetimeExceeded, message).with(times(exp, case.now))
+        );
     }
-    Ok(Said::Good(format!("{left} s of at most {most}")))
+    Ok(GuardObservation::Passed(format!("{left} s of at most {most}")))
 }
 
-pub(super) fn nonce(case: &Case<'_>) -> Answer {
+pub(super) fn nonce(case: &GuardInput<'_>) -> GuardResult {
     let nonce = case.bundle.ibe().nonce.as_str();
-    if (case.nonce_seen)(nonce) {
+    if (case.nonce_used)(nonce) {
         let message = format!("the nonce `{nonce}` was used before");
-        return Err(Refusal::new(Code::IbeReplay, message).with(json!({ "nonce": nonce })));
+        return Err(AisRefusal::new(AisCode::IbeReplay, message).with(json!({ "nonce": nonce })));
     }
-    Ok(Said::Good(format!("{nonce}, not used before")))
+    Ok(GuardObservation::Passed(format!("{nonce}, not used before")))
 }
 
-pub(super) fn time_window(case: &Case<'_>) -> Answer {
+pub(super) fn time_window(case: &GuardInput<'_>) -> GuardResult {
     let end = case.bundle.uia().constraints.time_window.not_after.utc();
     if is_past(end, case.now) {
         let message = format!("the intent expired at {end}");
-        return Err(Refusal::new(Code::UiaExpired, message).with(times(end, case.now)));
+        return Err(AisRefusal::new(AisCode::UiaExpired, message).with(times(end, case.now)));
     }
-    Ok(Said::Good(format!("until {end}")))
+    Ok(GuardObservation::Passed(format!("until {end}")))
 }
 
-pub(super) fn crl(case: &Case<'_>) -> Answer {
-    let refuse = |message: String| Err(Refusal::new(Code::CrlStale, message));
+pub(super) fn crl(case: &GuardInput<'_>) -> GuardResult {
+    let refuse = |message: String| Err(AisRefusal::new(AisCode::CrlStale, message));
     let Some(crl) = case.bundle.crl() else {
         return match case.rules.crl {
             Presence::Required => refuse("no revocation list, but policy requires one".into()),
-            Presence::Optional => Ok(Said::NotAsked("no revocation list")),
+            Presence::Optional => Ok(GuardObservation::NotApplicable("no revocation list")),
         };
     };
     let (issued, expires) = (crl.issued.utc(), crl.expires.utc());
@@ -77,27 +79,27 @@ pub(super) fn crl(case: &Case<'_>) -> Answer {
             "the revocation list is valid for {span} s; policy allows {most} s"
         ));
     }
-    Ok(Said::Good(format!("issued {issued}, valid until {expires}")))
+    Ok(GuardObservation::Passed(format!("issued {issued}, valid until {expires}")))
 }
 
-fn revoked(case: &Case<'_>, kind: RevokedKind, id: &Uri, code: Code) -> Answer {
+fn revoked(case: &GuardInput<'_>, kind: RevokedKind, id: &Uri, code: AisCode) -> GuardResult {
     let Some(crl) = case.bundle.crl() else {
-        return Ok(Said::NotAsked("no revocation list"));
+        return Ok(GuardObservation::NotApplicable("no revocation list"));
     };
     match crl.revocation_of(kind, id) {
         Some(found) => {
             let why = found.reason.as_deref().unwrap_or("no reason given");
             let details = json!({ "id": id.as_str(), "reason": why });
-            Err(Refusal::new(code, format!("{id} is revoked: {why}")).with(details))
+            Err(AisRefusal::new(code, format!("{id} is revoked: {why}")).with(details))
         }
-        None => Ok(Said::Good(format!("{id} is not on the list"))),
+        None => Ok(GuardObservation::Passed(format!("{id} is not on the list"))),
     }
 }
 
-pub(super) fn uia_revoked(case: &Case<'_>) -> Answer {
-    revoked(case, RevokedKind::Uia, &case.bundle.uia().id, Code::UiaRevoked)
+pub(super) fn uia_revoked(case: &GuardInput<'_>) -> GuardResult {
+    revoked(case, RevokedKind::Uia, &case.bundle.uia().id, AisCode::UiaRevoked)
 }
 
-pub(super) fn apa_revoked(case: &Case<'_>) -> Answer {
-    revoked(case, RevokedKind::Apa, &case.bundle.apa().id, Code::ApaRevoked)
+pub(super) fn apa_revoked(case: &GuardInput<'_>) -> GuardResult {
+    revoked(case, RevokedKind::Apa, &case.bundle.apa().id, AisCode::ApaRevoked)
 }

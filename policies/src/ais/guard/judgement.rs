@@ -3,20 +3,20 @@
 use model::UtcTime;
 use serde_json::{Value, json};
 
-use super::super::artifact::Artifact;
-use super::super::code::{Code, Refusal};
-use super::model::{Answer, Case, Said};
+use super::super::artifact::AisArtifact;
+use super::super::code::{AisCode, AisRefusal};
+use super::model::{GuardInput, GuardObservation, GuardResult};
 
 /// The limit of an observation, because an artifact may be megabytes long.
-const SAW_CHARS_MAX: usize = 1000;
+const OBSERVATION_CHARS_MAX: usize = 1000;
 
 model::closed_set! {
     /// The kind of a verdict, as records name it.
-    pub(super) enum VerdictKind {
+    pub(super) enum GuardVerdictKind {
         /// No objection.
         Passed = "pass",
         /// Not applicable.
-        NotAsked = "not_asked",
+        NotApplicable = "not_asked",
         /// Refused.
         Refused = "refuse",
     }
@@ -24,58 +24,64 @@ model::closed_set! {
 
 /// The verdict of one rule.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Verdict {
+pub enum GuardVerdict {
     /// No objection.
     Passed,
     /// Not applicable, or an earlier rule made it pointless.
-    NotAsked,
+    NotApplicable,
     /// Refused.
-    Refused(Refusal),
+    Refused(AisRefusal),
 }
 
-impl Verdict {
-    fn kind(&self) -> VerdictKind {
+impl GuardVerdict {
+    fn kind(&self) -> GuardVerdictKind {
         match self {
-            Self::Passed => VerdictKind::Passed,
-            Self::NotAsked => VerdictKind::NotAsked,
-            Self::Refused(_) => VerdictKind::Refused,
+            Self::Passed => GuardVerdictKind::Passed,
+            Self::NotApplicable => GuardVerdictKind::NotApplicable,
+            Self::Refused(_) => GuardVerdictKind::Refused,
         }
     }
 }
 
 /// One rule with its observation and its verdict.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Check {
+pub struct GuardCheck {
     /// The stable name of the rule: `uia-signature`, `exp`, `budget`…
     pub rule: &'static str,
     /// The observation: one line, escaped.
-    pub saw: String,
+    pub observation: String,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: GuardVerdict,
 }
 
-impl Check {
-    pub(super) fn of(rule: &'static str, answer: Answer) -> Self {
+impl GuardCheck {
+    pub(super) fn of(rule: &'static str, answer: GuardResult) -> Self {
         match answer {
-            Ok(Said::Good(saw)) => {
-                let shown: String = saw.chars().take(SAW_CHARS_MAX).collect();
-                Self { rule, saw: model::escape_line(&shown), verdict: Verdict::Passed }
+            Ok(GuardObservation::Passed(saw)) => {
+                let shown: String = saw.chars().take(OBSERVATION_CHARS_MAX).collect();
+                Self {
+                    rule,
+                    observation: model::escape_line(&shown),
+                    verdict: GuardVerdict::Passed,
+                }
             }
-            Ok(Said::NotAsked(why)) => {
-                Self { rule, saw: why.to_owned(), verdict: Verdict::NotAsked }
+            Ok(GuardObservation::NotApplicable(why)) => {
+                Self { rule, observation: why.to_owned(), verdict: GuardVerdict::NotApplicable }
             }
-            Err(refusal) => {
-                Self { rule, saw: refusal.message.clone(), verdict: Verdict::Refused(refusal) }
-            }
+            Err(refusal) => Self {
+                rule,
+                observation: refusal.message.clone(),
+                verdict: GuardVerdict::Refused(refusal),
+            },
         }
     }
 
-    /// Returns `{rule, verdict, saw, code?, details?}`.
+    /// Returns `{rule, verdict, observation, code?, details?}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let verdict = self.verdict.kind().as_str();
-        let mut said = json!({ "rule": self.rule, "saw": self.saw, "verdict": verdict });
-        if let Verdict::Refused(refusal) = &self.verdict {
+        let mut said = json!({ "rule": self.rule, "saw": self.observation, "verdict": verdict });
+        if let GuardVerdict::Refused(refusal) = &self.verdict {
             said["code"] = json!(refusal.code.as_str());
             said["details"] = refusal.details.clone();
         }
@@ -96,19 +102,19 @@ pub struct StapledCrl {
 #[must_use]
 #[derive(Debug)]
 pub struct Judgement {
-    checks: Vec<Check>,
-    accepted: Accepted,
+    checks: Vec<GuardCheck>,
+    accepted: AcceptedCall,
     bound: bool,
 }
 
 /// The proof that the guard accepted a call. Its owner must use up the nonce durably before the
-/// call is executed. The nonce must be kept until [`Accepted::expires`] and the allowed skew are
+/// call is executed. The nonce must be kept until [`AcceptedCall::expires`] and the allowed skew are
 /// past.
 #[must_use]
 #[derive(Debug)]
-pub struct Accepted {
-    names: Vec<(Artifact, String)>,
-    signers: Vec<(Artifact, String)>,
+pub struct AcceptedCall {
+    names: Vec<(AisArtifact, String)>,
+    signers: Vec<(AisArtifact, String)>,
     step: String,
     nonce: String,
     expires: UtcTime,
@@ -117,22 +123,22 @@ pub struct Accepted {
 
 impl Judgement {
     pub(super) fn of(
-        case: &Case<'_>,
-        checks: Vec<Check>,
-        signers: Vec<(Artifact, String)>,
+        case: &GuardInput<'_>,
+        checks: Vec<GuardCheck>,
+        signers: Vec<(AisArtifact, String)>,
     ) -> Self {
         let (bundle, ibe) = (case.bundle, case.bundle.ibe());
         let names = vec![
-            (Artifact::Uia, bundle.uia().id.to_string()),
-            (Artifact::Apa, bundle.apa().id.to_string()),
-            (Artifact::Apr, bundle.apr().id.to_string()),
-            (Artifact::Tca, bundle.tca().id.to_string()),
-            (Artifact::Ibe, ibe.id.to_string()),
+            (AisArtifact::Uia, bundle.uia().id.to_string()),
+            (AisArtifact::Apa, bundle.apa().id.to_string()),
+            (AisArtifact::Apr, bundle.apr().id.to_string()),
+            (AisArtifact::Tca, bundle.tca().id.to_string()),
+            (AisArtifact::Ibe, ibe.id.to_string()),
         ];
         let crl = bundle
             .crl()
             .map(|crl| StapledCrl { issued: crl.issued.utc(), expires: crl.expires.utc() });
-        let accepted = Accepted {
+        let accepted = AcceptedCall {
             names,
             signers,
             step: ibe.apa_step_ref.to_string(),
@@ -145,7 +151,7 @@ impl Judgement {
 
     /// Returns every rule, in the order in which refusals count.
     #[must_use]
-    pub fn checks(&self) -> &[Check] {
+    pub fn checks(&self) -> &[GuardCheck] {
         &self.checks
     }
 
@@ -158,9 +164,9 @@ impl Judgement {
 
     /// Returns the refusal that counts, or `None` if no rule refuses.
     #[must_use]
-    pub fn refusal(&self) -> Option<&Refusal> {
+    pub fn refusal(&self) -> Option<&AisRefusal> {
         self.checks.iter().find_map(|check| match &check.verdict {
-            Verdict::Refused(refusal) => Some(refusal),
+            GuardVerdict::Refused(refusal) => Some(refusal),
             _ => None,
         })
     }
@@ -170,12 +176,13 @@ impl Judgement {
     /// # Errors
     ///
     /// The refusal that counts, or a refusal because no request was given to bind the bundle to.
-    pub fn accepted(self) -> Result<Accepted, Refusal> {
+    pub fn accepted(self) -> Result<AcceptedCall, AisRefusal> {
         match self.refusal() {
             Some(refusal) => Err(refusal.clone()),
-            None if !self.bound => {
-                Err(Refusal::new(Code::IbeBindingMismatch, "no request was given to bind it to"))
-            }
+            None if !self.bound => Err(AisRefusal::new(
+                AisCode::IbeBindingMismatch,
+                "no request was given to bind it to",
+            )),
             None => Ok(self.accepted),
         }
     }
@@ -193,12 +200,12 @@ impl Judgement {
             None => json!({ "verdict": "unbound" }),
         };
         said["bundle"] = self.accepted.to_json();
-        said["checks"] = self.checks.iter().map(Check::to_json).collect();
+        said["checks"] = self.checks.iter().map(GuardCheck::to_json).collect();
         said
     }
 }
 
-impl Accepted {
+impl AcceptedCall {
     /// Returns the reference of the step, as in the envelope.
     #[must_use]
     pub fn step(&self) -> &str {
@@ -226,7 +233,7 @@ impl Accepted {
     /// Returns the data for a record: names, step, signers (`kid`), nonce, end, times of the list.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let listed = |list: &[(Artifact, String)]| -> Value {
+        let listed = |list: &[(AisArtifact, String)]| -> Value {
             let pairs = list.iter().map(|(artifact, name)| {
                 (artifact.as_str().to_ascii_lowercase(), Value::from(name.as_str()))
             });

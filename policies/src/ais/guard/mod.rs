@@ -16,16 +16,16 @@ mod plan;
 mod signatures;
 mod supply;
 
-use self::model::{Answer, Said};
-use super::code::Refusal;
+use self::model::{GuardObservation, GuardResult};
+use super::code::AisRefusal;
 
-pub use self::model::Case;
-pub use judgement::{Accepted, Check, Judgement, StapledCrl, Verdict};
+pub use self::model::GuardInput;
+pub use judgement::{AcceptedCall, GuardCheck, GuardVerdict, Judgement, StapledCrl};
 
-type Rule = (&'static str, fn(&Case<'_>) -> Answer);
+type GuardRule = (&'static str, fn(&GuardInput<'_>) -> GuardResult);
 
 /// The rules after the signatures, in the order in which their refusals count.
-const RULES: [Rule; 25] = [
+const RULES: [GuardRule; 25] = [
     ("exp", fresh::exp),
     ("lifetime", fresh::lifetime),
     ("nonce", fresh::nonce),
@@ -58,17 +58,21 @@ const RULES: [Rule; 25] = [
 /// # Errors
 ///
 /// [`Refusal`] of the first rule that refuses.
-pub fn guard(case: &Case<'_>) -> Result<Accepted, Refusal> {
+pub fn guard(case: &GuardInput<'_>) -> Result<AcceptedCall, AisRefusal> {
     judge(case).accepted()
 }
 
 /// Applies every rule.
-pub fn judge(case: &Case<'_>) -> Judgement {
-    let (mut checks, signers) = signatures::ask(case);
-    let signed = checks.iter().all(|check| !matches!(check.verdict, Verdict::Refused(_)));
+pub fn judge(case: &GuardInput<'_>) -> Judgement {
+    let (mut checks, signers) = signatures::check_all(case);
+    let signed = checks.iter().all(|check| !matches!(check.verdict, GuardVerdict::Refused(_)));
     for (rule, ask) in RULES {
-        let answer = if signed { ask(case) } else { Ok(Said::NotAsked("a signature is invalid")) };
-        checks.push(Check::of(rule, answer));
+        let answer = if signed {
+            ask(case)
+        } else {
+            Ok(GuardObservation::NotApplicable("a signature is invalid"))
+        };
+        checks.push(GuardCheck::of(rule, answer));
     }
     Judgement::of(case, checks, signers)
 }

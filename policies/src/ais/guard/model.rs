@@ -3,38 +3,38 @@
 
 use model::UtcTime;
 
-use super::super::bundle::Bundle;
-use super::super::code::Refusal;
-use super::super::facts::{RequestFacts, Supply};
+use super::super::bundle::AisBundle;
+use super::super::code::AisRefusal;
+use super::super::facts::{EnvironmentDigests, RequestFacts};
 use super::super::rules::AisRules;
-use super::super::trust::TrustStore;
+use super::super::trust::AisTrustStore;
 
 /// The input of the guard.
-pub struct Case<'a> {
+pub struct GuardInput<'a> {
     /// The artifacts.
-    pub bundle: &'a Bundle,
+    pub bundle: &'a AisBundle,
     /// The keys whose signatures count.
-    pub trust: &'a TrustStore,
+    pub trust: &'a AisTrustStore,
     /// The rules of the host's policy.
     pub rules: &'a AisRules,
     /// The call. A bundle can be judged without it, but never accepted.
     pub request: Option<&'a RequestFacts>,
     /// The digests of what a run would actually use.
-    pub supply: &'a Supply,
+    pub supply: &'a EnvironmentDigests,
     /// The present time.
     pub now: UtcTime,
     /// Returns whether a nonce was used before. The guard asks only if all signatures are good. The
     /// function must not use the nonce up: the owner of [`Accepted`](super::Accepted) does that,
     /// durably and before the run.
-    pub nonce_seen: &'a dyn Fn(&str) -> bool,
+    pub nonce_used: &'a dyn Fn(&str) -> bool,
 }
 
 /// The result of a rule that did not refuse.
-pub(in crate::ais) enum Said {
+pub(in crate::ais) enum GuardObservation {
     /// No objection, with the observation.
-    Good(String),
+    Passed(String),
     /// Not applicable.
-    NotAsked(&'static str),
+    NotApplicable(&'static str),
 }
 
-pub(super) type Answer = Result<Said, Refusal>;
+pub(super) type GuardResult = Result<GuardObservation, AisRefusal>;

@@ -3,22 +3,22 @@
 
 use serde_json::{Value, json};
 
-use super::super::apa::{Apa, Step};
-use super::super::code::{Code, Refusal};
+use super::super::apa::{Apa, PlanStep};
+use super::super::code::{AisCode, AisRefusal};
 use super::super::entail::{EVIDENCE_TOLERANCE, entail};
-use super::super::field::{Text, Uri};
-use super::model::{Answer, Case, Said};
+use super::super::field::{NonEmptyText, Uri};
+use super::model::{GuardInput, GuardObservation, GuardResult};
 
 /// Returns the step that the envelope names.
-pub(super) fn step_of<'a>(case: &Case<'a>) -> Result<&'a Step, Refusal> {
+pub(super) fn step_of<'a>(case: &GuardInput<'a>) -> Result<&'a PlanStep, AisRefusal> {
     let reference = case.bundle.ibe().apa_step_ref.as_str();
     case.bundle.apa().step(reference).ok_or_else(|| {
         let message = format!("the plan has no step `{reference}`");
-        Refusal::new(Code::IbeStepNotFound, message).with(json!({ "apaStepRef": reference }))
+        AisRefusal::new(AisCode::IbeStepNotFound, message).with(json!({ "apaStepRef": reference }))
     })
 }
 
-pub(super) fn links(case: &Case<'_>) -> Answer {
+pub(super) fn links(case: &GuardInput<'_>) -> GuardResult {
     let bundle = case.bundle;
     let (uia, apa, apr) = (&bundle.uia().id, &bundle.apa().id, &bundle.apr().id);
     let ibe = bundle.ibe();
@@ -34,13 +34,15 @@ pub(super) fn links(case: &Case<'_>) -> Answer {
         Some((link, named, is)) => {
             let details = json!({ "link": link, "named": named.as_str(), "is": is.as_str() });
             let message = format!("{link} names {named}, but the bundle has {is}");
-            Err(Refusal::new(Code::LinkMismatch, message).with(details))
+            Err(AisRefusal::new(AisCode::LinkMismatch, message).with(details))
         }
-        None => Ok(Said::Good("every artifact refers to the artifacts of the bundle".to_owned())),
+        None => Ok(GuardObservation::Passed(
+            "every artifact refers to the artifacts of the bundle".to_owned(),
+        )),
     }
 }
 
-pub(super) fn evidence(case: &Case<'_>) -> Answer {
+pub(super) fn evidence(case: &GuardInput<'_>) -> GuardResult {
     let (said, apa) = (&case.bundle.apr().evidence, case.bundle.apa());
     let found = entail(case.bundle.uia(), apa);
     let differs = |one: f64, two: f64| (one - two).abs() > EVIDENCE_TOLERANCE;
@@ -54,22 +56,24 @@ pub(super) fn evidence(case: &Case<'_>) -> Answer {
             "the proof states coverage {coverage} and risk {risk}; computed: {} and {}",
             found.coverage, found.risk
         );
-        return Err(Refusal::new(Code::AlignMismatch, message).with(details));
+        return Err(AisRefusal::new(AisCode::AlignMismatch, message).with(details));
     }
     for (step, score) in apa.steps.iter().zip(&found.scores) {
         let said = step.alignment.score.get();
         if differs(said, *score) {
             let message = format!("step `{}` states score {said}; computed: {score}", step.id);
             let details = json!({ "step": step.id.as_str(), "said": said, "computed": score });
-            return Err(Refusal::new(Code::AlignMismatch, message).with(details));
+            return Err(AisRefusal::new(AisCode::AlignMismatch, message).with(details));
         }
     }
-    Ok(Said::Good(format!("coverage {coverage}, risk {risk}, and every score, as computed")))
+    Ok(GuardObservation::Passed(format!(
+        "coverage {coverage}, risk {risk}, and every score, as computed"
+    )))
 }
 
-pub(super) fn totals(case: &Case<'_>) -> Answer {
+pub(super) fn totals(case: &GuardInput<'_>) -> GuardResult {
     let Apa { steps, totals, .. } = case.bundle.apa();
-    let sum = |of: fn(&Step) -> u64| steps.iter().map(of).fold(0, u64::saturating_add);
+    let sum = |of: fn(&PlanStep) -> u64| steps.iter().map(of).fold(0, u64::saturating_add);
     let writes = sum(|step| step.expected.writes.get());
     let calls = sum(|step| step.expected.calls());
     let (all_writes, all_calls) = (totals.predicted_writes.get(), totals.calls());
@@ -78,17 +82,19 @@ pub(super) fn totals(case: &Case<'_>) -> Answer {
             "the steps have {writes} writes and {calls} calls; the totals state {all_writes} \
              and {all_calls}"
         );
-        return Err(Refusal::new(Code::PlanTotalsLow, message));
+        return Err(AisRefusal::new(AisCode::PlanTotalsLow, message));
     }
-    Ok(Said::Good(format!("{all_writes} writes and {all_calls} calls cover the steps")))
+    Ok(GuardObservation::Passed(format!(
+        "{all_writes} writes and {all_calls} calls cover the steps"
+    )))
 }
 
-pub(super) fn step(case: &Case<'_>) -> Answer {
+pub(super) fn step(case: &GuardInput<'_>) -> GuardResult {
     let step = step_of(case)?;
-    Ok(Said::Good(format!("{}: {}", step.id, step.tool)))
+    Ok(GuardObservation::Passed(format!("{}: {}", step.id, step.tool)))
 }
 
-pub(super) fn explicit(case: &Case<'_>) -> Answer {
+pub(super) fn explicit(case: &GuardInput<'_>) -> GuardResult {
     for step in &case.bundle.apa().steps {
         for (name, value) in &step.args {
             // Arguments of a command may contain anything; `binding` compares each with the
@@ -97,11 +103,11 @@ pub(super) fn explicit(case: &Case<'_>) -> Answer {
             if let Some(what) = unfilled(value, words) {
                 let message = format!("step `{}`: the argument `{name}` {what}", step.id);
                 let details = json!({ "step": step.id.as_str(), "argument": name });
-                return Err(Refusal::new(Code::PlanNotExplicit, message).with(details));
+                return Err(AisRefusal::new(AisCode::PlanNotExplicit, message).with(details));
             }
         }
     }
-    Ok(Said::Good("every argument of every step has a value".to_owned()))
+    Ok(GuardObservation::Passed("every argument of every step has a value".to_owned()))
 }
 
 const MARKS: [&str; 8] = ["{{", "}}", "${", "$(", "{%", "%}", "<%", "%>"];
@@ -123,38 +129,39 @@ fn is_template(text: &str) -> bool {
         || inner.is_some_and(|inner| !inner.is_empty() && !inner.contains(['<', '>']))
 }
 
-pub(super) fn alternative(case: &Case<'_>) -> Answer {
+pub(super) fn alternative(case: &GuardInput<'_>) -> GuardResult {
     let step = step_of(case)?;
-    let group: Vec<&Step> = match &step.alternative {
+    let group: Vec<&PlanStep> = match &step.alternative {
         Some(name) => group_of(case.bundle.apa(), name),
         None if step.guard.is_some() => vec![step],
-        None => return Ok(Said::NotAsked("the step is not an alternative")),
+        None => return Ok(GuardObservation::NotApplicable("the step is not an alternative")),
     };
     let mut chosen = Vec::new();
     for member in &group {
-        if decided(member, &case.bundle.whole)? {
+        if is_chosen(member, &case.bundle.whole)? {
             chosen.push(member.id.as_str());
         }
     }
     if chosen == [step.id.as_str()] {
-        return Ok(Said::Good(format!(
+        return Ok(GuardObservation::Passed(format!(
             "of {} alternatives the guard chooses {}",
             group.len(),
             step.id
         )));
     }
     let message = format!("the guards choose {chosen:?} and not `{}` alone", step.id);
-    Err(Refusal::new(Code::PlanGuardUnmet, message).with(json!({ "chosen": chosen })))
+    Err(AisRefusal::new(AisCode::PlanGuardUnmet, message).with(json!({ "chosen": chosen })))
 }
 
-fn group_of<'a>(apa: &'a Apa, name: &Text) -> Vec<&'a Step> {
+fn group_of<'a>(apa: &'a Apa, name: &NonEmptyText) -> Vec<&'a PlanStep> {
     apa.steps.iter().filter(|step| step.alternative.as_ref() == Some(name)).collect()
 }
 
 /// Returns whether a step's guard chooses it, by values in the intent and the tool's assertion.
-fn decided(step: &Step, whole: &Value) -> Result<bool, Refusal> {
-    let refuse =
-        |what: &str| Err(Refusal::new(Code::PlanGuardUnmet, format!("step `{}`: {what}", step.id)));
+fn is_chosen(step: &PlanStep, whole: &Value) -> Result<bool, AisRefusal> {
+    let refuse = |what: &str| {
+        Err(AisRefusal::new(AisCode::PlanGuardUnmet, format!("step `{}`: {what}", step.id)))
+    };
     let Some(guard) = &step.guard else { return refuse("an alternative without a guard") };
     if !guard.pointer.starts_with("/uia/") && !guard.pointer.starts_with("/tca/") {
         return refuse("its guard does not point into the intent or the tool's assertion");
@@ -165,14 +172,14 @@ fn decided(step: &Step, whole: &Value) -> Result<bool, Refusal> {
     }
 }
 
-pub(super) fn binding(case: &Case<'_>) -> Answer {
+pub(super) fn binding(case: &GuardInput<'_>) -> GuardResult {
     let Some(request) = case.request else {
-        return Ok(Said::NotAsked("no request was given"));
+        return Ok(GuardObservation::NotApplicable("no request was given"));
     };
     let step = step_of(case)?;
     let refuse = |what: &str, details: Value| {
         let message = format!("step `{}`: {what}", step.id);
-        Err(Refusal::new(Code::IbeBindingMismatch, message).with(details))
+        Err(AisRefusal::new(AisCode::IbeBindingMismatch, message).with(details))
     };
     if step.tool.as_str() != request.tool {
         return refuse(
@@ -196,12 +203,12 @@ pub(super) fn binding(case: &Case<'_>) -> Answer {
             request.writes,
             expected.writes.get()
         );
-        return Err(Refusal::new(Code::RiskWritesExceeded, message));
+        return Err(AisRefusal::new(AisCode::RiskWritesExceeded, message));
     }
     if expected.calls() < hosts {
         let message =
             format!("the request names {hosts} hosts; the step allows {} calls", expected.calls());
-        return Err(Refusal::new(Code::RiskCallsExceeded, message));
+        return Err(AisRefusal::new(AisCode::RiskCallsExceeded, message));
     }
-    Ok(Said::Good(format!("{} with the request's own arguments", step.tool)))
+    Ok(GuardObservation::Passed(format!("{} with the request's own arguments", step.tool)))
 }

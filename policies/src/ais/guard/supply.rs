@@ -4,18 +4,18 @@
 use model::Sha256;
 use serde_json::json;
 
-use super::super::code::{Code, Refusal};
+use super::super::code::{AisCode, AisRefusal};
 use super::super::rules::Presence;
 use super::super::sca::ComponentKind;
-use super::model::{Answer, Case, Said};
+use super::model::{GuardInput, GuardObservation, GuardResult};
 
-pub(super) fn supply(case: &Case<'_>) -> Answer {
+pub(super) fn supply(case: &GuardInput<'_>) -> GuardResult {
     let Some(sca) = case.bundle.sca() else {
         return match case.rules.sca {
-            Presence::Optional => Ok(Said::NotAsked("no supply chain assertion")),
+            Presence::Optional => Ok(GuardObservation::NotApplicable("no supply chain assertion")),
             Presence::Required => {
                 let message = "no supply chain assertion, but policy requires one";
-                Err(Refusal::new(Code::ScaMismatch, message))
+                Err(AisRefusal::new(AisCode::ScaMismatch, message))
             }
         };
     };
@@ -32,13 +32,13 @@ pub(super) fn supply(case: &Case<'_>) -> Answer {
     let model = case.bundle.apa().model.hash.as_str();
     if !sca.has_model(model) {
         let message = format!("the plan's model `{model}` is not in the supply chain assertion");
-        return Err(Refusal::new(Code::ScaMismatch, message).with(json!({ "model": model })));
+        return Err(AisRefusal::new(AisCode::ScaMismatch, message).with(json!({ "model": model })));
     }
     let count = used.policies.len() + used.guards.len() + used.runtimes.len();
-    Ok(Said::Good(format!("{count} digests and the plan's model, as asserted")))
+    Ok(GuardObservation::Passed(format!("{count} digests and the plan's model, as asserted")))
 }
 
-fn same(kind: &str, name: &str, is: &Sha256, said: Option<&str>) -> Result<(), Refusal> {
+fn same(kind: &str, name: &str, is: &Sha256, said: Option<&str>) -> Result<(), AisRefusal> {
     let is = format!("sha256:{is}");
     if said == Some(is.as_str()) {
         return Ok(());
@@ -48,5 +48,5 @@ fn same(kind: &str, name: &str, is: &Sha256, said: Option<&str>) -> Result<(), R
         None => format!("{kind} `{name}` is used, but was not asserted"),
     };
     let details = json!({ "kind": kind, "name": name, "used": is, "asserted": said });
-    Err(Refusal::new(Code::ScaMismatch, message).with(details))
+    Err(AisRefusal::new(AisCode::ScaMismatch, message).with(details))
 }

@@ -53,13 +53,13 @@ impl fmt::Display for BootId {
 }
 
 #[derive(Deserialize)]
-struct Form {
-    spec: Spec,
+struct RawHeartbeat {
+    spec: RawHeartbeatSpec,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Spec {
+struct RawHeartbeatSpec {
     boot_id: Option<String>,
     time: String,
 }
@@ -99,14 +99,14 @@ impl Heartbeat {
     }
 
     /// A quick check that excludes entries that are not heartbeats.
-    pub(crate) fn may_be(bytes: &[u8]) -> bool {
+    pub(crate) fn has_prefix(bytes: &[u8]) -> bool {
         let head = format!("{{\"apiVersion\":\"{OWN_VERSION}\",\"kind\":\"{KIND}\"");
         bytes.starts_with(head.as_bytes())
     }
 
     /// Parses exactly the bytes that [`Self::entry`] writes.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let Form { spec } = serde_json::from_slice(bytes).ok()?;
+        let RawHeartbeat { spec } = serde_json::from_slice(bytes).ok()?;
         let boot_id = spec.boot_id.map(|text| text.parse()).transpose().ok()?;
         let heartbeat = Self::new(spec.time.parse().ok()?, boot_id);
         (heartbeat.entry() == bytes).then_some(heartbeat)
@@ -126,7 +126,7 @@ pub fn heartbeat_is_due(interval_sec: u32, last: Option<UtcTime>, now: UtcTime) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::entry::Entry;
+    use crate::log::entry::LogEntry;
 
     const WHOLE: &str = "{\"apiVersion\":\"0.1.0\",\"kind\":\"toolexec-heartbeat\",\"spec\":\
                          {\"bootId\":\"0e8dd5cb-8e27-4ac4-b68c-65b2df4bd5ab\",\
@@ -144,8 +144,8 @@ mod tests {
             assert_eq!(heartbeat.entry(), text.as_bytes());
             let value: serde_json::Value = serde_json::from_str(text).unwrap();
             assert_eq!(serde_json_canonicalizer::to_vec(&value).unwrap(), text.as_bytes());
-            assert_eq!(Entry::read(text.as_bytes()), Entry::Heartbeat(heartbeat));
-            assert!(Heartbeat::may_be(text.as_bytes()));
+            assert_eq!(LogEntry::read(text.as_bytes()), LogEntry::Heartbeat(heartbeat));
+            assert!(Heartbeat::has_prefix(text.as_bytes()));
         }
         for (from, to) in [
             ("0.1.0", "0.1.1"),
@@ -159,10 +159,10 @@ mod tests {
         ] {
             let changed = WHOLE.replacen(from, to, 1);
             assert_ne!(changed, WHOLE);
-            assert_eq!(Entry::read(changed.as_bytes()), Entry::Unknown, "{changed}");
+            assert_eq!(LogEntry::read(changed.as_bytes()), LogEntry::Unknown, "{changed}");
         }
         for other in ["", "entry 1", "null", "{}", "{\"apiVersion\":\"0.1.0\"}"] {
-            assert_eq!(Entry::read(other.as_bytes()), Entry::Unknown, "{other}");
+            assert_eq!(LogEntry::read(other.as_bytes()), LogEntry::Unknown, "{other}");
         }
     }
 

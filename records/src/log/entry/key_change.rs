@@ -13,10 +13,10 @@ use ssh_key::{HashAlg, LineEnding, PublicKey, SshSig};
 
 use crate::key_model::KeyFingerprint;
 use crate::key_model::SigningError;
-use crate::keys::ResultKey;
 use crate::log::LogKey;
 use crate::log::format::OWN_VERSION as VERSION;
 use crate::log::tile::ENTRY_BYTES_MAX;
+use crate::result_key::ResultKey;
 use crate::{base64, spki};
 
 /// The SSH namespace of the signatures of a key rotation; the signatures cover it.
@@ -55,12 +55,12 @@ impl KeyRole {
 
 /// The old or the new key of a rotation.
 #[derive(Clone, Copy)]
-pub(crate) enum ChangingKey<'a> {
+pub(crate) enum RotationKey<'a> {
     Result(&'a ResultKey),
     Log(&'a LogKey),
 }
 
-impl ChangingKey<'_> {
+impl RotationKey<'_> {
     fn role(self) -> KeyRole {
         match self {
             Self::Result(_) => KeyRole::Result,
@@ -96,7 +96,7 @@ pub struct KeyChange {
 
 /// The reason why an entry is not a valid key rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyChangeFault {
+pub enum KeyChangeError {
     /// Not the canonical form.
     Form,
     /// A key of the wrong type for its role, or the same key twice.
@@ -107,7 +107,7 @@ pub enum KeyChangeFault {
     New,
 }
 
-impl fmt::Display for KeyChangeFault {
+impl fmt::Display for KeyChangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Form => "not an entry of a key rotation",
@@ -118,36 +118,36 @@ impl fmt::Display for KeyChangeFault {
     }
 }
 
-impl std::error::Error for KeyChangeFault {}
+impl std::error::Error for KeyChangeError {}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Form {
+struct RawKeyChange {
     api_version: String,
     kind: String,
-    spec: Spec,
+    spec: RawKeyChangeSpec,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Spec {
+struct RawKeyChangeSpec {
     key: String,
-    new: KeyForm,
-    old: KeyForm,
-    signatures: Signatures,
+    new: RawChangedKey,
+    old: RawChangedKey,
+    signatures: RawKeyChangeSignatures,
     time: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct KeyForm {
+struct RawChangedKey {
     key_details: String,
     raw_bytes: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Signatures {
+struct RawKeyChangeSignatures {
     new: String,
     old: String,
 }
@@ -155,13 +155,13 @@ struct Signatures {
 impl KeyChange {
     /// Signs a rotation with both keys.
     pub(crate) fn sign(
-        old: ChangingKey<'_>,
-        new: ChangingKey<'_>,
+        old: RotationKey<'_>,
+        new: RotationKey<'_>,
         time: UtcTime,
     ) -> Result<Self, SigningError> {
         let (role, old_spki, new_spki) = (new.role(), old.spki(), new.spki());
         let signed = render(role, &old_spki, &new_spki, time, None);
-        let signature = |key: ChangingKey<'_>| {
+        let signature = |key: RotationKey<'_>| {
             let armoured = key.sshsig(signed.as_bytes())?.to_pem(LineEnding::LF)?;
             Ok::<_, SigningError>(without_armour(&armoured))
         };
@@ -174,17 +174,17 @@ impl KeyChange {
     /// active.
     ///
     /// # Errors
-    /// The first [`KeyChangeFault`].
-    pub fn verified(entry: &[u8]) -> Result<Self, KeyChangeFault> {
+    /// The first [`KeyChangeError`].
+    pub fn verify(entry: &[u8]) -> Result<Self, KeyChangeError> {
         if entry.len() > ENTRY_BYTES_MAX {
-            return Err(KeyChangeFault::Form);
+            return Err(KeyChangeError::Form);
         }
-        let form: Form = serde_json::from_slice(entry).map_err(|_| KeyChangeFault::Form)?;
-        let Spec { key, new, old, signatures, time } = &form.spec;
+        let form: RawKeyChange = serde_json::from_slice(entry).map_err(|_| KeyChangeError::Form)?;
+        let RawKeyChangeSpec { key, new, old, signatures, time } = &form.spec;
         let role = KeyRole::named(key);
-        let role = role.ok_or(KeyChangeFault::Form)?;
-        let time: UtcTime = time.parse().map_err(|_| KeyChangeFault::Form)?;
-        let spki = |key: &KeyForm| base64::decode(&key.raw_bytes).ok_or(KeyChangeFault::Form);
+        let role = role.ok_or(KeyChangeError::Form)?;
+        let time: UtcTime = time.parse().map_err(|_| KeyChangeError::Form)?;
+        let spki = |key: &RawChangedKey| base64::decode(&key.raw_bytes).ok_or(KeyChangeError::Form);
         let (old_spki, new_spki) = (spki(old)?, spki(new)?);
         // The form is canonical: another order of names, a further space or an escape is another
         // entry.
@@ -193,22 +193,22 @@ impl KeyChange {
             && form.kind == KIND
             && [old, new].iter().all(|key| key.key_details == role.details());
         if !known || render(role, &old_spki, &new_spki, time, by_both).as_bytes() != entry {
-            return Err(KeyChangeFault::Form);
+            return Err(KeyChangeError::Form);
         }
         let signed = render(role, &old_spki, &new_spki, time, None);
         let key = |spki: &[u8]| spki::key(spki).filter(|key| role.fits(key));
         let (Some(old_key), Some(new_key)) = (key(&old_spki), key(&new_spki)) else {
-            return Err(KeyChangeFault::Key);
+            return Err(KeyChangeError::Key);
         };
         if old_spki == new_spki {
-            return Err(KeyChangeFault::Key);
+            return Err(KeyChangeError::Key);
         }
         let by = |key: &PublicKey, signature: &str| is_by(key, signature, signed.as_bytes());
         if !by(&old_key, &signatures.old) {
-            return Err(KeyChangeFault::Old);
+            return Err(KeyChangeError::Old);
         }
         if !by(&new_key, &signatures.new) {
-            return Err(KeyChangeFault::New);
+            return Err(KeyChangeError::New);
         }
         Ok(Self { role, old: old_spki, new: new_spki, time, entry: entry.to_owned() })
     }

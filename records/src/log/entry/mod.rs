@@ -10,14 +10,14 @@ use serde::de::IgnoredAny;
 use crate::log::format::{ENTRY_KIND, ENTRY_VERSION, OWN_VERSION};
 
 pub use heartbeat::{BootId, Heartbeat, NotABootId, heartbeat_is_due};
-pub(crate) use key_change::ChangingKey;
-pub use key_change::{KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeFault, KeyRole};
+pub(crate) use key_change::RotationKey;
+pub use key_change::{KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeError, KeyRole};
 
 /// A parsed log entry. Callers must have its proof; the bytes alone prove nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Entry {
-    /// A signed statement, by its digest: [`crate::Envelope::log_entry`].
+pub enum LogEntry {
+    /// A signed statement, by its digest: [`crate::DsseEnvelope::log_entry`].
     Record,
     /// The log was alive without other entries.
     Heartbeat(Heartbeat),
@@ -27,18 +27,20 @@ pub enum Entry {
     Unknown,
 }
 
-impl Entry {
+impl LogEntry {
     /// Parses an entry. Every sequence of bytes is some entry.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Self {
-        let Ok(head) = serde_json::from_slice::<Head>(bytes) else { return Self::Unknown };
+        let Ok(head) = serde_json::from_slice::<RawLogEntryHead>(bytes) else {
+            return Self::Unknown;
+        };
         match (head.api_version.as_str(), head.kind.as_str()) {
             (ENTRY_VERSION, ENTRY_KIND) => Self::Record,
             (OWN_VERSION, heartbeat::KIND) => {
                 Heartbeat::read(bytes).map_or(Self::Unknown, Self::Heartbeat)
             }
             (OWN_VERSION, key_change::KIND) => {
-                KeyChange::verified(bytes).map_or(Self::Unknown, Self::KeyChange)
+                KeyChange::verify(bytes).map_or(Self::Unknown, Self::KeyChange)
             }
             _ => Self::Unknown,
         }
@@ -48,7 +50,7 @@ impl Entry {
 /// The common fields of all entries.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Head {
+struct RawLogEntryHead {
     api_version: String,
     kind: String,
     #[serde(rename = "spec")]

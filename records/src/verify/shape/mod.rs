@@ -8,15 +8,15 @@ use std::sync::OnceLock;
 use model::UtcTime;
 use serde_json::Value;
 
-use crate::fault::Fault;
 use crate::predicate::predicate_schema;
+use crate::verify_error::VerifyError;
 
 /// The maximum number of reported problems of one record.
-const TOLD_MAX: usize = 20;
+const PROBLEMS_MAX: usize = 20;
 
 /// The age of a record: whether keys of the outermost object may be absent.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Age {
+pub(super) enum RecordAge {
     /// The predicate of a statement has all keys.
     Stated,
     /// A record without a statement was written by an older version, with fewer keys.
@@ -24,26 +24,26 @@ pub(super) enum Age {
 }
 
 /// Returns every fact that violates the schema.
-pub(super) fn faults(file: &str, facts: &Value, age: Age) -> Vec<Fault> {
-    static SHAPE: OnceLock<Shape> = OnceLock::new();
-    let shape = SHAPE.get_or_init(|| Shape::of_schema(&predicate_schema()));
+pub(super) fn faults(file: &str, facts: &Value, age: RecordAge) -> Vec<VerifyError> {
+    static SHAPE: OnceLock<SchemaShape> = OnceLock::new();
+    let shape = SHAPE.get_or_init(|| SchemaShape::of_schema(&predicate_schema()));
     let mut told = Vec::new();
     shape.check(facts, "", age, &mut told);
-    told.truncate(TOLD_MAX);
-    let fault = |problem| Fault::Record { file: file.to_owned(), problem };
+    told.truncate(PROBLEMS_MAX);
+    let fault = |problem| VerifyError::Record { file: file.to_owned(), problem };
     told.into_iter().map(fault).collect()
 }
 
 /// The allowed form of a value.
 #[derive(Debug)]
-enum Shape {
+enum SchemaShape {
     /// A part of the schema that is not understood.
     Nothing,
     Null,
     Flag,
     OneOf(Vec<Value>),
-    Text(Option<Pattern>),
-    Time(Pattern),
+    Text(Option<SchemaPattern>),
+    Time(SchemaPattern),
     /// Both bounds are included.
     Integer {
         min: i64,
@@ -52,18 +52,18 @@ enum Shape {
     Number {
         min: f64,
     },
-    List(Box<Shape>),
-    Object(BTreeMap<String, Field>),
-    Any(Vec<Shape>),
+    List(Box<SchemaShape>),
+    Object(BTreeMap<String, SchemaField>),
+    Any(Vec<SchemaShape>),
 }
 
 #[derive(Debug)]
-struct Field {
-    shape: Shape,
+struct SchemaField {
+    shape: SchemaShape,
     required: bool,
 }
 
-impl Shape {
+impl SchemaShape {
     fn of_schema(schema: &Value) -> Self {
         Self::of(schema, &schema["$defs"])
     }
@@ -100,7 +100,7 @@ impl Shape {
     }
 
     fn text(schema: &Value) -> Self {
-        let pattern = schema["pattern"].as_str().map(Pattern::read);
+        let pattern = schema["pattern"].as_str().map(SchemaPattern::read);
         match (pattern, schema["format"].as_str()) {
             (None, None) => Self::Text(None),
             (Some(Some(pattern)), None) => Self::Text(Some(pattern)),
@@ -120,39 +120,43 @@ impl Shape {
         }
         let field = |(key, value): (&String, &Value)| {
             let required = required.iter().any(|it| it == key);
-            (key.clone(), Field { shape: Self::of(value, defs), required })
+            (key.clone(), SchemaField { shape: Self::of(value, defs), required })
         };
         Self::Object(properties.iter().map(field).collect())
     }
 
     /// Reports the values at this place that are not allowed.
-    fn check(&self, value: &Value, place: &str, age: Age, told: &mut Vec<String>) {
+    fn check(&self, value: &Value, place: &str, age: RecordAge, told: &mut Vec<String>) {
         match (self, value) {
             (Self::List(items), Value::Array(values)) => {
                 for (value, at) in values.iter().zip(0..) {
-                    items.check(value, &within(place, &at), Age::Stated, told);
+                    items.check(value, &join_path(place, &at), RecordAge::Stated, told);
                 }
             }
             (Self::Object(fields), Value::Object(values)) => {
                 for (key, value) in values {
                     match fields.get(key) {
-                        Some(field) => {
-                            field.shape.check(value, &within(place, key), Age::Stated, told)
-                        }
-                        None => told.push(format!("{}: unknown key", within(place, key))),
+                        Some(field) => field.shape.check(
+                            value,
+                            &join_path(place, key),
+                            RecordAge::Stated,
+                            told,
+                        ),
+                        None => told.push(format!("{}: unknown key", join_path(place, key))),
                     }
                 }
-                let needed = fields.iter().filter(|(_, it)| it.required && age == Age::Stated);
+                let needed =
+                    fields.iter().filter(|(_, it)| it.required && age == RecordAge::Stated);
                 let missing = needed.filter(|(key, _)| !values.contains_key(*key));
-                told.extend(missing.map(|(key, _)| format!("{}: missing", within(place, key))));
+                told.extend(missing.map(|(key, _)| format!("{}: missing", join_path(place, key))));
             }
             (Self::Any(shapes), _) => {
                 let fits = shapes.iter().any(|shape| shape.fits(value));
                 // The problems of a composite's parts are more precise than one about the whole.
-                let parts = shapes.iter().find(|shape| shape.is_of_the_kind_of(value));
+                let parts = shapes.iter().find(|shape| shape.has_same_container(value));
                 match parts {
                     _ if fits => {}
-                    Some(shape) => shape.check(value, place, Age::Stated, told),
+                    Some(shape) => shape.check(value, place, RecordAge::Stated, told),
                     None => told.push(unfit(place, value)),
                 }
             }
@@ -161,12 +165,12 @@ impl Shape {
         }
     }
 
-    fn is_of_the_kind_of(&self, value: &Value) -> bool {
+    fn has_same_container(&self, value: &Value) -> bool {
         match self {
             Self::List(_) => value.is_array(),
             Self::Object(_) => value.is_object(),
             // Of a known value or `unknown`, or of a nullable value.
-            Self::Any(shapes) => shapes.iter().any(|shape| shape.is_of_the_kind_of(value)),
+            Self::Any(shapes) => shapes.iter().any(|shape| shape.has_same_container(value)),
             _ => false,
         }
     }
@@ -190,8 +194,8 @@ impl Shape {
             Self::Any(shapes) => shapes.iter().any(|shape| shape.fits(value)),
             Self::List(_) | Self::Object(_) => {
                 let mut told = Vec::new();
-                self.is_of_the_kind_of(value) && {
-                    self.check(value, "", Age::Stated, &mut told);
+                self.has_same_container(value) && {
+                    self.check(value, "", RecordAge::Stated, &mut told);
                     told.is_empty()
                 }
             }
@@ -199,7 +203,7 @@ impl Shape {
     }
 }
 
-fn within(place: &str, part: &impl std::fmt::Display) -> String {
+fn join_path(place: &str, part: &impl std::fmt::Display) -> String {
     if place.is_empty() { part.to_string() } else { format!("{place}.{part}") }
 }
 
@@ -214,16 +218,16 @@ fn unfit(place: &str, value: &Value) -> String {
 /// Runs of characters of a class that cover a whole text: the only regular expressions in the
 /// schema. None of them needs backtracking.
 #[derive(Debug)]
-struct Pattern(Vec<Run>);
+struct SchemaPattern(Vec<CharRun>);
 
 #[derive(Debug)]
-struct Run {
+struct CharRun {
     ranges: Vec<(u8, u8)>,
     min: usize,
     max: usize,
 }
 
-impl Pattern {
+impl SchemaPattern {
     /// Returns `None` if it has anything but classes, plain characters and repetition counts.
     fn read(text: &str) -> Option<Self> {
         let mut rest = text.strip_prefix('^')?.strip_suffix('$')?;
@@ -248,7 +252,7 @@ impl Pattern {
                 }
                 None => (1, 1, after),
             };
-            runs.push(Run { ranges, min, max });
+            runs.push(CharRun { ranges, min, max });
             rest = after;
         }
         Some(Self(runs))

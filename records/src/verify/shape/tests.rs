@@ -7,10 +7,10 @@ use super::*;
 
 #[test]
 fn every_word_of_the_schema_is_understood() {
-    let shape = format!("{:?}", Shape::of_schema(&predicate_schema()));
+    let shape = format!("{:?}", SchemaShape::of_schema(&predicate_schema()));
     assert!(!shape.contains("Nothing"), "{shape}");
     for text in ["[a-z]+", "^[a-z]+$", "^a|b$", "^[a]$", "^.$"] {
-        assert!(Pattern::read(text).is_none(), "{text}");
+        assert!(SchemaPattern::read(text).is_none(), "{text}");
     }
 }
 
@@ -50,13 +50,13 @@ fn it_judges_as_another_reader_of_the_schema_does() {
         json!([{ "principal": "a", "key": "b", "touch": { "counter": 1 } }]),
     ];
     for (key, part) in schema["properties"].as_object().unwrap() {
-        let shape = Shape::of(part, &schema["$defs"]);
+        let shape = SchemaShape::of(part, &schema["$defs"]);
         let mut other = part.clone();
         other["$defs"] = schema["$defs"].clone();
         let other = jsonschema::draft202012::new(&other).unwrap();
         for value in &values {
             let mut told = Vec::new();
-            shape.check(value, "", Age::Stated, &mut told);
+            shape.check(value, "", RecordAge::Stated, &mut told);
             assert_eq!(told.is_empty(), other.is_valid(value), "{key}: {value}: {told:?}");
             assert_eq!(told.is_empty(), shape.fits(value), "{key}: {value}");
         }
@@ -66,16 +66,16 @@ fn it_judges_as_another_reader_of_the_schema_does() {
 #[test]
 fn a_statement_has_every_key_and_an_older_record_may_have_fewer() {
     let told = |facts: &Value, age| {
-        faults("x", facts, age).iter().map(Fault::to_string).collect::<Vec<_>>()
+        faults("x", facts, age).iter().map(VerifyError::to_string).collect::<Vec<_>>()
     };
     let few = json!({ "exit_code": 0 });
-    assert_eq!(told(&few, Age::Older), Vec::<String>::new());
-    assert_eq!(told(&few, Age::Stated)[0], "x: accounting: missing");
+    assert_eq!(told(&few, RecordAge::Older), Vec::<String>::new());
+    assert_eq!(told(&few, RecordAge::Stated)[0], "x: accounting: missing");
     let wrong = json!({ "exit_code": "255", "started_utc": "2026-02-30T00:00:00Z" });
     let expected = [
         "x: exit_code: unexpected value \"255\"",
         "x: started_utc: unexpected value \"2026-02-30T00:00:00Z\"",
     ];
-    assert_eq!(told(&wrong, Age::Older), expected);
-    assert_eq!(told(&json!([]), Age::Older), ["x: : unexpected list"]);
+    assert_eq!(told(&wrong, RecordAge::Older), expected);
+    assert_eq!(told(&json!([]), RecordAge::Older), ["x: : unexpected list"]);
 }

@@ -45,12 +45,12 @@ impl Alarm {
     pub(super) fn open_v2(group: &Path) -> io::Result<Self> {
         let alarm = Self::V2(File::open(group.join("memory.events"))?);
         // It fires until it is read once.
-        alarm.silence()?;
+        alarm.reset()?;
         Ok(alarm)
     }
 
     /// Returns how long after the alarm the counters may lag behind.
-    pub(in crate::launch) fn leads_by(&self) -> Duration {
+    pub(in crate::launch) fn lead_time(&self) -> Duration {
         match self {
             Self::V1(_) => KILL_TIME_MAX,
             // The kernel counts before it notifies.
@@ -68,7 +68,7 @@ impl Alarm {
     }
 
     /// Resets the alarm until the next event.
-    pub(in crate::launch) fn silence(&self) -> io::Result<()> {
+    pub(in crate::launch) fn reset(&self) -> io::Result<()> {
         match self {
             Self::V1(bell) => match rustix::io::read(bell, &mut [0; 8]) {
                 Ok(_) | Err(rustix::io::Errno::AGAIN) => Ok(()),

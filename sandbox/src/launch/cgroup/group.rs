@@ -21,21 +21,21 @@ use cgroups_rs::pid::PidController;
 use model::{Layer, Mechanism};
 
 use super::leftovers::{remove, sweep_beside};
-use super::model::V1Places;
-use super::{Joining, Knobs, V2_ROOT, if_there, knobs};
+use super::model::V1Dirs;
+use super::{GroupJoin, Knobs, V2_ROOT, if_exists, knobs};
 use crate::launch::Failed;
 
 /// A group of the v2 tree, with or without controllers.
-pub(super) struct Tree {
+pub(super) struct V2Group {
     directory: File,
     /// Kills every process of the group at once (Linux 5.14).
     kill: Option<File>,
 }
 
-impl Tree {
+impl V2Group {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let kill = OpenOptions::new().write(true).open(path.join("cgroup.kill"));
-        Ok(Self { directory: File::open(path)?, kill: if_there(kill)? })
+        Ok(Self { directory: File::open(path)?, kill: if_exists(kill)? })
     }
 
     pub(super) fn can_be_killed(&self) -> bool {
@@ -49,16 +49,16 @@ impl Tree {
 }
 
 /// Directories that were created here; dropping removes them.
-enum Places {
+enum GroupDirs {
     V1 {
-        controllers: V1Places,
+        controllers: V1Dirs,
         bare: Option<PathBuf>,
     },
     /// One directory for all controllers.
     V2(PathBuf),
 }
 
-impl Places {
+impl GroupDirs {
     fn all(&self) -> Vec<&PathBuf> {
         match self {
             Self::V1 { controllers, bare } => controllers.all().into_iter().chain(bare).collect(),
@@ -75,7 +75,7 @@ impl Places {
     }
 }
 
-impl Drop for Places {
+impl Drop for GroupDirs {
     fn drop(&mut self) {
         for directory in self.all() {
             if let Err(error) = remove(directory) {
@@ -85,40 +85,40 @@ impl Drop for Places {
     }
 }
 
-pub(in crate::launch) struct Group {
-    places: Places,
-    tree: Option<Tree>,
-    joining: Joining,
+pub(in crate::launch) struct ControlGroup {
+    places: GroupDirs,
+    tree: Option<V2Group>,
+    joining: GroupJoin,
     /// The file with the tasks of the group, including dead ones that are not reaped.
     tasks: File,
 }
 
-impl Group {
+impl ControlGroup {
     /// Creates the groups on v1. `bare` is a group on a v2 tree into which processes can be cloned.
-    pub(super) fn make_v1(controllers: V1Places, bare: Option<PathBuf>) -> Result<Self, Failed> {
+    pub(super) fn make_v1(controllers: V1Dirs, bare: Option<PathBuf>) -> Result<Self, Failed> {
         let wanted: Vec<_> = controllers.all().into_iter().chain(&bare).collect();
         for directory in wanted {
-            insist_on_new(directory)?;
+            require_new(directory)?;
         }
-        let places = Places::V1 { controllers, bare };
+        let places = GroupDirs::V1 { controllers, bare };
         // Two controllers may be one hierarchy, with one directory for both.
         for directory in places.all() {
             make(directory)?;
         }
-        if let Places::V1 { controllers, .. } = &places {
+        if let GroupDirs::V1 { controllers, .. } = &places {
             MemController::new(controllers.memory.clone(), false).create();
             CpuController::new(controllers.cpu.clone(), false).create();
             CpuAcctController::new(controllers.cpuacct.clone()).create();
             PidController::new(controllers.pids.clone(), false).create();
         }
-        Self::open(places, Joining::ByClone)
+        Self::open(places, GroupJoin::ByClone)
     }
 
     /// Creates the group on v2. `path` is relative to the root of the tree.
-    pub(super) fn make_v2(path: &Path, joining: Joining) -> Result<Self, Failed> {
+    pub(super) fn make_v2(path: &Path, joining: GroupJoin) -> Result<Self, Failed> {
         let directory = Path::new(V2_ROOT).join(path);
-        insist_on_new(&directory)?;
-        let places = Places::V2(directory);
+        require_new(&directory)?;
+        let places = GroupDirs::V2(directory);
         // Below the root of the tree, the parent is ours, too.
         places.all().into_iter().try_for_each(|directory| make(directory))?;
         let wanted = ["memory", "cpu", "pids"].map(str::to_owned).to_vec();
@@ -128,17 +128,17 @@ impl Group {
         Self::open(places, joining)
     }
 
-    fn open(places: Places, joining: Joining) -> Result<Self, Failed> {
+    fn open(places: GroupDirs, joining: GroupJoin) -> Result<Self, Failed> {
         let opened = Self::open_files(places, joining);
         opened.map_err(Failed::without(Layer::Cgroup, "open the new cgroup"))
     }
 
-    fn open_files(places: Places, joining: Joining) -> io::Result<Self> {
+    fn open_files(places: GroupDirs, joining: GroupJoin) -> io::Result<Self> {
         let tree = match &places {
-            Places::V1 { bare, .. } => bare.as_deref(),
-            Places::V2(directory) => Some(directory.as_path()),
+            GroupDirs::V1 { bare, .. } => bare.as_deref(),
+            GroupDirs::V2(directory) => Some(directory.as_path()),
         };
-        let tree = tree.map(Tree::open).transpose()?;
+        let tree = tree.map(V2Group::open).transpose()?;
         let tasks = File::open(places.pids().join("pids.current"))?;
         Ok(Self { places, tree, joining, tasks })
     }
@@ -146,30 +146,32 @@ impl Group {
     /// Opens the files that limit and count.
     pub(in crate::launch) fn knobs(&self) -> io::Result<Knobs> {
         match &self.places {
-            Places::V1 { controllers, bare: None } => {
+            GroupDirs::V1 { controllers, bare: None } => {
                 Knobs::open_v1(controllers, Mechanism::CgroupV1)
             }
-            Places::V1 { controllers, bare: Some(_) } => {
+            GroupDirs::V1 { controllers, bare: Some(_) } => {
                 Knobs::open_v1(controllers, Mechanism::CgroupV1AndV2)
             }
-            Places::V2(directory) => Knobs::open_v2(directory),
+            GroupDirs::V2(directory) => Knobs::open_v2(directory),
         }
     }
 
     /// Returns the directory of the group into which init is cloned, if that is possible.
-    pub(in crate::launch) fn birthplace(&self) -> Option<BorrowedFd<'_>> {
-        let born = self.joining == Joining::ByClone;
-        self.tree.as_ref().filter(|_| born).map(Tree::directory)
+    pub(in crate::launch) fn clone_target(&self) -> Option<BorrowedFd<'_>> {
+        let born = self.joining == GroupJoin::ByClone;
+        self.tree.as_ref().filter(|_| born).map(V2Group::directory)
     }
 
     /// Opens the files into which a process writes `0` to join the groups that it was not cloned
     /// into. They are opened here because the sandbox's init has another view of the file system
     /// and possibly another uid.
-    pub(in crate::launch) fn doors(&self) -> Result<Vec<File>, Failed> {
+    pub(in crate::launch) fn procs_files(&self) -> Result<Vec<File>, Failed> {
         let opened: io::Result<_> = match &self.places {
-            Places::V1 { controllers, .. } => controllers.all().into_iter().map(door).collect(),
-            Places::V2(_) if self.joining == Joining::ByClone => Ok(Vec::new()),
-            Places::V2(directory) => door(directory).map(|door| vec![door]),
+            GroupDirs::V1 { controllers, .. } => {
+                controllers.all().into_iter().map(procs_file).collect()
+            }
+            GroupDirs::V2(_) if self.joining == GroupJoin::ByClone => Ok(Vec::new()),
+            GroupDirs::V2(directory) => procs_file(directory).map(|door| vec![door]),
         };
         opened.map_err(Failed::without(Layer::Cgroup, "open the sandbox's cgroup"))
     }
@@ -183,13 +185,13 @@ impl Group {
 
     #[cfg(test)]
     pub(super) fn can_be_killed(&self) -> bool {
-        self.tree.as_ref().is_some_and(Tree::can_be_killed)
+        self.tree.as_ref().is_some_and(V2Group::can_be_killed)
     }
 
     /// Also opens the files of groups that processes are cloned into.
     #[cfg(test)]
-    pub(super) fn every_door(&self) -> io::Result<Vec<File>> {
-        self.places.all().into_iter().map(door).collect()
+    pub(super) fn all_procs_files(&self) -> io::Result<Vec<File>> {
+        self.places.all().into_iter().map(procs_file).collect()
     }
 
     /// Returns the number of tasks in the group.
@@ -198,12 +200,12 @@ impl Group {
     }
 }
 
-fn door(directory: impl AsRef<Path>) -> io::Result<File> {
+fn procs_file(directory: impl AsRef<Path>) -> io::Result<File> {
     OpenOptions::new().write(true).open(directory.as_ref().join("cgroup.procs"))
 }
 
 /// Fails if the directory exists: it counts the tasks and memory of another process.
-fn insist_on_new(directory: &Path) -> Result<(), Failed> {
+fn require_new(directory: &Path) -> Result<(), Failed> {
     sweep_beside(directory);
     match directory.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

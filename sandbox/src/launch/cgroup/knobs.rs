@@ -10,10 +10,10 @@ use std::path::Path;
 
 use model::{LimitName, Mechanism};
 
-use super::model::{FILE_BYTES_MAX, V1Places};
-use super::{Alarm, if_there};
+use super::model::{FILE_BYTES_MAX, V1Dirs};
+use super::{Alarm, if_exists};
 use crate::plan::Limits;
-use crate::report::{Accounting, LimitInForce};
+use crate::report::{Accounting, EffectiveLimit};
 
 /// Processor time of a tree, microseconds.
 #[derive(Clone, Copy, Default)]
@@ -73,26 +73,26 @@ enum CpuKnobs {
 }
 
 impl Knobs {
-    pub(super) fn open_v1(places: &V1Places, mechanism: Mechanism) -> io::Result<Self> {
-        let V1Places { memory, cpu, cpuacct, pids } = places;
+    pub(super) fn open_v1(places: &V1Dirs, mechanism: Mechanism) -> io::Result<Self> {
+        let V1Dirs { memory, cpu, cpuacct, pids } = places;
         let limits = LimitKnobs::V1 {
             memory: to_set(&memory.join("memory.limit_in_bytes"))?,
-            memory_and_swap: if_there(to_set(&memory.join("memory.memsw.limit_in_bytes")))?,
+            memory_and_swap: if_exists(to_set(&memory.join("memory.memsw.limit_in_bytes")))?,
             cpu_period: to_set(&cpu.join("cpu.cfs_period_us"))?,
             cpu_quota: to_set(&cpu.join("cpu.cfs_quota_us"))?,
             pids: to_set(&pids.join("pids.max"))?,
         };
         let counts = CountKnobs {
-            memory_now: if_there(File::open(memory.join("memory.usage_in_bytes")))?,
-            memory_peak: if_there(File::open(memory.join("memory.max_usage_in_bytes")))?,
+            memory_now: if_exists(File::open(memory.join("memory.usage_in_bytes")))?,
+            memory_peak: if_exists(File::open(memory.join("memory.max_usage_in_bytes")))?,
             oom: File::open(memory.join("memory.oom_control"))?,
             cpu: CpuKnobs::V1 {
                 usage_ns: File::open(cpuacct.join("cpuacct.usage"))?,
-                user_ns: if_there(File::open(cpuacct.join("cpuacct.usage_user")))?,
-                system_ns: if_there(File::open(cpuacct.join("cpuacct.usage_sys")))?,
+                user_ns: if_exists(File::open(cpuacct.join("cpuacct.usage_user")))?,
+                system_ns: if_exists(File::open(cpuacct.join("cpuacct.usage_sys")))?,
             },
             pids_events: File::open(pids.join("pids.events"))?,
-            pids_peak: if_there(File::open(pids.join("pids.peak")))?,
+            pids_peak: if_exists(File::open(pids.join("pids.peak")))?,
         };
         let alarm = Alarm::open_v1(memory, &counts.oom)?;
         Ok(Self { limits, counts, alarm, mechanism })
@@ -101,24 +101,24 @@ impl Knobs {
     pub(super) fn open_v2(group: &Path) -> io::Result<Self> {
         let limits = LimitKnobs::V2 {
             memory: to_set(&group.join("memory.max"))?,
-            swap: if_there(to_set(&group.join("memory.swap.max")))?,
+            swap: if_exists(to_set(&group.join("memory.swap.max")))?,
             cpu: to_set(&group.join("cpu.max"))?,
             pids: to_set(&group.join("pids.max"))?,
         };
         let counts = CountKnobs {
-            memory_now: if_there(File::open(group.join("memory.current")))?,
-            memory_peak: if_there(File::open(group.join("memory.peak")))?,
+            memory_now: if_exists(File::open(group.join("memory.current")))?,
+            memory_peak: if_exists(File::open(group.join("memory.peak")))?,
             oom: File::open(group.join("memory.events"))?,
             cpu: CpuKnobs::V2 { stat: File::open(group.join("cpu.stat"))? },
             pids_events: File::open(group.join("pids.events"))?,
-            pids_peak: if_there(File::open(group.join("pids.peak")))?,
+            pids_peak: if_exists(File::open(group.join("pids.peak")))?,
         };
         let alarm = Some(Alarm::open_v2(group)?);
         Ok(Self { limits, counts, alarm, mechanism: Mechanism::CgroupV2 })
     }
 
     /// Sets the limits of the plan and reads them back; fails if one is not effective.
-    pub(in crate::launch) fn limit(&self, limits: &Limits) -> io::Result<Vec<LimitInForce>> {
+    pub(in crate::launch) fn limit(&self, limits: &Limits) -> io::Result<Vec<EffectiveLimit>> {
         let period_us = cpu_period_us(limits.cpu_milli);
         let quota_us = u64::from(limits.cpu_milli) * period_us / 1000;
         let memory_bytes = limits.memory_bytes_max;
@@ -155,7 +155,12 @@ impl Knobs {
             return Err(io::Error::other(format!("{name}: asked {asked}, kernel set {found}")));
         }
         let mechanism = self.mechanism;
-        let in_force = |(name, asked, in_force)| LimitInForce { name, mechanism, asked, in_force };
+        let in_force = |(name, asked, in_force)| EffectiveLimit {
+            name,
+            mechanism,
+            requested: asked,
+            effective: in_force,
+        };
         Ok(table.map(in_force).to_vec())
     }
 

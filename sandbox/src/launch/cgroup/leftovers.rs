@@ -19,7 +19,7 @@ pub(super) fn sweep_beside(directory: &Path) {
         let launcher = name.strip_prefix("cell-").and_then(|rest| rest.split('-').next());
         let Some(Ok(pid)) = launcher.map(str::parse::<u32>) else { continue };
         // Our own group does not exist yet: in a container, a killed launcher may have had our pid.
-        let gone = pid == std::process::id() || !lives(pid);
+        let gone = pid == std::process::id() || !is_alive(pid);
         // A group with processes is EBUSY, possibly until they have ended. Processes stuck in the
         // kernel do not end; their launcher has reported them.
         if gone
@@ -41,7 +41,7 @@ fn holds_stuck(group: &Path) -> bool {
 }
 
 /// Returns whether this process is alive: one that waits to be reaped is not.
-fn lives(pid: u32) -> bool {
+fn is_alive(pid: u32) -> bool {
     let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
     // proc_pid_stat(5): the state follows the name, which may contain anything but ends with a
     // parenthesis.

@@ -8,8 +8,8 @@
 //! A group serves one sandbox and must never be used for a second.
 
 mod alarm;
+mod factory;
 mod group;
-mod home;
 mod knobs;
 mod leftovers;
 mod model;
@@ -21,8 +21,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 pub(super) use alarm::Alarm;
-pub(super) use group::Group;
-pub(super) use home::Home;
+pub(super) use factory::GroupFactory;
+pub(super) use group::ControlGroup;
 pub(super) use knobs::{CpuTimes, Knobs};
 
 /// The mount point of v2 when it is the only hierarchy.
@@ -30,7 +30,7 @@ const V2_ROOT: &str = "/sys/fs/cgroup";
 
 /// The way in which a process enters a group of the v2 tree.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Joining {
+pub(super) enum GroupJoin {
     /// It is cloned into the group (`CLONE_INTO_CGROUP`).
     ByClone,
     /// It writes itself to `cgroup.procs`.
@@ -48,7 +48,7 @@ fn write(path: &Path, value: &str) -> io::Result<()> {
 }
 
 /// Returns `None` for a file that some kernels do not have.
-fn if_there<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
+fn if_exists<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
     match opened {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

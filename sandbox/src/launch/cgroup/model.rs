@@ -7,14 +7,14 @@ use std::path::PathBuf;
 pub(super) const FILE_BYTES_MAX: usize = 4096;
 
 /// One directory for each controller of v1.
-pub(in crate::launch) struct V1Places {
+pub(in crate::launch) struct V1Dirs {
     pub(super) memory: PathBuf,
     pub(super) cpu: PathBuf,
     pub(super) cpuacct: PathBuf,
     pub(super) pids: PathBuf,
 }
 
-impl V1Places {
+impl V1Dirs {
     pub(super) fn all(&self) -> [&PathBuf; 4] {
         [&self.memory, &self.cpu, &self.cpuacct, &self.pids]
     }

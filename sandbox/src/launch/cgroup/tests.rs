@@ -11,13 +11,13 @@ use cgroups_rs::cgroup::get_cgroups_relative_paths;
 use cgroups_rs::hierarchies::is_cgroup2_unified_mode;
 use rustix::event::{Timespec, poll};
 
-use super::{Group, Joining, home};
+use super::{ControlGroup, GroupJoin, factory};
 use crate::plan::Limits;
 
 const LIMITS: Limits = Limits { memory_bytes_max: 16 << 20, pids_max: 64, ..Limits::SMALL };
 
 /// Creates a group of this name, with every function of this host.
-fn group(name: &str) -> Option<Group> {
+fn group(name: &str) -> Option<ControlGroup> {
     if !rustix::process::geteuid().is_root() {
         eprintln!("skipped: an ordinary user cannot create control groups");
         return None;
@@ -25,18 +25,18 @@ fn group(name: &str) -> Option<Group> {
     let name = format!("test-{}-{name}", std::process::id());
     if is_cgroup2_unified_mode() {
         return Some(
-            Group::make_v2(&Path::new("toolexec").join(name), Joining::ByWriting).unwrap(),
+            ControlGroup::make_v2(&Path::new("toolexec").join(name), GroupJoin::ByWriting).unwrap(),
         );
     }
     let own = get_cgroups_relative_paths().unwrap();
-    let bare = home::bare_place(&own).unwrap().map(|place| place.join(&name));
-    Some(Group::make_v1(home::v1_places(&own).unwrap().join(&name), bare).unwrap())
+    let bare = factory::bare_dir(&own).unwrap().map(|place| place.join(&name));
+    Some(ControlGroup::make_v1(factory::v1_dirs(&own).unwrap().join(&name), bare).unwrap())
 }
 
 /// Starts a shell with this script, in the groups before it reads the first command.
-fn shell(group: &Group, script: &str) -> Child {
+fn shell(group: &ControlGroup, script: &str) -> Child {
     let mut shell = Command::new("/bin/sh").stdin(Stdio::piped()).spawn().unwrap();
-    for door in group.every_door().unwrap() {
+    for door in group.all_procs_files().unwrap() {
         (&door).write_all(shell.id().to_string().as_bytes()).unwrap();
     }
     // From here on the group counts the shell's usage.
@@ -53,7 +53,7 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn memory_that_is_out_rings() {
+fn exhausted_memory_fires_the_alarm() {
     let Some(group) = group("alarm") else { return };
     let knobs = group.knobs().unwrap();
     knobs.limit(&LIMITS).unwrap();
@@ -65,10 +65,10 @@ fn memory_that_is_out_rings() {
     assert!(rings(20), "memory ran out without an event");
     assert_eq!(eater.wait().unwrap().signal(), Some(9));
     wait_until("the kill is counted", || knobs.oom_kills().unwrap() == 1);
-    alarm.silence().unwrap();
+    alarm.reset().unwrap();
     // On v2, events in quick succession are reported once more, a little later.
     std::thread::sleep(Duration::from_millis(50));
-    alarm.silence().unwrap();
+    alarm.reset().unwrap();
     assert!(!rings(0), "the event repeats");
 }
 
@@ -90,14 +90,14 @@ fn a_group_is_killed_at_once() {
 }
 
 #[test]
-fn a_group_that_is_there_already_is_not_used() {
+fn an_existing_group_is_not_used() {
     let Some(first) = group("taken") else { return };
     let name = format!("test-{}-taken", std::process::id());
     let again = if is_cgroup2_unified_mode() {
-        Group::make_v2(&Path::new("toolexec").join(name), Joining::ByWriting).map(drop)
+        ControlGroup::make_v2(&Path::new("toolexec").join(name), GroupJoin::ByWriting).map(drop)
     } else {
         let own = get_cgroups_relative_paths().unwrap();
-        Group::make_v1(home::v1_places(&own).unwrap().join(&name), None).map(drop)
+        ControlGroup::make_v1(factory::v1_dirs(&own).unwrap().join(&name), None).map(drop)
     };
     assert!(again.unwrap_err().to_string().ends_with("already exists"));
     // The existing group is unchanged.

@@ -24,38 +24,38 @@ use model::Layer;
 use super::Failed;
 use crate::plan;
 use crate::sys;
-pub(super) use policy::{Answered, MemoryWatch, Network, Policy, Profile};
-pub(super) use text::Denial;
-use tree::Program;
-pub(super) use tree::Word;
+pub(super) use policy::{DenialMode, FilterNetwork, MemoryWatch, Profile, SeccompPolicy};
+pub(super) use text::CallDenial;
+use tree::FilterProgram;
+pub(super) use tree::ProbeToken;
 
 /// Every program of one launcher, compiled once.
 pub(super) struct Filters {
-    policy: Policy,
+    policy: SeccompPolicy,
     outer_sha256: [u8; 32],
     memory: MemoryWatch,
-    lasts: BTreeMap<Profile, Program>,
+    last_programs: BTreeMap<Profile, FilterProgram>,
 }
 
 impl Filters {
     /// Reads the policies and loads the outer program into this process and all that it will fork.
     pub(super) fn load_outer(memory: MemoryWatch) -> Result<Self, Failed> {
-        let policy = Policy::embedded()
+        let policy = SeccompPolicy::embedded()
             .map_err(io::Error::other)
             .map_err(Failed::without(Layer::Seccomp, "read the seccomp policies"))?;
         let outer = policy.outer();
         // The outer program notifies nothing, so its token has no effect.
-        sys::load_seccomp(&outer.with_word(Word::new(0)))
+        sys::load_seccomp(&outer.with_token(ProbeToken::new(0)))
             .map_err(Failed::without(Layer::Seccomp, "load the outer seccomp filter"))?;
         let outer_sha256 = outer.sha256();
         let last = |profile| {
-            (profile, policy.last(profile, memory, Network::Nothing, Answered::ByListener))
+            (profile, policy.last(profile, memory, FilterNetwork::Nothing, DenialMode::ByListener))
         };
         let lasts = Profile::all().map(last).collect();
-        Ok(Self { policy, outer_sha256, memory, lasts })
+        Ok(Self { policy, outer_sha256, memory, last_programs: lasts })
     }
 
-    pub(super) fn policy(&self) -> &Policy {
+    pub(super) fn policy(&self) -> &SeccompPolicy {
         &self.policy
     }
 
@@ -65,28 +65,28 @@ impl Filters {
         &self,
         profile: Profile,
         memory: MemoryWatch,
-        network: plan::Network,
-        word: Word,
+        network: plan::SandboxNetwork,
+        word: ProbeToken,
     ) -> Result<(Vec<[u8; 32]>, OwnedFd), Failed> {
-        let network = Network::of(network);
+        let network = FilterNetwork::of(network);
         let made;
-        let last = match self.lasts.get(&profile) {
-            Some(last) if (memory, network) == (self.memory, Network::Nothing) => last,
+        let last = match self.last_programs.get(&profile) {
+            Some(last) if (memory, network) == (self.memory, FilterNetwork::Nothing) => last,
             _ => {
-                made = self.policy.last(profile, memory, network, Answered::ByListener);
+                made = self.policy.last(profile, memory, network, DenialMode::ByListener);
                 &made
             }
         };
-        let listener = sys::load_seccomp_listening(&last.with_word(word))
+        let listener = sys::load_seccomp_listening(&last.with_token(word))
             .map_err(Failed::without(Layer::Seccomp, "load the last seccomp filter"))?;
         Ok((vec![self.outer_sha256, last.sha256()], listener))
     }
 
     /// Loads the last program for a process of our own, without a listener.
     pub(super) fn load_for_collector(&self) -> Result<(), Failed> {
-        let (memory, answered) = (MemoryWatch::Kernel, Answered::ByErrno);
-        let last = self.policy.last(Profile::Base, memory, Network::Nothing, answered);
-        sys::load_seccomp(&last.with_word(Word::new(0)))
+        let (memory, answered) = (MemoryWatch::Kernel, DenialMode::ByErrno);
+        let last = self.policy.last(Profile::Base, memory, FilterNetwork::Nothing, answered);
+        sys::load_seccomp(&last.with_token(ProbeToken::new(0)))
             .map_err(Failed::without(Layer::Seccomp, "load the collector's seccomp filter"))
     }
 }

@@ -4,7 +4,7 @@
 //! name here, and the filter answers ENOSYS to it. This module does not decide what is allowed.
 
 /// Names with their numbers, sorted by name.
-type Calls = &'static [(&'static str, libc::c_long)];
+type CallTable = &'static [(&'static str, libc::c_long)];
 
 const fn without_prefix(name: &'static str) -> &'static str {
     name.split_at("SYS_".len()).1
@@ -16,7 +16,7 @@ macro_rules! calls {
 
 /// The system calls of every 64-bit architecture.
 #[rustfmt::skip]
-const EVERYWHERE: Calls = calls! {
+const COMMON_CALLS: CallTable = calls! {
     SYS_accept SYS_accept4 SYS_acct SYS_add_key SYS_adjtimex SYS_bind SYS_bpf SYS_brk SYS_capget
     SYS_capset SYS_chdir SYS_chroot SYS_clock_adjtime SYS_clock_getres SYS_clock_gettime
     SYS_clock_nanosleep SYS_clock_settime SYS_clone SYS_clone3 SYS_close SYS_close_range SYS_connect
@@ -71,7 +71,7 @@ const EVERYWHERE: Calls = calls! {
 /// The system calls that only x86_64 has.
 #[cfg(target_arch = "x86_64")]
 #[rustfmt::skip]
-const HERE: Calls = calls! {
+const HERE: CallTable = calls! {
     SYS_access SYS_alarm SYS_arch_prctl SYS_chmod SYS_chown SYS_creat SYS_dup2 SYS_epoll_create
     SYS_epoll_wait SYS_eventfd SYS_fchmodat2 SYS_fork SYS_futimesat SYS_getdents SYS_getpgrp
     SYS_inotify_init SYS_ioperm SYS_iopl SYS_lchown SYS_link SYS_lstat SYS_mkdir SYS_mknod
@@ -79,26 +79,26 @@ const HERE: Calls = calls! {
     SYS_signalfd SYS_stat SYS_symlink SYS_time SYS_unlink SYS_utime SYS_utimes SYS_vfork
 };
 #[cfg(not(target_arch = "x86_64"))]
-const HERE: Calls = &[];
+const HERE: CallTable = &[];
 
 /// Returns the number of a system call that every architecture has.
-pub(super) fn everywhere(name: &str) -> Option<u32> {
-    find(EVERYWHERE, name)
+pub(super) fn common_number(name: &str) -> Option<u32> {
+    find(COMMON_CALLS, name)
 }
 
 /// Returns the number of a system call, or `None` if this architecture does not have it.
 pub(super) fn number(name: &str) -> Option<u32> {
-    everywhere(name).or_else(|| find(HERE, name))
+    common_number(name).or_else(|| find(HERE, name))
 }
 
-fn find(calls: Calls, name: &str) -> Option<u32> {
+fn find(calls: CallTable, name: &str) -> Option<u32> {
     let at = calls.binary_search_by_key(&name, |(name, _)| name).ok()?;
     u32::try_from(calls[at].1).ok()
 }
 
 /// Returns the name of a system call.
 pub(super) fn name(number: u32) -> Option<&'static str> {
-    let mut calls = EVERYWHERE.iter().chain(HERE);
+    let mut calls = COMMON_CALLS.iter().chain(HERE);
     calls.find(|(_, known)| *known == libc::c_long::from(number)).map(|(name, _)| *name)
 }
 
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn every_name_is_found_and_every_number_has_one_name() {
-        for (name_, number_) in EVERYWHERE.iter().chain(HERE) {
+        for (name_, number_) in COMMON_CALLS.iter().chain(HERE) {
             let known = number(name_);
             assert_eq!(known.map(libc::c_long::from), Some(*number_), "{name_} is out of order");
             assert_eq!(known.and_then(name), Some(*name_));

@@ -13,7 +13,7 @@ use crate::seccomp::SeccompText;
 
 /// The treatment of a denied call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::launch) enum Denial {
+pub(in crate::launch) enum CallDenial {
     /// As if the kernel did not have the call: ENOSYS, without notification.
     Absent,
     /// Answered with this errno, and recorded.
@@ -26,7 +26,7 @@ pub(in crate::launch) enum Denial {
     Escape,
 }
 
-impl Denial {
+impl CallDenial {
     /// Returns the errno that the caller sees.
     pub(in crate::launch) fn errno(self) -> i32 {
         match self {
@@ -39,7 +39,7 @@ impl Denial {
 
 /// One comparison of one argument, counted from 0, in 32 bits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Test {
+pub(super) struct ArgumentTest {
     pub(super) argument: u32,
     pub(super) compare: Compare,
 }
@@ -52,23 +52,23 @@ pub(super) enum Compare {
 }
 
 /// Alternatives, of which one must hold. Each is a list of tests that must all hold.
-pub(super) type Condition = Vec<Vec<Test>>;
+pub(super) type Condition = Vec<Vec<ArgumentTest>>;
 
 /// The rule for one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(super) enum CallRule {
     Allow,
-    Deny(Denial),
-    Only { when: Condition, otherwise: Denial },
+    Deny(CallDenial),
+    Only { when: Condition, otherwise: CallDenial },
 }
 
 /// Rules by call number.
-pub(super) type Rules = BTreeMap<u32, Rule>;
+pub(super) type CallRules = BTreeMap<u32, CallRule>;
 
 /// The meaning of a line that contains only a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bare {
-    Is(Denial),
+pub(super) enum BareName {
+    Is(CallDenial),
     Allowed,
     /// None: the file changes lines of another, so that a name alone is an error.
     Nothing,
@@ -76,35 +76,35 @@ pub(super) enum Bare {
 
 /// One file of `sandbox/seccomp`.
 #[derive(Clone, Copy)]
-pub(super) struct Text {
+pub(super) struct PolicyText {
     pub(super) file: &'static str,
     pub(super) text: &'static str,
-    pub(super) bare: Bare,
+    pub(super) bare: BareName,
 }
 
-impl Text {
-    pub(super) const fn of(text: SeccompText, bare: Bare) -> Self {
+impl PolicyText {
+    pub(super) const fn of(text: SeccompText, bare: BareName) -> Self {
         Self { file: text.file, text: text.text, bare }
     }
 }
 
 /// An error in a text, with its location.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::launch) struct Wrong {
+pub(in crate::launch) struct PolicyTextError {
     file: &'static str,
     /// Counted from 1; `None` if two files disagree.
     line: Option<usize>,
     what: String,
 }
 
-impl Wrong {
+impl PolicyTextError {
     /// Builds an error that concerns no single line.
     pub(super) fn throughout(file: &'static str, what: String) -> Self {
         Self { file, line: None, what }
     }
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for PolicyTextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "seccomp/{}", self.file)?;
         if let Some(line) = self.line {
@@ -114,20 +114,20 @@ impl fmt::Display for Wrong {
     }
 }
 
-impl std::error::Error for Wrong {}
+impl std::error::Error for PolicyTextError {}
 
 /// The rules of one file itself, and the file that it includes.
 #[derive(Debug)]
-pub(super) struct Read {
+pub(super) struct ParsedText {
     pub(super) includes: Option<&'static str>,
-    pub(super) rules: Rules,
+    pub(super) rules: CallRules,
 }
 
 /// Parses one file. Lines for another architecture are skipped.
-pub(super) fn read(text: Text) -> Result<Read, Wrong> {
-    let mut read = Read { includes: None, rules: Rules::new() };
+pub(super) fn read(text: PolicyText) -> Result<ParsedText, PolicyTextError> {
+    let mut read = ParsedText { includes: None, rules: CallRules::new() };
     for (at, line) in text.text.lines().enumerate() {
-        let wrong = |what| Wrong { file: text.file, line: Some(at + 1), what };
+        let wrong = |what| PolicyTextError { file: text.file, line: Some(at + 1), what };
         let content = line.split_once('#').map_or(line, |(content, _)| content);
         let words: Vec<&'static str> = content.split_ascii_whitespace().collect();
         match words.as_slice() {
@@ -148,25 +148,25 @@ pub(super) fn read(text: Text) -> Result<Read, Wrong> {
 }
 
 /// Parses a call line. Returns `None` for a line of another architecture.
-fn call_line(words: &[&str], bare: Bare) -> Result<Option<(u32, Rule)>, String> {
+fn call_line(words: &[&str], bare: BareName) -> Result<Option<(u32, CallRule)>, String> {
     let (number, words): (fn(&str) -> Option<u32>, _) = match words {
         ["[x86_64]", rest @ ..] if cfg!(target_arch = "x86_64") => (names::number, rest),
         ["[aarch64]", rest @ ..] if cfg!(target_arch = "aarch64") => (names::number, rest),
         ["[x86_64]" | "[aarch64]", ..] => return Ok(None),
-        rest => (names::everywhere, rest),
+        rest => (names::common_number, rest),
     };
     let (name, rule) = match words {
         [name] => {
             let rule = match bare {
-                Bare::Allowed => Rule::Allow,
-                Bare::Is(denial) => Rule::Deny(denial),
-                Bare::Nothing => return Err(format!("`{name}` has no condition")),
+                BareName::Allowed => CallRule::Allow,
+                BareName::Is(denial) => CallRule::Deny(denial),
+                BareName::Nothing => return Err(format!("`{name}` has no condition")),
             };
             (*name, rule)
         }
         [name, words @ ..] => {
             let name = name.strip_suffix(':').ok_or("`:` is missing after the name")?;
-            if matches!(bare, Bare::Is(_)) {
+            if matches!(bare, BareName::Is(_)) {
                 return Err("only names are allowed in this file".to_owned());
             }
             (name, rule(name, words)?)
@@ -177,22 +177,22 @@ fn call_line(words: &[&str], bare: Bare) -> Result<Option<(u32, Rule)>, String> 
     Ok(Some((number, rule)))
 }
 
-fn rule(call: &str, words: &[&str]) -> Result<Rule, String> {
+fn rule(call: &str, words: &[&str]) -> Result<CallRule, String> {
     let Some(at) = words.iter().position(|word| *word == "else") else {
-        return Ok(Rule::Deny(denial(words)?));
+        return Ok(CallRule::Deny(denial(words)?));
     };
     let alternatives = words[..at].split(|word| *word == "or");
     let tests = |all: &[&str]| all.split(|word| *word == "and").map(|it| test(call, it)).collect();
     let when = alternatives.map(tests).collect::<Result<_, String>>()?;
-    Ok(Rule::Only { when, otherwise: denial(&words[at + 1..])? })
+    Ok(CallRule::Only { when, otherwise: denial(&words[at + 1..])? })
 }
 
-fn denial(words: &[&str]) -> Result<Denial, String> {
+fn denial(words: &[&str]) -> Result<CallDenial, String> {
     match words {
-        ["absent"] => Ok(Denial::Absent),
-        ["escape"] => Ok(Denial::Escape),
-        ["refuse", errno] => errno_of(errno).map(Denial::Refused),
-        ["ration", errno] => errno_of(errno).map(Denial::Rationed),
+        ["absent"] => Ok(CallDenial::Absent),
+        ["escape"] => Ok(CallDenial::Escape),
+        ["refuse", errno] => errno_of(errno).map(CallDenial::Refused),
+        ["ration", errno] => errno_of(errno).map(CallDenial::Rationed),
         _ => Err("expected `refuse ERRNO`, `ration ERRNO`, `escape` or `absent`".into()),
     }
 }
@@ -201,7 +201,7 @@ fn errno_of(word: &str) -> Result<i32, String> {
     names::errno(word).ok_or_else(|| format!("`{word}` is not an errno here"))
 }
 
-fn test(call: &str, words: &[&str]) -> Result<Test, String> {
+fn test(call: &str, words: &[&str]) -> Result<ArgumentTest, String> {
     let (name, compare) = match words {
         [name, "not", "in", list @ ..] if !list.is_empty() => (name, Compare::NotIn(values(list)?)),
         [name, "in", list @ ..] if !list.is_empty() => (name, Compare::In(values(list)?)),
@@ -217,7 +217,7 @@ fn test(call: &str, words: &[&str]) -> Result<Test, String> {
     };
     let argument = names::argument(call, name)
         .ok_or_else(|| format!("`{call}` has no argument `{name}` to compare"))?;
-    Ok(Test { argument, compare })
+    Ok(ArgumentTest { argument, compare })
 }
 
 fn values(words: &[&str]) -> Result<Vec<u32>, String> {
@@ -232,55 +232,58 @@ fn value(word: &str) -> Result<u32, String> {
 mod tests {
     use super::*;
 
-    fn of(text: &'static str, bare: Bare) -> Result<Rules, String> {
-        let read = read(Text { file: "t", text, bare });
+    fn of(text: &'static str, bare: BareName) -> Result<CallRules, String> {
+        let read = read(PolicyText { file: "t", text, bare });
         read.map(|read| read.rules).map_err(|wrong| wrong.to_string())
     }
 
-    fn one(text: &'static str) -> Rule {
-        of(text, Bare::Allowed).unwrap().into_values().next().unwrap()
+    fn one(text: &'static str) -> CallRule {
+        of(text, BareName::Allowed).unwrap().into_values().next().unwrap()
     }
 
     #[test]
-    fn a_line_says_what_it_says() {
-        assert_eq!(one("read # why"), Rule::Allow);
-        assert_eq!(one("mmap: refuse ENOSYS"), Rule::Deny(Denial::Refused(libc::ENOSYS)));
-        let test = |argument, compare| Test { argument, compare };
+    fn lines_are_parsed() {
+        assert_eq!(one("read # why"), CallRule::Allow);
+        assert_eq!(one("mmap: refuse ENOSYS"), CallRule::Deny(CallDenial::Refused(libc::ENOSYS)));
+        let test = |argument, compare| ArgumentTest { argument, compare };
         let family = |families: &[u32]| test(0, Compare::In(families.to_vec()));
         let when = vec![vec![family(&[1, 2])], vec![family(&[16]), test(2, Compare::In(vec![0]))]];
         assert_eq!(
             one(
                 "socket: domain in AF_UNIX AF_INET or domain == 0x10 and protocol == 0 else absent"
             ),
-            Rule::Only { when, otherwise: Denial::Absent }
+            CallRule::Only { when, otherwise: CallDenial::Absent }
         );
         let mask = test(0, Compare::Masked { mask: 0x7e02_0080, value: 0 });
         assert_eq!(
             one("clone: flags & 0x7e020080 == 0 else escape"),
-            Rule::Only { when: vec![vec![mask]], otherwise: Denial::Escape }
+            CallRule::Only { when: vec![vec![mask]], otherwise: CallDenial::Escape }
         );
         let input = test(1, Compare::NotIn(vec![0x5412, 0x541c]));
         assert_eq!(
             one("ioctl: cmd not in TIOCSTI TIOCLINUX else refuse EPERM"),
-            Rule::Only { when: vec![vec![input]], otherwise: Denial::Refused(libc::EPERM) }
+            CallRule::Only { when: vec![vec![input]], otherwise: CallDenial::Refused(libc::EPERM) }
         );
-        let refused = of("mount", Bare::Is(Denial::Escape)).unwrap();
-        assert_eq!(refused.into_values().next(), Some(Rule::Deny(Denial::Escape)));
+        let refused = of("mount", BareName::Is(CallDenial::Escape)).unwrap();
+        assert_eq!(refused.into_values().next(), Some(CallRule::Deny(CallDenial::Escape)));
     }
 
     #[test]
-    fn a_line_for_another_architecture_is_none() {
+    fn lines_of_another_architecture_are_skipped() {
         let elsewhere = if cfg!(target_arch = "x86_64") { "[aarch64]" } else { "[x86_64]" };
         let words = [elsewhere, "no_such_call"];
-        assert_eq!(call_line(&words, Bare::Allowed), Ok(None));
+        assert_eq!(call_line(&words, BareName::Allowed), Ok(None));
         // A call that only this architecture has must be marked, or the texts are invalid on the
         // other.
         #[cfg(target_arch = "x86_64")]
-        assert!(of("open", Bare::Allowed).is_err() && of("[x86_64] open", Bare::Allowed).is_ok());
+        assert!(
+            of("open", BareName::Allowed).is_err()
+                && of("[x86_64] open", BareName::Allowed).is_ok()
+        );
     }
 
     #[test]
-    fn what_is_not_understood_is_wrong() {
+    fn unknown_lines_are_errors() {
         for (text, why) in [
             ("reed", ":1: `reed` is not a system call here"),
             ("\nread\nread", ":3: the call is listed twice"),
@@ -301,10 +304,14 @@ mod tests {
             ("read: flags == 1 else absent", "`read` has no argument `flags`"),
             ("mmap: flags & 0x10 == 0x20 else absent", "bits outside the mask"),
         ] {
-            let wrong = of(text, Bare::Allowed).unwrap_err();
+            let wrong = of(text, BareName::Allowed).unwrap_err();
             assert!(wrong.contains(why), "{text:?}: {wrong}");
         }
-        assert!(of("mmap: absent", Bare::Is(Denial::Escape)).unwrap_err().contains("only names"));
-        assert!(of("mmap", Bare::Nothing).unwrap_err().contains("has no condition"));
+        assert!(
+            of("mmap: absent", BareName::Is(CallDenial::Escape))
+                .unwrap_err()
+                .contains("only names")
+        );
+        assert!(of("mmap", BareName::Nothing).unwrap_err().contains("has no condition"));
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::text::{Compare, Condition, Test};
+use super::text::{ArgumentTest, Compare, Condition};
 
 /// linux/audit.h: the architecture whose call numbers these programs use.
 #[cfg(target_arch = "x86_64")]
@@ -34,11 +34,11 @@ const JUMP: u16 = 0x05;
 const ANSWER: u16 = 0x06;
 
 // struct seccomp_data of linux/seccomp.h: offsets in bytes.
-const NUMBER: u32 = 0;
-const ARCHITECTURE: u32 = 4;
-const FIRST_ARGUMENT: u32 = 16;
+const CALL_NUMBER_OFFSET: u32 = 0;
+const ARCHITECTURE_OFFSET: u32 = 4;
+const FIRST_ARGUMENT_OFFSET: u32 = 16;
 /// The halves of the sixth argument, which holds the token. No rule tests it: few calls have one.
-const WORD: [u32; 2] = [FIRST_ARGUMENT + 8 * 5, FIRST_ARGUMENT + 8 * 5 + 4];
+const TOKEN_OFFSETS: [u32; 2] = [FIRST_ARGUMENT_OFFSET + 8 * 5, FIRST_ARGUMENT_OFFSET + 8 * 5 + 4];
 
 /// More calls than any kernel has: numbers above it have no weight in the tree.
 const CALLS_MAX: u32 = 512;
@@ -52,14 +52,14 @@ const SINGLES_MAX: usize = 3;
 
 /// The result that a filter returns to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Answer {
+pub(super) enum FilterAnswer {
     /// An action with its data.
     Action(u32),
-    /// Notifies the listener, which answers; a caller with the [`Word`] gets this errno at once.
-    Told(i32),
+    /// Notifies the listener, which answers; a caller with the [`ProbeToken`] gets this errno at once.
+    Notify(i32),
 }
 
-impl Answer {
+impl FilterAnswer {
     pub(super) const ALLOW: Self = Self::Action(libc::SECCOMP_RET_ALLOW);
     pub(super) const KILL: Self = Self::Action(libc::SECCOMP_RET_KILL_PROCESS);
 
@@ -77,9 +77,9 @@ fn errno_action(errno: i32) -> u32 {
 /// its init. It can only cause a denial: a tool that guessed it could be denied without being
 /// counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::launch) struct Word(u64);
+pub(in crate::launch) struct ProbeToken(u64);
 
-impl Word {
+impl ProbeToken {
     /// Creates a token. It is never 0, the value of an unused argument.
     pub(in crate::launch) fn new(random: u64) -> Self {
         Self(random | 1)
@@ -98,25 +98,25 @@ impl Word {
 /// A leaf of the tree.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Leaf {
-    Always(Answer),
+    Always(FilterAnswer),
     /// Allowed under a condition; otherwise this answer.
-    Only(Condition, Answer),
+    Only(Condition, FilterAnswer),
 }
 
 /// A filter, complete except for the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::launch) struct Program {
+pub(in crate::launch) struct FilterProgram {
     /// With 0 in place of the token.
     instructions: Vec<libc::sock_filter>,
     /// The positions of the token's halves.
-    word_places: [Vec<usize>; 2],
+    token_positions: [Vec<usize>; 2],
     sha256: [u8; 32],
 }
 
-impl Program {
-    pub(in crate::launch) fn with_word(&self, word: Word) -> Vec<libc::sock_filter> {
+impl FilterProgram {
+    pub(in crate::launch) fn with_token(&self, word: ProbeToken) -> Vec<libc::sock_filter> {
         let mut instructions = self.instructions.clone();
-        for (places, half) in self.word_places.iter().zip(word.halves()) {
+        for (places, half) in self.token_positions.iter().zip(word.halves()) {
             for place in places {
                 instructions[*place].k = half;
             }
@@ -131,15 +131,15 @@ impl Program {
 }
 
 /// Compiles `leaves` by call number; every other number gets `unknown`.
-pub(super) fn compile(leaves: &BTreeMap<u32, Leaf>, unknown: Answer) -> Program {
-    let mut code = Backward::default();
+pub(super) fn compile(leaves: &BTreeMap<u32, Leaf>, unknown: FilterAnswer) -> FilterProgram {
+    let mut code = BackwardBuilder::default();
     let tree = code.tree(&ranges(leaves, unknown));
     debug_assert_eq!(tree + 1, code.reversed.len(), "the tree's root is first");
-    code.push(LOAD, NUMBER);
+    code.push(LOAD, CALL_NUMBER_OFFSET);
     let known = code.last();
-    let foreign = code.answer(Answer::KILL);
+    let foreign = code.answer(FilterAnswer::KILL);
     code.branch(IF_EQUAL, ARCH, known, foreign);
-    code.push(LOAD, ARCHITECTURE);
+    code.push(LOAD, ARCHITECTURE_OFFSET);
     code.reversed.reverse();
     let instructions = code.reversed;
     let mut hash = Sha256::new();
@@ -148,8 +148,8 @@ pub(super) fn compile(leaves: &BTreeMap<u32, Leaf>, unknown: Answer) -> Program 
         hash.update([instruction.jt, instruction.jf]);
         hash.update(instruction.k.to_ne_bytes());
     }
-    let word_places = WORD.map(|half| compared_with(&instructions, half));
-    Program { instructions, word_places, sha256: hash.finalize().into() }
+    let word_places = TOKEN_OFFSETS.map(|half| compared_with(&instructions, half));
+    FilterProgram { instructions, token_positions: word_places, sha256: hash.finalize().into() }
 }
 
 /// Returns the positions of comparisons with the value loaded from this offset.
@@ -163,13 +163,13 @@ fn compared_with(instructions: &[libc::sock_filter], offset: u32) -> Vec<usize> 
 
 /// Consecutive numbers with one answer, including `last`.
 #[derive(Debug)]
-struct Range {
+struct CallRange {
     first: u32,
     last: u32,
     leaf: Leaf,
 }
 
-impl Range {
+impl CallRange {
     /// Returns the number of kernel calls in this range.
     fn calls(&self) -> u32 {
         self.last.min(CALLS_MAX - 1).saturating_sub(self.first) + 1
@@ -177,8 +177,8 @@ impl Range {
 }
 
 /// Returns the index that divides two or more ranges so that both sides have about as many calls.
-fn middle(ranges: &[Range]) -> usize {
-    let all: u32 = ranges.iter().map(Range::calls).sum();
+fn middle(ranges: &[CallRange]) -> usize {
+    let all: u32 = ranges.iter().map(CallRange::calls).sum();
     let mut below = 0;
     let half = ranges.iter().position(|range| {
         below += range.calls();
@@ -188,17 +188,17 @@ fn middle(ranges: &[Range]) -> usize {
 }
 
 /// Divides all numbers into ranges, in order.
-fn ranges(leaves: &BTreeMap<u32, Leaf>, unknown: Answer) -> Vec<Range> {
+fn ranges(leaves: &BTreeMap<u32, Leaf>, unknown: FilterAnswer) -> Vec<CallRange> {
     let mut starts = leaves.clone();
     let unknown = Leaf::Always(unknown);
     for after in leaves.keys().filter_map(|number| number.checked_add(1)).chain([0]) {
         starts.entry(after).or_insert_with(|| unknown.clone());
     }
     if let Some(second) = SECOND_TABLE {
-        starts.insert(second.start, Leaf::Always(Answer::KILL));
+        starts.insert(second.start, Leaf::Always(FilterAnswer::KILL));
         starts.insert(second.end, unknown);
     }
-    let mut ranges: Vec<Range> = Vec::new();
+    let mut ranges: Vec<CallRange> = Vec::new();
     for (first, leaf) in starts {
         if let Some(before) = ranges.last_mut() {
             if before.leaf == leaf {
@@ -206,13 +206,13 @@ fn ranges(leaves: &BTreeMap<u32, Leaf>, unknown: Answer) -> Vec<Range> {
             }
             before.last = first - 1;
         }
-        ranges.push(Range { first, last: u32::MAX, leaf });
+        ranges.push(CallRange { first, last: u32::MAX, leaf });
     }
     ranges
 }
 
 /// Returns the common answer of these ranges, if only a few single numbers differ.
-fn background(ranges: &[Range]) -> Option<&Leaf> {
+fn background(ranges: &[CallRange]) -> Option<&Leaf> {
     let widest = ranges.iter().max_by_key(|range| range.last - range.first)?;
     let others = ranges.iter().filter(|range| range.leaf != widest.leaf);
     let single = others.clone().all(|range| range.first == range.last);
@@ -222,13 +222,13 @@ fn background(ranges: &[Range]) -> Option<&Leaf> {
 /// A program written from its end, because jumps only go forward: every target exists before the
 /// jump to it. Positions are counted from the end.
 #[derive(Default)]
-struct Backward {
+struct BackwardBuilder {
     reversed: Vec<libc::sock_filter>,
     /// The position of the nearest copy of each leaf.
     leaves: BTreeMap<Leaf, usize>,
 }
 
-impl Backward {
+impl BackwardBuilder {
     fn last(&self) -> usize {
         self.reversed.len().saturating_sub(1)
     }
@@ -265,7 +265,7 @@ impl Backward {
         self.reversed.push(libc::sock_filter { code, jt, jf, k });
     }
 
-    fn answer(&mut self, answer: Answer) -> usize {
+    fn answer(&mut self, answer: FilterAnswer) -> usize {
         self.leaf(&Leaf::Always(answer))
     }
 
@@ -276,8 +276,8 @@ impl Backward {
             return place;
         }
         match leaf {
-            Leaf::Always(Answer::Action(value)) => self.push(ANSWER, *value),
-            Leaf::Always(Answer::Told(errno)) => self.told(*errno),
+            Leaf::Always(FilterAnswer::Action(value)) => self.push(ANSWER, *value),
+            Leaf::Always(FilterAnswer::Notify(errno)) => self.notify(*errno),
             Leaf::Only(condition, otherwise) => self.condition(condition, *otherwise),
         }
         self.leaves.insert(leaf.clone(), self.last());
@@ -285,19 +285,19 @@ impl Backward {
     }
 
     /// Answers this errno to a caller with the token, and notifies the listener otherwise.
-    fn told(&mut self, errno: i32) {
-        let at_once = self.answer(Answer::errno(errno));
-        let notified = self.answer(Answer::Action(libc::SECCOMP_RET_USER_NOTIF));
+    fn notify(&mut self, errno: i32) {
+        let at_once = self.answer(FilterAnswer::errno(errno));
+        let notified = self.answer(FilterAnswer::Action(libc::SECCOMP_RET_USER_NOTIF));
         let mut known = at_once;
-        for half in WORD.into_iter().rev() {
+        for half in TOKEN_OFFSETS.into_iter().rev() {
             self.branch(IF_EQUAL, 0, known, notified);
             self.push(LOAD, half);
             known = self.last();
         }
     }
 
-    fn condition(&mut self, condition: &Condition, otherwise: Answer) {
-        let allowed = self.answer(Answer::ALLOW);
+    fn condition(&mut self, condition: &Condition, otherwise: FilterAnswer) {
+        let allowed = self.answer(FilterAnswer::ALLOW);
         let mut fails = self.answer(otherwise);
         for alternative in condition.iter().rev() {
             let mut holds = allowed;
@@ -309,7 +309,7 @@ impl Backward {
         }
     }
 
-    fn test(&mut self, test: &Test, holds: usize, fails: usize) {
+    fn test(&mut self, test: &ArgumentTest, holds: usize, fails: usize) {
         match &test.compare {
             Compare::In(values) => self.any_of(values, holds, fails),
             Compare::NotIn(values) => self.any_of(values, fails, holds),
@@ -320,7 +320,7 @@ impl Backward {
             }
         }
         // The low half: both architectures are little-endian.
-        self.push(LOAD, FIRST_ARGUMENT + 8 * test.argument);
+        self.push(LOAD, FIRST_ARGUMENT_OFFSET + 8 * test.argument);
     }
 
     fn any_of(&mut self, values: &[u32], yes: usize, no: usize) {
@@ -332,7 +332,7 @@ impl Backward {
     }
 
     /// Writes the tree over these ranges. Returns the position of its root.
-    fn tree(&mut self, ranges: &[Range]) -> usize {
+    fn tree(&mut self, ranges: &[CallRange]) -> usize {
         if let Some(common) = background(ranges) {
             let mut place = self.leaf(common);
             for single in ranges.iter().filter(|range| range.leaf != *common).rev() {

@@ -5,8 +5,8 @@
 //! forwards no signal, and treats a closed channel as the launcher's end. It enforces the wall
 //! limit by a clock of its own, because a launcher that is stuck in the kernel cannot.
 
-mod hearing;
 mod model;
+mod receive;
 mod rights;
 mod tool;
 
@@ -15,28 +15,28 @@ use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use ::model::{Layer, Mode};
+use ::model::{LauncherMode, Layer};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
-pub(super) use self::model::Birth;
+pub(super) use self::model::InitContext;
 
-use self::model::{Streams, Told};
-use super::confine::{LandlockInForce, LandlockRules, Status, Witness};
-use super::filter::{MemoryWatch, Profile, Word};
-use super::sacrifice::Sacrifice;
-use super::windows::Windows;
+use self::model::{ReceivedPlan, ToolStreams};
+use super::confine::{EffectiveLandlock, LandlockRules, ProcSelfFiles, ProcStatus};
+use super::filter::{MemoryWatch, ProbeToken, Profile};
+use super::inner_fds::InnerFds;
+use super::oom_score::OomScore;
 use super::{Failed, confine, probe, view};
-use crate::messages::{Evidence, FromInit};
-use crate::report::{Confinement, Mark, Step};
+use crate::messages::{EvidenceMessage, FromInit};
+use crate::report::{BuildStep, Confinement, Mark};
 use crate::steps::SetupStep;
 use crate::sys;
 use crate::wire;
-use hearing::{hear_order, hear_plan};
+use receive::{receive_exec, receive_plan};
 use rights::change_identity;
-use tool::{last_look, start_tool, wait_for_tool};
+use tool::{final_counts, start_tool, wait_for_tool};
 
 /// The delay after the wall limit before init kills the tree itself. The launcher kills it earlier
 /// unless it is stuck.
@@ -44,11 +44,11 @@ const OWN_KILL_AFTER: Duration = Duration::from_secs(1);
 
 /// Runs init and never returns. `doors` are the `cgroup.procs` files of the groups that init was
 /// not cloned into.
-pub(super) fn live(birth: Birth<'_>, doors: Vec<File>) -> ! {
+pub(super) fn run_init(birth: InitContext<'_>, doors: Vec<File>) -> ! {
     let status = match run(&birth, doors) {
         Ok(()) => 0,
         Err(failed) => {
-            let frame = FromInit::Unable(failed.into_unable());
+            let frame = FromInit::SetupFailed(failed.into_unable());
             // A launcher that is gone has already ended the sandbox and needs no report.
             if wire::send(&birth.channel, &frame.encode(), &[]).is_err() {
                 eprintln!("toolexec-launch: sandbox init: cannot report its failure");
@@ -60,21 +60,21 @@ pub(super) fn live(birth: Birth<'_>, doors: Vec<File>) -> ! {
 }
 
 /// Runs from a fresh clone to the death of the tool's tree.
-fn run(birth: &Birth<'_>, doors: Vec<File>) -> Result<(), Failed> {
-    let settled = settle(birth, doors)?;
-    let Some(mut told) = hear_plan(birth)? else {
+fn run(birth: &InitContext<'_>, doors: Vec<File>) -> Result<(), Failed> {
+    let settled = set_up(birth, doors)?;
+    let Some(mut told) = receive_plan(birth)? else {
         return Ok(());
     };
-    let marks = vec![Mark::now(Step::Heard)];
+    let marks = vec![Mark::now(BuildStep::InitSpecRead)];
     if let Some(network) = told.network.take() {
         enter_network(network)?;
     }
-    let Settled { witness, rules, sacrifice } = settled;
+    let SetupDone { proc_self: witness, rules, oom_score: sacrifice } = settled;
     let streams = prepare(birth, &told, witness, rules, marks)?;
     // The rest of the plan is dropped here: while the tool runs, its init holds nothing that it
     // does not need.
-    let Told { plan, evidence, .. } = told;
-    let Some(order) = hear_order(birth, &evidence)? else {
+    let ReceivedPlan { plan, evidence, .. } = told;
+    let Some(order) = receive_exec(birth, &evidence)? else {
         return Ok(());
     };
     let mut watched = SigSet::empty();
@@ -83,25 +83,26 @@ fn run(birth: &Birth<'_>, doors: Vec<File>) -> Result<(), Failed> {
     let children = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
         .map_err(Failed::at("watch children"))?;
     let started = Instant::now();
-    let tool = sacrifice.during(|| start_tool(birth, &plan.runtime.binary, &order, streams))?;
+    let tool =
+        sacrifice.with_highest(|| start_tool(birth, &plan.runtime.binary, &order, streams))?;
     wire::send(&birth.channel, &FromInit::Started.encode(), &[])
         .map_err(Failed::at("report the start"))?;
     let wall = Duration::from_millis(order.limits.wall_ms_max);
     let kill_at = started.checked_add(wall + OWN_KILL_AFTER);
     let ended = wait_for_tool(birth, tool, (&children, &evidence), kill_at)?;
-    let report = FromInit::ToolEnded(Box::new(last_look(ended)));
+    let report = FromInit::ToolEnded(Box::new(final_counts(ended)));
     wire::send(&birth.channel, &report.encode(), &[]).map_err(Failed::at("report the end"))
 }
 
 /// The results of the setup that needs no plan.
-struct Settled {
-    witness: Witness,
+struct SetupDone {
+    proc_self: ProcSelfFiles,
     rules: LandlockRules,
-    sacrifice: Sacrifice,
+    oom_score: OomScore,
 }
 
 /// Does the setup that needs no plan: control groups, namespaces and the mounts of every sandbox.
-fn settle(birth: &Birth<'_>, doors: Vec<File>) -> Result<Settled, Failed> {
+fn set_up(birth: &InitContext<'_>, doors: Vec<File>) -> Result<SetupDone, Failed> {
     let mut kept = vec![birth.channel.as_fd()];
     kept.extend(doors.iter().map(AsFd::as_fd));
     SetupStep::JoinCgroups.begin();
@@ -116,11 +117,11 @@ fn settle(birth: &Birth<'_>, doors: Vec<File>) -> Result<Settled, Failed> {
         .map_err(Failed::without(Layer::Namespaces, "unshare the cgroup namespace"))?;
     SetupStep::PrivateMounts.begin();
     forbid_executable_memfds(birth.mode);
-    view::settle(birth.identity)?;
+    view::mount_base(birth.identity)?;
     rustix::process::setsid().map_err(Failed::at("start a session without a terminal"))?;
     confine::fixed_rlimits()?;
-    let (witness, rules) = (Witness::open()?, LandlockRules::begin()?);
-    let settled = Settled { witness, rules, sacrifice: Sacrifice::open(birth.memory)? };
+    let (witness, rules) = (ProcSelfFiles::open()?, LandlockRules::begin()?);
+    let settled = SetupDone { proc_self: witness, rules, oom_score: OomScore::open(birth.memory)? };
     SetupStep::end();
     Ok(settled)
 }
@@ -128,9 +129,9 @@ fn settle(birth: &Birth<'_>, doors: Vec<File>) -> Result<Settled, Failed> {
 /// Sets `vm.memfd_noexec` of this pid namespace (Linux 6.3), so that a memfd is not a way around
 /// noexec mounts. It is not a layer of its own and only root can set it, so failure is not an
 /// error.
-fn forbid_executable_memfds(mode: Mode) {
+fn forbid_executable_memfds(mode: LauncherMode) {
     const LEVEL: &str = "/proc/sys/vm/memfd_noexec";
-    if mode == Mode::System
+    if mode == LauncherMode::System
         && let Ok(mut level) = fs::OpenOptions::new().write(true).open(LEVEL)
         && let Err(error) = level.write_all(b"2")
     {
@@ -140,33 +141,33 @@ fn forbid_executable_memfds(mode: Mode) {
 
 /// Confines this process according to the plan, until it waits for `Go`.
 fn prepare(
-    birth: &Birth<'_>,
-    told: &Told,
-    mut witness: Witness,
+    birth: &InitContext<'_>,
+    told: &ReceivedPlan,
+    mut witness: ProcSelfFiles,
     rules: LandlockRules,
     mut marks: Vec<Mark>,
-) -> Result<Streams, Failed> {
+) -> Result<ToolStreams, Failed> {
     let mut done = |step| marks.push(Mark::now(step));
-    let Told { plan, furnishings, evidence, inputs, trees, .. } = told;
+    let ReceivedPlan { plan, runtime_mounts: furnishings, evidence, inputs, trees, .. } = told;
     SetupStep::MountRuntime.begin();
-    view::complete(plan, furnishings, inputs, trees)?;
-    done(Step::Mounted);
+    view::mount_plan(plan, furnishings, inputs, trees)?;
+    done(BuildStep::Mounted);
     SetupStep::DropRights.begin();
     change_identity(birth)?;
-    done(Step::Stripped);
+    done(BuildStep::RightsDropped);
     // As the tool's user, who owns them: a launcher without CAP_DAC_OVERRIDE may not open them.
-    let windows = open_windows()?;
+    let windows = open_inner_fds()?;
     let streams = make_streams(evidence)?;
     prctl::set_no_new_privs().map_err(Failed::without(Layer::Capabilities, "set no_new_privs"))?;
     let namespaces = witness.namespaces()?;
-    done(Step::Witnessed);
+    done(BuildStep::StateRead);
     probe::no_route(plan.network)?;
     SetupStep::Landlock.begin();
     let landlock = rules.enforce(plan)?;
-    done(Step::Landlocked);
+    done(BuildStep::Landlocked);
     SetupStep::LoadFilter.begin();
     let profile = Profile::Of(plan.runtime.language);
-    let word = draw_word()?;
+    let word = draw_token()?;
     let (seccomp_sha256, listener) =
         birth.house.filters.load_last(profile, birth.memory, plan.network, word)?;
     // From here on the launcher must answer: the probe makes denied calls.
@@ -174,13 +175,13 @@ fn prepare(
     wire::send(&birth.channel, &FromInit::Listener.encode(), &fds)
         .map_err(Failed::at("send the listener"))?;
     drop(listener);
-    done(Step::Filtered);
+    done(BuildStep::Filtered);
     SetupStep::SelfTest.begin();
     let status = witness.status()?;
-    confine::insist(&status)?;
+    confine::require_confined(&status)?;
     probe::probe(birth.identity, landlock.abi, plan.network, word)?;
-    let confinement = in_force(birth, landlock, &status, (namespaces, seccomp_sha256))?;
-    done(Step::Probed);
+    let confinement = read_confinement(birth, landlock, &status, (namespaces, seccomp_sha256))?;
+    done(BuildStep::Probed);
     SetupStep::end();
     let frame = FromInit::Prepared(Box::new(confinement), marks).encode();
     let fds: Vec<BorrowedFd<'_>> = windows.iter().map(AsFd::as_fd).collect();
@@ -189,10 +190,10 @@ fn prepare(
 }
 
 /// Describes the confinement as init read it back.
-fn in_force(
-    birth: &Birth<'_>,
-    landlock: LandlockInForce,
-    status: &Status,
+fn read_confinement(
+    birth: &InitContext<'_>,
+    landlock: EffectiveLandlock,
+    status: &ProcStatus,
     (namespaces, seccomp_sha256): (Vec<(String, u64)>, Vec<[u8; 32]>),
 ) -> Result<Confinement, Failed> {
     Ok(Confinement {
@@ -217,11 +218,11 @@ fn in_force(
 }
 
 /// Draws the probe token of this sandbox. It leaves this process only inside its filter.
-fn draw_word() -> Result<Word, Failed> {
+fn draw_token() -> Result<ProbeToken, Failed> {
     let mut random = [0; 8];
     let drawn = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
     match drawn.map_err(Failed::at("draw the probe token"))? {
-        8 => Ok(Word::new(u64::from_ne_bytes(random))),
+        8 => Ok(ProbeToken::new(u64::from_ne_bytes(random))),
         _ => Err(Failed::here("probe token: too few random bytes from the kernel")),
     }
 }
@@ -233,21 +234,21 @@ fn enter_network(network: OwnedFd) -> Result<(), Failed> {
 }
 
 /// Opens the descriptors by which the launcher watches, while this process may.
-fn open_windows() -> Result<Vec<OwnedFd>, Failed> {
+fn open_inner_fds() -> Result<Vec<OwnedFd>, Failed> {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = Windows::PATHS.map(|path| open(path, flags, Mode::empty()));
+    let opened = InnerFds::PATHS.map(|path| open(path, flags, Mode::empty()));
     opened.into_iter().collect::<Result<_, _>>().map_err(Failed::at("open the watched directories"))
 }
 
 /// Makes the pipes under the tool's uid, because otherwise the tool could not open `/dev/stdout`,
 /// and sends the read ends to the daemon.
-fn make_streams(evidence: &OwnedFd) -> Result<Streams, Failed> {
+fn make_streams(evidence: &OwnedFd) -> Result<ToolStreams, Failed> {
     let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
     let (stdout_read, stdout) = pipe().map_err(Failed::at("make the stdout pipe"))?;
     let (stderr_read, stderr) = pipe().map_err(Failed::at("make the stderr pipe"))?;
     let fds = [stdout_read.as_fd(), stderr_read.as_fd()];
-    wire::send(evidence, &Evidence::Streams.encode(), &fds)
+    wire::send(evidence, &EvidenceMessage::Streams.encode(), &fds)
         .map_err(Failed::at("send the pipes"))?;
-    Ok(Streams { stdout, stderr })
+    Ok(ToolStreams { stdout, stderr })
 }

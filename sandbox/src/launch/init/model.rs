@@ -2,19 +2,19 @@
 
 use std::os::fd::OwnedFd;
 
-use model::Mode;
+use model::LauncherMode;
 
+use super::super::base_root::BaseRoot;
 use super::super::filter::MemoryWatch;
-use super::super::house::House;
-use super::super::identity::Identity;
-use crate::messages::Furnishing;
-use crate::plan::CellPlan;
+use super::super::identity::ToolIdentity;
+use crate::messages::RuntimeMount;
+use crate::plan::SandboxSpec;
 
 /// The inputs of init, before the plan is known.
-pub(in crate::launch) struct Birth<'a> {
-    pub(in crate::launch) mode: Mode,
-    pub(in crate::launch) identity: Identity,
-    pub(in crate::launch) house: &'a House,
+pub(in crate::launch) struct InitContext<'a> {
+    pub(in crate::launch) mode: LauncherMode,
+    pub(in crate::launch) identity: ToolIdentity,
+    pub(in crate::launch) house: &'a BaseRoot,
     /// The socket to the launcher.
     pub(in crate::launch) channel: OwnedFd,
     /// Sampled if groups are unavailable.
@@ -22,15 +22,15 @@ pub(in crate::launch) struct Birth<'a> {
 }
 
 /// Write ends of the tool's stdout and stderr.
-pub(super) struct Streams {
+pub(super) struct ToolStreams {
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
 }
 
 /// A plan with its descriptors.
-pub(super) struct Told {
-    pub(super) plan: Box<CellPlan>,
-    pub(super) furnishings: Vec<Furnishing>,
+pub(super) struct ReceivedPlan {
+    pub(super) plan: Box<SandboxSpec>,
+    pub(super) runtime_mounts: Vec<RuntimeMount>,
     /// The socket to the daemon.
     pub(super) evidence: OwnedFd,
     pub(super) inputs: OwnedFd,

@@ -3,20 +3,20 @@
 use std::fs;
 use std::io::{self, Write};
 
-use model::{Layer, Mode};
+use model::{LauncherMode, Layer};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 
 use super::super::filter::MemoryWatch;
-use super::super::identity::Identity;
+use super::super::identity::ToolIdentity;
 use super::super::{Failed, confine};
-use super::model::Birth;
+use super::model::InitContext;
 
 /// Becomes the tool's user permanently, without any capability.
-pub(super) fn change_identity(birth: &Birth<'_>) -> Result<(), Failed> {
-    birth.identity.take_on(birth.mode)?;
-    if birth.mode == Mode::User || birth.memory == MemoryWatch::Sampled {
+pub(super) fn change_identity(birth: &InitContext<'_>) -> Result<(), Failed> {
+    birth.identity.assume(birth.mode)?;
+    if birth.mode == LauncherMode::User || birth.memory == MemoryWatch::Sampled {
         own_user_namespace(birth.identity)?;
         confine::drop_bounding_set()?;
     }
@@ -28,13 +28,13 @@ pub(super) fn change_identity(birth: &Birth<'_>) -> Result<(), Failed> {
 
 /// Enters a last user namespace after everything is mounted. The tool then owns no other namespace,
 /// and RLIMIT_NPROC counts this sandbox only.
-fn own_user_namespace(identity: Identity) -> Result<(), Failed> {
+fn own_user_namespace(identity: ToolIdentity) -> Result<(), Failed> {
     let layer = Layer::UserNamespace;
     // A process that has changed its ids may not write its own maps until it is dumpable.
     prctl::set_dumpable(true).map_err(Failed::at("make the process dumpable"))?;
     unshare(CloneFlags::CLONE_NEWUSER)
         .map_err(Failed::without(layer, "unshare the user namespace"))?;
-    let Identity { uid, gid } = identity;
+    let ToolIdentity { uid, gid } = identity;
     write_map("setgroups", "deny").map_err(Failed::without(layer, "deny setgroups"))?;
     write_map("uid_map", &format!("{uid} {uid} 1"))
         .map_err(Failed::without(layer, "map the uid"))?;

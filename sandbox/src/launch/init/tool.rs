@@ -17,19 +17,19 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{WaitOptions, wait};
 
 use super::super::{Failed, confine};
-use super::model::{Birth, Streams};
+use super::model::{InitContext, ToolStreams};
 use crate::messages::{ToInit, ToolReport};
 use crate::outcome::ToolEnd;
-use crate::plan::Order;
+use crate::plan::ExecSpec;
 use crate::report::Accounting;
 use crate::sys;
 use crate::wire;
 
 pub(super) fn start_tool(
-    birth: &Birth<'_>,
+    birth: &InitContext<'_>,
     binary: &Path,
-    order: &Order,
-    streams: Streams,
+    order: &ExecSpec,
+    streams: ToolStreams,
 ) -> Result<Pid, Failed> {
     let execute = || -> io::Result<libc::pid_t> {
         let word = |text: &[u8]| CString::new(text).map_err(io::Error::other);
@@ -47,20 +47,25 @@ pub(super) fn start_tool(
 
 /// Prepares the tool's process, as the last code of ours in it. It shares init's memory, so it must
 /// not change memory, only state of the process.
-fn become_tool(birth: &Birth<'_>, order: &Order, null: &File, streams: &Streams) -> io::Result<()> {
+fn become_tool(
+    birth: &InitContext<'_>,
+    order: &ExecSpec,
+    null: &File,
+    streams: &ToolStreams,
+) -> io::Result<()> {
     rustix::process::setsid()?;
     rustix::process::chdir("/in")?;
     nix::unistd::dup2_stdin(null)?;
     nix::unistd::dup2_stdout(&streams.stdout)?;
     nix::unistd::dup2_stderr(&streams.stderr)?;
     sys::close_on_exec_from(3)?;
-    confine::order_rlimits(&order.limits, birth.mode, birth.memory)?;
+    confine::exec_rlimits(&order.limits, birth.mode, birth.memory)?;
     sys::reset_signals();
     Ok(())
 }
 
 /// The end of the tool, as its init saw it.
-pub(super) struct Ended {
+pub(super) struct TreeEnd {
     end: ToolEnd,
     /// Number of processes alive until then.
     processes_last: u32,
@@ -71,11 +76,11 @@ pub(super) struct Ended {
 /// `kill_at` has passed; then kills the remaining tree. This must work even if launcher and daemon
 /// are stuck: only the kernel can delay this process.
 pub(super) fn wait_for_tool(
-    birth: &Birth<'_>,
+    birth: &InitContext<'_>,
     tool: Pid,
     (children, lifeline): (&SignalFd, &OwnedFd),
     kill_at: Option<Instant>,
-) -> Result<Ended, Failed> {
+) -> Result<TreeEnd, Failed> {
     let mut end = None;
     let mut timed_out = false;
     while end.is_none() {
@@ -118,12 +123,12 @@ pub(super) fn wait_for_tool(
     let last = reap(tool, WaitOptions::empty())?;
     let unknown = || Failed { layer: None, step: "tool: not reaped".into(), errno: 0 };
     let processes_last = last.count + u32::from(end.is_some());
-    Ok(Ended { end: end.or(last.end).ok_or_else(unknown)?, processes_last, timed_out })
+    Ok(TreeEnd { end: end.or(last.end).ok_or_else(unknown)?, processes_last, timed_out })
 }
 
 /// The reaped processes.
 #[derive(Default)]
-struct Reaped {
+struct ReapResult {
     count: u32,
     /// The tool's own end, if it is among them.
     end: Option<ToolEnd>,
@@ -131,9 +136,9 @@ struct Reaped {
 
 /// Waits for every child (with NOHANG, for every ended one), including clones with another exit
 /// signal.
-fn reap(tool: Pid, options: WaitOptions) -> Result<Reaped, Failed> {
+fn reap(tool: Pid, options: WaitOptions) -> Result<ReapResult, Failed> {
     let options = options | WaitOptions::from_bits_retain(libc::__WALL.unsigned_abs());
-    let mut reaped = Reaped::default();
+    let mut reaped = ReapResult::default();
     loop {
         let (pid, status) = match wait(options) {
             Ok(Some(ended)) => ended,
@@ -157,8 +162,8 @@ fn reap(tool: Pid, options: WaitOptions) -> Result<Reaped, Failed> {
 }
 
 /// Reads the values that are visible only from inside, after the tree is dead.
-pub(super) fn last_look(ended: Ended) -> ToolReport {
-    let Ended { end, processes_last, timed_out } = ended;
+pub(super) fn final_counts(ended: TreeEnd) -> ToolReport {
+    let TreeEnd { end, processes_last, timed_out } = ended;
     let mut accounting = Accounting::default();
     if let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) {
         let count = |n: i64| u64::try_from(n).ok();

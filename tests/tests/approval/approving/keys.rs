@@ -5,12 +5,12 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
-use toolexec_tests::{Bench, Said, ssh_keygen_works};
+use toolexec_tests::{Bench, CliOutput, ssh_keygen_works};
 
 use super::APPROVE;
-use super::people::{
-    Agent, ED25519, P256, approve, assert_verifies, at_a_terminal, key, locked_key, saved, signers,
-    unapproved,
+use super::approvers::{
+    ED25519, P256, TestSshAgent, approve, assert_verifies, at_a_terminal, key, locked_key, saved,
+    signers, unapproved,
 };
 
 #[test]
@@ -22,22 +22,22 @@ fn an_agent_signs_with_the_key_that_was_meant() {
     let (alice, other) = (key(&bench, "alice", ED25519), key(&bench, "other", P256));
     let rsa = key(&bench, "rsa", &["-t", "rsa", "-b", "2048"]);
     let trusted = signers(&bench, &[("alice", &alice), ("other", &other)]);
-    let agent = Agent::start(&bench);
+    let agent = TestSshAgent::start(&bench);
     let approve = |more: &[&str]| {
         let request = saved(&bench, &unapproved("print(1)\n"));
         let mut command = bench.command("toolexec");
         command.env("SSH_AUTH_SOCK", &agent.socket).arg("approve").arg(&request.path);
         command.args(["--as", "alice", "--agent", "--yes", "--format", "json"]);
         command.arg("--allowed-signers").arg(&trusted).args(more);
-        (Said::of(&mut command), request)
+        (CliOutput::of(&mut command), request)
     };
     let (empty, _) = approve(&[]);
     empty.assert_code(2);
-    empty.assert_says(&["no keys", "ssh-add"]);
+    empty.assert_stderr(&["no keys", "ssh-add"]);
     agent.add(&bench, &rsa);
     let (unfit, _) = approve(&[]);
     unfit.assert_code(2);
-    unfit.assert_says(&["rsa: key type `ssh-rsa` is not accepted"]);
+    unfit.assert_stderr(&["rsa: key type `ssh-rsa` is not accepted"]);
     agent.add(&bench, &alice);
     let (said, request) = approve(&[]);
     said.assert_code(0);
@@ -47,7 +47,7 @@ fn an_agent_signs_with_the_key_that_was_meant() {
     agent.add(&bench, &other);
     let (several, _) = approve(&[]);
     several.assert_code(2);
-    several.assert_says(&["--fingerprint", &fingerprint]);
+    several.assert_stderr(&["--fingerprint", &fingerprint]);
     let (chosen, _) = approve(&["--fingerprint", &fingerprint]);
     chosen.assert_code(0);
     assert_eq!(chosen.json()["fingerprint"], json!(fingerprint));
@@ -56,7 +56,7 @@ fn an_agent_signs_with_the_key_that_was_meant() {
     unknown.assert_code(2);
     let (malformed, _) = approve(&["--fingerprint", "SHA256:x"]);
     malformed.assert_code(3);
-    malformed.assert_says(&["not a fingerprint of the form SHA256:"]);
+    malformed.assert_stderr(&["not a fingerprint of the form SHA256:"]);
 }
 
 #[test]
@@ -82,14 +82,14 @@ fn keys_that_may_not_sign_are_refused_by_name() {
     ] {
         let said = approve(&bench, &request, "alice", key, &[]);
         said.assert_code(2);
-        said.assert_says(&[why]);
+        said.assert_stderr(&[why]);
     }
     assert!(!request.path.with_extension("md.sig").exists());
     let neither = bench.toolexec(["approve", "x.md", "--as", "alice"]);
     neither.assert_code(3);
     let asked = bench.toolexec(["approve", "x.md", "--as", "a", "--agent", "--format", "json"]);
     asked.assert_code(3);
-    asked.assert_says(&["--yes"]);
+    asked.assert_stderr(&["--yes"]);
 }
 
 #[test]
@@ -126,9 +126,9 @@ fn the_person_at_the_terminal_reads_answers_and_unlocks() {
     // It does not prompt through a pipe.
     let mut command = bench.command("setsid");
     command.arg("-w").arg(bench.scratch().path().join("bin/toolexec")).args(words);
-    let piped = Said::of(command.args(["--label", "x"]));
+    let piped = CliOutput::of(command.args(["--label", "x"]));
     piped.assert_code(3);
-    piped.assert_says(&["no terminal", "--yes"]);
+    piped.assert_stderr(&["no terminal", "--yes"]);
 }
 
 /// OpenSSH omits the leading zeros of an ECDSA private number. One key in 256 has some.

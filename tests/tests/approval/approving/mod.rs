@@ -7,20 +7,20 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
-mod counting;
+mod approvers;
 mod keys;
 mod paging;
-mod people;
+mod refusals;
 mod review;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-use people::{
+use approvers::{
     ED25519, P256, approve, assert_verifies, codes, explain, key, rule, saved, signers, unapproved,
 };
 use serde_json::json;
-use toolexec_tests::{Asked, Bench, Record, Said, list, skip, ssh_keygen_works};
+use toolexec_tests::{Bench, CliOutput, Record, ServiceConfig, list, skip, ssh_keygen_works};
 
 const APPROVE: &str = "approve.tool-exec@threegate";
 const REJECT: &str = "reject.tool-exec@threegate";
@@ -90,7 +90,7 @@ fn what_is_filled_in_is_signed_unchanged_and_nothing_is_overwritten() {
     assert_verifies(&bench, &request, "bob@x", APPROVE, &second);
     let again = approve(&bench, &request, "bob@x", &bob, &[]);
     again.assert_code(2);
-    again.assert_says(&["bob@x.sig: file already exists"]);
+    again.assert_stderr(&["bob@x.sig: file already exists"]);
     approve(&bench, &request, "bob@x", &bob, &["--label", "other"]).assert_code(0);
     assert!(request.path.with_extension("md.other.sig").is_file());
     approve(&bench, &request, "bob@x", &bob, &["--label", "../x"]).assert_code(2);
@@ -99,7 +99,7 @@ fn what_is_filled_in_is_signed_unchanged_and_nothing_is_overwritten() {
         .unwrap();
     let emptied = approve(&bench, &request, "bob@x", &bob, &["--label", "third"]);
     emptied.assert_code(2);
-    emptied.assert_says(&["already signed these bytes"]);
+    emptied.assert_stderr(&["already signed these bytes"]);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn what_would_be_refused_is_not_signed() {
         let before = fs::read(&request.path).unwrap();
         let said = approve(&bench, &request, "alice", &alice, &[]);
         said.assert_code(2);
-        said.assert_says(&[code, "not approved"]);
+        said.assert_stderr(&[code, "not approved"]);
         assert_eq!(fs::read(&request.path).unwrap(), before);
         assert!(!request.path.with_extension("md.sig").exists());
     }
@@ -126,13 +126,13 @@ fn what_would_be_refused_is_not_signed() {
     fs::write(request.inputs.join("script.py"), "print(2)\n").unwrap();
     let said = approve(&bench, &request, "alice", &alice, &[]);
     said.assert_code(2);
-    said.assert_says(&["inputs.mismatch", "not approved"]);
+    said.assert_stderr(&["inputs.mismatch", "not approved"]);
     assert!(!request.path.with_extension("md.sig").exists());
 }
 
 /// The embedded policy, requiring one signature for every request.
 fn policy(bench: &Bench) -> String {
-    let mut text = Asked::for_owner(bench).policy;
+    let mut text = ServiceConfig::for_owner(bench).policy;
     for (from, to) in [
         ("low: 0", "low: 1"),
         ("medium: 0", "medium: 1"),
@@ -165,7 +165,8 @@ fn a_request_approved_so_runs_and_its_record_names_the_approver() {
     let explained = explain(&bench, &request, &rules).json();
     assert_eq!(explained["verdict"], json!("ready"), "{explained:#}");
     let mut run = bench.command("toolexec");
-    let said = Said::of(run.arg("run").arg(&request.path).args(rules).args(["--format", "json"]));
+    let said =
+        CliOutput::of(run.arg("run").arg(&request.path).args(rules).args(["--format", "json"]));
     said.assert_code(0);
     let record = Record::of(&said);
     let fingerprint = explained["approval"]["signed"][0]["fingerprint"].as_str().unwrap();
@@ -183,10 +184,10 @@ fn a_request_approved_so_runs_and_its_record_names_the_approver() {
 }
 
 /// One refused approval: signer, claimed name, prior change, rule and verdict.
-struct Case {
+struct RefusedApproval {
     rule: &'static str,
     verdict: &'static str,
-    by: &'static str,
+    signer: &'static str,
     edit: (&'static str, &'static str),
     more: &'static [&'static str],
 }
@@ -202,7 +203,8 @@ fn an_approval_that_does_not_count_is_told_with_its_reason() {
     let rules = policy(&bench);
     fs::copy(alice.with_extension("pub"), bench.home().join("revoked")).unwrap();
     let none = ("purpose", "purpose");
-    let case = |rule, verdict, by, edit, more| Case { rule, verdict, by, edit, more };
+    let case =
+        |rule, verdict, by, edit, more| RefusedApproval { rule, verdict, signer: by, edit, more };
     for case in [
         case("approval.signature", "pending", "mallory", none, &[]),
         case("approval.count", "pending", "mallory", none, &[]),
@@ -220,10 +222,10 @@ fn an_approval_that_does_not_count_is_told_with_its_reason() {
     ] {
         let text = unapproved("print(1)\n").edit(case.edit.0, case.edit.1);
         let request = saved(&bench, &text);
-        let by = if case.by == "alice" { &alice } else { &mallory };
+        let by = if case.signer == "alice" { &alice } else { &mallory };
         let mut rules = vec!["--policy", &rules, "--allowed-signers", trusted.to_str().unwrap()];
         // Signed without the trusted keys, and checked with them.
-        approve(&bench, &request, case.by, by, &["--policy", rules[1], "--origin", "here"])
+        approve(&bench, &request, case.signer, by, &["--policy", rules[1], "--origin", "here"])
             .assert_code(0);
         rules.extend(case.more);
         let explained = explain(&bench, &request, &rules).json();
@@ -238,7 +240,7 @@ fn an_approval_that_does_not_count_is_told_with_its_reason() {
             "--allowed-signers",
             rules[3],
         ]);
-        let ran = Said::of(&mut run);
+        let ran = CliOutput::of(&mut run);
         let is_run_fit = !case.more.is_empty();
         assert_eq!(ran.code, Some(if is_run_fit { 0 } else { 2 }), "{}: {ran:#?}", case.rule);
     }
@@ -258,7 +260,7 @@ fn a_rejection_is_signed_over_any_text_and_is_final() {
     let reject = || {
         let mut command = bench.command("toolexec");
         command.arg("reject").arg(&request.path).args(["--as", "bob", "--format", "json", "--key"]);
-        Said::of(command.arg(&bob).args(["--reason", "reads too much"]))
+        CliOutput::of(command.arg(&bob).args(["--reason", "reads too much"]))
     };
     let said = reject();
     said.assert_code(0);
@@ -274,12 +276,13 @@ fn a_rejection_is_signed_over_any_text_and_is_final() {
     let again =
         approve(&bench, &request, "alice", &alice, &["--label", "x", trusted[0], trusted[1]]);
     again.assert_code(2);
-    again.assert_says(&["approval.rejected"]);
+    again.assert_stderr(&["approval.rejected"]);
     // `promote` submits the rejection too, without its reason.
     let spool = bench.home().join("spool");
     fs::create_dir_all(spool.join("approved")).unwrap();
     let mut promote = bench.command("toolexec");
-    Said::of(promote.arg("promote").arg(&request.path).arg("--spool").arg(&spool)).assert_code(0);
+    CliOutput::of(promote.arg("promote").arg(&request.path).arg("--spool").arg(&spool))
+        .assert_code(0);
     let names = list(&spool.join("approved"));
     assert!(names.contains(&format!("{}.md.bob.reject.sig", request.id)), "{names:?}");
     assert!(!names.iter().any(|name| name.ends_with(".txt")), "{names:?}");
@@ -287,7 +290,7 @@ fn a_rejection_is_signed_over_any_text_and_is_final() {
     fs::write(bench.home().join("TR-x.md"), "no request\n").unwrap();
     let mut command = bench.command("toolexec");
     command.args(["reject", "TR-x.md", "--as", "bob", "--reason", "what is it?", "--key"]);
-    Said::of(command.arg(&bob)).assert_code(0);
+    CliOutput::of(command.arg(&bob)).assert_code(0);
 }
 
 #[test]
@@ -311,7 +314,7 @@ fn the_request_appears_in_the_spool_after_all_that_belongs_to_it() {
     command.args(["-f", "-qq", "-e", "trace=openat,rename,renameat,renameat2,fsync", "-s", "400"]);
     command.arg("-o").arg(&trace).arg(bench.scratch().path().join("bin/toolexec"));
     command.arg("promote").arg(&request.path).arg("--spool").arg(&spool);
-    Said::of(&mut command).assert_code(0);
+    CliOutput::of(&mut command).assert_code(0);
     let trace = fs::read_to_string(trace).unwrap();
     let at = |act: &str, name: &str| {
         let name = format!("{}{name}\"", request.id);
@@ -327,7 +330,7 @@ fn the_request_appears_in_the_spool_after_all_that_belongs_to_it() {
     let promote = || {
         let mut command = bench.command("toolexec");
         command.arg("promote").arg(&request.path).args(["--format", "json", "--spool"]);
-        Said::of(command.arg(&spool))
+        CliOutput::of(command.arg(&spool))
     };
     let said = promote();
     said.assert_code(0);
@@ -336,6 +339,6 @@ fn the_request_appears_in_the_spool_after_all_that_belongs_to_it() {
     assert!(spool.join("approved").join(&name).is_file());
     let nothing_new = promote();
     nothing_new.assert_code(3);
-    nothing_new.assert_says(&["already waiting"]);
+    nothing_new.assert_stderr(&["already waiting"]);
     assert!(!list(&spool.join("approved")).iter().any(|name| name.starts_with('.')));
 }

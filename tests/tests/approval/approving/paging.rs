@@ -3,9 +3,9 @@
 
 use std::fs;
 
-use toolexec_tests::{Bench, Request, RequestText, ssh_keygen_works};
+use toolexec_tests::{Bench, RequestText, SavedRequest, ssh_keygen_works};
 
-use super::people::{ED25519, at_a_terminal_with, key, saved, unapproved};
+use super::approvers::{ED25519, at_a_terminal_with, key, saved, unapproved};
 
 /// 701 lines, one of them after the first 400, and one of 3,000 characters with a control character
 /// at its end.
@@ -19,7 +19,7 @@ fn with_image() -> RequestText {
     text.command("python script.py /in/a.png")
 }
 
-fn is_signed(request: &Request) -> bool {
+fn is_signed(request: &SavedRequest) -> bool {
     request.path.with_extension("md.sig").exists()
 }
 

@@ -4,13 +4,13 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use toolexec_tests::{Bench, Request, RequestText, Said};
+use toolexec_tests::{Bench, CliOutput, RequestText, SavedRequest};
 
-use super::people::{codes, explain, rule, saved, unapproved};
+use super::approvers::{codes, explain, rule, saved, unapproved};
 
-fn review(bench: &Bench, request: &Request, more: &[&str]) -> Said {
+fn review(bench: &Bench, request: &SavedRequest, more: &[&str]) -> CliOutput {
     let mut command = bench.command("toolexec");
-    Said::of(command.arg("review").arg(&request.path).args(more))
+    CliOutput::of(command.arg("review").arg(&request.path).args(more))
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn characters_secrets_and_installs_are_made_visible() {
 }
 
 #[test]
-fn what_is_not_shown_is_counted_and_full_shows_it() {
+fn hidden_lines_are_counted_and_full_shows_them() {
     let bench = Bench::new();
     let script =
         format!("{}os.system('pip install x')\n{}", "x = 1\n".repeat(700), "y".repeat(3000));
@@ -100,7 +100,7 @@ fn explain_says_everything_but_the_texts() {
     assert_eq!(rule(&object, "limits.time").0, "pass");
     // The digest is that of the file, independent of the approver.
     let mut command = bench.command("sha256sum");
-    let digest = Said::of(command.arg(&request.path)).stdout;
+    let digest = CliOutput::of(command.arg(&request.path)).stdout;
     assert_eq!(object["sha256"], json!(digest[..64]));
     let human = bench.toolexec(["explain", request.path.to_str().unwrap()]);
     human.assert_code(0);
@@ -109,7 +109,7 @@ fn explain_says_everything_but_the_texts() {
 }
 
 #[test]
-fn what_would_be_refused_is_said_whoever_approves() {
+fn review_shows_refusals_that_no_approval_changes() {
     let bench = Bench::new();
     let request = saved(&bench, &unapproved("print(1)\n").memory_mb(999_999));
     fs::write(request.inputs.join("script.py"), "print(22)\n").unwrap();

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use toolexec_tests::{Bench, Record, list, ssh_keygen_works};
 
-use super::host::{CORE_DRAFTS, Host, TOOL, block, drafted, new_key, of_agent, plain, rules_of};
+use super::host::{
+    AuthorityHost, CORE_DRAFTS, TOOL, block, drafted, new_key, of_agent, plain, rules_of,
+};
 
 const HELD: &str = "permission.requestable";
 
@@ -26,11 +28,11 @@ fn a_request_of_an_agent_waits_for_the_answer_and_runs_by_it() {
         return;
     }
     let bench = Bench::new();
-    let host = Host::start(&bench, &[CORE_DRAFTS]);
+    let host = AuthorityHost::start(&bench, &[CORE_DRAFTS]);
     let request = host.submit(&of_agent("stats.agent", "wf-1"));
     host.assert_held(&request.id, HELD);
-    assert!(list(&host.service.at("results")).iter().all(|name| name.starts_with('.')));
-    assert!(host.service.slots().is_empty() || list(&host.service.at("work")).is_empty());
+    assert!(list(&host.service.path("results")).iter().all(|name| name.starts_with('.')));
+    assert!(host.service.staging_slots().is_empty() || list(&host.service.path("work")).is_empty());
     // The text output agrees with the JSON, and shows the deadline.
     let row = host.listed(&request.id).unwrap();
     let until = row["held"]["until_utc"].as_str().unwrap().to_owned();
@@ -45,7 +47,7 @@ fn a_request_of_an_agent_waits_for_the_answer_and_runs_by_it() {
         assert!(said.stdout.contains(word), "{word}: {said:#?}");
     }
     assert!(row["held"]["since_utc"].as_str().unwrap() < until.as_str());
-    let question = host.question();
+    let question = host.permission_request();
     let text = fs::read_to_string(&question).unwrap();
     for word in ["stats.agent", "wf-1", TOOL, "script.py"] {
         assert!(text.contains(word), "{word}: {text}");
@@ -87,12 +89,12 @@ fn an_answer_that_is_still_being_copied_is_not_turned_down() {
         return;
     }
     let bench = Bench::new();
-    let host = Host::start(&bench, &[CORE_DRAFTS]);
+    let host = AuthorityHost::start(&bench, &[CORE_DRAFTS]);
     let request = host.submit(&of_agent("a", "wf-1"));
     host.assert_held(&request.id, HELD);
-    let own = host.write_answer(&host.question(), &host.key, &["--grant", TOOL]);
+    let own = host.write_answer(&host.permission_request(), &host.key, &["--grant", TOOL]);
     let name = own.file_name().unwrap().to_str().unwrap();
-    let place = host.service.at("approved");
+    let place = host.service.path("approved");
     fs::copy(format!("{}.sig", own.display()), place.join(format!("{name}.sig"))).unwrap();
     let bytes = fs::read(&own).unwrap();
     let mut copy = fs::File::create(place.join(name)).unwrap();
@@ -102,7 +104,7 @@ fn an_answer_that_is_still_being_copied_is_not_turned_down() {
     }
     drop(copy);
     host.service.record_of(&request.id).assert_outcome("ok");
-    assert!(!host.service.at("quarantine/permissions").exists());
+    assert!(!host.service.path("quarantine/permissions").exists());
 }
 
 #[test]
@@ -111,16 +113,16 @@ fn a_denial_refuses_and_asks_nobody_again() {
         return;
     }
     let bench = Bench::new();
-    let host = Host::start(&bench, &[CORE_DRAFTS]);
+    let host = AuthorityHost::start(&bench, &[CORE_DRAFTS]);
     let request = host.submit(&of_agent("a", "wf-1"));
     host.assert_held(&request.id, HELD);
-    let question = host.question();
+    let question = host.permission_request();
     host.answer(&question, &["--deny", TOOL]);
     let record = host.assert_refused(&request.id, "permission.denied");
     assert_permission(&record, &["state: \"DENIED\""]);
     let next = host.submit(&of_agent("a", "wf-1"));
     host.assert_refused(&next.id, "permission.denied");
-    assert_eq!(host.questions(), [question], "nobody is asked again");
+    assert_eq!(host.permission_requests(), [question], "nobody is asked again");
     host.service.verify().assert_code(0);
 }
 
@@ -130,44 +132,44 @@ fn a_single_use_serves_one_of_two_requests() {
         return;
     }
     let bench = Bench::new();
-    let host = Host::start(&bench, &[CORE_DRAFTS]);
+    let host = AuthorityHost::start(&bench, &[CORE_DRAFTS]);
     let requests = [of_agent("a", "wf-1"), of_agent("a", "wf-1")].map(|text| host.submit(&text));
     requests.iter().for_each(|request| host.assert_held(&request.id, HELD));
-    let question = host.question();
+    let question = host.permission_request();
     host.answer(&question, &["--grant", TOOL, "--uses", "1"]);
     host.service.wait_for("one of them to run", |service| service.records().len() == 1);
-    host.service.wait_for("another question", |_| host.questions().len() == 2);
+    host.service.wait_for("another question", |_| host.permission_requests().len() == 2);
     let records = host.service.records();
     records[0].assert_outcome("ok");
     let waits = requests.iter().find(|it| !records[0].id().ends_with(&it.id)).unwrap();
     host.assert_held(&waits.id, HELD);
     // A repeated answer has no effect.
     let answer = question.with_extension("json.answer.json");
-    host.drop_answer(&answer);
+    host.submit_answer(&answer);
     host.wait_for_answer(&answer, "quarantine");
     host.assert_held(&waits.id, HELD);
-    let again = host.questions().into_iter().find(|it| *it != question).unwrap();
+    let again = host.permission_requests().into_iter().find(|it| *it != question).unwrap();
     host.answer(&again, &["--grant", TOOL, "--uses", "1"]);
     host.service.record_of(&waits.id).assert_outcome("ok");
     host.service.verify().assert_code(0);
 }
 
 #[test]
-fn an_answer_that_is_nobodys_changes_nothing() {
+fn an_answer_without_authority_changes_nothing() {
     if !ssh_keygen_works("an_answer_that_is_nobodys_changes_nothing") {
         return;
     }
     let bench = Bench::new();
-    let host = Host::start(&bench, &[CORE_DRAFTS]);
+    let host = AuthorityHost::start(&bench, &[CORE_DRAFTS]);
     let request = host.submit(&of_agent("a", "wf-1"));
     host.assert_held(&request.id, HELD);
-    let (question, eve) = (host.question(), new_key(&bench, "eve"));
+    let (question, eve) = (host.permission_request(), new_key(&bench, "eve"));
     let turned_down = |count: usize, why: &str| {
-        let place = host.service.at("quarantine/permissions");
+        let place = host.service.path("quarantine/permissions");
         let answers = || list(&place).iter().filter(|name| !name.contains(".sig")).count();
         host.service.wait_for("the answer to be turned down", |_| answers() == count);
         host.service.wait_for("why", |service| service.log().contains(why));
-        assert!(!list(&host.service.at("approved")).iter().any(|name| name.contains("answer")));
+        assert!(!list(&host.service.path("approved")).iter().any(|name| name.contains("answer")));
     };
     let unsign = |answer: &std::path::Path| {
         fs::remove_file(format!("{}.sig", answer.display())).unwrap();
@@ -175,23 +177,23 @@ fn an_answer_that_is_nobodys_changes_nothing() {
     // Unsigned, signed by an unknown key, for another purpose, and changed after signing.
     let answer = host.write_answer(&question, &eve, &["--grant", TOOL]);
     let own = fs::read(&answer).unwrap();
-    host.drop_file(&answer);
+    host.submit_file(&answer);
     turned_down(1, "answer not accepted");
-    host.drop_answer(&answer);
+    host.submit_answer(&answer);
     turned_down(2, "is not in allowed_signers");
     unsign(&answer);
     super::host::sign(super::host::APPROVE, &host.key, &answer);
-    host.drop_answer(&answer);
+    host.submit_answer(&answer);
     turned_down(3, "namespace");
     unsign(&answer);
     super::host::sign("permission.tool-exec@threegate", &host.key, &answer);
     let text = String::from_utf8(own).unwrap();
     fs::write(&answer, text.replacen("\"data\"", " \"data\"", 1)).unwrap();
-    host.drop_answer(&answer);
+    host.submit_answer(&answer);
     turned_down(4, "signature");
     host.assert_held(&request.id, HELD);
     assert!(host.service.log().contains("WARN"), "{}", host.service.log());
-    assert_eq!(host.question(), question);
+    assert_eq!(host.permission_request(), question);
     // The correct one still counts.
     fs::remove_file(&answer).unwrap();
     unsign(&answer);
@@ -201,16 +203,16 @@ fn an_answer_that_is_nobodys_changes_nothing() {
 
 /// A draft without an agent name gets no more trust.
 #[test]
-fn a_draft_that_names_no_agent_is_the_unknown_ones() {
+fn a_draft_without_an_agent_belongs_to_unknown() {
     if !ssh_keygen_works("a_draft_that_names_no_agent_is_the_unknown_ones") {
         return;
     }
     let bench = Bench::new();
-    let host = Host::start(&bench, &[CORE_DRAFTS]);
+    let host = AuthorityHost::start(&bench, &[CORE_DRAFTS]);
     // No agent may have this name: an answer for it would apply to drafts without a name.
     let so_called = host.submit(&of_agent("Unknown", "wf-1"));
     host.assert_refused(&so_called.id, "permission.denied");
-    assert!(host.questions().is_empty());
+    assert!(host.permission_requests().is_empty());
     let request = host.submit(&drafted());
     host.assert_held(&request.id, HELD);
     let messages = host.listed(&request.id).unwrap()["held"]["waits_for"].to_string();
@@ -220,7 +222,7 @@ fn a_draft_that_names_no_agent_is_the_unknown_ones() {
     let named = host.submit(&plain().edit("purpose:", agent));
     host.assert_held(&named.id, HELD);
     let question = host
-        .questions()
+        .permission_requests()
         .into_iter()
         .find(|path| fs::read_to_string(path).unwrap().contains(&request.id));
     host.answer(&question.unwrap(), &["--grant", TOOL]);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use toolexec_tests::{Bench, Said};
+use toolexec_tests::{Bench, CliOutput};
 
 toolexec_tests::as_both!(
     the_worked_example_runs_what_is_bound_and_refuses_five,
@@ -11,7 +11,7 @@ toolexec_tests::as_both!(
 
 fn the_worked_example_runs_what_is_bound_and_refuses_five(bench: &Bench) {
     let script = bench.scratch().examples().join("ais/run");
-    let said = Said::of(&mut bench.command(&script));
+    let said = CliOutput::of(&mut bench.command(&script));
     said.assert_code(0);
     for line in [
         "outcome      ok, it printed 31.73",
@@ -35,7 +35,7 @@ fn the_worked_example_fails_where_a_refusal_fails(bench: &Bench) {
     let patient = text.replacen("-300 seconds", "+300 seconds", 1);
     assert_ne!(text, patient);
     fs::write(&script, patient).unwrap();
-    let said = Said::of(&mut bench.command(&script));
+    let said = CliOutput::of(&mut bench.command(&script));
     said.assert_code(1);
     assert!(said.stdout.contains("expected IBE-EXPIRED"), "{said:#?}");
 }

@@ -1,10 +1,12 @@
 //! One request that every authorization source checks: `explain` shows the facts and the verdict of
 //! each rule before the submission, and the signed record shows the same.
 
-use toolexec_tests::{Bench, Record, Request, Said, ssh_keygen_works};
+use toolexec_tests::{Bench, CliOutput, Record, SavedRequest, ssh_keygen_works};
 
-use super::host::{APPROVE, BOUND, CORE_DRAFTS, Host, TOOL, block, of_agent, rules_of, sign};
-use super::intent::Intent;
+use super::host::{
+    APPROVE, AuthorityHost, BOUND, CORE_DRAFTS, TOOL, block, of_agent, rules_of, sign,
+};
+use super::intent::IntentFixture;
 
 /// Rules of the schema, the approval, the gate, the permission manager and AIS.
 const OF_EVERY_SOURCE: [&str; 12] = [
@@ -25,19 +27,23 @@ const OF_EVERY_SOURCE: [&str; 12] = [
 /// Rules that depend on the caller and the time: the daemon owns ledger and store.
 const OF_THE_MOMENT: [&str; 3] = ["approval.single-use", "approval.date-order", "ais.ledger"];
 
-struct Explained {
-    said: Said,
+struct ExplainedRequest {
+    said: CliOutput,
     rows: Vec<[String; 3]>,
 }
 
-fn explain(host: &Host<'_>, intent: &Intent<'_>, request: &Request) -> Explained {
+fn explain(
+    host: &AuthorityHost<'_>,
+    intent: &IntentFixture<'_>,
+    request: &SavedRequest,
+) -> ExplainedRequest {
     let trust = intent.trust();
     let said = host.explain(request, &["--ais-trust", trust.to_str().unwrap(), "--format", "json"]);
     let json = said.json();
     let word = |row: &serde_json::Value, key: &str| row[key].as_str().unwrap().to_owned();
     let rows = json["rules"].as_array().unwrap().iter();
     let rows = rows.map(|row| [word(row, "rule"), word(row, "verdict"), word(row, "reason")]);
-    Explained { rows: rows.collect(), said }
+    ExplainedRequest { rows: rows.collect(), said }
 }
 
 fn names(rows: &[[String; 3]]) -> Vec<&str> {
@@ -45,13 +51,13 @@ fn names(rows: &[[String; 3]]) -> Vec<&str> {
 }
 
 #[track_caller]
-fn verdict<'a>(explained: &'a Explained, rule: &str) -> &'a str {
+fn verdict<'a>(explained: &'a ExplainedRequest, rule: &str) -> &'a str {
     let row = explained.rows.iter().find(|row| row[0] == rule);
     &row.unwrap_or_else(|| panic!("no {rule}: {:#?}", explained.said))[1]
 }
 
 #[track_caller]
-fn assert_same_rules(explained: &Explained, record: &Record) {
+fn assert_same_rules(explained: &ExplainedRequest, record: &Record) {
     let decided = rules_of(record);
     assert_eq!(names(&explained.rows), names(&decided));
     for (foretold, told) in explained.rows.iter().zip(&decided) {
@@ -76,10 +82,10 @@ fn every_source_is_explained_and_the_record_says_the_same() {
         return;
     }
     let bench = Bench::new();
-    let intent = Intent::new(&bench);
+    let intent = IntentFixture::new(&bench);
     let more = format!("ais_trust: {}\n", intent.trust().display());
     let changes = [CORE_DRAFTS, BOUND[0], BOUND[1]];
-    let host = Host::start_with(&bench, &changes, &more);
+    let host = AuthorityHost::start_with(&bench, &changes, &more);
     // An answer for the workflow exists since an earlier draft.
     let earlier = bench.save(&of_agent("stats.agent", "wf-1"));
     intent.bind(&earlier);
@@ -93,7 +99,7 @@ fn every_source_is_explained_and_the_record_says_the_same() {
         assert_eq!(verdict(&unsigned, rule), "pending", "{rule}: {:#?}", unsigned.said);
     }
     assert_eq!(unsigned.said.json()["verdict"], "pending");
-    host.answer(&host.question(), &["--grant", TOOL]);
+    host.answer(&host.permission_request(), &["--grant", TOOL]);
     host.service.record_of(&earlier.id).assert_outcome("ok");
     intent.bind(&request);
     sign(APPROVE, &host.key, &request.path);
@@ -108,7 +114,7 @@ fn every_source_is_explained_and_the_record_says_the_same() {
     for row in &ready.rows {
         assert!(page.stdout.contains(&row[0]), "{}: {}", row[0], page.stdout);
     }
-    host.service.promote_saved(&request).assert_code(0);
+    host.service.submit_saved(&request).assert_code(0);
     let record = host.service.record_of(&request.id);
     record.assert_outcome("ok");
     assert_same_rules(&ready, &record);
@@ -124,7 +130,7 @@ fn every_source_is_explained_and_the_record_says_the_same() {
     sign(APPROVE, &host.key, &other.path);
     let refused = explain(&host, &intent, &other);
     refused.said.assert_code(2);
-    host.service.promote_saved(&other).assert_code(0);
+    host.service.submit_saved(&other).assert_code(0);
     let record = host.service.record_of(&other.id);
     record.assert_outcome("refused");
     record.assert_violation("limits.over-policy");

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use toolexec_tests::{Bench, ssh_keygen_works};
 
-use super::host::{Host, SHADOW, UNKNOWN, answer_in, block, plain, rules_of};
+use super::host::{AuthorityHost, SHADOW, UNKNOWN, answer_in, block, plain, rules_of};
 
 #[test]
 fn an_ordinary_run_tells_what_the_gate_said() {
@@ -12,7 +12,7 @@ fn an_ordinary_run_tells_what_the_gate_said() {
         return;
     }
     let bench = Bench::new();
-    let host = Host::start(&bench, &[]);
+    let host = AuthorityHost::start(&bench, &[]);
     let request = host.submit(&plain());
     let record = host.service.record_of(&request.id);
     record.assert_outcome("ok");
@@ -32,12 +32,12 @@ fn what_the_gate_cannot_judge_is_held() {
         return;
     }
     let bench = Bench::new();
-    let mut host = Host::start(&bench, &[UNKNOWN]);
+    let mut host = AuthorityHost::start(&bench, &[UNKNOWN]);
     let request = host.submit(&plain());
     host.assert_held(&request.id, "gate.unknown_tool_category");
     host.crash();
     host.assert_held(&request.id, "gate.unknown_tool_category");
-    assert!(host.questions().is_empty(), "no permission is missing");
+    assert!(host.permission_requests().is_empty(), "no permission is missing");
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_shadow_runs_and_says_so() {
         return;
     }
     let bench = Bench::new();
-    let host = Host::start(&bench, &[UNKNOWN, SHADOW]);
+    let host = AuthorityHost::start(&bench, &[UNKNOWN, SHADOW]);
     let request = host.submit(&plain());
     let record = host.service.record_of(&request.id);
     record.assert_outcome("ok");

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use toolexec_tests::{Asked, Bench, Record, Request, RequestText, Said, Service, list};
+use toolexec_tests::{
+    Bench, CliOutput, Record, RequestText, SavedRequest, Service, ServiceConfig, list,
+};
 
 pub(super) const APPROVE: &str = "approve.tool-exec@threegate";
 pub(super) const TOOL: &str = "toolexec.run.python";
@@ -30,7 +32,7 @@ pub(super) const SHADOW: (&str, &str) = ("mode: enforce", "mode: shadow");
 pub(super) fn policy(bench: &Bench, changes: &[(&str, &str)]) -> String {
     let usual = [("low: 0", "low: 1"), ("medium: 0", "medium: 1"), ("high: 0", "high: 1")];
     let patience = [("held_sec_max: 0", "held_sec_max: 3600")];
-    let mut text = Asked::for_owner(bench).policy;
+    let mut text = ServiceConfig::for_owner(bench).policy;
     for (from, to) in usual.iter().chain(&patience).chain(changes) {
         assert!(text.contains(from), "{from} is not in the policy");
         text = text.replacen(from, to, 1);
@@ -43,19 +45,19 @@ pub(super) fn new_key(bench: &Bench, name: &str) -> PathBuf {
     let path = bench.home().join(name);
     let mut command = bench.command("ssh-keygen");
     command.args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"]).arg(&path);
-    Said::of(&mut command).assert_code(0);
+    CliOutput::of(&mut command).assert_code(0);
     path
 }
 
 /// A daemon, the key of its one approver, and its `allowed_signers` file.
-pub(super) struct Host<'a> {
+pub(super) struct AuthorityHost<'a> {
     pub(super) bench: &'a Bench,
     pub(super) service: Service<'a>,
     pub(super) key: PathBuf,
     pub(super) signers: PathBuf,
 }
 
-impl<'a> Host<'a> {
+impl<'a> AuthorityHost<'a> {
     /// Starts a daemon that rescans every second.
     pub(super) fn start(bench: &'a Bench, changes: &[(&str, &str)]) -> Self {
         Self::start_with(bench, changes, "")
@@ -67,8 +69,11 @@ impl<'a> Host<'a> {
         let public = fs::read_to_string(key.with_extension("pub")).unwrap();
         let signers = bench.scratch().file("allowed_signers", format!("tester {public}"));
         let policy = policy(bench, changes);
-        let asked =
-            Asked { policy, allowed_signers: Some(signers.clone()), ..Asked::for_owner(bench) };
+        let asked = ServiceConfig {
+            policy,
+            allowed_signers: Some(signers.clone()),
+            ..ServiceConfig::for_owner(bench)
+        };
         let mut service = Service::prepare(bench, &asked);
         let text = fs::read_to_string(service.config()).unwrap();
         let text = text.replace("rescan_sec: 30", "rescan_sec: 1");
@@ -86,16 +91,16 @@ impl<'a> Host<'a> {
 
     /// Signs a request as its approver and submits it.
     #[track_caller]
-    pub(super) fn submit(&self, request: &RequestText) -> Request {
+    pub(super) fn submit(&self, request: &RequestText) -> SavedRequest {
         let saved = self.bench.save(request);
         self.submit_saved(&saved);
         saved
     }
 
     #[track_caller]
-    pub(super) fn submit_saved(&self, request: &Request) {
+    pub(super) fn submit_saved(&self, request: &SavedRequest) {
         sign(APPROVE, &self.key, &request.path);
-        self.service.promote_saved(request).assert_code(0);
+        self.service.submit_saved(request).assert_code(0);
     }
 
     /// Returns the entry of a request in `list --waiting`, which must be one JSON object per line.
@@ -103,7 +108,7 @@ impl<'a> Host<'a> {
     pub(super) fn listed(&self, id: &str) -> Option<Value> {
         let mut command = self.bench.command("toolexec");
         command.args(["list", "--waiting", "--format", "json", "--spool"]);
-        let said = Said::of(command.arg(self.service.spool()));
+        let said = CliOutput::of(command.arg(self.service.spool()));
         said.assert_code(0);
         said.json_lines().into_iter().find(|row| row["request_id"] == id)
     }
@@ -119,7 +124,7 @@ impl<'a> Host<'a> {
         let codes: Vec<&Value> =
             row["held"]["waits_for"].as_array().unwrap().iter().map(|it| &it["code"]).collect();
         assert_eq!(codes, [code], "{row:#}");
-        assert!(self.service.at(&format!("approved/{id}.md")).is_file());
+        assert!(self.service.path(&format!("approved/{id}.md")).is_file());
         assert!(self.service.records_of(id).is_empty(), "held, and a record tells of it");
     }
 
@@ -133,16 +138,16 @@ impl<'a> Host<'a> {
     }
 
     /// Returns the permission requests in `drafts/permissions`.
-    pub(super) fn questions(&self) -> Vec<PathBuf> {
-        let place = self.service.at("drafts/permissions");
+    pub(super) fn permission_requests(&self) -> Vec<PathBuf> {
+        let place = self.service.path("drafts/permissions");
         let names = list(&place).into_iter().filter(|name| !name.contains(".answer."));
         names.filter(|name| name.ends_with(".json")).map(|name| place.join(name)).collect()
     }
 
     /// Returns the only permission request.
     #[track_caller]
-    pub(super) fn question(&self) -> PathBuf {
-        let mut questions = self.questions();
+    pub(super) fn permission_request(&self) -> PathBuf {
+        let mut questions = self.permission_requests();
         assert_eq!(questions.len(), 1, "{questions:?}");
         questions.remove(0)
     }
@@ -152,14 +157,14 @@ impl<'a> Host<'a> {
     pub(super) fn write_answer(&self, question: &Path, key: &Path, words: &[&str]) -> PathBuf {
         let mut command = self.bench.command("toolexec");
         command.args(["permission", "set", "--no-set", "--request"]).arg(question);
-        Said::of(command.arg("--key").arg(key).args(words)).assert_code(0);
+        CliOutput::of(command.arg("--key").arg(key).args(words)).assert_code(0);
         PathBuf::from(format!("{}.answer.json", question.display()))
     }
 
     /// Moves a file into `approved/` by a rename.
     #[track_caller]
-    pub(super) fn drop_file(&self, path: &Path) {
-        let approved = self.service.at("approved");
+    pub(super) fn submit_file(&self, path: &Path) {
+        let approved = self.service.path("approved");
         let name = path.file_name().unwrap().to_str().unwrap();
         let hidden = approved.join(format!(".{name}"));
         fs::copy(path, &hidden).unwrap();
@@ -168,16 +173,16 @@ impl<'a> Host<'a> {
 
     /// Submits an answer, its signature first, as the documentation says.
     #[track_caller]
-    pub(super) fn drop_answer(&self, answer: &Path) {
-        self.drop_file(&PathBuf::from(format!("{}.sig", answer.display())));
-        self.drop_file(answer);
+    pub(super) fn submit_answer(&self, answer: &Path) {
+        self.submit_file(&PathBuf::from(format!("{}.sig", answer.display())));
+        self.submit_file(answer);
     }
 
     /// Answers a permission request, and waits until the daemon accepts the answer.
     #[track_caller]
     pub(super) fn answer(&self, question: &Path, words: &[&str]) {
         let answer = self.write_answer(question, &self.key, words);
-        self.drop_answer(&answer);
+        self.submit_answer(&answer);
         self.wait_for_answer(&answer, "archive");
     }
 
@@ -185,27 +190,27 @@ impl<'a> Host<'a> {
     #[track_caller]
     pub(super) fn wait_for_answer(&self, answer: &Path, place: &str) {
         let name = answer.file_name().unwrap().to_str().unwrap();
-        let at = self.service.at(&format!("{place}/permissions/{name}"));
+        let at = self.service.path(&format!("{place}/permissions/{name}"));
         self.service.wait_for("the answer to be put away", |_| at.is_file());
-        assert!(!self.service.at(&format!("approved/{name}")).exists());
+        assert!(!self.service.path(&format!("approved/{name}")).exists());
     }
 
     /// Runs `explain` with the configuration of this host, with JSON output.
     #[track_caller]
-    pub(super) fn explain(&self, request: &Request, more: &[&str]) -> Said {
+    pub(super) fn explain(&self, request: &SavedRequest, more: &[&str]) -> CliOutput {
         let mut command = self.bench.command("toolexec");
         command.arg("explain").arg(&request.path).arg("--policy");
         command.arg(self.bench.home().join("policy.yaml"));
         command.arg("--allowed-signers").arg(&self.signers);
         command.arg("--permissions").arg(self.service.state().join("permissions"));
-        Said::of(command.args(more))
+        CliOutput::of(command.args(more))
     }
 }
 
 pub(super) fn sign(namespace: &str, key: &Path, file: &Path) {
     let mut command = Command::new("ssh-keygen");
     command.args(["-q", "-Y", "sign", "-n", namespace, "-f"]).arg(key).arg(file);
-    Said::of(&mut command).assert_code(0);
+    CliOutput::of(&mut command).assert_code(0);
 }
 
 /// A valid request of a person.

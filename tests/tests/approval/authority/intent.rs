@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use toolexec_tests::{Bench, Request, Said};
+use toolexec_tests::{Bench, CliOutput, SavedRequest};
 
 use super::host::new_key;
 
@@ -31,15 +31,15 @@ const SIGNERS: [(&str, &str); 5] = [
 ];
 
 /// All signers, and a directory for the artifacts.
-pub(super) struct Intent<'a> {
+pub(super) struct IntentFixture<'a> {
     bench: &'a Bench,
-    place: PathBuf,
+    artifacts_dir: PathBuf,
 }
 
-impl<'a> Intent<'a> {
+impl<'a> IntentFixture<'a> {
     pub(super) fn new(bench: &'a Bench) -> Self {
         let place = bench.home().join("intent");
-        Said::of(bench.command("mkdir").arg(&place)).assert_code(0);
+        CliOutput::of(bench.command("mkdir").arg(&place)).assert_code(0);
         let (mut principals, mut keys) = (String::new(), String::new());
         for (name, roles) in ROLES {
             let key = new_key(bench, &format!("intent/{name}"));
@@ -52,16 +52,16 @@ impl<'a> Intent<'a> {
         }
         let trust = format!("version: 1\nprincipals:\n{principals}keys:\n{keys}");
         fs::write(place.join("trust.yaml"), trust).unwrap();
-        Self { bench, place }
+        Self { bench, artifacts_dir: place }
     }
 
     pub(super) fn trust(&self) -> PathBuf {
-        self.place.join("trust.yaml")
+        self.artifacts_dir.join("trust.yaml")
     }
 
     fn ais(&self, words: &[&str]) -> String {
         let mut command = self.bench.command("toolexec");
-        let said = Said::of(command.arg("ais").args(words).current_dir(&self.place));
+        let said = CliOutput::of(command.arg("ais").args(words).current_dir(&self.artifacts_dir));
         said.assert_code(0);
         said.stdout
     }
@@ -69,17 +69,17 @@ impl<'a> Intent<'a> {
     /// Writes the output of an `ais` command to a file.
     fn file(&self, name: &str, words: &[&str], by: &str) {
         let printed = self.ais(&[words, &["--key-file", by, "--kid", by]].concat());
-        fs::write(self.place.join(name), printed).unwrap();
+        fs::write(self.artifacts_dir.join(name), printed).unwrap();
     }
 
     fn signed(&self, name: &str, document: &Value, by: &str) {
         let plain = format!("plain-{name}");
-        fs::write(self.place.join(&plain), document.to_string()).unwrap();
+        fs::write(self.artifacts_dir.join(&plain), document.to_string()).unwrap();
         self.file(name, &["sign", "--alg", "EdDSA", "--embed", &plain], by);
     }
 
     /// Binds an approved request to the intent, and returns the bundle beside it.
-    pub(super) fn bind(&self, request: &Request) -> PathBuf {
+    pub(super) fn bind(&self, request: &SavedRequest) -> PathBuf {
         let window = json!({ "notAfter": "2099-01-01T00:00:00Z" });
         let constraints = json!({
             "dataClasses": ["public", "derived"], "jurisdictions": ["EU"], "timeWindow": window,
@@ -124,7 +124,7 @@ impl<'a> Intent<'a> {
     /// Like [`Self::bind`], with one part changed before its signer signs it.
     pub(super) fn bind_with(
         &self,
-        request: &Request,
+        request: &SavedRequest,
         part: &str,
         change: impl FnOnce(&mut Value),
     ) -> PathBuf {
@@ -139,7 +139,7 @@ impl<'a> Intent<'a> {
             members.insert("proof".to_owned(), json!({}));
         }
         self.signed("changed", &bundle[part], by);
-        let signed = fs::read(self.place.join("changed")).unwrap();
+        let signed = fs::read(self.artifacts_dir.join("changed")).unwrap();
         bundle[part] = serde_json::from_slice(&signed).unwrap();
         fs::write(&path, bundle.to_string()).unwrap();
         path
@@ -153,7 +153,7 @@ pub(super) fn bundle(path: &Path) -> Value {
 /// Returns the time this many seconds from now.
 pub(super) fn in_seconds(bench: &Bench, seconds: i64) -> String {
     let when = format!("{seconds} seconds");
-    let said = Said::of(bench.command("date").args(["-u", "-d", &when, "+%FT%TZ"]));
+    let said = CliOutput::of(bench.command("date").args(["-u", "-d", &when, "+%FT%TZ"]));
     said.assert_code(0);
     said.stdout.trim().to_owned()
 }

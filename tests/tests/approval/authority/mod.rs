@@ -8,11 +8,11 @@
 )]
 
 mod answers;
-mod bound;
+mod bundles;
 mod example;
 mod explained;
 mod gate;
+mod hold_time;
 mod host;
 mod intent;
-mod odd;
-mod waiting;
+mod odd_objects;

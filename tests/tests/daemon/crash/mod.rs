@@ -13,43 +13,45 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
-mod play;
+mod crash_run;
 mod table;
 
 use std::collections::BTreeMap;
 
-use play::{Kill, Play, Played};
-use table::Table;
+use crash_run::{CrashRun, CrashRunResult, KillPoint};
+use table::FailpointTable;
+use toolexec_tests::crash_support::{CountedTool, CrashFileKind, FailpointDaemon};
 use toolexec_tests::hostile::two_at_a_time;
-use toolexec_tests::proof::{Failpoints, Kind, Tool};
 use toolexec_tests::{Bench, RequestText, Service};
 
 /// Failpoints that `retention.rs` tests, because a removed result must be an hour old.
-const ELSEWHERE: [&str; 2] = ["retention-hidden", "retention-removed"];
+const TESTED_ELSEWHERE: [&str; 2] = ["retention-hidden", "retention-removed"];
 
 #[test]
 fn killed_anywhere_nothing_is_lost_or_run_twice() {
     let test = "killed_anywhere_nothing_is_lost_or_run_twice";
-    let (Some(failpoints), Some(tool)) = (Failpoints::get(test), Tool::build(test)) else { return };
-    let play = Play { failpoints: &failpoints, tool: &tool };
-    let mut table = Table::new(Failpoints::names());
+    let (Some(failpoints), Some(tool)) = (FailpointDaemon::get(test), CountedTool::build(test))
+    else {
+        return;
+    };
+    let play = CrashRun { failpoints: &failpoints, tool: &tool };
+    let mut table = FailpointTable::new(FailpointDaemon::names());
 
-    let unharmed = play.run(&Kind::ALL, &[]);
+    let unharmed = play.run(&CrashFileKind::ALL, &[]);
     assert_eq!(unharmed.faults, Vec::<String>::new(), "{}", unharmed.log);
-    table.reached(&unharmed.arrivals);
+    table.add_arrivals(&unharmed.arrivals);
     let first: Vec<_> = kills(&unharmed.arrivals, u32::MAX).collect();
-    for (kill, played) in first
-        .iter()
-        .zip(two_at_a_time(&first, |kill| play.run(&Kind::ALL, std::slice::from_ref(kill))))
-    {
-        table.killed(kill, &played);
-        table.reached(&played.recovery);
+    for (kill, played) in first.iter().zip(two_at_a_time(&first, |kill| {
+        play.run(&CrashFileKind::ALL, std::slice::from_ref(kill))
+    })) {
+        table.add_kill(kill, &played);
+        table.add_arrivals(&played.recovery);
     }
-    for kind in Kind::ALL {
+    for kind in CrashFileKind::ALL {
         in_recovery(&play, kind, &mut table);
     }
     table.print();
-    let faults = table.faults(&ELSEWHERE);
+    let faults = table.faults(&TESTED_ELSEWHERE);
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
@@ -57,37 +59,38 @@ fn killed_anywhere_nothing_is_lost_or_run_twice() {
 /// none.
 #[test]
 fn a_second_run_is_counted() {
-    let Some(tool) = Tool::build("a_second_run_is_counted") else { return };
+    let Some(tool) = CountedTool::build("a_second_run_is_counted") else { return };
     let bench = Bench::new();
-    let service = Service::start(&bench, &tool.asked(&bench));
+    let service = Service::start(&bench, &tool.service_config(&bench));
     let counted = tool.count();
-    let command = format!("python script.py {}", counted.word("both"));
+    let command = format!("python script.py {}", counted.run_argument("both"));
     for _ in 0..2 {
         let text = RequestText::python("the tool does not read it").command(&command);
-        let request = service.promote(&text);
+        let request = service.submit(&text);
         service.record_of(&request.id).assert_outcome("ok");
     }
-    assert_eq!(counted.so_far(), [("both".to_owned(), 2)].into());
+    assert_eq!(counted.counts(), [("both".to_owned(), 2)].into());
 }
 
 /// Kills at each failpoint that one request reaches, and then at each that its recovery reaches.
-fn in_recovery(play: &Play<'_>, kind: Kind, table: &mut Table) {
+fn in_recovery(play: &CrashRun<'_>, kind: CrashFileKind, table: &mut FailpointTable) {
     let nth_max = if full() { u32::MAX } else { 1 };
     let alone = play.run(&[kind], &[]);
     let first: Vec<_> = kills(&alone.arrivals, nth_max).collect();
     let recoveries = two_at_a_time(&first, |kill| {
         let played = play.run(&[kind], std::slice::from_ref(kill));
         let then = kills(&played.recovery, nth_max).map(|second| [kill.clone(), second]);
-        let chains: Vec<[Kill; 2]> = then.collect();
-        let chained: Vec<Played> = chains.iter().map(|chain| play.run(&[kind], chain)).collect();
+        let chains: Vec<[KillPoint; 2]> = then.collect();
+        let chained: Vec<CrashRunResult> =
+            chains.iter().map(|chain| play.run(&[kind], chain)).collect();
         (played, chains, chained)
     });
     for (kill, (played, chains, chained)) in first.iter().zip(recoveries) {
-        table.killed(kill, &played);
-        table.reached(&played.recovery);
+        table.add_kill(kill, &played);
+        table.add_arrivals(&played.recovery);
         for (chain, played) in chains.iter().zip(&chained) {
-            table.killed_in_recovery(&chain[1], &chain[0], played);
-            table.reached(&played.recovery);
+            table.add_recovery_kill(&chain[1], &chain[0], played);
+            table.add_arrivals(&played.recovery);
         }
     }
 }
@@ -96,11 +99,11 @@ fn full() -> bool {
     std::env::var("TOOLEXEC_CRASH").is_ok_and(|asked| asked == "full")
 }
 
-fn kills(arrivals: &BTreeMap<String, u32>, nth_max: u32) -> impl Iterator<Item = Kill> + '_ {
+fn kills(arrivals: &BTreeMap<String, u32>, nth_max: u32) -> impl Iterator<Item = KillPoint> + '_ {
     let only = std::env::var("TOOLEXEC_CRASH_ONLY").ok();
     let asked = move |point: &str| only.as_ref().is_none_or(|only| only == point);
     let asked = arrivals.iter().filter(move |(point, _)| asked(point));
     asked.flat_map(move |(point, arrivals)| {
-        (1..=(*arrivals).min(nth_max)).map(|nth| Kill { point: point.clone(), nth })
+        (1..=(*arrivals).min(nth_max)).map(|nth| KillPoint { point: point.clone(), nth })
     })
 }

@@ -2,30 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use super::play::{Kill, Played};
+use super::crash_run::{CrashRunResult, KillPoint};
 
 #[derive(Default)]
-struct Row {
+struct FailpointRow {
     reached: u32,
     kills: usize,
     in_recovery: usize,
     faults: Vec<String>,
 }
 
-pub(crate) struct Table {
+pub(crate) struct FailpointTable {
     names: Vec<String>,
-    rows: BTreeMap<String, Row>,
+    rows: BTreeMap<String, FailpointRow>,
     unknown: Vec<String>,
 }
 
-impl Table {
+impl FailpointTable {
     pub(crate) fn new(names: Vec<String>) -> Self {
-        let rows = names.iter().map(|name| (name.clone(), Row::default())).collect();
+        let rows = names.iter().map(|name| (name.clone(), FailpointRow::default())).collect();
         Self { names, rows, unknown: Vec::new() }
     }
 
     /// Adds the arrivals of a daemon without kills.
-    pub(crate) fn reached(&mut self, arrivals: &BTreeMap<String, u32>) {
+    pub(crate) fn add_arrivals(&mut self, arrivals: &BTreeMap<String, u32>) {
         for (name, times) in arrivals {
             match self.rows.get_mut(name) {
                 Some(row) => row.reached += times,
@@ -34,7 +34,7 @@ impl Table {
         }
     }
 
-    pub(crate) fn killed(&mut self, kill: &Kill, played: &Played) {
+    pub(crate) fn add_kill(&mut self, kill: &KillPoint, played: &CrashRunResult) {
         let row = self.rows.get_mut(&kill.point).unwrap();
         row.kills += played.kills;
         // A run with a kill may have fewer arrivals than one without, because of races.
@@ -42,7 +42,12 @@ impl Table {
         row.faults.extend(played.faults.iter().map(told));
     }
 
-    pub(crate) fn killed_in_recovery(&mut self, kill: &Kill, after: &Kill, played: &Played) {
+    pub(crate) fn add_recovery_kill(
+        &mut self,
+        kill: &KillPoint,
+        after: &KillPoint,
+        played: &CrashRunResult,
+    ) {
         let row = self.rows.get_mut(&kill.point).unwrap();
         row.in_recovery += usize::from(played.kills == 2);
         let (first, second) = (&after.point, &kill.point);

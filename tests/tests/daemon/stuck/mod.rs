@@ -8,7 +8,7 @@
 )]
 
 mod service;
-mod still;
+mod stopping;
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -16,21 +16,22 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use still::{Means, Mute, Still, means, state_of};
-use toolexec_tests::patience::patience;
+use stopping::{SilentFileSystem, StopMeans, StoppedProcesses, available_means, state_of};
+use toolexec_tests::slowdown::time_factor;
 use toolexec_tests::{
-    Bench, Process, Record, Request, RequestText, Said, kill, parent_of, skip, with_word,
+    Bench, CliOutput, Process, Record, RequestText, SavedRequest, kill, parent_of, skip,
+    wait_for_process,
 };
 
 /// Longest time of `run` without its waits: a record and its check.
-const SPARE: Duration = Duration::from_secs(10);
+const OVERHEAD: Duration = Duration::from_secs(10);
 /// `run` prints a message after one second; this is far less than the wait itself.
-const SAID_WITHIN: Duration = Duration::from_secs(8);
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(8);
 /// A process ends within this time after a signal; one that ignores it continues for 30 s and more.
-pub(crate) const AT_ONCE: Duration = Duration::from_secs(10);
+pub(crate) const END_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) fn seconds(number: u64) -> Duration {
-    Duration::from_secs(number) * patience()
+    Duration::from_secs(number) * time_factor()
 }
 
 /// The embedded policy with another start timeout, and more directories mounted for Python.
@@ -41,15 +42,15 @@ fn policy(bench: &Bench, start_sec_max: u32, mounts: &str) -> PathBuf {
 }
 
 /// A running `toolexec run`.
-struct Running {
+struct RunningCommand {
     child: Child,
     begun: Instant,
     lines: Receiver<(Duration, String)>,
-    said: Vec<(Duration, String)>,
+    received: Vec<(Duration, String)>,
 }
 
-impl Running {
-    fn start(bench: &Bench, request: &Request, policy: Option<&PathBuf>) -> Self {
+impl RunningCommand {
+    fn start(bench: &Bench, request: &SavedRequest, policy: Option<&PathBuf>) -> Self {
         let mut command = bench.command("toolexec");
         command.arg("run").arg(&request.path).args(["--format", "json"]);
         command.args(policy.into_iter().flat_map(|path| ["--policy".as_ref(), path.as_os_str()]));
@@ -65,7 +66,7 @@ impl Running {
                 }
             }
         });
-        Self { child, begun, lines, said: Vec::new() }
+        Self { child, begun, lines, received: Vec::new() }
     }
 
     fn process(&self) -> Process {
@@ -74,26 +75,26 @@ impl Running {
 
     /// Waits for a line of stderr with this text.
     #[track_caller]
-    fn says(&mut self, words: &str, within: Duration) {
+    fn wait_for_line(&mut self, words: &str, within: Duration) {
         let begun = Instant::now();
         loop {
             let left = within.saturating_sub(begun.elapsed());
             match self.lines.recv_timeout(left) {
                 Ok((at, line)) => {
                     let found = line.contains(words);
-                    self.said.push((at, line));
+                    self.received.push((at, line));
                     if found {
                         return;
                     }
                 }
-                Err(_) => panic!("{words:?} is not said within {within:?}: {:#?}", self.said),
+                Err(_) => panic!("{words:?} is not said within {within:?}: {:#?}", self.received),
             }
         }
     }
 
     /// Waits for the end. Returns the output, and the signal that ended it, if any.
     #[track_caller]
-    fn ends(mut self, within: Duration) -> (Said, Option<i32>) {
+    fn wait_for_end(mut self, within: Duration) -> (CliOutput, Option<i32>) {
         let begun = Instant::now();
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -102,25 +103,26 @@ impl Running {
             if begun.elapsed() > within {
                 self.child.kill().unwrap();
                 self.child.wait().unwrap();
-                self.said.extend(self.lines.try_iter());
-                panic!("`run` does not end within {within:?}: {:#?}", self.said);
+                self.received.extend(self.lines.try_iter());
+                panic!("`run` does not end within {within:?}: {:#?}", self.received);
             }
             std::thread::sleep(Duration::from_millis(10));
         };
         let took = self.begun.elapsed();
         // Other processes that hold its stderr may be stuck.
         while let Ok(more) = self.lines.recv_timeout(Duration::from_millis(200)) {
-            self.said.push(more);
+            self.received.push(more);
         }
         let mut stdout = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
-        let lines: Vec<_> = self.said.iter().map(|(_, line)| line.as_str()).collect();
-        let said = Said { code: status.code(), stdout, stderr: lines.join("\n"), took };
+        let lines: Vec<_> = self.received.iter().map(|(_, line)| line.as_str()).collect();
+        let said =
+            CliOutput { code: status.code(), stdout, stderr: lines.join("\n"), elapsed: took };
         (said, std::os::unix::process::ExitStatusExt::signal(&status))
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningCommand {
     fn drop(&mut self) {
         // It has ended already, unless a test fails.
         if std::thread::panicking() && matches!(self.child.try_wait(), Ok(None)) {
@@ -130,8 +132,8 @@ impl Drop for Running {
 }
 
 fn benches(test: &str) -> Vec<Bench> {
-    let root = Bench::of_root(&format!("as_root::{test}"));
-    let ordinary = Bench::of_an_ordinary_user(&format!("as_an_ordinary_user::{test}"));
+    let root = Bench::as_root(&format!("as_root::{test}"));
+    let ordinary = Bench::as_ordinary_user(&format!("as_an_ordinary_user::{test}"));
     root.into_iter().chain(ordinary).collect()
 }
 
@@ -144,34 +146,41 @@ fn sleeper(time_sec: u32) -> (RequestText, String) {
 
 /// Asserts that a run did not start, and that its record gives this reason.
 #[track_caller]
-fn assert_not_started(said: &Said, words: &[&str]) {
+fn assert_not_started(said: &CliOutput, words: &[&str]) {
     said.assert_code(3);
     let record = Record::of(said);
     record.assert_outcome("setup_error");
     for word in words {
-        assert!(record.fact("reason").contains(word), "{word:?} is not in {}", record.text);
+        assert!(
+            record.front_matter_value("reason").contains(word),
+            "{word:?} is not in {}",
+            record.text
+        );
     }
 }
 
 #[test]
 fn run_names_a_launcher_that_stands_still_from_its_start() {
     for bench in benches("run_names_a_launcher_that_stands_still_from_its_start") {
-        for means in means() {
+        for means in available_means() {
             let launcher = bench.scratch().path().join("bin/toolexec-launch");
-            let mut still = Still::by(means);
+            let mut still = StoppedProcesses::new(means);
             still.stop_at_start(&launcher);
             let request = bench.save(&RequestText::python("print(1)"));
             let mut run =
-                Running::start(&bench, &request, Some(&policy(&bench, 3, "mounts: [/usr]")));
-            run.says("waiting for the launcher", SAID_WITHIN);
-            let (said, _) = run.ends(seconds(3) + SPARE);
-            let state =
-                if means == Means::Freezer { "uninterruptible sleep (D)" } else { "stopped (T)" };
+                RunningCommand::start(&bench, &request, Some(&policy(&bench, 3, "mounts: [/usr]")));
+            run.wait_for_line("waiting for the launcher", MESSAGE_TIMEOUT);
+            let (said, _) = run.wait_for_end(seconds(3) + OVERHEAD);
+            let state = if means == StopMeans::Freezer {
+                "uninterruptible sleep (D)"
+            } else {
+                "stopped (T)"
+            };
             assert_not_started(&said, &["after 3 s", "wait for a worker slot", state]);
-            if means == Means::Freezer {
-                said.assert_says(&["left behind", "(D)"]);
+            if means == StopMeans::Freezer {
+                said.assert_stderr(&["left behind", "(D)"]);
             }
-            still.let_go();
+            still.resume();
             std::fs::rename(launcher.with_extension("real"), &launcher).unwrap();
         }
     }
@@ -180,16 +189,16 @@ fn run_names_a_launcher_that_stands_still_from_its_start() {
 #[test]
 fn run_with_the_shipped_bound_ends_within_45_seconds() {
     let bench = Bench::new();
-    let means = means()[0];
-    let mut still = Still::by(means);
+    let means = available_means()[0];
+    let mut still = StoppedProcesses::new(means);
     still.stop_at_start(&bench.scratch().path().join("bin/toolexec-launch"));
     let request = bench.save(&RequestText::python("print(1)"));
-    let mut run = Running::start(&bench, &request, None);
-    run.says("waiting for the launcher", SAID_WITHIN);
-    let (said, _) = run.ends(seconds(45));
+    let mut run = RunningCommand::start(&bench, &request, None);
+    run.wait_for_line("waiting for the launcher", MESSAGE_TIMEOUT);
+    let (said, _) = run.wait_for_end(seconds(45));
     assert_not_started(&said, &["after 30 s", "wait for a worker slot"]);
-    assert!(said.took > Duration::from_secs(29), "{:?}", said.took);
-    still.let_go();
+    assert!(said.elapsed > Duration::from_secs(29), "{:?}", said.elapsed);
+    still.resume();
 }
 
 #[test]
@@ -200,16 +209,16 @@ fn run_names_the_step_that_hangs() {
         ("tel-clone-rt", "clone the runtime's mounts"),
         ("tel-landlock", "restrict files with Landlock"),
     ] {
-        let Some(bench) = Bench::of_root(test) else { return };
-        let Some(mute) = Mute::mount(name) else {
+        let Some(bench) = Bench::as_root(test) else { return };
+        let Some(mute) = SilentFileSystem::mount(name) else {
             return skip(test, "no file system in user space can be mounted here");
         };
         let mounts = format!("mounts: [/usr, {}]", mute.place().display());
         let policy = policy(&bench, 4, &mounts);
         let request = bench.save(&RequestText::python("print(1)"));
-        let mut run = Running::start(&bench, &request, Some(&policy));
-        run.says("waiting for the launcher", SAID_WITHIN);
-        let (said, _) = run.ends(seconds(4) + SPARE);
+        let mut run = RunningCommand::start(&bench, &request, Some(&policy));
+        run.wait_for_line("waiting for the launcher", MESSAGE_TIMEOUT);
+        let (said, _) = run.wait_for_end(seconds(4) + OVERHEAD);
         assert_not_started(&said, &[step]);
         drop(mute);
     }
@@ -219,11 +228,11 @@ fn run_names_the_step_that_hangs() {
 fn run_without_launcher(
     bench: &Bench,
     time_sec: u32,
-    still: &mut Still,
-) -> (Running, Process, Instant) {
+    still: &mut StoppedProcesses,
+) -> (RunningCommand, Process, Instant) {
     let (text, word) = sleeper(time_sec);
-    let run = Running::start(bench, &bench.save(&text), None);
-    let tool = with_word(&word)[0];
+    let run = RunningCommand::start(bench, &bench.save(&text), None);
+    let tool = wait_for_process(&word)[0];
     let begun = Instant::now();
     let slot = parent_of(parent_of(tool));
     still.stop(&[parent_of(slot), slot]);
@@ -233,10 +242,10 @@ fn run_without_launcher(
 #[test]
 fn the_tool_is_dead_at_its_limit_though_the_launcher_stands_still() {
     for bench in benches("the_tool_is_dead_at_its_limit_though_the_launcher_stands_still") {
-        for means in means() {
-            let mut still = Still::by(means);
+        for means in available_means() {
+            let mut still = StoppedProcesses::new(means);
             let (mut run, tool, begun) = run_without_launcher(&bench, 5, &mut still);
-            run.says("does not answer", seconds(7));
+            run.wait_for_line("does not answer", seconds(7));
             while state_of(tool).is_some() {
                 assert!(
                     begun.elapsed() < seconds(8),
@@ -246,26 +255,26 @@ fn the_tool_is_dead_at_its_limit_though_the_launcher_stands_still() {
                 std::thread::sleep(Duration::from_millis(10));
             }
             println!("{means:?}: a tool limited to 5 s was dead after {:?}", begun.elapsed());
-            let (said, _) = run.ends(seconds(15) + SPARE);
-            println!("{means:?}: run ended after {:?}", said.took);
+            let (said, _) = run.wait_for_end(seconds(15) + OVERHEAD);
+            println!("{means:?}: run ended after {:?}", said.elapsed);
             said.assert_code(3);
             let record = Record::of(&said);
             record.assert_outcome("indeterminate");
-            assert!(record.fact("reason").contains("process "), "{}", record.text);
-            still.let_go();
+            assert!(record.front_matter_value("reason").contains("process "), "{}", record.text);
+            still.resume();
         }
     }
 }
 
 /// A launcher that resumes in time reports the end of the run and the limit it reached.
 #[test]
-fn a_launcher_that_goes_on_tells_the_limit_that_was_kept_without_it() {
+fn a_resumed_launcher_reports_the_enforced_limit() {
     let bench = Bench::new();
-    let mut still = Still::by(Means::Stop);
+    let mut still = StoppedProcesses::new(StopMeans::Stop);
     let (run, tool, _) = run_without_launcher(&bench, 2, &mut still);
-    still::wait_until("the tool is dead", || state_of(tool).is_none());
-    still.let_go();
-    let (said, _) = run.ends(SPARE);
+    stopping::wait_until("the tool is dead", || state_of(tool).is_none());
+    still.resume();
+    let (said, _) = run.wait_for_end(OVERHEAD);
     said.assert_code(1);
     Record::of(&said).assert_outcome("wall_limit");
 }
@@ -274,16 +283,16 @@ fn a_launcher_that_goes_on_tells_the_limit_that_was_kept_without_it() {
 #[test]
 fn the_tool_is_dead_at_its_limit_though_its_init_stands_still() {
     let test = "the_tool_is_dead_at_its_limit_though_its_init_stands_still";
-    let Some(bench) = Bench::of_root(test) else { return };
+    let Some(bench) = Bench::as_root(test) else { return };
     if !std::path::Path::new("/sys/fs/cgroup/unified/cgroup.procs").exists()
         && !std::path::Path::new("/sys/fs/cgroup/cgroup.procs").exists()
     {
         return skip(test, "no cgroup v2 tree, by which a tree is killed without its init");
     }
-    let mut still = Still::by(means()[0]);
+    let mut still = StoppedProcesses::new(available_means()[0]);
     let (text, word) = sleeper(3);
-    let run = Running::start(&bench, &bench.save(&text), None);
-    let tool = with_word(&word)[0];
+    let run = RunningCommand::start(&bench, &bench.save(&text), None);
+    let tool = wait_for_process(&word)[0];
     let begun = Instant::now();
     still.stop(&[parent_of(tool)]);
     while state_of(tool).is_some() {
@@ -291,60 +300,60 @@ fn the_tool_is_dead_at_its_limit_though_its_init_stands_still() {
         std::thread::sleep(Duration::from_millis(10));
     }
     println!("a tool limited to 3 s was dead after {:?}", begun.elapsed());
-    let (said, _) = run.ends(seconds(15) + SPARE);
+    let (said, _) = run.wait_for_end(seconds(15) + OVERHEAD);
     said.assert_code(1);
     Record::of(&said).assert_outcome("wall_limit");
-    still.let_go();
+    still.resume();
 }
 
 #[test]
 fn a_cancelled_tool_is_dead_though_the_launcher_stands_still() {
     let bench = Bench::new();
-    let mut still = Still::by(means()[0]);
+    let mut still = StoppedProcesses::new(available_means()[0]);
     let (run, tool, _) = run_without_launcher(&bench, 60, &mut still);
     kill("TERM", run.process());
-    let (said, _) = run.ends(seconds(10) + SPARE);
+    let (said, _) = run.wait_for_end(seconds(10) + OVERHEAD);
     said.assert_code(3);
     Record::of(&said).assert_outcome("indeterminate");
-    still::wait_until("the tool is dead", || state_of(tool).is_none());
-    still.let_go();
+    stopping::wait_until("the tool is dead", || state_of(tool).is_none());
+    still.resume();
 }
 
 #[test]
 fn a_signal_is_not_swallowed_by_a_run_that_waits_for_its_launcher() {
     let bench = Bench::new();
-    let mut still = Still::by(means()[0]);
+    let mut still = StoppedProcesses::new(available_means()[0]);
     still.stop_at_start(&bench.scratch().path().join("bin/toolexec-launch"));
     for signal in ["TERM", "INT"] {
         let request = bench.save(&RequestText::python("print(1)"));
-        let mut run = Running::start(&bench, &request, None);
-        run.says("waiting for the launcher", SAID_WITHIN);
+        let mut run = RunningCommand::start(&bench, &request, None);
+        run.wait_for_line("waiting for the launcher", MESSAGE_TIMEOUT);
         kill(signal, run.process());
-        let (said, _) = run.ends(AT_ONCE);
+        let (said, _) = run.wait_for_end(END_TIMEOUT);
         assert_not_started(&said, &["wait for the sandbox: cancelled", "wait for a worker slot"]);
         // A second signal always ends it.
         let request = bench.save(&RequestText::python("print(1)"));
-        let mut run = Running::start(&bench, &request, None);
-        run.says("waiting for the launcher", SAID_WITHIN);
+        let mut run = RunningCommand::start(&bench, &request, None);
+        run.wait_for_line("waiting for the launcher", MESSAGE_TIMEOUT);
         kill(signal, run.process());
         kill(signal, run.process());
         let begun = Instant::now();
-        run.ends(AT_ONCE);
+        run.wait_for_end(END_TIMEOUT);
         println!("{signal} twice: ended after {:?}", begun.elapsed());
     }
-    still.let_go();
+    still.resume();
 }
 
 #[test]
 fn a_second_signal_ends_a_run_whose_launcher_stands_still() {
     let bench = Bench::new();
-    let mut still = Still::by(means()[0]);
+    let mut still = StoppedProcesses::new(available_means()[0]);
     let (run, tool, _) = run_without_launcher(&bench, 60, &mut still);
     kill("TERM", run.process());
     std::thread::sleep(Duration::from_millis(300));
     kill("TERM", run.process());
-    let (_, signal) = run.ends(AT_ONCE);
+    let (_, signal) = run.wait_for_end(END_TIMEOUT);
     assert_eq!(signal, Some(15));
-    still::wait_until("the tool is dead", || state_of(tool).is_none());
-    still.let_go();
+    stopping::wait_until("the tool is dead", || state_of(tool).is_none());
+    still.resume();
 }

@@ -3,21 +3,22 @@
 use std::time::{Duration, Instant};
 
 use toolexec_tests::{
-    Asked, Bench, Process, RequestText, Service, is_child_of, kill, parent_of, with_word,
+    Bench, Process, RequestText, Service, ServiceConfig, is_child_of, kill, parent_of,
+    wait_for_process,
 };
 
-use super::still::{Still, children_of, means, state_of, wait_until};
-use super::{AT_ONCE, seconds, sleeper};
+use super::stopping::{StoppedProcesses, available_means, children_of, state_of, wait_until};
+use super::{END_TIMEOUT, seconds, sleeper};
 
 /// Starts a daemon without prewarmed sandboxes and with this start timeout. Waits for its first
 /// run.
 fn started(bench: &Bench, start_sec_max: u32, drain_sec: u32) -> Service<'_> {
-    let mut asked = Asked::for_owner(bench);
+    let mut asked = ServiceConfig::for_owner(bench);
     let bound = format!("start_sec_max: {start_sec_max}");
     asked.policy = asked.policy.replacen("start_sec_max: 30", &bound, 1);
-    (asked.ready_cells, asked.drain_sec) = (Some(0), drain_sec);
+    (asked.prewarmed_sandboxes, asked.drain_sec) = (Some(0), drain_sec);
     let service = Service::start(bench, &asked);
-    let request = service.promote(&RequestText::python("print(1)"));
+    let request = service.submit(&RequestText::python("print(1)"));
     service.record_of(&request.id).assert_outcome("ok");
     service
 }
@@ -26,7 +27,7 @@ fn started(bench: &Bench, start_sec_max: u32, drain_sec: u32) -> Service<'_> {
 fn launcher_of(service: &Service<'_>) -> Process {
     let daemon = service.process();
     let staging = service.state().join("staging");
-    let all = with_word(staging.to_str().unwrap());
+    let all = wait_for_process(staging.to_str().unwrap());
     *all.iter().find(|one| is_child_of(**one, daemon)).unwrap()
 }
 
@@ -43,46 +44,45 @@ fn slots_of(launcher: Process) -> Vec<Process> {
 
 #[test]
 fn a_daemon_goes_on_with_other_slots_while_some_stand_still() {
-    for means in means() {
+    for means in available_means() {
         let bench = Bench::new();
         let service = started(&bench, 10, 1);
         let slots = slots_of(launcher_of(&service));
-        let mut still = Still::by(means);
+        let mut still = StoppedProcesses::new(means);
         still.stop(&slots);
         let begun = Instant::now();
         for number in 0..3 {
-            let request = service.promote(&RequestText::python(&format!("print({number})")));
+            let request = service.submit(&RequestText::python(&format!("print({number})")));
             service.record_of(&request.id).assert_outcome("ok");
         }
         println!("{means:?}: three runs beside two slots that stand still: {:?}", begun.elapsed());
         assert!(begun.elapsed() < seconds(10), "{}", service.log());
         assert!(service.log().contains("worker slot: stuck"), "{}", service.log());
         service.verify().assert_code(0);
-        still.let_go();
+        still.resume();
     }
 }
 
 #[test]
 fn a_request_whose_init_stands_still_is_a_setup_error_and_the_next_one_runs() {
-    for means in means() {
+    for means in available_means() {
         let bench = Bench::new();
         let service = started(&bench, 4, 1);
         let slots = slots_of(launcher_of(&service));
         let inits: Vec<_> = slots.iter().flat_map(|slot| children_of(*slot)).collect();
-        let mut still = Still::by(means);
+        let mut still = StoppedProcesses::new(means);
         still.stop(&inits);
-        let requests =
-            [1, 2].map(|n| service.promote(&RequestText::python(&format!("print({n})"))));
+        let requests = [1, 2].map(|n| service.submit(&RequestText::python(&format!("print({n})"))));
         for request in &requests {
             let record = service.record_of(&request.id);
             record.assert_outcome("setup_error");
-            let reason = record.fact("reason");
+            let reason = record.front_matter_value("reason");
             assert!(reason.contains("wait for the sandbox's init"), "{reason}");
             assert!(reason.contains("(D)") || reason.contains("(T)"), "{reason}");
         }
         // Nothing was used up, and the stuck processes block no request.
         for request in &requests {
-            service.promote_saved(request).assert_code(0);
+            service.submit_saved(request).assert_code(0);
         }
         let ran = || {
             let of = |id: &str| service.records_of(id).iter().any(|it| it.outcome() == "ok");
@@ -90,23 +90,23 @@ fn a_request_whose_init_stands_still_is_a_setup_error_and_the_next_one_runs() {
         };
         service.wait_for("both to run", |_| ran());
         service.verify().assert_code(0);
-        still.let_go();
+        still.resume();
     }
 }
 
 #[test]
 fn a_launcher_that_stands_still_is_replaced() {
-    for means in means() {
+    for means in available_means() {
         let bench = Bench::new();
         let mut service = started(&bench, 3, 1);
         let launcher = launcher_of(&service);
         let mut all = slots_of(launcher);
         all.insert(0, launcher);
-        let mut still = Still::by(means);
+        let mut still = StoppedProcesses::new(means);
         still.stop(&all);
-        let first = service.promote(&RequestText::python("print(1)"));
+        let first = service.submit(&RequestText::python("print(1)"));
         service.record_of(&first.id).assert_outcome("setup_error");
-        let second = service.promote(&RequestText::python("print(2)"));
+        let second = service.submit(&RequestText::python("print(2)"));
         service.record_of(&second.id).assert_outcome("ok");
         service.verify().assert_code(0);
         let begun = Instant::now();
@@ -114,20 +114,20 @@ fn a_launcher_that_stands_still_is_replaced() {
         assert_eq!(service.wait(), Some(0), "{}", service.log());
         println!("{means:?}: ended after {:?}", begun.elapsed());
         assert!(begun.elapsed() < seconds(15), "{}", service.log());
-        still.let_go();
+        still.resume();
     }
 }
 
 #[test]
 fn two_signals_end_a_daemon_whose_launcher_stands_still() {
-    for means in means() {
+    for means in available_means() {
         let bench = Bench::new();
         let mut service = started(&bench, 30, 60);
         let (text, word) = sleeper(60);
-        let request = service.promote(&text);
-        let tool = with_word(&word)[0];
+        let request = service.submit(&text);
+        let tool = wait_for_process(&word)[0];
         let slot = parent_of(parent_of(tool));
-        let mut still = Still::by(means);
+        let mut still = StoppedProcesses::new(means);
         still.stop(&[parent_of(slot), slot]);
         service.signal("TERM");
         std::thread::sleep(Duration::from_millis(500));
@@ -136,10 +136,10 @@ fn two_signals_end_a_daemon_whose_launcher_stands_still() {
         let begun = Instant::now();
         service.wait();
         println!("{means:?}: ended {:?} after the second signal", begun.elapsed());
-        assert!(begun.elapsed() < AT_ONCE, "{}", service.log());
+        assert!(begun.elapsed() < END_TIMEOUT, "{}", service.log());
         // Without its daemon the tool must end, even if its launcher is stuck.
         wait_until("the tool is dead", || state_of(tool).is_none());
-        still.let_go();
+        still.resume();
         service.spawn();
         service.record_of(&request.id).assert_outcome("indeterminate");
     }
@@ -150,8 +150,8 @@ fn two_signals_end_the_runs_of_a_daemon_at_once() {
     let bench = Bench::new();
     let mut service = started(&bench, 30, 60);
     let (text, word) = sleeper(60);
-    let request = service.promote(&text);
-    assert!(!with_word(&word).is_empty());
+    let request = service.submit(&text);
+    assert!(!wait_for_process(&word).is_empty());
     service.signal("TERM");
     std::thread::sleep(Duration::from_millis(300));
     service.signal("TERM");

@@ -12,7 +12,7 @@ mod full;
 use std::fs;
 
 use serde_json::Value;
-use toolexec_tests::{Asked, Bench, RequestText, Said, Screen, Service};
+use toolexec_tests::{Bench, CliOutput, RequestText, Service, ServiceConfig, TmuxScreen};
 
 /// Prints control characters, works for a while, holds some memory, and prints more.
 const LONG: &str = "import time\n\
@@ -25,9 +25,11 @@ const LONG: &str = "import time\n\
 #[test]
 fn a_run_shows_what_it_uses_and_what_its_tool_says_to_a_terminal() {
     let bench = Bench::new();
-    let Some(screen) = Screen::open("a_run_shows_what_it_uses", &bench, (100, 24)) else { return };
+    let Some(screen) = TmuxScreen::open("a_run_shows_what_it_uses", &bench, (100, 24)) else {
+        return;
+    };
     let request = bench.save(&RequestText::python(LONG));
-    screen.line(&format!("$TOOLEXEC_BIN/toolexec run {} --follow", request.path.display()));
+    screen.type_line(&format!("$TOOLEXEC_BIN/toolexec run {} --follow", request.path.display()));
     screen.wait_for("| \\u{1b}[2Jbegun \\u{202e}");
     screen.wait_until("memory and CPU", |text| {
         text.lines().any(|line| {
@@ -49,11 +51,11 @@ fn a_run_shows_what_it_uses_and_what_its_tool_says_to_a_terminal() {
 }
 
 #[test]
-fn where_nobody_looks_nothing_is_drawn() {
+fn without_a_terminal_nothing_is_drawn() {
     let bench = Bench::new();
     let run = |words: &[&str]| {
         let request = bench.save(&RequestText::python("import time; print('x'); time.sleep(0.6)"));
-        Said::of(bench.command("toolexec").arg("run").arg(&request.path).args(words))
+        CliOutput::of(bench.command("toolexec").arg("run").arg(&request.path).args(words))
     };
     let said = run(&[]);
     said.assert_code(0);
@@ -69,12 +71,13 @@ fn where_nobody_looks_nothing_is_drawn() {
 #[test]
 fn a_dumb_terminal_gets_plain_lines() {
     let bench = Bench::new();
-    let Some(screen) = Screen::open("a_dumb_terminal_gets_plain_lines", &bench, (100, 24)) else {
+    let Some(screen) = TmuxScreen::open("a_dumb_terminal_gets_plain_lines", &bench, (100, 24))
+    else {
         return;
     };
     let request = bench.save(&RequestText::python("import time; time.sleep(1)"));
     let begun = screen.written().len();
-    screen.line(&format!("TERM=dumb $TOOLEXEC_BIN/toolexec run {}", request.path.display()));
+    screen.type_line(&format!("TERM=dumb $TOOLEXEC_BIN/toolexec run {}", request.path.display()));
     screen.wait_for("outcome");
     let text = screen.wait_for_prompt();
     assert!(text.contains("outcome    ok"), "{text}");
@@ -83,22 +86,22 @@ fn a_dumb_terminal_gets_plain_lines() {
 }
 
 #[test]
-fn what_the_daemon_tells_of_a_run_is_drawn_while_it_is_waited_for() {
+fn wait_shows_the_progress_of_a_run() {
     let bench = Bench::new();
-    let Some(screen) = Screen::open("what_the_daemon_tells_of_a_run", &bench, (100, 24)) else {
+    let Some(screen) = TmuxScreen::open("what_the_daemon_tells_of_a_run", &bench, (100, 24)) else {
         return;
     };
-    let service = Service::start(&bench, &Asked::for_owner(&bench));
+    let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     let big = vec![7; 96 << 20];
-    let request = service.promote(&RequestText::python(LONG).input("big", big));
+    let request = service.submit(&RequestText::python(LONG).input("big", big));
     let spool = service.spool();
-    screen.line(&format!(
+    screen.type_line(&format!(
         "$TOOLEXEC_BIN/toolexec wait {} --follow --spool {}",
         request.id,
         spool.display()
     ));
     service.wait_for("what the run uses to be told", |service| {
-        let told = service.at(&format!("public/running/{}.json", request.id));
+        let told = service.path(&format!("public/running/{}.json", request.id));
         let Ok(bytes) = fs::read(told) else { return false };
         let told: Value = serde_json::from_slice(&bytes).unwrap();
         told["step"] == "running"

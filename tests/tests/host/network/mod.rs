@@ -7,7 +7,7 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
-mod told;
+mod unknown_hosts;
 
 use std::fs::Permissions;
 use std::io::{Read, Write};
@@ -19,10 +19,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use told::{a_lost_proxy_is_unknown_not_nothing, a_report_that_cannot_be_true_is_not_signed};
 use toolexec_tests::{
-    Asked, Bench, Disk, Record, RequestText, Said, Service, kill, list, skip, with_word,
-    without_word,
+    Bench, CliOutput, Record, RequestText, Service, ServiceConfig, SmallDisk, kill, list, skip,
+    wait_for_no_process, wait_for_process,
+};
+use unknown_hosts::{
+    a_lost_proxy_is_unknown_not_nothing, a_report_that_cannot_be_true_is_not_signed,
 };
 
 toolexec_tests::as_both!(
@@ -41,12 +43,12 @@ toolexec_tests::as_both!(
 const PAGE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\r\nsome data\n";
 
 /// Answers every request with a page, and counts them.
-struct Pages {
+struct PageServer {
     port: u16,
-    asked: Arc<AtomicU32>,
+    requests: Arc<AtomicU32>,
 }
 
-impl Pages {
+impl PageServer {
     fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (port, asked) = (listener.local_addr().unwrap().port(), Arc::new(AtomicU32::new(0)));
@@ -62,11 +64,11 @@ impl Pages {
                 }
             }
         });
-        Self { port, asked }
+        Self { port, requests: asked }
     }
 
     fn asked(&self) -> u32 {
-        self.asked.load(Ordering::SeqCst)
+        self.requests.load(Ordering::SeqCst)
     }
 }
 
@@ -81,7 +83,7 @@ fn policy(bench: &Bench, port: u16) -> PathBuf {
 }
 
 /// A request with a script that may connect to this port.
-fn asking(script: &str, port: u16) -> RequestText {
+fn request_with_port(script: &str, port: u16) -> RequestText {
     RequestText::python(script)
         .edit("network: \"none\"", "network: \"allowlist\"")
         .edit("network_allowlist: []", &format!("network_allowlist: [\"127.0.0.1:{port}\"]"))
@@ -96,38 +98,38 @@ fn command(bench: &Bench, request: &RequestText, policy: &PathBuf) -> Command {
 }
 
 #[track_caller]
-fn record_of(bench: &Bench, request: &RequestText, port: u16) -> (Said, Record) {
-    let said = Said::of(&mut command(bench, request, &policy(bench, port)));
+fn record_of(bench: &Bench, request: &RequestText, port: u16) -> (CliOutput, Record) {
+    let said = CliOutput::of(&mut command(bench, request, &policy(bench, port)));
     let record = Record::of(&said);
     (said, record)
 }
 
 fn a_page_comes_through_the_proxy(bench: &Bench) {
-    let pages = Pages::new();
+    let pages = PageServer::new();
     let port = pages.port;
     let script = format!(
         "import urllib.request\nfor i in range(2):\n  \
          print(urllib.request.urlopen('http://127.0.0.1:{port}/').read().decode(), end='')"
     );
-    let (_, record) = record_of(bench, &asking(&script, port), port);
+    let (_, record) = record_of(bench, &request_with_port(&script, port), port);
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "some data\nsome data\n", "{}", record.stderr());
     assert_eq!(pages.asked(), 2);
-    assert_eq!(record.fact("network_used"), "allowlist");
-    assert_eq!(record.fact("network_destinations"), "[\"127.0.0.1\"]");
-    assert_eq!(record.fact("addresses"), "[\"127.0.0.1\"]");
-    assert_eq!(record.fact("connections"), "2");
-    assert_eq!(record.fact("bytes_in"), (2 * PAGE.len()).to_string());
-    assert!(record.fact("bytes_out").parse::<u32>().unwrap() > 0);
-    assert_eq!(record.fact("refusals"), "[]");
+    assert_eq!(record.front_matter_value("network_used"), "allowlist");
+    assert_eq!(record.front_matter_value("network_destinations"), "[\"127.0.0.1\"]");
+    assert_eq!(record.front_matter_value("addresses"), "[\"127.0.0.1\"]");
+    assert_eq!(record.front_matter_value("connections"), "2");
+    assert_eq!(record.front_matter_value("bytes_in"), (2 * PAGE.len()).to_string());
+    assert!(record.front_matter_value("bytes_out").parse::<u32>().unwrap() > 0);
+    assert_eq!(record.front_matter_value("refusals"), "[]");
     let line = "Network confirmation: allowlist: 127.0.0.1 (2 connections, ";
     assert!(record.text.contains(line), "{}", record.text);
 }
 
 /// A server that ends with the test.
-struct Server(Child);
+struct TlsServer(Child);
 
-impl Drop for Server {
+impl Drop for TlsServer {
     fn drop(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -135,7 +137,7 @@ impl Drop for Server {
 }
 
 /// Starts `openssl s_server` with a certificate for 127.0.0.1, and returns that certificate.
-fn tls_server(test: &str, bench: &Bench, port: u16) -> Option<(Server, Vec<u8>)> {
+fn tls_server(test: &str, bench: &Bench, port: u16) -> Option<(TlsServer, Vec<u8>)> {
     let place = bench.scratch().dir("tls");
     let (key, certificate) = (place.join("key.pem"), place.join("certificate.pem"));
     let mut make = Command::new("openssl");
@@ -150,7 +152,7 @@ fn tls_server(test: &str, bench: &Bench, port: u16) -> Option<(Server, Vec<u8>)>
     serve.args(["s_server", "-www", "-quiet", "-accept", &format!("127.0.0.1:{port}"), "-key"]);
     serve.arg(&key).arg("-cert").arg(&certificate);
     serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let server = Server(serve.spawn().unwrap());
+    let server = TlsServer(serve.spawn().unwrap());
     for _ in 0..200 {
         if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
             return Some((server, std::fs::read(&certificate).unwrap()));
@@ -177,12 +179,12 @@ fn a_page_comes_through_tls(bench: &Bench) {
          try: urllib.request.urlopen('https://127.0.0.1:{port}/')\n\
          except OSError as error: print('CERTIFICATE_VERIFY_FAILED' in str(error))\n"
     );
-    let request = asking(&script, port).input("ca.pem", certificate);
+    let request = request_with_port(&script, port).input("ca.pem", certificate);
     let (_, record) = record_of(bench, &request, port);
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "True\nTrue\n", "{}", record.stderr());
-    assert_eq!(record.fact("connections"), "2");
-    assert_eq!(record.fact("refusals"), "[]");
+    assert_eq!(record.front_matter_value("connections"), "2");
+    assert_eq!(record.front_matter_value("refusals"), "[]");
 }
 
 /// A certificate authority of this host, which no interpreter includes.
@@ -199,7 +201,7 @@ fn what_the_host_trusts_every_language_does() {
             console.log(page.statusCode); process.exit() })\n  \
           .on('error', error => console.log(error.code))).end()\n";
     let test = "what_the_host_trusts_every_language_does";
-    let Some(bench) = &Bench::of_root(test) else { return };
+    let Some(bench) = &Bench::as_root(test) else { return };
     let port = free_port();
     let Some((_server, certificate)) = tls_server(test, bench, port) else { return };
     let certificates = bench.scratch().dir("certificates");
@@ -214,21 +216,21 @@ fn what_the_host_trusts_every_language_does() {
         }
         let request = RequestText::of(language, &format!("{language} {file}")).memory_mb(512);
         let request = request.input(file, script.replace("PORT", &port.to_string()));
-        let request = bench.save(&naming(request, &[format!("127.0.0.1:{port}")]));
+        let request = bench.save(&with_hosts(request, &[format!("127.0.0.1:{port}")]));
         // In its own mount namespace, the certificates of the host are those of the test.
         let mut run = bench.command("unshare");
         run.args(["--mount", "sh", "-c", "mount --bind \"$0\" /etc/ssl/certs && exec \"$@\""]);
         run.arg(&certificates).arg(bench.scratch().path().join("bin/toolexec")).arg("run");
         run.arg(request.path).args(["--format", "json", "--policy"]).arg(policy(bench, port));
-        let record = Record::of(&Said::of(&mut run));
+        let record = Record::of(&CliOutput::of(&mut run));
         record.assert_outcome("ok");
         assert_eq!(record.stdout(), "200\n", "{language}: {}", record.stderr());
-        assert_eq!(record.fact("refusals"), "[]");
+        assert_eq!(record.front_matter_value("refusals"), "[]");
     }
 }
 
 fn what_is_not_named_is_not_reached_and_told(bench: &Bench) {
-    let (pages, other) = (Pages::new(), Pages::new());
+    let (pages, other) = (PageServer::new(), PageServer::new());
     let script = format!(
         "import urllib.request, urllib.error\n\
          for url in ['http://127.0.0.1:{}/', 'http://example.org/', 'https://example.org/']:\n  \
@@ -237,12 +239,12 @@ fn what_is_not_named_is_not_reached_and_told(bench: &Bench) {
          except OSError as error: print('403' in str(error))\n",
         other.port
     );
-    let (_, record) = record_of(bench, &asking(&script, pages.port), pages.port);
+    let (_, record) = record_of(bench, &request_with_port(&script, pages.port), pages.port);
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "403\n403\nTrue\n", "{}", record.stderr());
     assert_eq!((pages.asked(), other.asked()), (0, 0));
-    assert_eq!(record.fact("network_used"), "allowlist");
-    assert_eq!(record.fact("network_destinations"), "[]");
+    assert_eq!(record.front_matter_value("network_used"), "allowlist");
+    assert_eq!(record.front_matter_value("network_destinations"), "[]");
     for told in [
         "reason: \"port: not among this host's ports\"",
         "- asked: \"GET http://example.org\"",
@@ -256,7 +258,7 @@ fn what_is_not_named_is_not_reached_and_told(bench: &Bench) {
 }
 
 fn there_is_no_way_past_the_proxy(bench: &Bench) {
-    let (pages, other) = (Pages::new(), Pages::new());
+    let (pages, other) = (PageServer::new(), PageServer::new());
     let script = format!(
         "import errno, socket\n\
          def attempt(what, kind, act):\n  \
@@ -273,9 +275,9 @@ fn there_is_no_way_past_the_proxy(bench: &Bench) {
          except OSError: pass\n",
         other.port, pages.port
     );
-    let (_, record) = record_of(bench, &asking(&script, pages.port), pages.port);
+    let (_, record) = record_of(bench, &request_with_port(&script, pages.port), pages.port);
     record.assert_outcome("ok");
-    let tcp_held = record.fact("abi").parse::<u32>().unwrap() >= 4;
+    let tcp_held = record.front_matter_value("abi").parse::<u32>().unwrap() >= 4;
     let (refused, bound) = if tcp_held { ("EACCES", "EACCES") } else { ("ECONNREFUSED", "done") };
     let expected = format!(
         "other {refused}\nhost {refused}\nlisten {bound}\nudp EAFNOSUPPORT\nproxy done\nlo\n"
@@ -286,22 +288,23 @@ fn there_is_no_way_past_the_proxy(bench: &Bench) {
 
 fn a_host_beyond_the_policy_is_refused_by_name(bench: &Bench) {
     let port = free_port();
-    let (said, record) = record_of(bench, &asking("print(1)", port), port.wrapping_add(1));
+    let (said, record) =
+        record_of(bench, &request_with_port("print(1)", port), port.wrapping_add(1));
     said.assert_code(2);
     record.assert_violation("network.not-permitted");
     let told = format!("network_allowlist: 127.0.0.1:{port} not permitted by policy network.hosts");
     assert!(record.text.contains(&told), "{}", record.text);
-    assert_eq!(record.fact("network_used"), "none");
+    assert_eq!(record.front_matter_value("network_used"), "none");
 }
 
 fn without_the_proxys_program_nothing_runs(bench: &Bench) {
     std::fs::remove_file(bench.scratch().path().join("bin/toolexec-egress")).unwrap();
     let port = free_port();
-    let (said, record) = record_of(bench, &asking("print(1)", port), port);
+    let (said, record) = record_of(bench, &request_with_port("print(1)", port), port);
     said.assert_code(2);
     record.assert_violation("network.not-permitted");
-    said.assert_says(&["the proxy toolexec-egress is not installed"]);
-    assert_eq!(record.fact("network_used"), "none");
+    said.assert_stderr(&["the proxy toolexec-egress is not installed"]);
+    assert_eq!(record.front_matter_value("network_used"), "none");
     bench.assert_nothing_left();
 }
 
@@ -311,12 +314,12 @@ fn network_of(record: &Record) -> String {
 }
 
 fn cells_with_hosts_share_no_network(bench: &Bench) {
-    let pages = Pages::new();
+    let pages = PageServer::new();
     let script = "import time; time.sleep(2); print(1)";
     let policy = policy(bench, pages.port);
     let begun: Vec<Child> = (0..2)
         .map(|_| {
-            let mut run = command(bench, &asking(script, pages.port), &policy);
+            let mut run = command(bench, &request_with_port(script, pages.port), &policy);
             run.arg("--state").arg(bench.home().join(format!("state-{}", free_port())));
             run.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
         })
@@ -325,7 +328,7 @@ fn cells_with_hosts_share_no_network(bench: &Bench) {
         .into_iter()
         .map(|child| {
             let said = child.wait_with_output().unwrap();
-            let record = Record::of(&Said::from_output(&said, Duration::ZERO));
+            let record = Record::of(&CliOutput::from_output(&said, Duration::ZERO));
             record.assert_outcome("ok");
             network_of(&record)
         })
@@ -340,9 +343,9 @@ fn without_hosts_nothing_of_it_is_there(bench: &Bench) {
     let port = free_port();
     let (_, record) = record_of(bench, &RequestText::python(script), port);
     assert_eq!(record.stdout(), "[]\nFalse False\n", "{}", record.stderr());
-    assert_eq!(record.fact("network"), "null");
+    assert_eq!(record.front_matter_value("network"), "null");
     assert!(record.text.contains("Network confirmation: none used"));
-    let (_, record) = record_of(bench, &asking(script, port), port);
+    let (_, record) = record_of(bench, &request_with_port(script, port), port);
     let proxies = "'HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', \
                    'all_proxy', 'NO_PROXY', 'no_proxy'";
     assert!(record.stdout().contains(proxies), "{}", record.stdout());
@@ -352,8 +355,8 @@ fn without_hosts_nothing_of_it_is_there(bench: &Bench) {
 
 /// Prepares a daemon whose configuration sets the program of the proxy and fixed DNS answers: two
 /// names resolve to the host's loopback, and the policy allows one of them.
-fn with_names(bench: &Bench, port: u16) -> Service<'_> {
-    let mut asked = Asked::for_owner(bench);
+fn service_with_names(bench: &Bench, port: u16) -> Service<'_> {
+    let mut asked = ServiceConfig::for_owner(bench);
     let hosts = format!(
         "hosts: [{{host: data.test, ports: [{port}], private: [127.0.0.1]}}, \
          {{host: inner.test, ports: [{port}], private: []}}]"
@@ -371,7 +374,7 @@ fn with_names(bench: &Bench, port: u16) -> Service<'_> {
 }
 
 /// Adds these hosts to a request.
-fn naming(request: RequestText, hosts: &[String]) -> RequestText {
+fn with_hosts(request: RequestText, hosts: &[String]) -> RequestText {
     request
         .edit("network: \"none\"", "network: \"allowlist\"")
         .edit("network_allowlist: []", &format!("network_allowlist: {hosts:?}"))
@@ -381,9 +384,9 @@ fn naming(request: RequestText, hosts: &[String]) -> RequestText {
 #[test]
 fn names_lead_where_the_policy_lets_them() {
     let bench = &Bench::new();
-    let pages = Pages::new();
+    let pages = PageServer::new();
     let port = pages.port;
-    let service = with_names(bench, port);
+    let service = service_with_names(bench, port);
     // One run may name both: the policy for one name applies to that name alone.
     let script = format!(
         "import urllib.request, urllib.error\n\
@@ -392,12 +395,12 @@ fn names_lead_where_the_policy_lets_them() {
          except urllib.error.HTTPError as error: print(error.code)\n"
     );
     let hosts = ["data.test", "inner.test"].map(|name| format!("{name}:{port}"));
-    let request = naming(RequestText::python(&script), &hosts);
-    let record = service.record_of(&service.promote(&request).id);
+    let request = with_hosts(RequestText::python(&script), &hosts);
+    let record = service.record_of(&service.submit(&request).id);
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "403\n200\n403\n", "{}", record.stderr());
     assert_eq!(pages.asked(), 1);
-    assert_eq!(record.fact("network_destinations"), "[\"data.test\"]");
+    assert_eq!(record.front_matter_value("network_destinations"), "[\"data.test\"]");
     let (_, refusals) = record.text.split_once("refusals:\n").unwrap();
     for told in [
         &format!("asked: \"GET http://inner.test:{port} -> 127.0.0.1\""),
@@ -417,8 +420,8 @@ fn clients_of_other_languages_reach_their_hosts() {
         require('http').get({ host: proxy.hostname, port: proxy.port, path: asked,\n  \
           headers: { host: new URL(asked).host } }, page => page.pipe(process.stdout))\n";
     let bench = &Bench::new();
-    let pages = Pages::new();
-    let service = with_names(bench, pages.port);
+    let pages = PageServer::new();
+    let service = service_with_names(bench, pages.port);
     let mut asked = 0;
     for (language, file, script) in [("ruby", "page.rb", RUBY), ("node", "page.js", NODE)] {
         if !std::path::Path::new("/usr/bin").join(language).is_file() {
@@ -429,11 +432,11 @@ fn clients_of_other_languages_reach_their_hosts() {
         let script = script.replace("PORT", &pages.port.to_string());
         let request = RequestText::of(language, &format!("{language} {file}"));
         let hosts = [format!("data.test:{}", pages.port)];
-        let request = naming(request.input(file, &script).memory_mb(512), &hosts);
-        let record = service.record_of(&service.promote(&request).id);
+        let request = with_hosts(request.input(file, &script).memory_mb(512), &hosts);
+        let record = service.record_of(&service.submit(&request).id);
         record.assert_outcome("ok");
         assert_eq!(record.stdout(), "some data\n", "{language}: {}", record.stderr());
-        assert_eq!(record.fact("refusals"), "[]");
+        assert_eq!(record.front_matter_value("refusals"), "[]");
     }
     assert_eq!(pages.asked(), asked);
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use toolexec_tests::{Bench, Said, assert_snapshot, list, workspace};
+use toolexec_tests::{Bench, CliOutput, assert_snapshot, list, workspace};
 
 /// Returns the commands of `toolexec`, each as its words.
 fn commands(bench: &Bench) -> Vec<Vec<String>> {
@@ -32,7 +32,7 @@ fn every_help_says_what_it_said() {
     let mut files = BTreeSet::new();
     for words in &helps {
         let mut command = bench.command(&words[0]);
-        let said = Said::of(command.args(&words[1..]).arg("--help"));
+        let said = CliOutput::of(command.args(&words[1..]).arg("--help"));
         assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{words:?}");
         let file = format!("{}.txt", words.join("-"));
         assert_snapshot(&format!("help/{file}"), &said.stdout);

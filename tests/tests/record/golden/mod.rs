@@ -9,9 +9,9 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
-mod answers;
+mod files;
 mod help;
-mod kept;
+mod outputs;
 mod service;
 mod texts;
 
@@ -20,9 +20,9 @@ use std::fs;
 use std::process::Command;
 
 use serde_json::Value;
-use toolexec_tests::{Bench, Record, Said, list, workspace};
+use toolexec_tests::{Bench, CliOutput, Record, list, workspace};
 
-use kept::{Golden, versions};
+use files::{Golden, versions};
 
 /// Returns every outcome that the present version can record.
 fn outcomes() -> BTreeSet<String> {
@@ -37,13 +37,13 @@ fn no_golden_file_was_changed() {
     for version in versions() {
         let mut sums = Command::new("sha256sum");
         sums.args(["--check", "--strict", "--quiet", "SHA256SUMS"]).current_dir(&version);
-        let said = Said::of(&mut sums);
+        let said = CliOutput::of(&mut sums);
         let help = "golden files are never changed; a later version has a directory of its own";
         assert_eq!(said.code, Some(0), "{}: {said:#?}\nhelp: {help}", version.display());
         let listed = fs::read_to_string(version.join("SHA256SUMS")).unwrap();
         let listed: BTreeSet<&str> =
             listed.lines().filter_map(|line| Some(line.split_once("  ")?.1)).collect();
-        let there = kept::files(&version);
+        let there = files::files(&version);
         let there: BTreeSet<&str> =
             there.iter().map(String::as_str).filter(|it| *it != "SHA256SUMS").collect();
         let strange: Vec<_> = there.symmetric_difference(&listed).collect();
@@ -86,7 +86,7 @@ fn every_golden_record_verifies() {
             let verdict = said.json();
             assert_eq!(verdict["verified"], true, "{verdict:#}");
             assert_eq!(verdict["outcome"], record.outcome());
-            assert_eq!(verdict["exit_code"].to_string(), record.fact("exit_code"));
+            assert_eq!(verdict["exit_code"].to_string(), record.front_matter_value("exit_code"));
         }
     }
 }
@@ -115,9 +115,9 @@ fn one_changed_byte_of_any_golden_record_is_seen() {
         let golden = Golden::copy(&bench, &version);
         let mut seen = 0;
         for path in golden.results() {
-            for file in kept::files(&path) {
+            for file in files::files(&path) {
                 let file = path.join(file);
-                let good = kept::change(&file);
+                let good = files::change(&file);
                 let said = golden.verify(&path, &[]);
                 assert_eq!(said.code, Some(1), "{}: {said:#?}", file.display());
                 fs::write(&file, good).unwrap();
@@ -138,7 +138,7 @@ fn one_changed_byte_of_a_key_is_seen() {
         let path = golden.results().remove(0);
         for key in ["keys/signers", "keys/log.vkey"] {
             let key = golden.at(key);
-            let good = kept::change(&key);
+            let good = files::change(&key);
             let code = golden.verify(&path, &[]).code;
             assert!(matches!(code, Some(1 | 3)), "{}: {code:?}", key.display());
             fs::write(&key, good).unwrap();
@@ -159,7 +159,7 @@ fn a_golden_run_can_be_replayed() {
         replay.arg("replay").arg(&ok).args(["--format", "json"]);
         replay.arg("--inputs").arg(inputs).arg("--trust").arg(golden.at("keys/signers"));
         replay.arg("--policy").arg(golden.at("policy.yaml"));
-        let said = Said::of(&mut replay);
+        let said = CliOutput::of(&mut replay);
         said.assert_code(0);
         assert_eq!(said.json()["reproducible"], true, "{said:#?}");
     }

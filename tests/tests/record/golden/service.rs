@@ -6,15 +6,15 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use toolexec_tests::{Asked, Bench, Said, Service, list};
+use toolexec_tests::{Bench, CliOutput, Service, ServiceConfig, list};
 
-use super::answers::{assert_kept, golden_lines, objects};
-use super::kept::{Golden, MADE_IN, versions};
+use super::files::{Golden, MADE_IN, versions};
+use super::outputs::{assert_kept, golden_lines, objects};
 
 /// Moves the golden service to the paths of a [`Service`].
 fn service<'a>(golden: &Golden<'a>) -> Service<'a> {
     let bench = golden.bench;
-    let service = Service::prepare(bench, &Asked::for_owner(bench));
+    let service = Service::prepare(bench, &ServiceConfig::for_owner(bench));
     let home = bench.home();
     fs::remove_dir_all(service.spool()).unwrap();
     for (from, to) in [("spool", "spool"), ("state", "daemon"), ("policy.yaml", "policy.yaml")] {
@@ -64,7 +64,7 @@ fn a_golden_configuration_is_good() {
     for version in versions() {
         let bench = Bench::new();
         let service = service(&Golden::copy(&bench, &version));
-        Said::of(service.command().arg("--check")).assert_code(0);
+        CliOutput::of(service.command().arg("--check")).assert_code(0);
     }
 }
 
@@ -80,7 +80,7 @@ fn a_daemon_goes_on_with_a_golden_spool() {
             service.wait_for("the requests to be held", |it| is_held(it, &bench, end));
         }
         assert_eq!(service.visible_results(), before, "{}", service.log());
-        says_what_it_said(&golden, &service);
+        assert_same_output(&golden, &service);
         release(&bench, &service, "service-held");
         run_again_is_refused(&golden, &service);
         service.signal("TERM");
@@ -91,7 +91,7 @@ fn a_daemon_goes_on_with_a_golden_spool() {
 }
 
 /// Compares `status`, `list` and the metrics of the running service.
-fn says_what_it_said(golden: &Golden<'_>, service: &Service<'_>) {
+fn assert_same_output(golden: &Golden<'_>, service: &Service<'_>) {
     let spool = service.spool().display().to_string();
     let say = |command: &str| {
         let said = golden.bench.toolexec([command, "--format", "json", "--spool", &spool]);
@@ -126,7 +126,7 @@ fn release(bench: &Bench, service: &Service<'_>, end: &str) {
 
 /// Asserts that a request in the golden ledger does not run again.
 fn run_again_is_refused(golden: &Golden<'_>, service: &Service<'_>) {
-    let archive = service.at("archive");
+    let archive = service.path("archive");
     let claim = list(&archive).into_iter().find(|name| name.ends_with("service-ok")).unwrap();
     let id = claim[claim.find("TR-").unwrap()..].to_owned();
     let again = golden.bench.scratch().dir("again");
@@ -139,10 +139,10 @@ fn run_again_is_refused(golden: &Golden<'_>, service: &Service<'_>) {
     fs::write(inputs.join("script.py"), "print('ran')\n").unwrap();
     let mut promote = golden.bench.command("toolexec");
     promote.arg("promote").arg(&request).arg("--spool").arg(service.spool());
-    Said::of(&mut promote).assert_code(0);
+    CliOutput::of(&mut promote).assert_code(0);
     service.wait_for("a refusal", |it| it.records_of(&id).len() == 2);
     let records = service.records_of(&id);
     let refusal = records.iter().find(|record| record.outcome() == "refused").unwrap();
     refusal.assert_violation("spool.replayed");
-    service.wait_for("the claim to be finished", |it| list(&it.at("work")).is_empty());
+    service.wait_for("the claim to be finished", |it| list(&it.path("work")).is_empty());
 }

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use toolexec_tests::{Bench, Said, assert_snapshot};
+use toolexec_tests::{Bench, CliOutput, assert_snapshot};
 
-use super::kept::{self, Golden, versions};
+use super::files::{self, Golden, versions};
 
 /// The length of a UTC time.
 const TIME: usize = "2026-02-09T16:05:01Z".len();
@@ -47,10 +47,10 @@ fn masked(bench: &Bench, text: &str) -> String {
 }
 
 /// Returns the output of a command in a home that has `golden/`.
-fn typed(bench: &Bench, words: &str) -> String {
+fn output_of(bench: &Bench, words: &str) -> String {
     let mut words = words.split(' ');
     let mut command = bench.command(words.next().unwrap());
-    let said = Said::of(command.args(words));
+    let said = CliOutput::of(command.args(words));
     let code = said.code.unwrap_or(-1);
     assert!(!said.stderr.contains("panicked"), "{said:#?}");
     masked(bench, &format!("{}{}exit code {code}\n", said.stdout, said.stderr))
@@ -65,15 +65,15 @@ fn findings_and_reviews_say_what_they_said() {
     let bench = Bench::new();
     let golden = newest(&bench);
     let ok = name_of(&golden.only("input", "-ok.md"));
-    assert_snapshot("lint.txt", &typed(&bench, "toolexec lint golden/input/bad.md"));
+    assert_snapshot("lint.txt", &output_of(&bench, "toolexec lint golden/input/bad.md"));
     let review = format!("toolexec review golden/input/{ok} --policy golden/policy.yaml");
     // The review names the user who types the command.
-    let user = Said::of(bench.command("id").arg("-un")).stdout;
-    let review = typed(&bench, &review);
+    let user = CliOutput::of(bench.command("id").arg("-un")).stdout;
+    let review = output_of(&bench, &review);
     let typed_by = format!("{} typed the command", user.trim());
     assert_snapshot("review.txt", &review.replace(&typed_by, "NAME typed the command"));
     let explain = "toolexec explain golden/input/bad.md --policy golden/policy.yaml";
-    assert_snapshot("explain.txt", &typed(&bench, explain));
+    assert_snapshot("explain.txt", &output_of(&bench, explain));
     // With one second the approval is too old at any time.
     let strict = fs::read_to_string(golden.at("input/strict.yaml")).unwrap();
     assert!(strict.contains("age_sec_max: 604800"), "{strict}");
@@ -81,14 +81,14 @@ fn findings_and_reviews_say_what_they_said() {
     fs::write(bench.home().join("strict.yaml"), strict).unwrap();
     let signers = "--allowed-signers golden/service/allowed_signers";
     let explain = format!("toolexec explain golden/input/{ok} --policy strict.yaml {signers}");
-    assert_snapshot("explain-strict.txt", &typed(&bench, &explain));
+    assert_snapshot("explain-strict.txt", &output_of(&bench, &explain));
     let mut policy = fs::read_to_string(golden.at("policy.yaml")).unwrap();
     for (from, to) in BAD_LINES {
         assert!(policy.contains(from), "{from} is not in the policy");
         policy = policy.replacen(from, to, 1);
     }
     fs::write(bench.home().join("policy.yaml"), policy).unwrap();
-    assert_snapshot("policy.txt", &typed(&bench, "toolexec policy check policy.yaml"));
+    assert_snapshot("policy.txt", &output_of(&bench, "toolexec policy check policy.yaml"));
 }
 
 /// Lines of a policy, each with a wrong one to replace it.
@@ -110,7 +110,7 @@ fn states_say_what_they_said() {
     let ok = name_of(&golden.only("state/results", "-ok"));
     let held = name_of(&golden.only("service/spool/approved", "-service-held.md"));
     let held = held.trim_end_matches(".md");
-    let status = typed(&bench, "toolexec status --spool golden/service/spool");
+    let status = output_of(&bench, "toolexec status --spool golden/service/spool");
     let status = mask_line(&status, "free         ", "ROOM");
     assert_snapshot("status.txt", &mask_line(&status, "is held by ", "NAME"));
     for (file, words) in [
@@ -121,7 +121,7 @@ fn states_say_what_they_said() {
         ("verify.txt", "verify golden/state/results --state golden/state".to_owned()),
         ("permissions.txt", "permission list --trail --state golden/state".to_owned()),
     ] {
-        let said = typed(&bench, &format!("toolexec {words}"));
+        let said = output_of(&bench, &format!("toolexec {words}"));
         // The owner of the copy holds the request.
         assert_snapshot(file, &mask_line(&said, "is held by ", "NAME"));
     }
@@ -143,8 +143,8 @@ fn faults_say_what_they_said() {
     let golden = newest(&bench);
     let ok = golden.only("state/results", "-ok");
     let mut text = String::new();
-    for file in kept::files(&ok) {
-        let good = kept::change(&ok.join(&file));
+    for file in files::files(&ok) {
+        let good = files::change(&ok.join(&file));
         let said = golden.verify(&ok, &[]);
         writeln!(text, "{file}\n{}", masked(&bench, &(said.stdout + &said.stderr))).unwrap();
         fs::write(ok.join(file), good).unwrap();
@@ -160,7 +160,7 @@ fn pages_say_what_they_said() {
         let path = golden.only("state/results", &format!("Z-{outcome}"));
         let mut show = bench.command("toolexec");
         show.arg("show").arg(path).arg("--html").arg("--allowed-signers");
-        let said = Said::of(show.arg(golden.at("keys/signers")));
+        let said = CliOutput::of(show.arg(golden.at("keys/signers")));
         said.assert_code(0);
         let page = said.stdout.replace(&bench.home().display().to_string(), "HOME");
         assert_snapshot(&format!("pages/{outcome}.html"), &page);
@@ -234,7 +234,7 @@ fn refusals_say_what_they_said() {
     let _golden = newest(&bench);
     let mut text = String::new();
     for words in REFUSALS.lines() {
-        writeln!(text, "$ {words}\n{}", typed(&bench, words)).unwrap();
+        writeln!(text, "$ {words}\n{}", output_of(&bench, words)).unwrap();
     }
     assert_snapshot("messages/commands.txt", &text);
 }

@@ -10,7 +10,7 @@ use toolexec_tests::{Bench, skip, workspace};
 
 /// The result of a tool call.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ToolCallReply {
     pub(super) is_error: bool,
     /// The structured content, if there is any.
     pub(super) structured: Value,
@@ -18,7 +18,7 @@ pub(super) struct Answer {
     pub(super) progress: Vec<Value>,
 }
 
-impl Answer {
+impl ToolCallReply {
     /// Returns all text that a model may see.
     pub(super) fn text(&self) -> String {
         self.texts.join("\n")
@@ -46,12 +46,12 @@ impl Answer {
     }
 }
 
-pub(super) struct Agent {
+pub(super) struct McpTestClient {
     child: Child,
-    asks: Option<ChildStdin>,
-    answers: BufReader<ChildStdout>,
+    requests: Option<ChildStdin>,
+    replies: BufReader<ChildStdout>,
     /// The server's first message.
-    pub(super) hello: Value,
+    pub(super) server_info: Value,
 }
 
 /// Returns the interpreter that has the client. Logs a skip if there is none.
@@ -69,51 +69,51 @@ pub(super) fn python(test: &str) -> Option<PathBuf> {
     Some(python)
 }
 
-impl Agent {
+impl McpTestClient {
     /// Starts the server on this spool, with more options.
     pub(super) fn start(python: &Path, bench: &Bench, spool: &Path, more: &[&str]) -> Self {
         let program = bench.scratch().path().join("bin/toolexec");
         let mut words = vec![program.to_str().unwrap(), "mcp", "--spool", spool.to_str().unwrap()];
         words.extend(more);
-        Self::of(python, &words)
+        Self::start_command(python, &words)
     }
 
     /// Starts any command as the server.
-    pub(super) fn of(python: &Path, server: &[&str]) -> Self {
+    pub(super) fn start_command(python: &Path, server: &[&str]) -> Self {
         let client = workspace().join("tests/oracles/mcp_client.py");
         let mut command = Command::new(python);
         command.arg(client).args(server).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let asks = child.stdin.take();
         let answers = BufReader::new(child.stdout.take().unwrap());
-        let mut agent = Self { child, asks, answers, hello: Value::Null };
-        agent.hello = agent.answer();
+        let mut agent = Self { child, requests: asks, replies: answers, server_info: Value::Null };
+        agent.server_info = agent.reply();
         agent
     }
 
     #[track_caller]
-    fn answer(&mut self) -> Value {
+    fn reply(&mut self) -> Value {
         let mut line = String::new();
-        self.answers.read_line(&mut line).unwrap();
+        self.replies.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
     /// Sends one request of the client, and returns its response.
     #[track_caller]
-    pub(super) fn ask(&mut self, asked: &Value) -> Value {
+    pub(super) fn request(&mut self, asked: &Value) -> Value {
         self.begin(asked);
-        self.answer()
+        self.reply()
     }
 
     fn begin(&mut self, asked: &Value) {
-        let asks = self.asks.as_mut().unwrap();
+        let asks = self.requests.as_mut().unwrap();
         writeln!(asks, "{asked}").unwrap();
         asks.flush().unwrap();
     }
 
     /// Calls a tool.
     #[track_caller]
-    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Answer {
+    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> ToolCallReply {
         self.begin_call(tool, arguments);
         self.called()
     }
@@ -124,10 +124,10 @@ impl Agent {
     }
 
     #[track_caller]
-    pub(super) fn called(&mut self) -> Answer {
-        let answer = self.answer();
+    pub(super) fn called(&mut self) -> ToolCallReply {
+        let answer = self.reply();
         let list = |key: &str| answer[key].as_array().unwrap().clone();
-        Answer {
+        ToolCallReply {
             is_error: answer["is_error"].as_bool().unwrap(),
             structured: answer["structured"].clone(),
             texts: list("texts").iter().map(|it| it.as_str().unwrap().to_owned()).collect(),
@@ -136,15 +136,15 @@ impl Agent {
     }
 
     /// Disconnects the client. The server must end by itself.
-    pub(super) fn leave(mut self) {
-        self.asks = None;
+    pub(super) fn disconnect(mut self) {
+        self.requests = None;
         assert!(self.child.wait().unwrap().success());
     }
 }
 
-impl Drop for Agent {
+impl Drop for McpTestClient {
     fn drop(&mut self) {
-        self.asks = None;
+        self.requests = None;
         // The client ends its server in any case.
         if self.child.wait().is_err() {
             assert!(std::thread::panicking());

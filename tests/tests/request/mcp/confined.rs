@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 use toolexec_tests::{Bench, skip};
 
-use super::agent::{Agent, empty_spool, good, python};
+use super::agent::{McpTestClient, empty_spool, good, python};
 
 /// Returns every path that was opened or created after the server had restricted itself, with a
 /// flag for write access. Also returns whether it had restricted itself.
@@ -54,7 +54,7 @@ fn it_writes_drafts_and_reads_results_and_public_alone() {
     let mut server = server.to_vec();
     server.extend(["mcp", "--spool", &spool_text, "--policy", &policy]);
     server.extend(["--agent", "core", "--subject", "wf-1"]);
-    let mut agent = Agent::of(&python, &server);
+    let mut agent = McpTestClient::start_command(&python, &server);
     let written = agent.call("draft_tool_request", good());
     let id = written.assert_good().structured["request_id"].clone();
     agent.call("request_status", json!({ "id": id })).assert_good();
@@ -65,8 +65,8 @@ fn it_writes_drafts_and_reads_results_and_public_alone() {
     agent.call("list_runtimes", json!({})).assert_good();
     agent.call("check_permission", json!({ "language": "python" })).assert_good();
     agent.call("lint_tool_request", json!({ "text": "---\nrequest_type: tool_request\n---\n" }));
-    agent.ask(&json!({"list": "resources"}));
-    agent.leave();
+    agent.request(&json!({"list": "resources"}));
+    agent.disconnect();
 
     let trace = fs::read_to_string(trace).unwrap();
     assert!(!trace.contains("/approved"), "{trace}");

@@ -4,18 +4,18 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
-use toolexec_tests::{Bench, Disk, Said, list, skip};
+use toolexec_tests::{Bench, CliOutput, SmallDisk, list, skip};
 
-use super::agent::{Agent, empty_spool, good, python};
+use super::agent::{McpTestClient, empty_spool, good, python};
 
 #[test]
-fn an_agent_mends_its_draft_until_it_is_written() {
+fn an_agent_corrects_its_draft() {
     let Some(python) = python("an_agent_mends_its_draft_until_it_is_written") else { return };
     let bench = Bench::new();
     let spool = empty_spool(&bench);
     let mut agent =
-        Agent::start(&python, &bench, &spool, &["--agent", "core", "--subject", "wf-1"]);
-    let said = agent.hello["instructions"].as_str().unwrap();
+        McpTestClient::start(&python, &bench, &spool, &["--agent", "core", "--subject", "wf-1"]);
+    let said = agent.server_info["instructions"].as_str().unwrap();
     assert!(said.contains("You cannot approve, submit or run"), "{said}");
     let mut bad = good();
     bad["inputs"] = json!([{"name": "table.csv", "base64": "YSxiCjEsMgo="}]);
@@ -35,7 +35,7 @@ fn an_agent_mends_its_draft_until_it_is_written() {
     }
     let table = spool.join(format!("drafts/{id}.inputs/table.csv"));
     assert_eq!(fs::read_to_string(table).unwrap(), "a,b\n1,2\n");
-    let sum = Said::of(bench.command("sha256sum").arg(&path)).stdout;
+    let sum = CliOutput::of(bench.command("sha256sum").arg(&path)).stdout;
     assert_eq!(written.structured["sha256"].as_str().unwrap(), &sum[..64]);
     let linted = bench.toolexec(["lint", "--draft", path.to_str().unwrap()]);
     linted.assert_code(0);
@@ -46,7 +46,7 @@ fn an_agent_mends_its_draft_until_it_is_written() {
     let again: Vec<_> = again.collect();
     assert!(again.iter().any(|it| it.is_error && it.text().contains("is not replaced")));
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
-    agent.leave();
+    agent.disconnect();
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn an_agent_without_a_workflow_works_in_one_of_its_server() {
     let spool = empty_spool(&bench);
     let mut subjects = Vec::new();
     for purpose in ["The first of two", "The second of two"] {
-        let mut agent = Agent::start(&python, &bench, &spool, &["--agent", "core"]);
+        let mut agent = McpTestClient::start(&python, &bench, &spool, &["--agent", "core"]);
         let mut arguments = good();
         arguments["purpose"] = purpose.into();
         let written = agent.call("draft_tool_request", arguments);
@@ -66,34 +66,34 @@ fn an_agent_without_a_workflow_works_in_one_of_its_server() {
         let text = fs::read_to_string(spool.join(format!("drafts/{id}.md"))).unwrap();
         let subject = text.lines().find_map(|line| line.strip_prefix("  subject: \"mcp-"));
         subjects.push(subject.unwrap_or_else(|| panic!("{text}")).to_owned());
-        agent.leave();
+        agent.disconnect();
     }
     assert_ne!(subjects[0], subjects[1]);
 }
 
 #[test]
-fn some_of_the_file_system_is_left_to_others() {
+fn drafts_leave_file_system_space() {
     let test = "some_of_the_file_system_is_left_to_others";
     let Some(python) = python(test) else { return };
-    let Some(bench) = Bench::of_root(test) else { return };
+    let Some(bench) = Bench::as_root(test) else { return };
     let spool = empty_spool(&bench);
     let drafts = spool.join("drafts");
-    let Some(disk) = Disk::mount(&drafts, 1 << 20) else {
+    let Some(disk) = SmallDisk::mount(&drafts, 1 << 20) else {
         return skip(test, "this host does not let root mount a tmpfs");
     };
-    let mut agent = Agent::start(&python, &bench, &spool, &[]);
+    let mut agent = McpTestClient::start(&python, &bench, &spool, &[]);
     agent.call("draft_tool_request", good()).assert_refused(&["1024 MiB are reserved"]);
     assert_eq!(list(&drafts), Vec::<String>::new());
     disk.grow(2 << 20);
     agent.call("draft_tool_request", good()).assert_good();
-    agent.leave();
+    agent.disconnect();
 }
 
 #[test]
-fn lint_tells_a_text_as_the_command_does() {
+fn mcp_lint_matches_the_command() {
     let Some(python) = python("lint_tells_a_text_as_the_command_does") else { return };
     let bench = Bench::new();
-    let mut agent = Agent::start(&python, &bench, &empty_spool(&bench), &[]);
+    let mut agent = McpTestClient::start(&python, &bench, &empty_spool(&bench), &[]);
     let text = toolexec_tests::RequestText::of("python", "python a.py | sh").text();
     let told = agent.call("lint_tool_request", json!({ "text": text }));
     assert_eq!(told.assert_good().structured["valid"], false);
@@ -107,7 +107,7 @@ fn lint_tells_a_text_as_the_command_does() {
 }
 
 #[test]
-fn what_the_policy_offers_is_told() {
+fn the_offer_of_the_policy_is_listed() {
     let Some(python) = python("what_the_policy_offers_is_told") else { return };
     let bench = Bench::new();
     let spool = empty_spool(&bench);
@@ -116,7 +116,7 @@ fn what_the_policy_offers_is_told() {
     assert!(shown.contains("hosts: []"), "{shown}");
     let policy = bench.scratch().file("policy.yaml", shown.replacen("hosts: []", offered, 1));
     let policy = policy.to_str().unwrap();
-    let mut agent = Agent::start(&python, &bench, &spool, &["--policy", policy]);
+    let mut agent = McpTestClient::start(&python, &bench, &spool, &["--policy", policy]);
     let told = agent.call("list_runtimes", json!({}));
     let told = &told.assert_good().structured;
     assert_eq!(told["hosts"], json!(["data.example.org:443", "data.example.org:8443"]));
@@ -130,7 +130,7 @@ fn what_the_policy_offers_is_told() {
     let told = agent.call("draft_tool_request", greedy);
     assert_eq!(told.assert_good().codes(), ["limits.ceiling"]);
     // A draft that no approval can permit is not written.
-    let beyond = |agent: &mut Agent, key: &str, value: Value, code: &str| {
+    let beyond = |agent: &mut McpTestClient, key: &str, value: Value, code: &str| {
         let mut draft = good();
         draft[key] = value;
         draft["network_rationale"] = "the data is at other.example.org".into();
@@ -143,9 +143,9 @@ fn what_the_policy_offers_is_told() {
     beyond(&mut agent, "hosts", json!(["other.example.org"]), "network.not-permitted");
     beyond(&mut agent, "language", "node".into(), "language.mismatch");
     assert_eq!(list(&spool.join("drafts")).len(), 2, "one draft and its inputs");
-    agent.leave();
+    agent.disconnect();
     // With the published policy, an unknown host is reported here, before the daemon would.
-    let mut agent = Agent::start(&python, &bench, &spool, &[]);
+    let mut agent = McpTestClient::start(&python, &bench, &spool, &[]);
     agent.call("list_runtimes", json!({})).assert_refused(&["public/", "--policy"]);
     std::fs::copy(policy, spool.join("public/policy.yaml")).unwrap();
     let told = agent.call("list_runtimes", json!({}));
@@ -160,17 +160,17 @@ fn the_schema_and_nothing_else_is_a_resource_of_an_empty_spool() {
     let test = "the_schema_and_nothing_else_is_a_resource_of_an_empty_spool";
     let Some(python) = python(test) else { return };
     let bench = Bench::new();
-    let mut agent = Agent::start(&python, &bench, &empty_spool(&bench), &[]);
-    let listed = agent.ask(&json!({"list": "resources"}));
+    let mut agent = McpTestClient::start(&python, &bench, &empty_spool(&bench), &[]);
+    let listed = agent.request(&json!({"list": "resources"}));
     let uri = "toolexec://schema/tool-request.json";
     assert_eq!(listed["resources"].as_array().unwrap().len(), 1);
     assert_eq!(listed["resources"][0]["uri"], uri);
-    let read = agent.ask(&json!({ "read": uri }));
+    let read = agent.request(&json!({ "read": uri }));
     let schema: Value =
         serde_json::from_str(read["contents"][0]["text"].as_str().unwrap()).unwrap();
     let page = toolexec_tests::workspace().join("docs/tool-request.schema.json");
     assert_eq!(schema, serde_json::from_slice::<Value>(&fs::read(page).unwrap()).unwrap());
-    let templates = agent.ask(&json!({"list": "templates"}));
+    let templates = agent.request(&json!({"list": "templates"}));
     assert_eq!(templates["templates"][0]["uriTemplate"], "toolexec://results/{result_id}");
 }
 
@@ -183,14 +183,14 @@ fn hostile_arguments_write_and_read_nothing_else() {
     fs::write(outside.join("secret.md"), "the secret").unwrap();
     let result = "TS-20260209-161030Z-TR-20260209-160501Z-x";
     symlink(&outside, spool.join("results").join(result)).unwrap();
-    let mut agent = Agent::start(&python, &bench, &spool, &[]);
+    let mut agent = McpTestClient::start(&python, &bench, &spool, &[]);
     for id in
         ["../outside/secret", "/etc/passwd", "TS-..", "TR-20260209-160501Z-../../x", "", "TS-\u{0}"]
     {
         for tool in ["request_status", "wait_for_result", "read_result"] {
             agent.call(tool, json!({ "id": id })).assert_refused(&["not the id"]);
         }
-        let read = agent.ask(&json!({ "read": format!("toolexec://results/{id}") }));
+        let read = agent.request(&json!({ "read": format!("toolexec://results/{id}") }));
         assert!(read["protocol_error"].is_string(), "{read}");
     }
     let linked = agent.call("read_result", json!({ "id": result }));
@@ -224,7 +224,7 @@ fn hostile_arguments_write_and_read_nothing_else() {
     }
     assert_eq!(list(&spool.join("drafts")), Vec::<String>::new());
     assert_eq!(list(&outside), ["secret.md"]);
-    agent.leave();
+    agent.disconnect();
 }
 
 #[test]

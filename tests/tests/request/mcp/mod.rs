@@ -11,5 +11,5 @@
 mod agent;
 mod confined;
 mod drafting;
+mod end_to_end;
 mod reading;
-mod story;

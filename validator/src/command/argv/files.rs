@@ -11,9 +11,9 @@ use crate::report::Report;
 const ENDINGS: [&str; 6] = [".js", ".cjs", ".mjs", ".json", ".ts", ".rb"];
 
 /// The names of the declared inputs, in order.
-pub(super) struct Inputs<'i>(Vec<&'i str>);
+pub(super) struct DeclaredInputs<'i>(Vec<&'i str>);
 
-impl<'i> Inputs<'i> {
+impl<'i> DeclaredInputs<'i> {
     pub(super) fn new(names: &[&'i str]) -> Self {
         let mut names = names.to_vec();
         names.sort_unstable();
@@ -31,20 +31,25 @@ impl<'i> Inputs<'i> {
     }
 
     /// Returns true for a declared file, a directory of one, or /in itself.
-    fn declare(&self, name: &str) -> bool {
+    fn covers(&self, name: &str) -> bool {
         name.is_empty() || self.has(name) || self.has_below(name)
     }
 
-    /// Returns true like `declare`, or if an interpreter finds a declared file under this name.
-    fn provide(&self, name: &str) -> bool {
-        self.declare(name) || ENDINGS.iter().any(|ending| self.has(&format!("{name}{ending}")))
+    /// Returns true like `covers`, or if an interpreter finds a declared file under this name.
+    fn resolves(&self, name: &str) -> bool {
+        self.covers(name) || ENDINGS.iter().any(|ending| self.has(&format!("{name}{ending}")))
     }
 }
 
 /// Checks a script, or a file that runs before it.
-pub(super) fn check_script(word: &str, spot: SourceSpan, inputs: &Inputs<'_>, report: &mut Report) {
+pub(super) fn check_script(
+    word: &str,
+    spot: SourceSpan,
+    inputs: &DeclaredInputs<'_>,
+    report: &mut Report,
+) {
     let name = paths::below_in(word).or_else(|| paths::relative(word));
-    let provided = name.as_deref().is_some_and(|name| inputs.provide(name));
+    let provided = name.as_deref().is_some_and(|name| inputs.resolves(name));
     // A host path is reported as such; there is nothing to declare.
     if !provided && (name.is_some() || !word.starts_with('/')) {
         let message = format!("command: the script {} is not a declared input", quote(word));
@@ -55,7 +60,12 @@ pub(super) fn check_script(word: &str, spot: SourceSpan, inputs: &Inputs<'_>, re
 
 /// Checks a module of `python -m`. The runtime has modules of its own, so an unknown name passes. A
 /// name such as `x.py` means a file, and a package among the inputs must contain the module.
-pub(super) fn check_module(name: &str, spot: SourceSpan, inputs: &Inputs<'_>, report: &mut Report) {
+pub(super) fn check_module(
+    name: &str,
+    spot: SourceSpan,
+    inputs: &DeclaredInputs<'_>,
+    report: &mut Report,
+) {
     let path = name.replace('.', "/");
     let folder = name.split('.').next().unwrap_or(name);
     let file = match name.strip_suffix(".py") {
@@ -76,30 +86,30 @@ pub(super) fn check_module(name: &str, spot: SourceSpan, inputs: &Inputs<'_>, re
 pub(super) fn check_word(
     word: &str,
     spot: SourceSpan,
-    inputs: &Inputs<'_>,
+    inputs: &DeclaredInputs<'_>,
     report: &mut Report,
 ) -> usize {
     let names = paths::absolute_in(word).into_iter().filter_map(paths::below_in);
-    tell(names, spot, inputs, report)
+    report_undeclared(names, spot, inputs, report)
 }
 
 /// Checks the literal paths below /in in code, and returns the number of violations.
 pub(super) fn check_code(
     code: &str,
     spot: SourceSpan,
-    inputs: &Inputs<'_>,
+    inputs: &DeclaredInputs<'_>,
     report: &mut Report,
 ) -> usize {
-    tell(paths::inputs_in(code), spot, inputs, report)
+    report_undeclared(paths::inputs_in(code), spot, inputs, report)
 }
 
-fn tell(
+fn report_undeclared(
     names: impl Iterator<Item = String>,
     spot: SourceSpan,
-    inputs: &Inputs<'_>,
+    inputs: &DeclaredInputs<'_>,
     report: &mut Report,
 ) -> usize {
-    let undeclared = names.filter(|name| !inputs.declare(name)).take(paths::TOLD_PER_LINE);
+    let undeclared = names.filter(|name| !inputs.covers(name)).take(paths::REPORTED_PER_LINE_MAX);
     undeclared
         .map(|name| {
             let message =

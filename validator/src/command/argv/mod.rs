@@ -5,11 +5,11 @@ mod files;
 mod programs;
 mod starters;
 
-use files::Inputs;
+use files::DeclaredInputs;
 use model::{SourceSpan, quote};
 
-use super::interpreter::{self, Part, Role};
-use super::words::Word;
+use super::interpreter::{self, RoleKind, WordRole};
+use super::words::ShellWord;
 use crate::code::Code;
 use crate::packages;
 use crate::paths;
@@ -17,29 +17,34 @@ use crate::report::Report;
 use crate::secrets;
 
 /// The words of a command, its program, and the declared inputs.
-struct Line<'l> {
+struct CommandWords<'l> {
     number: usize,
-    words: &'l [Word],
+    words: &'l [ShellWord],
     argv: &'l [&'l str],
     program: &'l str,
-    inputs: Option<Inputs<'l>>,
+    inputs: Option<DeclaredInputs<'l>>,
 }
 
-impl Line<'_> {
+impl CommandWords<'_> {
     fn spot(&self, index: usize) -> SourceSpan {
         self.words.get(index).map_or(SourceSpan::new(self.number, 1), |word| word.spot(self.number))
     }
 }
 
-pub(crate) fn check(line: usize, words: &[Word], inputs: Option<&[&str]>, report: &mut Report) {
+pub(crate) fn check(
+    line: usize,
+    words: &[ShellWord],
+    inputs: Option<&[&str]>,
+    report: &mut Report,
+) {
     let argv: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     let program = interpreter::program(&argv);
-    let inputs = inputs.map(Inputs::new);
-    let line = Line { number: line, words, argv: &argv, program: &program, inputs };
+    let inputs = inputs.map(DeclaredInputs::new);
+    let line = CommandWords { number: line, words, argv: &argv, program: &program, inputs };
     let Some(first) = words.first() else { return };
     let wraps = programs::check_name(first, line.spot(0), report);
     check_installer(&line, wraps, report);
-    for (index, message) in starters::starts(&program, &argv) {
+    for (index, message) in starters::exec_options(&program, &argv) {
         programs::refuse_shell(&message, line.spot(index), report);
     }
     let roles = interpreter::roles(&program, &argv);
@@ -48,43 +53,48 @@ pub(crate) fn check(line: usize, words: &[Word], inputs: Option<&[&str]>, report
         check_secrets(words, index, line.spot(index), report);
         let part = roles.get(index).copied();
         // Limits the violations of a hostile line, which is refused already.
-        if paths_told < paths::TOLD_PER_LINE {
+        if paths_told < paths::REPORTED_PER_LINE_MAX {
             paths_told += check_word(&line, index, part, report);
         }
     }
 }
 
-fn check_word(line: &Line<'_>, index: usize, part: Option<Part>, report: &mut Report) -> usize {
+fn check_word(
+    line: &CommandWords<'_>,
+    index: usize,
+    part: Option<WordRole>,
+    report: &mut Report,
+) -> usize {
     let (word, spot) = (line.argv.get(index).copied().unwrap_or(""), line.spot(index));
-    let Some(Part { role, from }) = part else { return 0 };
+    let Some(WordRole { role, from }) = part else { return 0 };
     let value = word.get(from..).unwrap_or("");
     let inputs = line.inputs.as_ref();
     match role {
-        Role::Code => {
+        RoleKind::Code => {
             check_code(line, value, spot, report);
             let told = paths::check_code(value, spot, report);
             told + inputs.map_or(0, |inputs| files::check_code(value, spot, inputs, report))
         }
-        Role::Script => {
+        RoleKind::Script => {
             if let Some(inputs) = inputs {
                 files::check_script(value, spot, inputs, report);
             }
             paths::check_word(word, spot, report)
         }
-        Role::Module => {
+        RoleKind::Module => {
             if let Some(inputs) = inputs {
                 files::check_module(value, spot, inputs, report);
             }
             paths::check_word(word, spot, report)
         }
-        Role::Argument => {
+        RoleKind::Argument => {
             let told = paths::check_word(word, spot, report);
             told + inputs.map_or(0, |inputs| files::check_word(word, spot, inputs, report))
         }
     }
 }
 
-fn check_code(line: &Line<'_>, code: &str, spot: SourceSpan, report: &mut Report) {
+fn check_code(line: &CommandWords<'_>, code: &str, spot: SourceSpan, report: &mut Report) {
     if packages::mentions_install(code) {
         let message = "command: the code installs packages";
         report.error_hint(Code::PackageInstall, spot, message, packages::HINT);
@@ -96,12 +106,13 @@ fn check_code(line: &Line<'_>, code: &str, spot: SourceSpan, report: &mut Report
 }
 
 /// Checks for an installer as the command, or as an argument of a wrapper or a shell.
-fn check_installer(line: &Line<'_>, wraps: bool, report: &mut Report) {
-    const LOOKED_AT: usize = 16;
-    let looked_at = if wraps { LOOKED_AT } else { 1 };
+fn check_installer(line: &CommandWords<'_>, wraps: bool, report: &mut Report) {
+    const WORDS_EXAMINED_MAX: usize = 16;
+    let looked_at = if wraps { WORDS_EXAMINED_MAX } else { 1 };
     let found = (0..line.argv.len().min(looked_at)).find_map(|index| {
         let rest = line.argv.get(index..)?;
-        packages::installer(rest.get(..rest.len().min(LOOKED_AT))?).map(|name| (index, name))
+        packages::installer(rest.get(..rest.len().min(WORDS_EXAMINED_MAX))?)
+            .map(|name| (index, name))
     });
     if let Some((index, installer)) = found {
         let message = format!("command: {} installs packages", quote(&installer));
@@ -112,7 +123,7 @@ fn check_installer(line: &Line<'_>, wraps: bool, report: &mut Report) {
     }
 }
 
-fn check_secrets(words: &[Word], index: usize, spot: SourceSpan, report: &mut Report) {
+fn check_secrets(words: &[ShellWord], index: usize, spot: SourceSpan, report: &mut Report) {
     let Some(word) = words.get(index) else { return };
     for found in secrets::find(&word.text) {
         secrets::report(&found, spot, report);

@@ -7,12 +7,12 @@ use model::{SourceSpan, quote};
 use crate::code::Code;
 use crate::report::Report;
 use crate::shells;
-use crate::table::Table;
+use crate::table::WordTable;
 
-use super::super::words::Word;
+use super::super::words::ShellWord;
 
 /// Programs that run a command given in their arguments, and commands that exist only in a shell.
-const WRAPPERS: Table = Table::new(&[
+const WRAPPERS: WordTable = WordTable::new(&[
     ".",
     "at",
     "batch",
@@ -98,9 +98,9 @@ const WRAPPERS: Table = Table::new(&[
 ]);
 
 /// Programs whose own files contain lines for a shell.
-const MAKERS: Table = Table::new(&["bmake", "gmake", "just", "make", "ninja"]);
+const BUILD_TOOLS: WordTable = WordTable::new(&["bmake", "gmake", "just", "make", "ninja"]);
 
-const SHELL_WORDS: Table = Table::new(&[
+const SHELL_WORDS: WordTable = WordTable::new(&[
     "!", "[[", "alias", "case", "cd", "do", "done", "elif", "else", "esac", "export", "fi", "for",
     "function", "if", "select", "set", "then", "ulimit", "umask", "unset", "until", "while", "{",
     "}",
@@ -108,7 +108,7 @@ const SHELL_WORDS: Table = Table::new(&[
 
 /// Checks the program name. Returns true if the program runs its arguments or passes them to a
 /// shell.
-pub(super) fn check_name(first: &Word, spot: SourceSpan, report: &mut Report) -> bool {
+pub(super) fn check_name(first: &ShellWord, spot: SourceSpan, report: &mut Report) -> bool {
     let text = first.text.as_str();
     if text.is_empty() {
         report.error(Code::CommandEmpty, spot, "command: its name is empty");
@@ -120,7 +120,7 @@ pub(super) fn check_name(first: &Word, spot: SourceSpan, report: &mut Report) ->
         ("is a shell", true)
     } else if WRAPPERS.has(name) {
         ("runs another command", true)
-    } else if MAKERS.has(name) {
+    } else if BUILD_TOOLS.has(name) {
         ("passes the lines of its file to a shell", false)
     } else if [".sh", ".bash", ".zsh", ".ps1", ".bat"].iter().any(|end| name.ends_with(end)) {
         ("is a script for a shell", false)

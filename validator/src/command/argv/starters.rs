@@ -63,9 +63,9 @@ const COMPRESSORS: [&str; 13] = [
     "zstd", "zstdmt",
 ];
 
-/// Returns the words that start a command, with a message for each; `TOLD` at most.
-pub(super) fn starts(program: &str, argv: &[&str]) -> Vec<(usize, String)> {
-    const TOLD: usize = 5;
+/// Returns the words that start a command, with a message for each; `REPORTED_MAX` at most.
+pub(super) fn exec_options(program: &str, argv: &[&str]) -> Vec<(usize, String)> {
+    const REPORTED_MAX: usize = 5;
     let mut found = Vec::new();
     let second = argv.get(1).copied().unwrap_or("");
     if SUBCOMMANDS.contains(&(program, second)) {
@@ -85,13 +85,13 @@ pub(super) fn starts(program: &str, argv: &[&str]) -> Vec<(usize, String)> {
         let name = word.split('=').next().unwrap_or(word);
         let next = argv.get(index + 1).copied().unwrap_or("");
         // Words after the Go file of `go run` belong to the program.
-        if language == Some(Language::Go) && Language::Go.has_file(word) {
+        if language == Some(Language::Go) && Language::Go.matches_file_name(word) {
             break;
         }
         if options.contains(&name) || is_special(program, word, next) {
             found.push((index, format!("{} runs another command", quote(name))));
         }
-        if found.len() == TOLD {
+        if found.len() == REPORTED_MAX {
             break;
         }
     }

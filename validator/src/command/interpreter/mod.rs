@@ -9,13 +9,13 @@ mod starts;
 pub(crate) use starts::starts_shell;
 
 pub(crate) use options::Family;
-use options::{Options, Syntax, preloads, syntax_of};
+use options::{InterpreterOptions, Syntax, preloads, syntax_of};
 
 use model::Language;
 
 /// The role of a word for the program that receives it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Role {
+pub(crate) enum RoleKind {
     Argument,
     /// A file that the program runs or reads as its program.
     Script,
@@ -27,12 +27,12 @@ pub(crate) enum Role {
 /// The role of a word, and the byte offset at which the part with that role begins: `--eval=CODE`,
 /// `-mMODULE`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
-    pub(crate) role: Role,
+pub(crate) struct WordRole {
+    pub(crate) role: RoleKind,
     pub(crate) from: usize,
 }
 
-const ARGUMENT: Part = Part { role: Role::Argument, from: 0 };
+const ARGUMENT: WordRole = WordRole { role: RoleKind::Argument, from: 0 };
 
 /// Returns the program's name as used in the tables: `python3.12` and `/usr/bin/Python` are python.
 pub(crate) fn program(argv: &[&str]) -> String {
@@ -51,17 +51,17 @@ pub(crate) fn family(program: &str) -> Option<Family> {
 }
 
 /// Returns the role of every word of the command; index 0 is the program itself.
-pub(crate) fn roles(program: &str, argv: &[&str]) -> Vec<Part> {
+pub(crate) fn roles(program: &str, argv: &[&str]) -> Vec<WordRole> {
     let mut roles = vec![ARGUMENT; argv.len()];
     match syntax_of(program) {
-        Some(Syntax::Options(options)) => mark(argv, options, &mut roles),
-        Some(Syntax::Go) => mark_go(argv, &mut roles),
+        Some(Syntax::Options(options)) => assign_roles(argv, options, &mut roles),
+        Some(Syntax::Go) => assign_go(argv, &mut roles),
         None => {}
     }
     roles
 }
 
-fn mark(argv: &[&str], options: &Options, roles: &mut [Part]) {
+fn assign_roles(argv: &[&str], options: &InterpreterOptions, roles: &mut [WordRole]) {
     let mut index = 1;
     let mut has_code = false;
     while let Some(&word) = argv.get(index) {
@@ -73,9 +73,9 @@ fn mark(argv: &[&str], options: &Options, roles: &mut [Part]) {
             if index == 1 && options.subcommands.contains(&word) {
                 index += 1;
             } else if index == 1 && options.evaluating.contains(&word) {
-                return set(roles, index + 1, Role::Code, 0);
+                return set(roles, index + 1, RoleKind::Code, 0);
             } else {
-                let program = if options.is_filter { Role::Code } else { Role::Script };
+                let program = if options.is_filter { RoleKind::Code } else { RoleKind::Script };
                 if !has_code {
                     set(roles, at, program, 0);
                 }
@@ -84,29 +84,29 @@ fn mark(argv: &[&str], options: &Options, roles: &mut [Part]) {
             continue;
         }
         match option(word, options) {
-            Effect::None => index += 1,
-            Effect::TakesNext => index += 2,
-            Effect::Code(from) => {
+            OptionEffect::None => index += 1,
+            OptionEffect::TakesNext => index += 2,
+            OptionEffect::Code(from) => {
                 let at = if from == word.len() { index + 1 } else { index };
-                set(roles, at, Role::Code, if at == index { from } else { 0 });
+                set(roles, at, RoleKind::Code, if at == index { from } else { 0 });
                 has_code = true;
                 index = at + 1;
                 if options.code_ends {
                     return;
                 }
             }
-            Effect::Module(from) => {
+            OptionEffect::Module(from) => {
                 let at = if from == word.len() { index + 1 } else { index };
-                set(roles, at, Role::Module, if at == index { from } else { 0 });
-                return mark_after_module(argv, at, if at == index { from } else { 0 }, roles);
+                set(roles, at, RoleKind::Module, if at == index { from } else { 0 });
+                return assign_after_module(argv, at, if at == index { from } else { 0 }, roles);
             }
-            Effect::Runs(from) => {
+            OptionEffect::Runs(from) => {
                 let at = if from == word.len() { index + 1 } else { index };
                 let from = if at == index { from } else { 0 };
                 let file = argv.get(at).and_then(|word| word.get(from..));
                 // `awk -f` names its program; `node -r` and `ruby -r` may name a module.
                 if options.is_filter || file.is_some_and(is_file_like) {
-                    set(roles, at, Role::Script, from);
+                    set(roles, at, RoleKind::Script, from);
                 }
                 has_code |= options.is_filter;
                 index = at + 1;
@@ -117,7 +117,7 @@ fn mark(argv: &[&str], options: &Options, roles: &mut [Part]) {
 
 /// The effect of an option. The number is the byte offset of its value, or the word's length if the
 /// value is the next word.
-enum Effect {
+enum OptionEffect {
     None,
     TakesNext,
     Code(usize),
@@ -125,19 +125,19 @@ enum Effect {
     Runs(usize),
 }
 
-fn option(word: &str, options: &Options) -> Effect {
+fn option(word: &str, options: &InterpreterOptions) -> OptionEffect {
     let name = word.split('=').next().unwrap_or(word);
     let value = if name.len() < word.len() { name.len() + 1 } else { word.len() };
     if options.preload.contains(&name) {
-        return Effect::Runs(value);
+        return OptionEffect::Runs(value);
     }
     if word.starts_with("--") {
         return if options.long_code.contains(&name) {
-            Effect::Code(value)
+            OptionEffect::Code(value)
         } else if options.long_valued.contains(&word) {
-            Effect::TakesNext
+            OptionEffect::TakesNext
         } else {
-            Effect::None
+            OptionEffect::None
         };
     }
     for (at, letter) in word.char_indices().skip(1) {
@@ -145,37 +145,37 @@ fn option(word: &str, options: &Options) -> Effect {
         if options.code.contains(letter) {
             // `-pe CODE` is two options of node; for python, `-cCODE` contains the code.
             let letters = word.get(at..).unwrap_or("").chars().all(|c| options.code.contains(c));
-            return Effect::Code(if letters { word.len() } else { rest });
+            return OptionEffect::Code(if letters { word.len() } else { rest });
         }
         if options.module.contains(letter) {
-            return Effect::Module(rest);
+            return OptionEffect::Module(rest);
         }
         if options.runs.contains(letter) {
-            return Effect::Runs(rest);
+            return OptionEffect::Runs(rest);
         }
         if options.valued.contains(letter) {
-            return if rest < word.len() { Effect::None } else { Effect::TakesNext };
+            return if rest < word.len() { OptionEffect::None } else { OptionEffect::TakesNext };
         }
     }
-    Effect::None
+    OptionEffect::None
 }
 
 /// Assigns the role of the script or code after a standard library module that runs it.
-fn mark_after_module(argv: &[&str], at: usize, from: usize, roles: &mut [Part]) {
+fn assign_after_module(argv: &[&str], at: usize, from: usize, roles: &mut [WordRole]) {
     let module = argv.get(at).and_then(|word| word.get(from..)).unwrap_or("");
     let role = match module {
         "pdb" | "cProfile" | "profile" | "trace" | "runpy" | "doctest" | "py_compile" => {
-            Role::Script
+            RoleKind::Script
         }
-        "timeit" => Role::Code,
+        "timeit" => RoleKind::Code,
         _ => return,
     };
     // An option may take the next word, so only a file is certain to be the script.
     for (index, word) in argv.iter().enumerate().skip(at + 1) {
-        let is_it = if role == Role::Code {
+        let is_it = if role == RoleKind::Code {
             !word.starts_with('-')
         } else {
-            Language::Python.has_file(word)
+            Language::Python.matches_file_name(word)
         };
         if is_it {
             set(roles, index, role, 0);
@@ -186,14 +186,14 @@ fn mark_after_module(argv: &[&str], at: usize, from: usize, roles: &mut [Part]) 
 
 /// Assigns roles for Go: `go run [flags] a.go b.go args` runs the Go files, and `go vet x.go` reads
 /// them.
-fn mark_go(argv: &[&str], roles: &mut [Part]) {
+fn assign_go(argv: &[&str], roles: &mut [WordRole]) {
     let Some("run" | "build" | "test" | "vet" | "fmt") = argv.get(1).copied() else { return };
     let mut started = false;
     for (index, word) in argv.iter().enumerate().skip(2) {
-        let source = Language::Go.has_file(word) && !word.starts_with('-');
+        let source = Language::Go.matches_file_name(word) && !word.starts_with('-');
         if source {
             started = true;
-            set(roles, index, Role::Script, 0);
+            set(roles, index, RoleKind::Script, 0);
         } else if started {
             return;
         }
@@ -205,11 +205,11 @@ fn is_file_like(word: &str) -> bool {
     let mut preloading = Language::ALL.iter().filter(|language| preloads(**language));
     word.starts_with(['.', '/'])
         || word.ends_with(".env")
-        || preloading.any(|language| language.has_file(word))
+        || preloading.any(|language| language.matches_file_name(word))
 }
 
-fn set(roles: &mut [Part], index: usize, role: Role, from: usize) {
+fn set(roles: &mut [WordRole], index: usize, role: RoleKind, from: usize) {
     if let Some(slot) = roles.get_mut(index) {
-        *slot = Part { role, from };
+        *slot = WordRole { role, from };
     }
 }

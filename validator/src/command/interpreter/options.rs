@@ -18,7 +18,7 @@ pub(crate) enum Family {
 }
 
 /// The effect of an interpreter's options on the words around them.
-pub(super) struct Options {
+pub(super) struct InterpreterOptions {
     pub(super) family: Family,
     /// Short options whose value is code.
     pub(super) code: &'static str,
@@ -44,7 +44,7 @@ pub(super) struct Options {
     pub(super) evaluating: &'static [&'static str],
 }
 
-const NONE: Options = Options {
+const NONE: InterpreterOptions = InterpreterOptions {
     family: Family::Python,
     code: "",
     code_ends: false,
@@ -59,7 +59,7 @@ const NONE: Options = Options {
     evaluating: &[],
 };
 
-const PYTHON: Options = Options {
+const PYTHON: InterpreterOptions = InterpreterOptions {
     code: "c",
     code_ends: true,
     module: "m",
@@ -68,7 +68,7 @@ const PYTHON: Options = Options {
     ..NONE
 };
 
-const NODE: Options = Options {
+const NODE: InterpreterOptions = InterpreterOptions {
     family: Family::Node,
     code: "ep",
     valued: "C",
@@ -89,7 +89,7 @@ const NODE: Options = Options {
     ..NONE
 };
 
-const TS_NODE: Options = Options {
+const TS_NODE: InterpreterOptions = InterpreterOptions {
     code: "ep",
     valued: "CPOIHD",
     long_valued: &["--project", "--compiler", "--compilerOptions", "--ignore", "--cwd", "--dir"],
@@ -97,7 +97,7 @@ const TS_NODE: Options = Options {
     ..NODE
 };
 
-const DENO: Options = Options {
+const DENO: InterpreterOptions = InterpreterOptions {
     code: "",
     valued: "cL",
     long_code: &[],
@@ -108,7 +108,7 @@ const DENO: Options = Options {
     ..NODE
 };
 
-const BUN: Options = Options {
+const BUN: InterpreterOptions = InterpreterOptions {
     valued: "c",
     long_valued: &["--config", "--cwd"],
     preload: &["-r", "--preload", "--require", "--import", "--env-file"],
@@ -116,7 +116,7 @@ const BUN: Options = Options {
     ..NODE
 };
 
-const RUBY: Options = Options {
+const RUBY: InterpreterOptions = InterpreterOptions {
     family: Family::Ruby,
     code: "e",
     runs: "r",
@@ -125,11 +125,14 @@ const RUBY: Options = Options {
     ..NONE
 };
 
-const PERL: Options = Options { family: Family::Perl, code: "eE", valued: "I", ..NONE };
-const PHP: Options = Options { family: Family::Php, code: "rBRE", valued: "dc", ..NONE };
-const LUA: Options = Options { family: Family::Lua, code: "e", valued: "l", ..NONE };
-const R: Options = Options { family: Family::R, code: "e", ..NONE };
-const AWK: Options = Options {
+const PERL: InterpreterOptions =
+    InterpreterOptions { family: Family::Perl, code: "eE", valued: "I", ..NONE };
+const PHP: InterpreterOptions =
+    InterpreterOptions { family: Family::Php, code: "rBRE", valued: "dc", ..NONE };
+const LUA: InterpreterOptions =
+    InterpreterOptions { family: Family::Lua, code: "e", valued: "l", ..NONE };
+const R: InterpreterOptions = InterpreterOptions { family: Family::R, code: "e", ..NONE };
+const AWK: InterpreterOptions = InterpreterOptions {
     family: Family::Awk,
     is_filter: true,
     code: "e",
@@ -140,7 +143,7 @@ const AWK: Options = Options {
     preload: &["--file", "--include"],
     ..NONE
 };
-const SED: Options = Options {
+const SED: InterpreterOptions = InterpreterOptions {
     family: Family::Sed,
     is_filter: true,
     code: "e",
@@ -153,7 +156,7 @@ const SED: Options = Options {
 
 /// The syntax of a program's command line.
 pub(super) enum Syntax {
-    Options(&'static Options),
+    Options(&'static InterpreterOptions),
     /// `go run FILES`, which differs from all others.
     Go,
 }

@@ -10,18 +10,18 @@ use crate::shells;
 
 /// The patterns by which code of one language starts a shell. The code is searched without spaces
 /// around punctuation. A pattern matches only if it is not the end of a longer name.
-struct Ways {
+struct ShellPatterns {
     /// Names or calls that always run a shell.
     always: &'static [&'static str],
     /// Names that start programs; with a shell's name in quotes they run a shell.
-    launching: &'static [&'static str],
+    spawn_calls: &'static [&'static str],
     /// Options that make any of the launching calls use a shell.
     option: &'static [&'static str],
     /// True if the language runs the text between backquotes.
     backquotes: bool,
 }
 
-const PYTHON: Ways = Ways {
+const PYTHON: ShellPatterns = ShellPatterns {
     always: &[
         "os.system",
         "os.popen",
@@ -43,7 +43,7 @@ const PYTHON: Ways = Ways {
         ".getoutput(",
         ".getstatusoutput(",
     ],
-    launching: &[
+    spawn_calls: &[
         "subprocess",
         "Popen",
         "os.exec",
@@ -58,14 +58,14 @@ const PYTHON: Ways = Ways {
     backquotes: false,
 };
 
-const NODE: Ways = Ways {
+const NODE: ShellPatterns = ShellPatterns {
     always: &["execSync(", ".execSync("],
-    launching: &["child_process", "Deno.Command", "Deno.run", "Bun.spawn"],
+    spawn_calls: &["child_process", "Deno.Command", "Deno.run", "Bun.spawn"],
     option: &["exec(", ".exec(", "{exec}", "{exec:", "{execSync", "shell:true"],
     backquotes: false,
 };
 
-const RUBY: Ways = Ways {
+const RUBY: ShellPatterns = ShellPatterns {
     always: &[
         "system(",
         "system\"",
@@ -86,33 +86,37 @@ const RUBY: Ways = Ways {
         "spawn\"",
         "spawn'",
     ],
-    launching: &["spawn", "Process."],
+    spawn_calls: &["spawn", "Process."],
     option: &[],
     backquotes: true,
 };
 
-const PERL: Ways = Ways {
+const PERL: ShellPatterns = ShellPatterns {
     always: &[
         "system(", "system\"", "system'", "system$", "exec(", "exec\"", "exec'", "exec$", "qx",
         "readpipe",
     ],
-    launching: &["open("],
+    spawn_calls: &["open("],
     option: &["'-|'", "\"-|\"", "\"|-\"", "'|-'"],
     backquotes: true,
 };
 
-const PHP: Ways = Ways {
+const PHP: ShellPatterns = ShellPatterns {
     always: &["system(", "exec(", "shell_exec(", "passthru(", "popen(", "proc_open("],
-    launching: &["pcntl_exec("],
+    spawn_calls: &["pcntl_exec("],
     option: &[],
     backquotes: true,
 };
 
-const LUA: Ways =
-    Ways { always: &["os.execute", "io.popen"], launching: &[], option: &[], backquotes: false };
-const R: Ways = Ways {
+const LUA: ShellPatterns = ShellPatterns {
+    always: &["os.execute", "io.popen"],
+    spawn_calls: &[],
+    option: &[],
+    backquotes: false,
+};
+const R: ShellPatterns = ShellPatterns {
     always: &["system(", "system2(", "shell("],
-    launching: &[],
+    spawn_calls: &[],
     option: &[],
     backquotes: false,
 };
@@ -132,7 +136,7 @@ pub(crate) fn starts_shell(family: Family, code: &str) -> bool {
     let code = without_spaces(code);
     let has = |names: &[&str]| names.iter().any(|name| is_named(&code, name));
     has(ways.always)
-        || (has(ways.launching) && (has(ways.option) || names_shell(written)))
+        || (has(ways.spawn_calls) && (has(ways.option) || names_shell(written)))
         || (ways.backquotes && code.matches('`').nth(1).is_some())
 }
 
@@ -182,6 +186,6 @@ fn names_shell(code: &str) -> bool {
     let part = |c: char| c.is_ascii_alphanumeric() || "._/-".contains(c);
     code.split(['"', '\'', '`']).skip(1).any(|string| {
         let word = string.split(|c: char| !part(c)).next().unwrap_or("");
-        shells::is_certain(word.rsplit('/').next().unwrap_or(word))
+        shells::is_unambiguous(word.rsplit('/').next().unwrap_or(word))
     })
 }

@@ -2,7 +2,7 @@
 //! It never signs bytes that were not shown or that changed meanwhile. It fills in an empty
 //! approval but changes no other byte, and never overwrites a signature.
 
-mod entitled;
+mod entitlement;
 
 use std::process::ExitCode;
 
@@ -10,14 +10,14 @@ use clap::Args;
 use model::Sha256;
 use policies::{APPROVE_NAMESPACE, SIGNATURE_FILES_MAX, SignatureFile};
 use serde_json::json;
-use spool::{SpoolError, insist_unchanged, place_beside, replace_own};
+use spool::{SpoolError, check_unchanged, replace_unchanged, write_new_file};
 use validator::{Violation, reveal_line};
 
-use super::review::{self, Case, HostRules, Outcome, Texts};
+use super::review::{self, HostRules, InputTexts, ReviewData, ReviewVerdict};
 use crate::args::{CaseOptions, Format, ShowOptions, SigningOptions};
 use crate::clock;
 use crate::commands::approve::signing::{
-    Signature, Signer, SignerError, principal, read_signatures,
+    SignatureTarget, SignerError, SigningIdentity, principal, read_signatures,
 };
 use crate::failure::Failure;
 use crate::output::terminal::Terminal;
@@ -39,7 +39,7 @@ With --format json (and --yes), the last line of stdout is one object: {\"reques
 \"sha256\",\"filled\",\"signature\",\"principal\",\"fingerprint\",\"counts\",\"signers\",\"signatures_min\",
 \"lacking\"}. `counts` is null if no allowed_signers are known, otherwise true. A refusal is
 {\"request\",\"refused\",\"violations\"}.")]
-pub(crate) struct Approve {
+pub(crate) struct ApproveCommand {
     #[command(flatten)]
     pub(crate) case: CaseOptions,
     #[command(flatten)]
@@ -55,104 +55,104 @@ pub(crate) struct Approve {
 }
 
 /// The only answer that approves.
-const YES: &str = "approve";
+const APPROVE_ANSWER: &str = "approve";
 /// The only answer that approves content that was not shown.
-const UNSEEN: &str = "unseen";
+const UNSEEN_ANSWER: &str = "unseen";
 
 /// The result of an approval.
-pub(crate) enum Approval {
+pub(crate) enum SignOutcome {
     /// The digest of the signed bytes.
     Signed(Sha256),
     /// Nothing was signed.
-    Not(ExitCode),
+    NotSigned(ExitCode),
 }
 
-pub(in crate::commands) fn approve(asked: &Approve) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn approve(asked: &ApproveCommand) -> Result<ExitCode, Failure> {
     Ok(match sign(asked)? {
-        Approval::Signed(_) => ExitCode::SUCCESS,
-        Approval::Not(code) => code,
+        SignOutcome::Signed(_) => ExitCode::SUCCESS,
+        SignOutcome::NotSigned(code) => code,
     })
 }
 
 /// Signs, and returns the digest for a caller that continues with the signed bytes and nothing
 /// else.
-pub(crate) fn sign(asked: &Approve) -> Result<Approval, Failure> {
+pub(crate) fn sign(asked: &ApproveCommand) -> Result<SignOutcome, Failure> {
     if asked.format == Format::Json && !asked.yes {
         let why = "--format json: confirmation is missing; help: pass --yes after the review";
-        return Err(Failure::Said(why.into()));
+        return Err(Failure::Message(why.into()));
     }
     let by = principal(&asked.signing.principal)?;
-    let mut signer = match Signer::open(&asked.signing) {
+    let mut signer = match SigningIdentity::open(&asked.signing) {
         Ok(signer) => signer,
         Err(SignerError::Refused(why)) => return refuse(asked, &why, &[]),
         Err(SignerError::Failed(failure)) => return Err(failure),
     };
     // The approver is shown everything that can be shown.
-    let texts = Texts::Whole;
+    let texts = InputTexts::Whole;
     let rules = HostRules::read(&asked.case.rules)?;
-    let mut case = Case::read(&asked.case, rules, Some((&by, clock::now())), texts)?;
-    if let Some(why) = unfit(&case) {
-        human::aside(&case.path, &case.bytes, &case.violations);
+    let mut case = ReviewData::read(&asked.case, rules, Some((&by, clock::now())), texts)?;
+    if let Some(why) = refusal_reason(&case) {
+        human::print_to_stderr(&case.path, &case.bytes, &case.violations);
         let why = format!("{}: not approved: {why}", human::name(&case.path));
         return refuse(asked, &why, &case.violations);
     }
-    let signature = match Signature::named(&case.path, &asked.signing, "") {
+    let signature = match SignatureTarget::named(&case.path, &asked.signing, "") {
         Ok(signature) => signature,
         Err(why) => return refuse(asked, &why, &[]),
     };
-    if !agreed(asked, &case, &signer, texts)? {
+    if !confirm(asked, &case, &signer, texts)? {
         output::note(format_args!("{}: not approved", case.path.display()));
-        return Ok(Approval::Not(ExitCode::from(1)));
+        return Ok(SignOutcome::NotSigned(ExitCode::from(1)));
     }
     let armoured = signer.sign(APPROVE_NAMESPACE, &case.bytes)?;
     let filled = case.filled.clone().unwrap_or_default();
     let mut files = read_signatures(&case.path)?;
     files.push(SignatureFile { name: signature.name.clone(), bytes: armoured.as_bytes().to_vec() });
     case.with_signature(files)?;
-    if let Some(why) = entitled::why_not(&case, &by, &armoured)? {
+    if let Some(why) = entitlement::signature_problem(&case, &by, &armoured)? {
         let why = format!("{}: not signed: {why}", human::name(&case.path));
         return refuse(asked, &why, &[]);
     }
-    let signed = Signed { signature, armoured, filled, fingerprint: signer.fingerprint() };
+    let signed = NewSignature { signature, armoured, filled, fingerprint: signer.fingerprint() };
     match signed.place(&case) {
         Err(error) if error.is_change() => return refuse(asked, &error.to_string(), &[]),
         placed => placed?,
     }
-    tell(asked, &case, &signed)?;
-    Ok(Approval::Signed(Sha256::of(&case.bytes)))
+    report(asked, &case, &signed)?;
+    Ok(SignOutcome::Signed(Sha256::of(&case.bytes)))
 }
 
 /// Prints the reason why nothing is signed, as an object with `--format json`.
-fn refuse(asked: &Approve, why: &str, rows: &[Violation]) -> Result<Approval, Failure> {
+fn refuse(asked: &ApproveCommand, why: &str, rows: &[Violation]) -> Result<SignOutcome, Failure> {
     if asked.format == Format::Json {
         output::line(output::refusal(&asked.case.request, why, rows))?;
     }
-    Ok(Approval::Not(output::refused(why)))
+    Ok(SignOutcome::NotSigned(output::report_refusal(why)))
 }
 
 /// A new signature, not yet written.
-struct Signed {
-    signature: Signature,
+struct NewSignature {
+    signature: SignatureTarget,
     armoured: String,
     filled: Vec<&'static str>,
     fingerprint: String,
 }
 
-impl Signed {
+impl NewSignature {
     /// Writes the signature if the file still contains the bytes that were shown; otherwise writes
     /// nothing.
-    fn place(&self, case: &Case) -> Result<(), SpoolError> {
+    fn place(&self, case: &ReviewData) -> Result<(), SpoolError> {
         if self.filled.is_empty() {
-            insist_unchanged(&case.path, &case.original)?;
+            check_unchanged(&case.path, &case.original)?;
         } else {
-            replace_own(&case.path, &case.original, &case.bytes)?;
+            replace_unchanged(&case.path, &case.original, &case.bytes)?;
         }
-        place_beside(&self.signature.path, self.armoured.as_bytes())
+        write_new_file(&self.signature.path, self.armoured.as_bytes())
     }
 }
 
 /// Returns the reason why no approver may sign this request.
-fn unfit(case: &Case) -> Option<String> {
+fn refusal_reason(case: &ReviewData) -> Option<String> {
     let filled = match &case.filled {
         Err(why) if !human::has_error(&case.violations) => return Some(why.to_string()),
         Err(_) => return Some("the request would be refused".to_owned()),
@@ -171,11 +171,16 @@ fn unfit(case: &Case) -> Option<String> {
     if case.signature_files.len() >= SIGNATURE_FILES_MAX {
         return Some(format!("it already has {SIGNATURE_FILES_MAX} signature files, the maximum"));
     }
-    (case.outcome() == Outcome::Refused).then(|| "the request would be refused".to_owned())
+    (case.outcome() == ReviewVerdict::Refused).then(|| "the request would be refused".to_owned())
 }
 
 /// Shows the review and asks. Returns whether the approver confirmed.
-fn agreed(asked: &Approve, case: &Case, signer: &Signer, texts: Texts) -> Result<bool, Failure> {
+fn confirm(
+    asked: &ApproveCommand,
+    case: &ReviewData,
+    signer: &SigningIdentity,
+    texts: InputTexts,
+) -> Result<bool, Failure> {
     if asked.yes {
         if asked.format == Format::Human {
             output::text(&review::text(case, texts))?;
@@ -183,37 +188,38 @@ fn agreed(asked: &Approve, case: &Case, signer: &Signer, texts: Texts) -> Result
         return Ok(true);
     }
     let mut terminal = Terminal::open().map_err(|failure| {
-        Failure::Said(format!("{failure}; help: pass --yes after reviewing the request"))
+        Failure::Message(format!("{failure}; help: pass --yes after reviewing the request"))
     })?;
     let lines_left = pager::page(&review::text(case, texts), asked.show.no_pager)?;
     let left = (lines_left > 0).then(|| format!("the last {lines_left} lines of the review"));
-    let unseen: Vec<String> = left.into_iter().chain(review::left_out(case, texts)).collect();
+    let unseen: Vec<String> = left.into_iter().chain(review::omitted(case, texts)).collect();
     let unseen = unseen.join(", ");
     let warning = if unseen.is_empty() { String::new() } else { format!("\nNOT shown: {unseen}") };
     let question = format!(
-        "{warning}\n{}\nsha256 {}\nas {}, with key {}\nType `{YES}` to sign: ",
+        "{warning}\n{}\nsha256 {}\nas {}, with key {}\nType `{APPROVE_ANSWER}` to sign: ",
         human::name(&case.path),
         Sha256::of(&case.bytes),
         reveal_line(&asked.signing.principal),
         signer.fingerprint(),
     );
-    if terminal.ask_anew(&question)? != YES {
+    if terminal.ask_fresh(&question)? != APPROVE_ANSWER {
         return Ok(false);
     }
     if unseen.is_empty() {
         return Ok(true);
     }
-    let question = format!("You were not shown: {unseen}.\nType `{UNSEEN}` to sign anyway: ");
-    Ok(terminal.ask_anew(&question)? == UNSEEN)
+    let question =
+        format!("You were not shown: {unseen}.\nType `{UNSEEN_ANSWER}` to sign anyway: ");
+    Ok(terminal.ask_fresh(&question)? == UNSEEN_ANSWER)
 }
 
-fn tell(asked: &Approve, case: &Case, signed: &Signed) -> Result<(), Failure> {
-    let Signed { signature, filled, fingerprint, .. } = signed;
+fn report(asked: &ApproveCommand, case: &ReviewData, signed: &NewSignature) -> Result<(), Failure> {
+    let NewSignature { signature, filled, fingerprint, .. } = signed;
     let by = &asked.signing.principal;
     // A signature that would not count is not written if that is known.
     let counts = case.rules.signers.is_some().then_some(true);
     let sha256 = Sha256::of(&case.bytes);
-    let outlook = case.outlook()?;
+    let outlook = case.preview()?;
     let id = outlook.request().id().as_str();
     let (signers, min) = (outlook.signers(), outlook.signatures_min());
     let lacking: Vec<String> = case.lacking().into_iter().map(human::message).collect();
@@ -239,7 +245,7 @@ fn tell(asked: &Approve, case: &Case, signed: &Signed) -> Result<(), Failure> {
                 output::line(format_args!("{path}: filled in {filled}; nothing else changed"))?;
             }
             if counts.is_none() {
-                output::aside(
+                output::stderr_line(
                     "Not checked whether the signature counts on the host: pass its \
                      --allowed-signers to check.",
                 );

@@ -1,30 +1,30 @@
 //! The review as text for people. All untrusted text passes through `reveal_line`. Problems are
 //! repeated at the end, where a reader arrives.
 
-use policies::{Outlook, Prospect};
+use policies::{DecisionPreview, ExpectedVerdict};
 use sandbox::plan::Plan;
 use validator::{Request, Severity, Work, reveal_line};
 
-use super::case::Case;
-use super::model::{Outcome, Texts};
+use super::data::ReviewData;
+use super::model::{InputTexts, ReviewVerdict};
 use super::page::ReviewPage;
-use super::{cell, listing};
+use super::{environment, listing};
 use crate::output::human;
-use crate::output::screen::Screen;
+use crate::output::screen::OutputScreen;
 
-pub(super) fn text(case: &Case, texts: Texts, screen: Screen) -> String {
+pub(super) fn text(case: &ReviewData, texts: InputTexts, screen: OutputScreen) -> String {
     let mut page = ReviewPage(String::new());
     page.line(format_args!("{}", human::name(&case.path)));
     rules(&mut page, case);
-    if let Some(outlook) = &case.outlook {
+    if let Some(outlook) = &case.preview {
         let request = outlook.request();
-        who(&mut page, case, outlook);
+        request_section(&mut page, case, outlook);
         command(&mut page, request, case.plan.as_ref().ok());
         files(&mut page, case, request);
         limits(&mut page, case, request);
-        in_cell(&mut page, &case.plan);
+        environment_section(&mut page, &case.plan);
         decision(&mut page, outlook);
-        if texts != Texts::None {
+        if texts != InputTexts::None {
             case.inputs.iter().for_each(|seen| listing::text(&mut page, seen, request, texts));
         }
     }
@@ -32,7 +32,7 @@ pub(super) fn text(case: &Case, texts: Texts, screen: Screen) -> String {
     page.0
 }
 
-fn rules(page: &mut ReviewPage, case: &Case) {
+fn rules(page: &mut ReviewPage, case: &ReviewData) {
     let rules = &case.rules;
     page.row("policy", format_args!("{}", reveal_line(&rules.policy_text())));
     let file = |file: &Option<std::path::PathBuf>| match file {
@@ -44,7 +44,7 @@ fn rules(page: &mut ReviewPage, case: &Case) {
     page.row("host", rules.origin.as_deref().map_or("not named".to_owned(), reveal_line));
 }
 
-fn who(page: &mut ReviewPage, case: &Case, outlook: &Outlook) {
+fn request_section(page: &mut ReviewPage, case: &ReviewData, outlook: &DecisionPreview) {
     let request = outlook.request();
     page.title("Request");
     page.row("id", request.id());
@@ -97,8 +97,8 @@ fn command(page: &mut ReviewPage, request: &Request, plan: Option<&Plan>) {
     }
     let Some(plan) = plan else { return };
     page.title("Executed as");
-    page.row("program", human::name(&plan.cell.runtime.binary));
-    for (index, word) in (1..).zip(&plan.order.argv) {
+    page.row("program", human::name(&plan.sandbox.runtime.binary));
+    for (index, word) in (1..).zip(&plan.exec.argv) {
         page.line(format_args!("  {index:>3}  {}", word_text(word)));
     }
 }
@@ -110,7 +110,7 @@ fn word_text(word: &str) -> String {
     if plain { shown } else { format!("\"{}\"", shown.replace('"', "\\\"")) }
 }
 
-fn files(page: &mut ReviewPage, case: &Case, request: &Request) {
+fn files(page: &mut ReviewPage, case: &ReviewData, request: &Request) {
     page.title("Inputs");
     if case.inputs.is_empty() {
         page.line(format_args!("  none"));
@@ -140,7 +140,7 @@ fn files(page: &mut ReviewPage, case: &Case, request: &Request) {
     }
 }
 
-fn limits(page: &mut ReviewPage, case: &Case, request: &Request) {
+fn limits(page: &mut ReviewPage, case: &ReviewData, request: &Request) {
     let most = case.rules.policy.ceilings();
     page.title("Requested limits, and the policy's maximum");
     let cores = |milli: u64| format!("{}.{:03}", milli / 1000, milli % 1000);
@@ -164,13 +164,13 @@ fn limits(page: &mut ReviewPage, case: &Case, request: &Request) {
     }
 }
 
-fn in_cell(page: &mut ReviewPage, plan: &Result<Plan, String>) {
+fn environment_section(page: &mut ReviewPage, plan: &Result<Plan, String>) {
     page.title("Sandbox");
     let plan = match plan {
         Ok(plan) => plan,
         Err(why) => return page.line(format_args!("  none: {}", reveal_line(why))),
     };
-    for place in cell::places(plan) {
+    for place in environment::places(plan) {
         let how = if place.writable { "read, write" } else { "read" };
         page.line(format_args!(
             "  {}  ({how}) {}",
@@ -178,20 +178,20 @@ fn in_cell(page: &mut ReviewPage, plan: &Result<Plan, String>) {
             reveal_line(&place.what)
         ));
     }
-    page.row("network", cell::network(plan));
-    page.row("directory", cell::DIRECTORY);
-    for (name, value) in &plan.order.env {
+    page.row("network", environment::network(plan));
+    page.row("directory", environment::WORKING_DIRECTORY);
+    for (name, value) in &plan.exec.env {
         page.line(format_args!("  {}={}", reveal_line(name), reveal_line(value)));
     }
-    for (name, value) in plan.order.limits.entries() {
+    for (name, value) in plan.exec.limits.entries() {
         page.line(format_args!("  {name:<20}{value}"));
     }
 }
 
-fn decision(page: &mut ReviewPage, outlook: &Outlook) {
+fn decision(page: &mut ReviewPage, outlook: &DecisionPreview) {
     page.title("Rules");
     for (row, prospect) in outlook.rules() {
-        let is = |verdict| *prospect == Prospect::Settled(verdict);
+        let is = |verdict| *prospect == ExpectedVerdict::Final(verdict);
         let word = if is(policies::Verdict::Refuse) {
             "REFUSED"
         } else if is(policies::Verdict::NotApplicable) {
@@ -203,7 +203,7 @@ fn decision(page: &mut ReviewPage, outlook: &Outlook) {
     }
 }
 
-fn end(page: &mut ReviewPage, case: &Case, screen: Screen) {
+fn end(page: &mut ReviewPage, case: &ReviewData, screen: OutputScreen) {
     let body = String::from_utf8_lossy(&case.bytes);
     let found = human::violations(screen, &case.path, &body, &case.violations);
     if !found.is_empty() {
@@ -211,7 +211,7 @@ fn end(page: &mut ReviewPage, case: &Case, screen: Screen) {
         page.0.push_str(&found);
     }
     if let Err(why) = &case.filled
-        && case.outlook.is_some()
+        && case.preview.is_some()
     {
         page.line(format_args!("  {why}"));
     }
@@ -223,9 +223,9 @@ fn end(page: &mut ReviewPage, case: &Case, screen: Screen) {
         }
     }
     let said = match case.outcome() {
-        Outcome::Ready => "ready: it would run",
-        Outcome::Pending => "pending: it would run once its approvals are complete",
-        Outcome::Refused => "REFUSED: no approval can change this",
+        ReviewVerdict::Ready => "ready: it would run",
+        ReviewVerdict::Pending => "pending: it would run once its approvals are complete",
+        ReviewVerdict::Refused => "REFUSED: no approval can change this",
     };
     let errors = case.violations.iter().filter(|it| it.severity == Severity::Error).count();
     page.line(format_args!(

@@ -4,7 +4,7 @@
 use std::io::{self, Read};
 
 use model::{Sha256, Sha256Stream};
-use spool::{SpoolError, Submission};
+use spool::{SpoolError, SubmissionFiles};
 use validator::{Code, Input, Request, Violation};
 
 use crate::failure::Failure;
@@ -41,8 +41,8 @@ impl DeclaredInput {
 
 /// Hashes every declared input and keeps up to `kept_max` bytes of each. Stops reading after
 /// `bytes_max` bytes in total.
-pub(in crate::commands) fn look(
-    submission: &Submission,
+pub(in crate::commands) fn hash_inputs(
+    submission: &SubmissionFiles,
     request: &Request,
     bytes_max: u64,
     kept_max: usize,
@@ -50,7 +50,7 @@ pub(in crate::commands) fn look(
     let mut bytes_left = bytes_max;
     let mut all = Vec::new();
     for input in request.inputs() {
-        let found = look_at(submission, input, bytes_left, kept_max)?;
+        let found = hash_input(submission, input, bytes_left, kept_max)?;
         if let Ok(found) = &found {
             bytes_left = bytes_left.saturating_sub(found.bytes);
         }
@@ -59,8 +59,8 @@ pub(in crate::commands) fn look(
     Ok(all)
 }
 
-fn look_at(
-    submission: &Submission,
+fn hash_input(
+    submission: &SubmissionFiles,
     input: &Input,
     bytes_left: u64,
     kept_max: usize,
@@ -81,7 +81,11 @@ fn look_at(
     Ok(Ok(found))
 }
 
-fn unusable(name: &str, submission: &Submission, error: SpoolError) -> Result<Violation, Failure> {
+fn unusable(
+    name: &str,
+    submission: &SubmissionFiles,
+    error: SpoolError,
+) -> Result<Violation, Failure> {
     let path = submission.inputs().join(name);
     let path = path.display();
     if error.is_missing() {

@@ -1,20 +1,20 @@
 //! The review as a JSON object. Texts are escaped and secrets masked, as in the text form, because
 //! the object is kept and shared.
 
-use policies::Outlook;
+use policies::DecisionPreview;
 use sandbox::plan::Plan;
 use serde_json::{Value, json};
 use validator::Request;
 
-use super::case::Case;
-use super::cell;
+use super::data::ReviewData;
+use super::environment;
 use super::inputs::DeclaredInput;
 use super::listing::is_named;
-use super::model::Texts;
-use super::reading::{Reading, Text};
+use super::model::InputTexts;
+use super::reading::{InputReading, ReadingText};
 use crate::output::{self, violation};
 
-pub(in crate::commands::approve) fn object(case: &Case, texts: Texts) -> Value {
+pub(in crate::commands::approve) fn object(case: &ReviewData, texts: InputTexts) -> Value {
     let rules = &case.rules;
     let file = |file: &Option<std::path::PathBuf>| file.as_deref().map(output::path);
     let mut object = json!({
@@ -31,7 +31,7 @@ pub(in crate::commands::approve) fn object(case: &Case, texts: Texts) -> Value {
             "revoked": file(&rules.revoked_file),
             "origin": rules.origin,
         },
-        "cell": case.plan.as_ref().map_or(Value::Null, of_cell),
+        "cell": case.plan.as_ref().map_or(Value::Null, environment_json),
     });
     for key in [
         "request_id",
@@ -48,13 +48,13 @@ pub(in crate::commands::approve) fn object(case: &Case, texts: Texts) -> Value {
     ] {
         object[key] = Value::Null;
     }
-    if let Some(outlook) = &case.outlook {
+    if let Some(outlook) = &case.preview {
         of_request(&mut object, case, outlook, texts);
     }
     object
 }
 
-fn of_request(object: &mut Value, case: &Case, outlook: &Outlook, texts: Texts) {
+fn of_request(object: &mut Value, case: &ReviewData, outlook: &DecisionPreview, texts: InputTexts) {
     let request = outlook.request();
     let most = case.rules.policy.ceilings();
     object["request_id"] = request.id().as_str().into();
@@ -77,7 +77,7 @@ fn of_request(object: &mut Value, case: &Case, outlook: &Outlook, texts: Texts) 
     object["command"] = json!({
         "argv": request.argv(),
         "language": request.language().as_str(),
-        "runtime": outlook.grant().map(policies::Grant::runtime_name),
+        "runtime": outlook.grant().map(policies::RunGrant::runtime_name),
     });
     object["inputs"] = case.inputs.iter().map(|seen| of_input(seen, request, texts)).collect();
     object["outputs"] = request
@@ -96,7 +96,7 @@ fn of_request(object: &mut Value, case: &Case, outlook: &Outlook, texts: Texts) 
     });
 }
 
-fn of_approval(case: &Case, outlook: &Outlook) -> Value {
+fn of_approval(case: &ReviewData, outlook: &DecisionPreview) -> Value {
     let request = outlook.request();
     let to_come = |key| case.to_come.contains(&key);
     let there = |key, value: String| if to_come(key) { Value::Null } else { value.into() };
@@ -116,7 +116,7 @@ fn of_approval(case: &Case, outlook: &Outlook) -> Value {
     })
 }
 
-fn of_input(seen: &DeclaredInput, request: &Request, texts: Texts) -> Value {
+fn of_input(seen: &DeclaredInput, request: &Request, texts: InputTexts) -> Value {
     let mut input = json!({"name": seen.name, "sha256_declared": seen.declared.to_string()});
     let found = match &seen.found {
         Ok(found) => found,
@@ -127,19 +127,19 @@ fn of_input(seen: &DeclaredInput, request: &Request, texts: Texts) -> Value {
     };
     input["sha256"] = found.sha256.to_string().into();
     input["bytes"] = found.bytes.into();
-    if texts == Texts::None {
+    if texts == InputTexts::None {
         return input;
     }
     let named = is_named(&seen.name, request);
     input["command_names_it"] = named.into();
-    match Reading::of(&seen.name, found, named, texts) {
-        Reading::Binary(kind) => input["binary"] = kind.into(),
-        Reading::Text(text) => input["text"] = of_text(&text),
+    match InputReading::of(&seen.name, found, named, texts) {
+        InputReading::Binary(kind) => input["binary"] = kind.into(),
+        InputReading::Text(text) => input["text"] = of_text(&text),
     }
     input
 }
 
-fn of_text(text: &Text) -> Value {
+fn of_text(text: &ReadingText) -> Value {
     let line = |line: &super::reading::ReadingLine| {
         json!({
             "number": line.number,
@@ -157,24 +157,20 @@ fn of_text(text: &Text) -> Value {
     })
 }
 
-fn of_cell(plan: &Plan) -> Value {
-    let runtime = &plan.cell.runtime;
-    let place = |place: cell::SandboxPath| json!({"path": place.path, "what": place.what, "writable": place.writable});
-    let env = plan.order.env.iter().map(|(name, value)| (name.clone(), value.clone().into()));
-    let limits = plan
-        .order
-        .limits
-        .entries()
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value.into()));
+fn environment_json(plan: &Plan) -> Value {
+    let runtime = &plan.sandbox.runtime;
+    let place = |place: environment::SandboxPath| json!({"path": place.path, "what": place.what, "writable": place.writable});
+    let env = plan.exec.env.iter().map(|(name, value)| (name.clone(), value.clone().into()));
+    let limits =
+        plan.exec.limits.entries().into_iter().map(|(name, value)| (name.to_owned(), value.into()));
     json!({
         "program": output::path(&runtime.binary),
-        "argv": plan.order.argv,
-        "directory": cell::DIRECTORY,
+        "argv": plan.exec.argv,
+        "directory": environment::WORKING_DIRECTORY,
         "environment": env.collect::<serde_json::Map<_, _>>(),
-        "places": cell::places(plan).into_iter().map(place).collect::<Vec<_>>(),
-        "network": cell::network(plan),
+        "places": environment::places(plan).into_iter().map(place).collect::<Vec<_>>(),
+        "network": environment::network(plan),
         "limits": limits.collect::<serde_json::Map<_, _>>(),
-        "landlock_abi_min": plan.cell.demands.landlock_abi_min,
+        "landlock_abi_min": plan.sandbox.requirements.landlock_abi_min,
     })
 }

@@ -3,34 +3,39 @@
 
 use validator::{Request, reveal_line};
 
-use super::case::Case;
+use super::data::ReviewData;
 use super::inputs::{DeclaredInput, InputFile};
-use super::model::Texts;
+use super::model::InputTexts;
 use super::page::ReviewPage;
-use super::reading::{Reading, Text};
+use super::reading::{InputReading, ReadingText};
 
-pub(super) fn text(page: &mut ReviewPage, seen: &DeclaredInput, request: &Request, texts: Texts) {
+pub(super) fn text(
+    page: &mut ReviewPage,
+    seen: &DeclaredInput,
+    request: &Request,
+    texts: InputTexts,
+) {
     let Ok(found) = &seen.found else { return };
     page.title(&format!("/in/{}", reveal_line(&seen.name)));
     let named = is_named(&seen.name, request);
-    match Reading::of(&seen.name, found, named, texts) {
-        Reading::Binary(kind) if named => page.line(format_args!(
+    match InputReading::of(&seen.name, found, named, texts) {
+        InputReading::Binary(kind) if named => page.line(format_args!(
             "! {kind}, not shown, and the COMMAND NAMES IT: this review cannot show what would run"
         )),
-        Reading::Binary(kind) => page.line(format_args!("  {kind}, not shown")),
-        Reading::Text(text) => lines(page, &text, found),
+        InputReading::Binary(kind) => page.line(format_args!("  {kind}, not shown")),
+        InputReading::Text(text) => lines(page, &text, found),
     }
 }
 
 /// Returns what the review does not show of the inputs, as text.
-pub(super) fn left_out(case: &Case, texts: Texts) -> Option<String> {
-    let request = case.outlook.as_ref()?.request();
+pub(super) fn omitted(case: &ReviewData, texts: InputTexts) -> Option<String> {
+    let request = case.preview.as_ref()?.request();
     let (mut lines, mut marked, mut chars, mut bytes, mut files) = (0, 0, 0, 0, 0);
     for seen in &case.inputs {
         let Ok(found) = &seen.found else { continue };
-        match Reading::of(&seen.name, found, is_named(&seen.name, request), texts) {
-            Reading::Binary(_) => files += 1,
-            Reading::Text(text) => {
+        match InputReading::of(&seen.name, found, is_named(&seen.name, request), texts) {
+            InputReading::Binary(_) => files += 1,
+            InputReading::Text(text) => {
                 lines += text.lines_more;
                 marked += text.marked_more;
                 chars += text.lines.iter().map(|line| line.chars_more).sum::<usize>();
@@ -55,17 +60,17 @@ pub(super) fn left_out(case: &Case, texts: Texts) -> Option<String> {
 /// Returns whether any word of the command could refer to the file: alone, after an option, or in a
 /// URL. An interpreter may run any file that it is given.
 pub(super) fn is_named(name: &str, request: &Request) -> bool {
-    request.argv().iter().skip(1).any(|word| means(word, name))
+    request.argv().iter().skip(1).any(|word| names_file(word, name))
 }
 
-fn means(word: &str, name: &str) -> bool {
+fn names_file(word: &str, name: &str) -> bool {
     let wanted: Vec<&str> = name.split('/').collect();
-    word.char_indices().any(|(at, _)| parts_in_cell(&word[at..]).is_some_and(|it| it == wanted))
+    word.char_indices().any(|(at, _)| parts_below_in(&word[at..]).is_some_and(|it| it == wanted))
 }
 
 /// Returns the components of a path relative to `/in`, the working directory, as the kernel would
 /// resolve it. `/in` contains no links.
-fn parts_in_cell(path: &str) -> Option<Vec<&str>> {
+fn parts_below_in(path: &str) -> Option<Vec<&str>> {
     let mut parts = if path.starts_with('/') { Vec::new() } else { vec!["in"] };
     for part in path.split('/') {
         match part {
@@ -82,7 +87,7 @@ fn parts_in_cell(path: &str) -> Option<Vec<&str>> {
     }
 }
 
-fn lines(page: &mut ReviewPage, text: &Text, found: &InputFile) {
+fn lines(page: &mut ReviewPage, text: &ReadingText, found: &InputFile) {
     if found.bytes == 0 {
         page.line(format_args!("  empty"));
     }
@@ -114,10 +119,10 @@ fn lines(page: &mut ReviewPage, text: &Text, found: &InputFile) {
 
 #[cfg(test)]
 mod tests {
-    use super::means;
+    use super::names_file;
 
     #[test]
-    fn a_file_is_known_in_every_spelling() {
+    fn every_spelling_of_a_path_names_the_file() {
         for word in [
             "x.bin",
             "./x.bin",
@@ -131,11 +136,11 @@ mod tests {
             "-r./x.bin",
             "-rx.bin",
         ] {
-            assert!(means(word, "x.bin"), "{word}");
+            assert!(names_file(word, "x.bin"), "{word}");
         }
-        assert!(means("--import=/in/d//x", "d/x"));
+        assert!(names_file("--import=/in/d//x", "d/x"));
         for word in ["x.bin2", "d/x", "x.bin/y", "--require", "/x.bin/.."] {
-            assert!(!means(word, "x.bin"), "{word}");
+            assert!(!names_file(word, "x.bin"), "{word}");
         }
     }
 }

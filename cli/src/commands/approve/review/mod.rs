@@ -2,8 +2,8 @@
 //! rule. `approve` shows the same review. It decides with the daemon's code and changes nothing. It
 //! must never print a byte of the request or its inputs unescaped.
 
-mod case;
-mod cell;
+mod data;
+mod environment;
 mod human;
 pub(in crate::commands) mod inputs;
 mod json;
@@ -22,11 +22,11 @@ use crate::args::{CaseOptions, Format, ShowOptions};
 use crate::failure::Failure;
 use crate::output;
 use crate::output::pager::page;
-use crate::output::screen::Screen;
+use crate::output::screen::OutputScreen;
 
-pub(crate) use case::{Case, is_rejection};
+pub(crate) use data::{ReviewData, is_rejection};
 pub(super) use json::object;
-pub(crate) use model::{Outcome, Texts};
+pub(crate) use model::{InputTexts, ReviewVerdict};
 pub(crate) use rules::{HostRules, host_policy};
 
 #[derive(Args)]
@@ -40,7 +40,7 @@ shown as \\u{…}, secrets are masked, and installations are marked. A request t
 is `pending`. Only the host's ledger knows whether a request was started before.
 Exit status: 0 it would run once approved; 2 it would be refused; 3 usage or internal error.
 With --format json, stdout is the object of `toolexec explain` with the lines of the inputs.")]
-pub(crate) struct Review {
+pub(crate) struct ReviewCommand {
     #[command(flatten)]
     case: CaseOptions,
     /// Show input texts in full [default: the first 400 lines of each]
@@ -54,8 +54,8 @@ pub(crate) struct Review {
 }
 
 /// Shows a request.
-pub(in crate::commands) fn review(asked: &Review) -> Result<ExitCode, Failure> {
-    let texts = if asked.full { Texts::Whole } else { Texts::Beginnings };
+pub(in crate::commands) fn review(asked: &ReviewCommand) -> Result<ExitCode, Failure> {
+    let texts = if asked.full { InputTexts::Whole } else { InputTexts::Beginnings };
     let case = read(&asked.case, texts)?;
     match asked.format {
         Format::Human => {
@@ -67,29 +67,29 @@ pub(in crate::commands) fn review(asked: &Review) -> Result<ExitCode, Failure> {
 }
 
 /// Returns the complete review as text.
-pub(super) fn text(case: &Case, texts: Texts) -> String {
-    human::text(case, texts, Screen::of(&io::stdout()))
+pub(super) fn text(case: &ReviewData, texts: InputTexts) -> String {
+    human::text(case, texts, OutputScreen::of(&io::stdout()))
 }
 
 /// Returns the review without colours, for the full screen.
-pub(crate) fn plain_text(case: &Case, texts: Texts) -> String {
-    human::text(case, texts, Screen::plain())
+pub(crate) fn plain_text(case: &ReviewData, texts: InputTexts) -> String {
+    human::text(case, texts, OutputScreen::plain())
 }
 
 /// Returns what the text omits or cuts of the inputs; `None` if it shows every byte.
-pub(super) fn left_out(case: &Case, texts: Texts) -> Option<String> {
-    listing::left_out(case, texts)
+pub(super) fn omitted(case: &ReviewData, texts: InputTexts) -> Option<String> {
+    listing::omitted(case, texts)
 }
 
 /// Reads a request with the named rules, without an approver.
-pub(super) fn read(asked: &CaseOptions, texts: Texts) -> Result<Case, Failure> {
-    Case::read(asked, HostRules::read(&asked.rules)?, None, texts)
+pub(super) fn read(asked: &CaseOptions, texts: InputTexts) -> Result<ReviewData, Failure> {
+    ReviewData::read(asked, HostRules::read(&asked.rules)?, None, texts)
 }
 
 /// Returns the exit status of a review: 2 if the request would be refused.
-pub(super) fn exit_code(case: &Case) -> ExitCode {
+pub(super) fn exit_code(case: &ReviewData) -> ExitCode {
     match case.outcome() {
-        Outcome::Ready | Outcome::Pending => ExitCode::SUCCESS,
-        Outcome::Refused => ExitCode::from(2),
+        ReviewVerdict::Ready | ReviewVerdict::Pending => ExitCode::SUCCESS,
+        ReviewVerdict::Refused => ExitCode::from(2),
     }
 }

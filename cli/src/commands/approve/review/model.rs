@@ -2,7 +2,7 @@
 
 /// The amount of input text to show.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Texts {
+pub(crate) enum InputTexts {
     None,
     Beginnings,
     Whole,
@@ -10,7 +10,7 @@ pub(crate) enum Texts {
 
 model::closed_set! {
     /// The outlook of the request.
-    pub(crate) enum Outcome {
+    pub(crate) enum ReviewVerdict {
         Ready = "ready",
         Pending = "pending",
         Refused = "refused",

@@ -5,11 +5,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use validator::{Code, Violation, marks, reveal_line};
+use validator::{Code, Violation, input_warnings, reveal_line};
 
 use super::inputs::InputFile;
-use super::model::Texts;
-use crate::output::human::source::Source;
+use super::model::InputTexts;
+use crate::output::human::source::SourceText;
 
 const LINES_MAX: usize = 400;
 const LINE_CHARS_MAX: usize = 2000;
@@ -17,19 +17,19 @@ const LINE_CHARS_MAX: usize = 2000;
 const HEAD_BYTES: usize = 8 * 1024;
 
 /// Extensions of files that an interpreter reads as text even if they contain binary bytes.
-const PROGRAMS: [&str; 20] = [
+const PROGRAM_EXTENSIONS: [&str; 20] = [
     "cjs", "cts", "go", "js", "json", "jsx", "mjs", "mts", "pth", "py", "pyi", "pyw", "rake", "rb",
     "rbw", "sh", "toml", "ts", "tsx", "yaml",
 ];
 
 /// The form in which an input is shown.
-pub(super) enum Reading {
-    Text(Text),
+pub(super) enum InputReading {
+    Text(ReadingText),
     /// Not shown. The text describes the format.
     Binary(&'static str),
 }
 
-pub(super) struct Text {
+pub(super) struct ReadingText {
     pub(super) lines: Vec<ReadingLine>,
     /// The number of lines that follow, and the number of flagged lines among them.
     pub(super) lines_more: usize,
@@ -49,42 +49,42 @@ pub(super) struct ReadingLine {
     pub(super) marks: Vec<(String, String)>,
 }
 
-impl Reading {
+impl InputReading {
     /// Classifies an input. `named` says that the command refers to it. A file that could be
     /// executed is shown as text even if it contains binary bytes.
-    pub(super) fn of(name: &str, found: &InputFile, named: bool, texts: Texts) -> Self {
+    pub(super) fn of(name: &str, found: &InputFile, named: bool, texts: InputTexts) -> Self {
         let extension = Path::new(name).extension().and_then(|it| it.to_str()).unwrap_or("");
-        let is_program = PROGRAMS.contains(&extension.to_ascii_lowercase().as_str());
+        let is_program = PROGRAM_EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str());
         let head = &found.head[..found.head.len().min(HEAD_BYTES)];
         let kind = kind_of(head);
         match kind {
             Some(kind) if !is_program && head.contains(&0) => Self::Binary(kind),
-            _ if !is_program && !named && is_mostly_no_text(&found.head) => {
+            _ if !is_program && !named && is_mostly_binary(&found.head) => {
                 Self::Binary(kind.unwrap_or("binary data"))
             }
-            _ => Self::Text(Text::of(found, texts)),
+            _ => Self::Text(ReadingText::of(found, texts)),
         }
     }
 }
 
-impl Text {
-    fn of(found: &InputFile, texts: Texts) -> Self {
-        let (text, not_utf8) = readable(&found.head);
-        let marks = marks(&text);
-        let source = Source::new(&text, &marks);
+impl ReadingText {
+    fn of(found: &InputFile, texts: InputTexts) -> Self {
+        let (text, not_utf8) = decode(&found.head);
+        let warnings = input_warnings(&text);
+        let source = SourceText::new(&text, &warnings);
         let lines_all = text.split_inclusive('\n').count();
         let lines_shown = match texts {
-            Texts::Whole => lines_all,
-            Texts::Beginnings => lines_all.min(LINES_MAX),
-            Texts::None => 0,
+            InputTexts::Whole => lines_all,
+            InputTexts::Beginnings => lines_all.min(LINES_MAX),
+            InputTexts::None => 0,
         };
         let lines = (1..=lines_shown).filter_map(|number| {
             let readable = source.line(number)?;
-            Some(ReadingLine::of(number, readable.readable(), &marks, texts))
+            Some(ReadingLine::of(number, readable.readable(), &warnings, texts))
         });
         let lines = lines.collect();
         let marked: BTreeSet<usize> =
-            marks.iter().map(|row| row.line).filter(|line| *line > lines_shown).collect();
+            warnings.iter().map(|row| row.line).filter(|line| *line > lines_shown).collect();
         let held = u64::try_from(found.head.len()).unwrap_or(u64::MAX);
         Self {
             lines,
@@ -97,12 +97,12 @@ impl Text {
 }
 
 impl ReadingLine {
-    fn of(number: usize, readable: &str, marks: &[Violation], texts: Texts) -> Self {
-        let chars_max = if texts == Texts::Whole { usize::MAX } else { LINE_CHARS_MAX };
+    fn of(number: usize, readable: &str, warnings: &[Violation], texts: InputTexts) -> Self {
+        let chars_max = if texts == InputTexts::Whole { usize::MAX } else { LINE_CHARS_MAX };
         let end = readable.char_indices().nth(chars_max).map_or(readable.len(), |(end, _)| end);
         let (shown, more) = readable.split_at(end);
-        let first = marks.partition_point(|row| row.line < number);
-        let mine = marks.iter().skip(first).take_while(|row| row.line == number);
+        let first = warnings.partition_point(|row| row.line < number);
+        let mine = warnings.iter().skip(first).take_while(|row| row.line == number);
         let mine = mine.map(|row| (row.code.as_str().into_owned(), row.message.clone()));
         let encoding = (number <= 2).then(|| other_encoding(readable)).flatten().map(|name| {
             let why = format!(
@@ -121,7 +121,7 @@ impl ReadingLine {
 }
 
 /// Returns the bytes as text, and how many of them are not UTF-8.
-fn readable(bytes: &[u8]) -> (String, usize) {
+fn decode(bytes: &[u8]) -> (String, usize) {
     let (mut text, mut wrong) = (String::with_capacity(bytes.len()), 0);
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
@@ -134,7 +134,7 @@ fn readable(bytes: &[u8]) -> (String, usize) {
 }
 
 /// Returns whether more than a quarter of the bytes are not text.
-fn is_mostly_no_text(bytes: &[u8]) -> bool {
+fn is_mostly_binary(bytes: &[u8]) -> bool {
     let control = |c: &char| c.is_control() && !c.is_whitespace();
     let wrong: usize = bytes
         .utf8_chunks()
@@ -177,10 +177,10 @@ fn other_encoding(line: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_mostly_no_text, other_encoding};
+    use super::{is_mostly_binary, other_encoding};
 
     #[test]
-    fn declared_encodings_are_seen() {
+    fn declared_encodings_are_found() {
         for line in ["# -*- coding: latin-1 -*-", " \t#vim:fileencoding=utf-7", "#coding:rot13"] {
             assert!(other_encoding(line).is_some(), "{line}");
         }
@@ -190,8 +190,8 @@ mod tests {
     }
 
     #[test]
-    fn a_few_odd_bytes_make_no_data_of_a_text() {
-        assert!(!is_mostly_no_text(b"require('child_process') // \0\0\xff\n"));
-        assert!(is_mostly_no_text(b"PAR1\0\0\0\x01\x02"));
+    fn few_invalid_bytes_do_not_make_a_text_binary() {
+        assert!(!is_mostly_binary(b"require('child_process') // \0\0\xff\n"));
+        assert!(is_mostly_binary(b"PAR1\0\0\0\x01\x02"));
     }
 }

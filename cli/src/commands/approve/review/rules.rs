@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use daemon::config::{read_ais_trust, read_policy, read_signers};
-use policies::ais::TrustStore;
-use policies::{Policy, REVOKED_BYTES_MAX, Revoked, Signers};
+use policies::ais::AisTrustStore;
+use policies::{AllowedSigners, Policy, REVOKED_BYTES_MAX, RevokedKeys};
 
 use crate::args::RulesOptions;
 use crate::args::files::read_file;
@@ -21,10 +21,10 @@ pub(crate) struct HostRules {
     pub(crate) policy: Policy,
     /// The policy file; `None` for the built-in policy.
     pub(crate) policy_file: Option<PathBuf>,
-    pub(crate) signers: Option<Signers>,
+    pub(crate) signers: Option<AllowedSigners>,
     pub(crate) signers_file: Option<PathBuf>,
     pub(crate) revoked_file: Option<PathBuf>,
-    pub(crate) ais_trust: Option<TrustStore>,
+    pub(crate) ais_trust: Option<AisTrustStore>,
     pub(crate) permissions: Option<PathBuf>,
     pub(crate) origin: Option<String>,
 }
@@ -37,7 +37,7 @@ impl HostRules {
         let signers = signers_file.as_deref().map(read_signers).transpose()?;
         let revoked = revoked_file.as_deref().map(read_revoked).transpose()?;
         let signers = match (signers, revoked) {
-            (Some(signers), Some(revoked)) => Some(signers.without(revoked)),
+            (Some(signers), Some(revoked)) => Some(signers.with_revoked(revoked)),
             (signers, _) => signers,
         };
         let ais_trust_file = named_or(asked.ais_trust.as_deref(), AIS_TRUST);
@@ -72,8 +72,9 @@ fn policy(named: Option<&Path>) -> Result<(Option<PathBuf>, Policy), Failure> {
     let file = named_or(named, POLICY);
     let policy = match &file {
         Some(file) => read_policy(file)?,
-        None => Policy::shipped(SHIPPED)
-            .ok_or_else(|| Failure::Said(format!("policy `{SHIPPED}`: missing in this build")))?,
+        None => Policy::shipped(SHIPPED).ok_or_else(|| {
+            Failure::Message(format!("policy `{SHIPPED}`: missing in this build"))
+        })?,
     };
     Ok((file, policy))
 }
@@ -85,7 +86,8 @@ fn named_or(named: Option<&Path>, usual: &str) -> Option<PathBuf> {
     named.map(Path::to_owned).or_else(there)
 }
 
-fn read_revoked(path: &Path) -> Result<Revoked, Failure> {
+fn read_revoked(path: &Path) -> Result<RevokedKeys, Failure> {
     let bytes = read_file(path, REVOKED_BYTES_MAX)?;
-    Revoked::parse(&bytes).map_err(|error| Failure::Said(format!("{}: {error}", path.display())))
+    RevokedKeys::parse(&bytes)
+        .map_err(|error| Failure::Message(format!("{}: {error}", path.display())))
 }

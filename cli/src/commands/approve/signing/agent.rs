@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use policies::SignerKey;
-use records::{Agent as Socket, KeyFingerprint};
+use records::{KeyFingerprint, SshAgent as Socket};
 use ssh_key::{HashAlg, LineEnding, PublicKey, SshSig};
 use validator::reveal_line;
 
@@ -16,18 +16,18 @@ use crate::failure::Failure;
 /// The user may have to confirm, or to touch a security key.
 const ANSWER_WITHIN: Duration = Duration::from_secs(120);
 
-pub(super) struct Agent(Socket);
+pub(super) struct SshAgentKey(Socket);
 
-impl Agent {
+impl SshAgentKey {
     /// Opens the agent of this session. Selects the key with the fingerprint, or else its only key
     /// that may sign.
     pub(super) fn with_key(
         fingerprint: Option<KeyFingerprint>,
     ) -> Result<(Self, SignerKey), SignerError> {
-        let agent = Self::of_session()?;
+        let agent = Self::open_session_agent()?;
         let wanted = fingerprint.map(|it| it.to_string());
         let (mut found, mut unfit) = (Vec::new(), Vec::new());
-        for held in agent.0.identities().map_err(said)? {
+        for held in agent.0.identities().map_err(agent_failure)? {
             match SignerKey::from_blob(&held.blob) {
                 Ok(key) if wanted.as_ref().is_none_or(|wanted| key.fingerprint() == *wanted) => {
                     found.push(key);
@@ -56,12 +56,14 @@ impl Agent {
         }
     }
 
-    fn of_session() -> Result<Self, Failure> {
+    fn open_session_agent() -> Result<Self, Failure> {
         let socket = env::var_os("SSH_AUTH_SOCK").filter(|socket| !socket.is_empty());
         let socket = socket.ok_or_else(|| {
-            Failure::Said("--agent: no SSH_AUTH_SOCK; help: start ssh-agent, or use --key".into())
+            Failure::Message(
+                "--agent: no SSH_AUTH_SOCK; help: start ssh-agent, or use --key".into(),
+            )
         })?;
-        Ok(Self(Socket::at(Path::new(&socket), ANSWER_WITHIN)))
+        Ok(Self(Socket::new(Path::new(&socket), ANSWER_WITHIN)))
     }
 
     pub(super) fn sign(
@@ -70,9 +72,9 @@ impl Agent {
         namespace: &str,
         bytes: &[u8],
     ) -> Result<String, Failure> {
-        let failed = |error: ssh_key::Error| Failure::Said(format!("ssh-agent: {error}"));
+        let failed = |error: ssh_key::Error| Failure::Message(format!("ssh-agent: {error}"));
         let framed = SshSig::signed_data(namespace, HashAlg::Sha512, bytes).map_err(failed)?;
-        let signature = self.0.sign(key.blob(), &framed).map_err(said)?;
+        let signature = self.0.sign(key.blob(), &framed).map_err(agent_failure)?;
         let public = PublicKey::from_bytes(key.blob()).map_err(failed)?;
         SshSig::new(public.key_data().clone(), namespace, HashAlg::Sha512, signature)
             .and_then(|signature| signature.to_pem(LineEnding::LF))
@@ -80,6 +82,6 @@ impl Agent {
     }
 }
 
-fn said(error: records::AgentError) -> Failure {
-    Failure::Said(error.to_string())
+fn agent_failure(error: records::AgentError) -> Failure {
+    Failure::Message(error.to_string())
 }

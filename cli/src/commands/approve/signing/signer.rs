@@ -8,7 +8,7 @@ use policies::{SignerKey, SshSignature};
 use ssh_key::{HashAlg, LineEnding, PrivateKey};
 use zeroize::Zeroizing;
 
-use super::agent::Agent;
+use super::agent::SshAgentKey;
 use super::error::SignerError;
 use super::ssh_keygen;
 use crate::args::SigningOptions;
@@ -23,26 +23,26 @@ const PASSPHRASES_MAX: usize = 3;
 const OPENSSH_HEADER: &[u8] = b"-----BEGIN OPENSSH ";
 
 /// A key that may sign, and how to use it.
-pub(crate) struct Signer {
+pub(crate) struct SigningIdentity {
     key: SignerKey,
-    hold: Hold,
+    backend: SigningBackend,
 }
 
-enum Hold {
+enum SigningBackend {
     File(PathBuf, Box<PrivateKey>),
     SecurityKey(PathBuf),
     /// A file that OpenSSH can read and `ssh-key` cannot.
     OpenSsh(PathBuf),
-    Agent(Agent),
+    Agent(SshAgentKey),
 }
 
-impl Signer {
+impl SigningIdentity {
     pub(crate) fn open(asked: &SigningOptions) -> Result<Self, SignerError> {
         match &asked.key.key {
             Some(path) => Self::of_file(path),
             None => {
-                let (agent, key) = Agent::with_key(asked.fingerprint)?;
-                Ok(Self { key, hold: Hold::Agent(agent) })
+                let (agent, key) = SshAgentKey::with_key(asked.fingerprint)?;
+                Ok(Self { key, backend: SigningBackend::Agent(agent) })
             }
         }
     }
@@ -74,7 +74,7 @@ impl Signer {
                 let advice = "help: convert an older format with `ssh-keygen -p -f`";
                 let why = || format!("not an OpenSSH private key ({error}); {advice}");
                 let key = key.ok_or_else(|| refused(why()))?;
-                return Ok(Self { key, hold: Hold::OpenSsh(path.to_owned()) });
+                return Ok(Self { key, backend: SigningBackend::OpenSsh(path.to_owned()) });
             }
         };
         let blob = private.public_key().to_bytes().map_err(|error| refused(error.to_string()))?;
@@ -84,10 +84,10 @@ impl Signer {
         })?;
         let path = path.to_owned();
         let hold = match key.kind().is_security_key() {
-            true => Hold::SecurityKey(path),
-            false => Hold::File(path, Box::new(private)),
+            true => SigningBackend::SecurityKey(path),
+            false => SigningBackend::File(path, Box::new(private)),
         };
-        Ok(Self { key, hold })
+        Ok(Self { key, backend: hold })
     }
 
     pub(crate) fn fingerprint(&self) -> String {
@@ -96,28 +96,29 @@ impl Signer {
 
     /// Returns the armoured signature of these bytes for this namespace.
     pub(crate) fn sign(&mut self, namespace: &str, bytes: &[u8]) -> Result<String, Failure> {
-        let armoured = match &mut self.hold {
-            Hold::File(path, private) => match unlock(path, private)? {
-                Unlocked::Key(private) => sign_with(path, &private, namespace, bytes)?,
-                Unlocked::NoNeed => sign_with(path, private, namespace, bytes)?,
-                Unlocked::ForOpenSsh => ssh_keygen::sign(path, namespace, bytes)?,
+        let armoured = match &mut self.backend {
+            SigningBackend::File(path, private) => match unlock(path, private)? {
+                UnlockedKey::Key(private) => sign_with(path, &private, namespace, bytes)?,
+                UnlockedKey::Unencrypted => sign_with(path, private, namespace, bytes)?,
+                UnlockedKey::NeedsOpenSsh => ssh_keygen::sign(path, namespace, bytes)?,
             },
-            Hold::SecurityKey(path) => {
-                output::aside(
+            SigningBackend::SecurityKey(path) => {
+                output::stderr_line(
                     "Signing with a security key: plug it in, and touch it when it blinks.",
                 );
                 ssh_keygen::sign(path, namespace, bytes)?
             }
-            Hold::OpenSsh(path) => ssh_keygen::sign(path, namespace, bytes)?,
-            Hold::Agent(agent) => agent.sign(&self.key, namespace, bytes)?,
+            SigningBackend::OpenSsh(path) => ssh_keygen::sign(path, namespace, bytes)?,
+            SigningBackend::Agent(agent) => agent.sign(&self.key, namespace, bytes)?,
         };
         self.check(&armoured, namespace, bytes)?;
         Ok(armoured)
     }
 
     fn check(&self, armoured: &str, namespace: &str, bytes: &[u8]) -> Result<(), Failure> {
-        let wrong =
-            |why: &str| Failure::Said(format!("the new signature is invalid, not written: {why}"));
+        let wrong = |why: &str| {
+            Failure::Message(format!("the new signature is invalid, not written: {why}"))
+        };
         let signature =
             SshSignature::parse(armoured.as_bytes()).map_err(|error| wrong(&error.to_string()))?;
         let verified = signature.verify(bytes).map_err(|error| wrong(&error.to_string()))?;
@@ -137,34 +138,34 @@ fn sign_with(
     private
         .sign(namespace, HashAlg::Sha512, bytes)
         .and_then(|signature| signature.to_pem(LineEnding::LF))
-        .map_err(|error| Failure::Said(format!("{}: {error}", path.display())))
+        .map_err(|error| Failure::Message(format!("{}: {error}", path.display())))
 }
 
 /// A key file after its passphrase was entered.
-enum Unlocked {
+enum UnlockedKey {
     /// The file has no passphrase.
-    NoNeed,
+    Unencrypted,
     Key(Box<PrivateKey>),
     /// The passphrase is correct, but `ssh-key` cannot read the decrypted key: see
-    /// [`Hold::OpenSsh`].
-    ForOpenSsh,
+    /// [`SigningBackend::OpenSsh`].
+    NeedsOpenSsh,
 }
 
-fn unlock(path: &Path, private: &PrivateKey) -> Result<Unlocked, Failure> {
+fn unlock(path: &Path, private: &PrivateKey) -> Result<UnlockedKey, Failure> {
     if !private.is_encrypted() {
-        return Ok(Unlocked::NoNeed);
+        return Ok(UnlockedKey::Unencrypted);
     }
     let shown = human::name(path);
     let mut terminal = Terminal::open().map_err(|failure| {
-        Failure::Said(format!("{shown}: needs its passphrase: {failure}; help: use --agent"))
+        Failure::Message(format!("{shown}: needs its passphrase: {failure}; help: use --agent"))
     })?;
     for _ in 0..PASSPHRASES_MAX {
-        let passphrase = terminal.ask_unseen(&format!("Passphrase for {shown}: "))?;
+        let passphrase = terminal.ask_secret(&format!("Passphrase for {shown}: "))?;
         match private.decrypt(&*passphrase) {
-            Ok(unlocked) => return Ok(Unlocked::Key(Box::new(unlocked))),
+            Ok(unlocked) => return Ok(UnlockedKey::Key(Box::new(unlocked))),
             Err(ssh_key::Error::Crypto) => {}
-            Err(_) => return Ok(Unlocked::ForOpenSsh),
+            Err(_) => return Ok(UnlockedKey::NeedsOpenSsh),
         }
     }
-    Err(Failure::Said(format!("{shown}: wrong passphrase; nothing was signed")))
+    Err(Failure::Message(format!("{shown}: wrong passphrase; nothing was signed")))
 }

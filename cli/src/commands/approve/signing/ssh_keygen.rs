@@ -16,7 +16,7 @@ const SSH_KEYGEN: &str = "/usr/bin/ssh-keygen";
 /// Signs with OpenSSH, which asks for passphrase, PIN and touch itself.
 pub(super) fn sign(key: &Path, namespace: &str, bytes: &[u8]) -> Result<String, Failure> {
     let failed = |why: String| {
-        Failure::Said(format!("{SSH_KEYGEN}: cannot sign with {}: {why}", key.display()))
+        Failure::Message(format!("{SSH_KEYGEN}: cannot sign with {}: {why}", key.display()))
     };
     let mut child = Command::new(SSH_KEYGEN)
         .args(["-Y", "sign", "-O", "hashalg=sha512", "-n", namespace, "-f"])

@@ -48,10 +48,10 @@ each run that results, archived requests and claims show, and notes in the ledge
 and when. Stop the daemon first, and run this as its user. The old file is kept beside it. A
 request whose result and archived files are both lost is unknown afterwards and could run again."
 )]
-pub(crate) struct Doctor {
+pub(crate) struct DoctorCommand {
     /// Build the runtime cache of this language; can be repeated
     #[arg(long, value_enum)]
-    pub(super) warm: Vec<Warm>,
+    pub(super) warm: Vec<CacheLanguage>,
     /// Check this spool of a daemon, or this state directory of embedded runs
     #[arg(long, value_name = "DIR")]
     pub(super) spool: Option<PathBuf>,
@@ -73,7 +73,7 @@ pub(crate) struct Doctor {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Warm {
+pub(crate) enum CacheLanguage {
     Go,
     Ts,
 }
@@ -86,10 +86,10 @@ mod tests {
 
     /// `doctor` recommends `--warm` for each of these languages.
     #[test]
-    fn each_language_with_a_cache_can_be_warmed() {
-        let names = Warm::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+    fn each_language_with_a_cache_has_a_value() {
+        let names = CacheLanguage::value_variants().iter().filter_map(ValueEnum::to_possible_value);
         let mut names: Vec<_> = names.map(|value| value.get_name().to_owned()).collect();
-        let languages = Language::ALL.iter().filter(|language| language.runtime().warmed);
+        let languages = Language::ALL.iter().filter(|language| language.runtime().needs_cache);
         let mut warmed: Vec<_> = languages.map(ToString::to_string).collect();
         names.sort();
         warmed.sort();

@@ -12,10 +12,10 @@ use super::program::run;
 use crate::failure::Failure;
 use crate::output;
 
-pub(super) fn make(fresh: &Path, caches: &Path) -> Result<(), Failure> {
+pub(super) fn build_cache(fresh: &Path, caches: &Path) -> Result<(), Failure> {
     let missing = |why: Option<String>| {
         let why = why.unwrap_or_else(|| "no program `go` was found; help: install Go".to_owned());
-        Failure::Said(format!("doctor --warm go: {why}"))
+        Failure::Message(format!("doctor --warm go: {why}"))
     };
     let policy = Policy::shipped("embedded").ok_or_else(|| missing(None))?;
     let program = daemon::program_of(&policy, "go", caches).map_err(missing)?;

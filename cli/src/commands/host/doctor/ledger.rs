@@ -4,25 +4,25 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use spool::{LedgerOrder, Places, RunFacts, check_ledger, rebuild_ledger};
+use spool::{LedgerOrder, RunFacts, SpoolPaths, check_ledger, rebuild_ledger};
 
 use crate::clock::now;
 use crate::failure::Failure;
 use crate::output;
 
-pub(super) fn rebuild(places: &Places) -> Result<(), Failure> {
+pub(super) fn rebuild(places: &SpoolPaths) -> Result<(), Failure> {
     let state = &places.state;
     let owner = fs::metadata(state).map_err(Failure::io(state))?.uid();
     if owner != rustix::process::geteuid().as_raw() {
         let why = format!("{}: owned by uid {owner}; help: run this as that user", state.display());
-        return Err(Failure::Said(why));
+        return Err(Failure::Message(why));
     }
     let ledger = state.join("ledger");
     if check_ledger(places, &mut daemon::was_begun).is_ok() {
         output::note(format_args!("{}: valid; nothing to rebuild", ledger.display()));
         return Ok(());
     }
-    let by_uid = who_ordered();
+    let by_uid = operator_uid();
     let order = LedgerOrder { at: now(), by_uid, by: daemon::user_name(by_uid) };
     let done = rebuild_ledger(places, &mut facts, order)?;
     let old = done.old.map(|old| format!("; the old file is {}", old.display()));
@@ -38,7 +38,7 @@ pub(super) fn rebuild(places: &Places) -> Result<(), Failure> {
 }
 
 /// Returns the uid of the login session, if the kernel knows it: `sudo` changes every other id.
-fn who_ordered() -> u32 {
+fn operator_uid() -> u32 {
     const UNSET: u32 = u32::MAX;
     let login = fs::read_to_string("/proc/self/loginuid").ok();
     let login = login.and_then(|text| text.trim().parse().ok()).filter(|uid| *uid != UNSET);

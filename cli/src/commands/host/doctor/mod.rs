@@ -22,14 +22,14 @@ use std::process::ExitCode;
 use rustix::fs::{CWD, Mode, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use args::Warm;
+use args::CacheLanguage;
 
 use crate::failure::Failure;
 use crate::output;
 
-pub(crate) use args::Doctor;
+pub(crate) use args::DoctorCommand;
 
-pub(in crate::commands) fn doctor(asked: &Doctor) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn doctor(asked: &DoctorCommand) -> Result<ExitCode, Failure> {
     if let Some(spool) = &asked.spool {
         return spool::examine(spool, asked);
     }
@@ -44,8 +44,10 @@ pub(in crate::commands) fn doctor(asked: &Doctor) -> Result<ExitCode, Failure> {
     rustix::process::umask(Mode::from_raw_mode(0o022));
     for warm in &asked.warm {
         let place = match warm {
-            Warm::Go => make(&caches, "go", |fresh| go::make(fresh, &caches))?,
-            Warm::Ts => make(&caches, "ts", ts::make)?,
+            CacheLanguage::Go => {
+                build_cache(&caches, "go", |fresh| go::build_cache(fresh, &caches))?
+            }
+            CacheLanguage::Ts => build_cache(&caches, "ts", ts::build_cache)?,
         };
         output::line(format_args!("{}: created", place.display()))?;
     }
@@ -53,7 +55,7 @@ pub(in crate::commands) fn doctor(asked: &Doctor) -> Result<ExitCode, Failure> {
 }
 
 /// Builds a cache in a new directory and moves it to its path. An older cache is removed.
-fn make(
+fn build_cache(
     caches: &Path,
     name: &str,
     fill: impl FnOnce(&Path) -> Result<(), Failure>,

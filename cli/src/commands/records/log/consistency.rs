@@ -9,7 +9,7 @@ use model::Sha256;
 use records::log::is_consistent;
 use serde_json::json;
 
-use super::open::{Halt, LogOptions, Opened};
+use super::open::{LogCommandError, LogOptions, OpenedLog};
 use super::prove::number;
 use crate::args::Format;
 use crate::output;
@@ -22,7 +22,7 @@ A and B are numbers of entries, or files with saved checkpoints (write ./12 for 
 name). Prints the proof, one hash per line.
 Exit status: 0 consistent; 1 B's log does not begin with A's: the log was rewritten or cut back; 3
 usage or internal error.")]
-pub(crate) struct Consistency {
+pub(crate) struct LogConsistencyCommand {
     /// Select the older log: a number of entries, or a file with a saved checkpoint
     #[arg(value_name = "A")]
     old: PathBuf,
@@ -38,19 +38,19 @@ pub(crate) struct Consistency {
 
 /// The log at one of its sizes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Size {
+struct LogSize {
     entries: u64,
     root: Sha256,
 }
 
-pub(super) fn consistency(asked: &Consistency) -> Result<ExitCode, Halt> {
-    let opened = Opened::at(&asked.place)?;
+pub(super) fn consistency(asked: &LogConsistencyCommand) -> Result<ExitCode, LogCommandError> {
+    let opened = OpenedLog::at(&asked.place)?;
     let head = opened.view.head();
-    let newest = Size { entries: head.size(), root: head.root() };
+    let newest = LogSize { entries: head.size(), root: head.root() };
     let old = size(&opened, &asked.old)?;
     let new = asked.new.as_deref().map_or(Ok(newest), |it| size(&opened, it))?;
     if let Some(newer) = [old, new].into_iter().find(|it| it.entries > newest.entries) {
-        return Err(Halt::No(format!(
+        return Err(LogCommandError::CheckFailed(format!(
             "{}: the checkpoint has {} entries, but the log has {}: the log was truncated, or is \
              an older copy",
             opened.directory.display(),
@@ -60,12 +60,12 @@ pub(super) fn consistency(asked: &Consistency) -> Result<ExitCode, Halt> {
     }
     if old.entries > new.entries {
         let (old, new) = (old.entries, new.entries);
-        return Err(Halt::from(format!(
+        return Err(LogCommandError::from(format!(
             "A has {old} entries, B {new}; help: name the older first"
         )));
     }
-    let proof = opened.said(opened.view.consistency(old.entries, new.entries))?;
-    let pair = |it: Size| (it.entries, it.root);
+    let proof = opened.checked(opened.view.consistency(old.entries, new.entries))?;
+    let pair = |it: LogSize| (it.entries, it.root);
     let consistent = is_consistent(pair(old), pair(new), &proof);
     match asked.format {
         Format::Human => print_human(&opened, old, new, consistent.then_some(&proof))?,
@@ -84,21 +84,21 @@ fn hashes(proof: &[Sha256]) -> Vec<String> {
     proof.iter().map(Sha256::to_string).collect()
 }
 
-fn size(opened: &Opened, typed: &Path) -> Result<Size, Halt> {
+fn size(opened: &OpenedLog, typed: &Path) -> Result<LogSize, LogCommandError> {
     if let Some(entries) = number(typed) {
-        let root = opened.said(opened.view.root(entries))?;
-        return Ok(Size { entries, root });
+        let root = opened.checked(opened.view.root(entries))?;
+        return Ok(LogSize { entries, root });
     }
     let checkpoint = opened.saved(typed)?;
-    Ok(Size { entries: checkpoint.size(), root: checkpoint.root() })
+    Ok(LogSize { entries: checkpoint.size(), root: checkpoint.root() })
 }
 
 fn print_human(
-    opened: &Opened,
-    old: Size,
-    new: Size,
+    opened: &OpenedLog,
+    old: LogSize,
+    new: LogSize,
     proof: Option<&Vec<Sha256>>,
-) -> Result<(), Halt> {
+) -> Result<(), LogCommandError> {
     if let Some(proof) = proof {
         for hash in hashes(proof) {
             output::line(hash)?;
@@ -114,7 +114,7 @@ fn print_human(
         new.entries, new.root, old.entries, old.root
     ))?;
     for (name, it) in [("A", old), ("B", new)] {
-        let here = opened.said(opened.view.root(it.entries))?;
+        let here = opened.checked(opened.view.root(it.entries))?;
         let same = if here == it.root { "the same" } else { "a different" };
         output::line(format_args!(
             "  {name}: at {} entries this log has {same} root, {here}",

@@ -7,7 +7,7 @@ use clap::Args;
 use records::log::ExportError;
 use serde_json::json;
 
-use super::open::{Halt, LogOptions, Opened};
+use super::open::{LogCommandError, LogOptions, OpenedLog};
 use crate::args::Format;
 use crate::failure::Failure;
 use crate::output;
@@ -20,7 +20,7 @@ Copies entries, tiles and the checkpoint, the checkpoint last. Existing data of 
 written again.
 Exit status: 0 copied; 1 the log does not begin with the entries of the copy, and nothing was
 changed; 3 usage or internal error.")]
-pub(crate) struct Export {
+pub(crate) struct LogExportCommand {
     /// Write the copy to this directory, creating it if missing
     #[arg(value_name = "TARGET")]
     target: PathBuf,
@@ -31,14 +31,18 @@ pub(crate) struct Export {
     pub(super) format: Format,
 }
 
-pub(super) fn export(asked: &Export) -> Result<ExitCode, Halt> {
-    let opened = Opened::at(&asked.place)?;
+pub(super) fn export(asked: &LogExportCommand) -> Result<ExitCode, LogCommandError> {
+    let opened = OpenedLog::at(&asked.place)?;
     refuse_other(&asked.target)?;
     let target = asked.target.display();
     let exported = match opened.view.export(&asked.target, &opened.keys) {
         Ok(exported) => exported,
-        Err(ExportError::Log(error)) => return opened.said(Err(error)),
-        Err(error) => return Err(Halt::No(format!("{target}: nothing was copied: {error}"))),
+        Err(ExportError::Log(error)) => return opened.checked(Err(error)),
+        Err(error) => {
+            return Err(LogCommandError::CheckFailed(format!(
+                "{target}: nothing was copied: {error}"
+            )));
+        }
     };
     match asked.format {
         Format::Human => output::line(format_args!(
@@ -72,5 +76,5 @@ fn refuse_other(target: &Path) -> Result<(), Failure> {
     }
     let target = target.display();
     let help = "name a directory for the log alone";
-    Err(Failure::Said(format!("{target}: has other files; help: {help}")))
+    Err(Failure::Message(format!("{target}: has other files; help: {help}")))
 }

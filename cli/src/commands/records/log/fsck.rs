@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use clap::Args;
 use model::{ResultId, escape_line};
-use records::log::{Accounts, Claim, Fsck as Checked, fsck as check};
+use records::log::{LogClaim, LogFsckReport as Checked, LogReconciliation, fsck as check};
 use serde_json::json;
-use spool::state::{RemovedError, each_removed};
+use spool::state::{RemovalMarksError, each_removal_mark};
 
-use super::open::{Halt, LogOptions, Opened};
+use super::open::{LogCommandError, LogOptions, OpenedLog};
 use super::prove::{bundle_in, claim_of};
 use crate::args::Format;
 use crate::failure::Failure;
@@ -30,7 +30,7 @@ reported as missing; repeat the check. `toolexec verify` checks the signatures o
 deleted by retention are counted separately: they are marked in `removed` of the state directory,
 which is read for the log of --state, or named with --removed.
 Exit status: 0 no problems; 1 something is wrong or missing; 3 usage or internal error.")]
-pub(crate) struct Fsck {
+pub(crate) struct LogFsckCommand {
     #[command(flatten)]
     place: LogOptions,
     /// Compare the log with the results in this directory; can be repeated
@@ -53,31 +53,31 @@ const PUBLISHED_WITHIN: Duration = Duration::from_secs(1);
 
 /// The claims of records about the log.
 #[derive(Default)]
-struct Claims {
-    by_index: HashMap<u64, Claim>,
+struct LogClaims {
+    by_index: HashMap<u64, LogClaim>,
     paths: HashMap<u64, PathBuf>,
     faults: Vec<String>,
 }
 
-pub(super) fn fsck(asked: &Fsck) -> Result<ExitCode, Halt> {
+pub(super) fn fsck(asked: &LogFsckCommand) -> Result<ExitCode, LogCommandError> {
     // Read the claims before the log's head, so that every claimed entry exists.
-    let mut claims = Claims::of(&asked.results)?;
-    let mut opened = Opened::at(&asked.place)?;
-    let checked = opened.said(check(&opened.directory, &opened.key))?;
+    let mut claims = LogClaims::of(&asked.results)?;
+    let mut opened = OpenedLog::at(&asked.place)?;
+    let checked = opened.checked(check(&opened.directory, &opened.key))?;
     let mut faults: Vec<String> = checked.faults.iter().map(ToString::to_string).collect();
     // Entries of a damaged log cannot account for records.
     let whole = faults.is_empty();
     let (mut accounts, mut removed_count) = (None, 0);
     if whole && !asked.results.is_empty() {
-        let mut found = opened.said(opened.view.account(&claims.by_index))?;
+        let mut found = opened.checked(opened.view.reconcile(&claims.by_index))?;
         if !found.unclaimed.is_empty() {
             // Records are logged before they are published, so on an active host some may not be
             // visible yet.
             std::thread::sleep(PUBLISHED_WITHIN);
             let seen = opened.view.head().size();
-            claims = Claims::of(&asked.results)?;
-            opened = Opened::at(&asked.place)?;
-            found = opened.said(opened.view.account(&claims.by_index))?;
+            claims = LogClaims::of(&asked.results)?;
+            opened = OpenedLog::at(&asked.place)?;
+            found = opened.checked(opened.view.reconcile(&claims.by_index))?;
             let all = found.unclaimed.len();
             found.unclaimed.retain(|index| *index < seen);
             found.records -= u64::try_from(all - found.unclaimed.len()).unwrap_or(0);
@@ -108,7 +108,7 @@ pub(super) fn fsck(asked: &Fsck) -> Result<ExitCode, Halt> {
 
 /// Returns the entries whose records retention has marked. A mark proves nothing: a process that
 /// can mark can also delete.
-fn removed(asked: &Fsck) -> Result<HashSet<u64>, Failure> {
+fn removed(asked: &LogFsckCommand) -> Result<HashSet<u64>, Failure> {
     let of_state = asked.place.log.is_none() && asked.place.spool.is_none();
     let path = match &asked.removed {
         Some(path) => path.clone(),
@@ -116,16 +116,16 @@ fn removed(asked: &Fsck) -> Result<HashSet<u64>, Failure> {
         None => return Ok(HashSet::new()),
     };
     let mut marked = HashSet::new();
-    match each_removed(&path, &mut |one| marked.extend(one.log_index)) {
-        Err(RemovedError::Read(_, error))
+    match each_removal_mark(&path, &mut |one| marked.extend(one.log_index)) {
+        Err(RemovalMarksError::Read(_, error))
             if asked.removed.is_none() && error.kind() == ErrorKind::NotFound => {}
-        Err(error) => return Err(Failure::Said(error.to_string())),
+        Err(error) => return Err(Failure::Message(error.to_string())),
         Ok(()) => {}
     }
     Ok(marked)
 }
 
-impl Claims {
+impl LogClaims {
     fn of(trees: &[PathBuf]) -> Result<Self, Failure> {
         let mut claims = Self::default();
         for tree in trees {
@@ -160,8 +160,8 @@ impl Claims {
     fn claim(&mut self, bundle: PathBuf) {
         let claim = match claim_of(&bundle) {
             Ok(claim) => claim,
-            Err(Halt::No(why)) => return self.faults.push(why),
-            Err(Halt::Failure(why)) => return self.faults.push(why.to_string()),
+            Err(LogCommandError::CheckFailed(why)) => return self.faults.push(why),
+            Err(LogCommandError::Failure(why)) => return self.faults.push(why.to_string()),
         };
         let index = claim.index();
         if let Some(other) = self.paths.get(&index) {
@@ -177,9 +177,9 @@ impl Claims {
 }
 
 fn print_human(
-    opened: &Opened,
+    opened: &OpenedLog,
     checked: &Checked,
-    accounts: Option<&Accounts>,
+    accounts: Option<&LogReconciliation>,
     removed: u64,
     faults: &[String],
 ) -> Result<(), Failure> {
@@ -232,9 +232,9 @@ fn more(all: usize) -> Result<(), Failure> {
 }
 
 fn print_json(
-    opened: &Opened,
+    opened: &OpenedLog,
     (fine, checked): (bool, &Checked),
-    accounts: Option<&Accounts>,
+    accounts: Option<&LogReconciliation>,
     removed: u64,
     faults: &[String],
 ) -> Result<(), Failure> {

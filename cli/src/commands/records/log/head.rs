@@ -6,14 +6,14 @@ use clap::Args;
 use records::log::entry::BootId;
 use serde_json::json;
 
-use super::open::{Halt, LogOptions, Opened};
+use super::open::{LogCommandError, LogOptions, OpenedLog};
 use crate::args::Format;
 use crate::output;
 
 #[derive(Args)]
 #[command(after_help = "\
 Example: toolexec log head --spool /var/spool/toolexec --log-key host1.vkey")]
-pub(crate) struct Head {
+pub(crate) struct LogHeadCommand {
     #[command(flatten)]
     place: LogOptions,
     /// Print the signed checkpoint verbatim, for saving
@@ -25,14 +25,14 @@ pub(crate) struct Head {
 }
 
 /// Shows the newest checkpoint.
-pub(super) fn head(asked: &Head) -> Result<ExitCode, Halt> {
-    let opened = Opened::at(&asked.place)?;
+pub(super) fn head(asked: &LogHeadCommand) -> Result<ExitCode, LogCommandError> {
+    let opened = OpenedLog::at(&asked.place)?;
     let (head, key) = (opened.view.head(), &opened.key);
     if asked.note {
         output::text(head.note())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let beat = opened.said(opened.view.latest_heartbeat())?;
+    let beat = opened.checked(opened.view.latest_heartbeat())?;
     let (root, key_id) = (head.root().to_string(), key.id().to_string());
     match asked.format {
         Format::Human => {

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use clap::Args;
 use daemon::LOG_WAIT;
 use records::log::entry::{BootId, Heartbeat as Beat};
-use records::log::{Log, LogKey, LogPlace};
+use records::log::{Log, LogKey, LogLocation};
 use serde_json::json;
 
-use super::open::{Halt, LogOptions, Opened};
+use super::open::{LogCommandError, LogOptions, OpenedLog};
 use crate::args::{Format, StateOption};
 use crate::clock;
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ Example: toolexec log heartbeat --state ./state
 
 For the embedded state, whose log receives no heartbeats otherwise; run it from a timer. A verifier
 who knows the interval detects that the end of the log is missing.")]
-pub(crate) struct Heartbeat {
+pub(crate) struct LogHeartbeatCommand {
     #[command(flatten)]
     state: StateOption,
     /// Print in this format
@@ -29,7 +29,7 @@ pub(crate) struct Heartbeat {
 }
 
 /// Appends a heartbeat entry.
-pub(super) fn heartbeat(asked: &Heartbeat) -> Result<ExitCode, Halt> {
+pub(super) fn heartbeat(asked: &LogHeartbeatCommand) -> Result<ExitCode, LogCommandError> {
     let state = asked.state.path()?;
     let place = LogOptions {
         log: None,
@@ -38,11 +38,11 @@ pub(super) fn heartbeat(asked: &Heartbeat) -> Result<ExitCode, Halt> {
         log_key: None,
     };
     // A heartbeat does not create a missing log.
-    let opened = Opened::at(&place)?;
+    let opened = OpenedLog::at(&place)?;
     let key = LogKey::open(&state.join("keys"), opened.key.origin()).map_err(Failure::from)?;
-    let mut log = opened.said(Log::open_within(LOG_WAIT, LogPlace::of_state(&state), key))?;
+    let mut log = opened.checked(Log::open_within(LOG_WAIT, LogLocation::of_state(&state), key))?;
     let beat = Beat::new(clock::now(), daemon::boot_id());
-    let inclusion = opened.said(log.append(&beat.entry()))?;
+    let inclusion = opened.checked(log.append(&beat.entry()))?;
     match asked.format {
         Format::Human => output::line(format_args!(
             "{}: heartbeat of {}, entry {}",

@@ -20,14 +20,14 @@ use crate::args::Format;
 use crate::failure::Failure;
 use crate::output;
 
-use consistency::Consistency;
-use export::Export;
-use fsck::Fsck;
-use head::Head;
-use heartbeat::Heartbeat;
-use open::Halt;
-use prove::Prove;
-use witness::Witness;
+use consistency::LogConsistencyCommand;
+use export::LogExportCommand;
+use fsck::LogFsckCommand;
+use head::LogHeadCommand;
+use heartbeat::LogHeartbeatCommand;
+use open::LogCommandError;
+use prove::LogProveCommand;
+use witness::LogWitnessCommand;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -37,43 +37,43 @@ The log is C2SP tlog-tiles: a directory of plain files that anyone may read and 
 verified with the log's key. Save the checkpoints that you have seen, on another host: only they
 reveal that the log was cut back or rewritten by a holder of its key.
 Exit status: 0 success; 1 a check failed; 3 usage or internal error.")]
-pub(crate) struct Log {
+pub(crate) struct LogCommand {
     #[command(subcommand)]
-    act: LogAct,
+    subcommand: LogSubcommand,
 }
 
 #[derive(Subcommand)]
-pub(crate) enum LogAct {
+pub(crate) enum LogSubcommand {
     /// Show the newest checkpoint
-    Head(Head),
+    Head(LogHeadCommand),
     /// Print the proof that an entry is in the log
-    Prove(Prove),
+    Prove(LogProveCommand),
     /// Check that one checkpoint's log is a prefix of another's
-    Consistency(Consistency),
+    Consistency(LogConsistencyCommand),
     /// Check every file of the log, and compare the log with records
-    Fsck(Fsck),
+    Fsck(LogFsckCommand),
     /// Update a copy of the log in another directory
-    Export(Export),
+    Export(LogExportCommand),
     /// Send the newest checkpoint to a witness and store its cosignature
-    Witness(Witness),
+    Witness(LogWitnessCommand),
     /// Append a heartbeat entry
-    Heartbeat(Heartbeat),
+    Heartbeat(LogHeartbeatCommand),
 }
 
-pub(in crate::commands) fn log(asked: &Log) -> Result<ExitCode, Failure> {
-    let (said, format) = match &asked.act {
-        LogAct::Head(asked) => (head::head(asked), asked.format),
-        LogAct::Prove(asked) => (prove::prove(asked), Format::Human),
-        LogAct::Consistency(asked) => (consistency::consistency(asked), asked.format),
-        LogAct::Fsck(asked) => (fsck::fsck(asked), asked.format),
-        LogAct::Export(asked) => (export::export(asked), asked.format),
-        LogAct::Witness(asked) => (witness::witness(asked), asked.format),
-        LogAct::Heartbeat(asked) => (heartbeat::heartbeat(asked), asked.format),
+pub(in crate::commands) fn log(asked: &LogCommand) -> Result<ExitCode, Failure> {
+    let (said, format) = match &asked.subcommand {
+        LogSubcommand::Head(asked) => (head::head(asked), asked.format),
+        LogSubcommand::Prove(asked) => (prove::prove(asked), Format::Human),
+        LogSubcommand::Consistency(asked) => (consistency::consistency(asked), asked.format),
+        LogSubcommand::Fsck(asked) => (fsck::fsck(asked), asked.format),
+        LogSubcommand::Export(asked) => (export::export(asked), asked.format),
+        LogSubcommand::Witness(asked) => (witness::witness(asked), asked.format),
+        LogSubcommand::Heartbeat(asked) => (heartbeat::heartbeat(asked), asked.format),
     };
     match said {
         Ok(code) => Ok(code),
-        Err(Halt::Failure(failure)) => Err(failure),
-        Err(Halt::No(why)) => {
+        Err(LogCommandError::Failure(failure)) => Err(failure),
+        Err(LogCommandError::CheckFailed(why)) => {
             output::note(&why);
             if format == Format::Json {
                 output::line(json!({ "ok": false, "fault": why }))?;

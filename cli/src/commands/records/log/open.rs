@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use records::PublicKeys;
-use records::log::{Checkpoint, CheckpointFault, LogError, LogPlace, LogView, PublicLogKey};
+use records::log::{Checkpoint, CheckpointError, LogError, LogLocation, LogView, PublicLogKey};
 
 use crate::args::StateOption;
 use crate::args::files::read_file;
@@ -35,20 +35,20 @@ const KEYS_BYTES_MAX: usize = 64 * 1024;
 const NOTE_BYTES_MAX: usize = 64 * 1024;
 
 /// The reason why a command stops.
-pub(crate) enum Halt {
+pub(crate) enum LogCommandError {
     /// A check failed: exit status 1. The message names its object.
-    No(String),
+    CheckFailed(String),
     Failure(Failure),
 }
 
-impl<F: Into<Failure>> From<F> for Halt {
+impl<F: Into<Failure>> From<F> for LogCommandError {
     fn from(failure: F) -> Self {
         Self::Failure(failure.into())
     }
 }
 
 /// A log at its newest checkpoint, which `key` signed.
-pub(crate) struct Opened {
+pub(crate) struct OpenedLog {
     pub(crate) directory: PathBuf,
     pub(crate) view: LogView,
     pub(crate) key: PublicLogKey,
@@ -56,14 +56,15 @@ pub(crate) struct Opened {
     pub(crate) keys: Vec<PublicLogKey>,
 }
 
-impl Opened {
-    pub(crate) fn at(place: &LogOptions) -> Result<Self, Halt> {
+impl OpenedLog {
+    pub(crate) fn at(place: &LogOptions) -> Result<Self, LogCommandError> {
         let (directory, keys) = (directory(place)?, keys(place)?);
-        let own = own(place)?;
+        let own = own_log_place(place)?;
         if let Some(own) = &own {
-            own.check_there().map_err(|error| explain(error, &directory))?;
+            own.check_exists().map_err(|error| explain(error, &directory))?;
         }
-        let none = || Halt::from(format!("{}: no key to verify it", directory.display()));
+        let none =
+            || LogCommandError::from(format!("{}: no key to verify it", directory.display()));
         let (in_force, retired) = keys.split_first().ok_or_else(none)?;
         match LogView::open(&directory, in_force) {
             Ok(view) => {
@@ -76,7 +77,7 @@ impl Opened {
             Err(LogError::Checkpoint { path, .. })
                 if retired.iter().any(|key| LogView::open(&directory, key).is_ok()) =>
             {
-                Err(Halt::No(format!(
+                Err(LogCommandError::CheckFailed(format!(
                     "{}: signed by a key of this log that was retired{}; the active key is {}",
                     path.display(),
                     retired_on(place, &directory).unwrap_or_default(),
@@ -88,30 +89,30 @@ impl Opened {
     }
 
     /// Converts the error of a check.
-    pub(crate) fn said<T>(&self, what: Result<T, LogError>) -> Result<T, Halt> {
+    pub(crate) fn checked<T>(&self, what: Result<T, LogError>) -> Result<T, LogCommandError> {
         what.map_err(|error| explain(error, &self.directory))
     }
 
     /// Reads a saved checkpoint of this log.
-    pub(crate) fn saved(&self, path: &Path) -> Result<Checkpoint, Halt> {
+    pub(crate) fn saved(&self, path: &Path) -> Result<Checkpoint, LogCommandError> {
         let bytes = read_file(path, NOTE_BYTES_MAX)?;
         self.checkpoint(&String::from_utf8_lossy(&bytes)).map_err(|fault| {
             let problem = format!("{}: {fault}", path.display());
             match fault {
-                CheckpointFault::Form => {
+                CheckpointError::Form => {
                     let help = "name a file that `toolexec log head --note` wrote";
-                    Halt::from(format!("{problem}; help: {help}"))
+                    LogCommandError::from(format!("{problem}; help: {help}"))
                 }
-                CheckpointFault::Origin => {
-                    Halt::from(format!("{problem}; this log is {}", self.key.origin()))
+                CheckpointError::Origin => {
+                    LogCommandError::from(format!("{problem}; this log is {}", self.key.origin()))
                 }
-                _ => Halt::No(problem),
+                _ => LogCommandError::CheckFailed(problem),
             }
         })
     }
 
     /// Verifies a checkpoint with the present key, else with a former key of the log.
-    pub(crate) fn checkpoint(&self, note: &str) -> Result<Checkpoint, CheckpointFault> {
+    pub(crate) fn checkpoint(&self, note: &str) -> Result<Checkpoint, CheckpointError> {
         let newest = Checkpoint::verify(note, &self.key);
         if newest.is_ok() {
             return newest;
@@ -121,7 +122,7 @@ impl Opened {
     }
 }
 
-fn directory(place: &LogOptions) -> Result<PathBuf, Halt> {
+fn directory(place: &LogOptions) -> Result<PathBuf, LogCommandError> {
     match (&place.log, &place.spool) {
         (Some(log), _) => Ok(log.clone()),
         (None, Some(spool)) => Ok(spool.join("log")),
@@ -131,25 +132,25 @@ fn directory(place: &LogOptions) -> Result<PathBuf, Halt> {
 
 /// Returns the time at which the signing key was retired, if the state knows it.
 fn retired_on(place: &LogOptions, directory: &Path) -> Option<String> {
-    own(place).ok()??;
+    own_log_place(place).ok()??;
     let keys = PublicKeys::open(&place.state.path().ok()?.join("keys")).ok()?;
     let signed = keys.logs().iter().find(|key| LogView::open(directory, key.key()).is_ok())?;
     signed.valid_before().map(|time| format!(" on {time}"))
 }
 
 /// Returns the log's place in the state, which also records the log's earlier size.
-fn own(place: &LogOptions) -> Result<Option<LogPlace>, Failure> {
+fn own_log_place(place: &LogOptions) -> Result<Option<LogLocation>, Failure> {
     match (&place.log, &place.spool) {
-        (None, None) => Ok(Some(LogPlace::of_state(&place.state.path()?))),
+        (None, None) => Ok(Some(LogLocation::of_state(&place.state.path()?))),
         _ => Ok(None),
     }
 }
 
 /// Reads the log's keys. Only the caller's own state may supply its key along with the log.
-fn keys(place: &LogOptions) -> Result<Vec<PublicLogKey>, Halt> {
+fn keys(place: &LogOptions) -> Result<Vec<PublicLogKey>, LogCommandError> {
     match &place.log_key {
         Some(file) => keys_of(file),
-        None if place.log.is_some() || place.spool.is_some() => Err(Halt::from(
+        None if place.log.is_some() || place.spool.is_some() => Err(LogCommandError::from(
             "--log-key: missing; help: name the log's public key (log.pub of its host, from a \
              source that you trust)"
                 .to_owned(),
@@ -159,10 +160,10 @@ fn keys(place: &LogOptions) -> Result<Vec<PublicLogKey>, Halt> {
 }
 
 /// Reads the keys in a file of verifier lines.
-fn keys_of(file: &Path) -> Result<Vec<PublicLogKey>, Halt> {
+fn keys_of(file: &Path) -> Result<Vec<PublicLogKey>, LogCommandError> {
     let bytes = match read_file(file, KEYS_BYTES_MAX) {
         Err(Failure::Io(path, error)) if error.kind() == ErrorKind::NotFound => {
-            return Err(Halt::from(format!(
+            return Err(LogCommandError::from(format!(
                 "{}: no key of a log; help: name its state with --state, or a log with --log and \
                  its key with --log-key",
                 path.display()
@@ -174,7 +175,7 @@ fn keys_of(file: &Path) -> Result<Vec<PublicLogKey>, Halt> {
     let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
     let keys: Option<Vec<_>> = lines.map(PublicLogKey::from_verifier_line).collect();
     keys.filter(|keys| !keys.is_empty()).ok_or_else(|| {
-        Halt::from(format!(
+        LogCommandError::from(format!(
             "{}: not the public key of a log; help: name a file with a verifier line, \
              NAME+ID+KEY, of an Ed25519 key",
             file.display()
@@ -183,30 +184,34 @@ fn keys_of(file: &Path) -> Result<Vec<PublicLogKey>, Halt> {
 }
 
 /// Damage and wrong signatures are failed checks. Wrong arguments and unreadable files are errors.
-fn explain(error: LogError, directory: &Path) -> Halt {
+fn explain(error: LogError, directory: &Path) -> LogCommandError {
     let log = directory.display();
     match &error {
         LogError::Io { path, source, .. }
             if path == directory && source.kind() == ErrorKind::NotFound =>
         {
-            Halt::from(format!(
+            LogCommandError::from(format!(
                 "{log}: no such log; help: add a first record, or name the spool of a daemon with \
                  --spool"
             ))
         }
         LogError::Missing { path } if *path == directory.join("checkpoint") => {
-            Halt::from(format!("{log}: not a log: it has no checkpoint"))
+            LogCommandError::from(format!("{log}: not a log: it has no checkpoint"))
         }
-        LogError::Checkpoint { fault: CheckpointFault::Origin, .. } => {
-            Halt::No(format!("{error}; help: name the key of this log with --log-key"))
+        LogError::Checkpoint { fault: CheckpointError::Origin, .. } => {
+            LogCommandError::CheckFailed(format!(
+                "{error}; help: name the key of this log with --log-key"
+            ))
         }
-        LogError::Checkpoint { fault: CheckpointFault::Unsigned, .. } => {
-            Halt::No(format!("{error}: the key or the checkpoint belongs to another log"))
+        LogError::Checkpoint { fault: CheckpointError::Unsigned, .. } => {
+            LogCommandError::CheckFailed(format!(
+                "{error}: the key or the checkpoint belongs to another log"
+            ))
         }
         LogError::Checkpoint { .. }
         | LogError::Damaged { .. }
         | LogError::Lost { .. }
-        | LogError::Missing { .. } => Halt::No(error.to_string()),
-        _ => Halt::from(error.to_string()),
+        | LogError::Missing { .. } => LogCommandError::CheckFailed(error.to_string()),
+        _ => LogCommandError::from(error.to_string()),
     }
 }

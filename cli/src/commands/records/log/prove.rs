@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use records::log::{Claim, Inclusion, RECORD_BYTES_MAX};
+use records::log::{Inclusion, LogClaim, RECORD_BYTES_MAX};
 
-use super::open::{Halt, LogOptions, Opened};
+use super::open::{LogCommandError, LogOptions, OpenedLog};
 use crate::args::files::read_document;
 use crate::failure::Failure;
 use crate::output;
@@ -21,7 +21,7 @@ Example: toolexec log prove results/TS-20260209-161030Z-TR-20260209-160501Z-pyth
 Prints a verified C2SP tlog-proof against the newest checkpoint.
 Exit status: 0 printed; 1 the log has another entry at the record's index; 3 usage or internal
 error.")]
-pub(crate) struct Prove {
+pub(crate) struct LogProveCommand {
     /// Select the entry: its number from 0, a result directory, or a bundle
     #[arg(value_name = "INDEX|RESULT_DIR|BUNDLE")]
     what: PathBuf,
@@ -35,25 +35,26 @@ pub(crate) struct Prove {
 /// The first line of a proof (C2SP tlog-proof).
 const KIND: &str = "c2sp.org/tlog-proof@v1\n";
 
-pub(super) fn prove(asked: &Prove) -> Result<ExitCode, Halt> {
-    let opened = Opened::at(&asked.place)?;
+pub(super) fn prove(asked: &LogProveCommand) -> Result<ExitCode, LogCommandError> {
+    let opened = OpenedLog::at(&asked.place)?;
     let claim = match number(&asked.what) {
         Some(index) => Err(index),
         None => Ok(claim(&asked.what)?),
     };
-    let index = claim.as_ref().map_or_else(|index| *index, Claim::index);
-    let (entry, inclusion) = opened.said(opened.view.entry(index))?;
+    let index = claim.as_ref().map_or_else(|index| *index, LogClaim::index);
+    let (entry, inclusion) = opened.checked(opened.view.entry(index))?;
     if claim.is_ok_and(|claim| claim.entry() != entry) {
-        return Err(Halt::No(format!(
+        return Err(LogCommandError::CheckFailed(format!(
             "{}: entry {index} of the log is a different record",
             asked.what.display()
         )));
     }
     let text = inclusion.tlog_proof();
-    Inclusion::verify(&text, &entry, &opened.key)
-        .map_err(|fault| Halt::No(format!("entry {index}: the proof {fault}")))?;
+    Inclusion::verify(&text, &entry, &opened.key).map_err(|fault| {
+        LogCommandError::CheckFailed(format!("entry {index}: the proof {fault}"))
+    })?;
     match &asked.out {
-        Some(out) => output::write_anew(out, KIND, text.as_bytes())?,
+        Some(out) => output::replace_own_file(out, KIND, text.as_bytes())?,
         None => output::text(&text)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -65,15 +66,16 @@ pub(super) fn number(typed: &Path) -> Option<u64> {
     digits.parse().ok()
 }
 
-fn claim(path: &Path) -> Result<Claim, Halt> {
+fn claim(path: &Path) -> Result<LogClaim, LogCommandError> {
     let file = if path.is_dir() { bundle_in(path)? } else { path.to_owned() };
     claim_of(&file)
 }
 
 /// Returns a bundle's claim about the log. A file that is not a bundle is a usage error.
-pub(super) fn claim_of(file: &Path) -> Result<Claim, Halt> {
+pub(super) fn claim_of(file: &Path) -> Result<LogClaim, LogCommandError> {
     let bytes = read_document(file, RECORD_BYTES_MAX)?;
-    Claim::of_bundle(&bytes).map_err(|fault| Halt::from(format!("{}: {fault}", file.display())))
+    LogClaim::of_bundle(&bytes)
+        .map_err(|fault| LogCommandError::from(format!("{}: {fault}", file.display())))
 }
 
 /// Returns the only bundle in a result directory.
@@ -87,7 +89,7 @@ pub(super) fn bundle_in(directory: &Path) -> Result<PathBuf, Failure> {
     }
     match found.as_slice() {
         [_] => Ok(found.remove(0)),
-        [] => Err(Failure::Said(format!("{}: no bundle of a record", directory.display()))),
-        _ => Err(Failure::Said(format!("{}: more than one bundle", directory.display()))),
+        [] => Err(Failure::Message(format!("{}: no bundle of a record", directory.display()))),
+        _ => Err(Failure::Message(format!("{}: more than one bundle", directory.display()))),
     }
 }

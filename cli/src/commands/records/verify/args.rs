@@ -20,7 +20,7 @@ With a checkpoint that you saved earlier, it also checks that the log only grew:
 The same signature with stock tools (more in docs/verifying.md):
   toolexec keys show --format allowed-signers > signers
   ssh-keygen -Y verify -f signers -I tool-exec -n result.tool-exec@threegate -s X.md.sig < X.md")]
-pub(crate) struct Verify {
+pub(crate) struct VerifyCommand {
     /// Verify this result directory, record, bundle, or tree of results
     #[arg(value_name = "RESULT_DIR|FILE|TREE")]
     pub(super) path: PathBuf,

@@ -41,9 +41,9 @@ pub(super) enum TreeEntry<'a> {
     /// A bundle outside a result directory.
     Bundle(&'a Path),
     /// A file with the name of a result directory.
-    NoDirectory(&'a Path),
+    NotADirectory(&'a Path),
     /// A directory that was skipped, and the reason.
-    PassedOver(&'a Path, &'static str),
+    Skipped(&'a Path, &'static str),
 }
 
 /// Calls `act` for everything in a tree that is, or looks like, a result, ordered by name. A link
@@ -76,14 +76,14 @@ fn descend(
         } else if !path.is_dir() {
             let name = name.to_string_lossy();
             if name.parse::<ResultId>().is_ok() {
-                act(TreeEntry::NoDirectory(&path))?;
+                act(TreeEntry::NotADirectory(&path))?;
             } else if name.ends_with(BUNDLE) && path.is_file() {
                 act(TreeEntry::Bundle(&path))?;
             }
         } else if linked {
-            act(TreeEntry::PassedOver(&path, "a link to a directory"))?;
+            act(TreeEntry::Skipped(&path, "a link to a directory"))?;
         } else if depth == DEPTH_MAX {
-            act(TreeEntry::PassedOver(&path, "more than eight directories deep"))?;
+            act(TreeEntry::Skipped(&path, "more than eight directories deep"))?;
         } else {
             descend(&path, depth + 1, act)?;
         }

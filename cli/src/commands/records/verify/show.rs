@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use model::escape_line;
-use records::{Fault, NotChecked, Verified};
+use records::{SkippedCheck, VerifiedRecord, VerifyError};
 use serde_json::{Value, json};
 
 use crate::args::Format;
@@ -12,30 +12,34 @@ use crate::failure::Failure;
 use crate::output;
 
 /// The verification result, with conflicts between the record and other records.
-type ShownVerdict = Result<(Verified, Vec<Fault>), Vec<Fault>>;
+type PrintedVerdict = Result<(VerifiedRecord, Vec<VerifyError>), Vec<VerifyError>>;
 
 /// The counts of printed verdicts.
-pub(super) struct Shown {
+pub(super) struct VerdictPrinter {
     format: Format,
     all: usize,
     faulty: usize,
-    passed_over: usize,
+    skipped: usize,
     /// The first fault, with its result.
     first: Option<String>,
 }
 
-impl Shown {
+impl VerdictPrinter {
     pub(super) fn new(format: Format) -> Self {
-        Self { format, all: 0, faulty: 0, passed_over: 0, first: None }
+        Self { format, all: 0, faulty: 0, skipped: 0, first: None }
     }
 
-    pub(super) fn one(&mut self, path: &Path, verdict: ShownVerdict) -> Result<(), Failure> {
+    pub(super) fn print_verdict(
+        &mut self,
+        path: &Path,
+        verdict: PrintedVerdict,
+    ) -> Result<(), Failure> {
         self.all += 1;
         let (verified, faults) = match verdict {
             Ok((verified, clashes)) => (Some(verified), clashes),
             Err(faults) => (None, faults),
         };
-        let faults: Vec<String> = faults.iter().map(Fault::to_string).collect();
+        let faults: Vec<String> = faults.iter().map(VerifyError::to_string).collect();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if let Some(fault) = faults.first() {
             self.faulty += 1;
@@ -54,7 +58,7 @@ impl Shown {
             return;
         }
         let good = self.all - self.faulty;
-        let passed_over = match self.passed_over {
+        let passed_over = match self.skipped {
             0 => String::new(),
             count => format!("; {count} directories skipped"),
         };
@@ -66,23 +70,23 @@ impl Shown {
     }
 
     /// Prints an entry that looks like a result but cannot be one.
-    pub(super) fn wrong(&mut self, path: &Path, fault: &str) -> Result<(), Failure> {
+    pub(super) fn print_invalid(&mut self, path: &Path, fault: &str) -> Result<(), Failure> {
         self.all += 1;
         self.faulty += 1;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         self.first.get_or_insert_with(|| escape_line(&format!("{name}: {fault}")));
-        self.bad(path, &[fault.to_owned()])
+        self.print_faults(path, &[fault.to_owned()])
     }
 
     /// Prints a part of the tree that was skipped.
-    pub(super) fn passed_over(&mut self, path: &Path, why: &str) {
-        self.passed_over += 1;
+    pub(super) fn print_skipped(&mut self, path: &Path, why: &str) {
+        self.skipped += 1;
         let path = escape_line(&path.to_string_lossy());
         output::note(format_args!("{path}: skipped, not verified: {why}"));
     }
 
     /// Prints the faults of something that is not a result.
-    pub(super) fn bad(&self, path: &Path, faults: &[String]) -> Result<(), Failure> {
+    pub(super) fn print_faults(&self, path: &Path, faults: &[String]) -> Result<(), Failure> {
         match self.format {
             Format::Human => print_bad(&path.to_string_lossy(), faults),
             Format::Json => output::line(object(path, None, faults)),
@@ -93,13 +97,13 @@ impl Shown {
     pub(super) fn all_good(&self, path: &Path) -> Result<bool, Failure> {
         if self.all == 0 {
             let fault = "not a result: it has neither the name of a result nor a record";
-            self.bad(path, &[fault.to_owned()])?;
+            self.print_faults(path, &[fault.to_owned()])?;
         }
         Ok(self.all > 0 && self.faulty == 0)
     }
 }
 
-fn print_good(verified: &Verified) -> Result<(), Failure> {
+fn print_good(verified: &VerifiedRecord) -> Result<(), Failure> {
     let log = verified.log().map_or_else(String::new, |place| {
         let entry = place.index;
         format!(", entry {entry} of {} in the log {}", place.size, place.origin)
@@ -110,7 +114,7 @@ fn print_good(verified: &Verified) -> Result<(), Failure> {
         count => format!(", {count} approvals checked"),
     };
     let not_checked: Vec<String> =
-        verified.not_checked().iter().map(NotChecked::to_string).collect();
+        verified.skipped_checks().iter().map(SkippedCheck::to_string).collect();
     let not_checked = match not_checked.as_slice() {
         [] => String::new(),
         parts => format!("; not checked: {}", parts.join(", ")),
@@ -135,23 +139,23 @@ fn print_bad(name: &str, faults: &[String]) -> Result<(), Failure> {
 }
 
 /// Returns the JSON object. A record that did not verify has no facts.
-fn object(path: &Path, verified: Option<&Verified>, faults: &[String]) -> Value {
-    let place = verified.and_then(Verified::log);
+fn object(path: &Path, verified: Option<&VerifiedRecord>, faults: &[String]) -> Value {
+    let place = verified.and_then(VerifiedRecord::log);
     let log = place
         .map(|place| json!({ "origin": place.origin, "index": place.index, "size": place.size }));
     let not_checked: Vec<String> = verified
-        .map(|it| it.not_checked().iter().map(NotChecked::to_string).collect())
+        .map(|it| it.skipped_checks().iter().map(SkippedCheck::to_string).collect())
         .unwrap_or_default();
     json!({
         "path": output::path(path),
         "verified": verified.is_some() && faults.is_empty(),
         "result_id": verified.map(|it| it.result_id().as_str()),
-        "outcome": verified.map(Verified::outcome),
-        "exit_code": verified.map(Verified::exit_code),
-        "files": verified.map(Verified::files_rehashed),
-        "signer": verified.map(Verified::signer_fingerprint),
+        "outcome": verified.map(VerifiedRecord::outcome),
+        "exit_code": verified.map(VerifiedRecord::exit_code),
+        "files": verified.map(VerifiedRecord::files_rehashed),
+        "signer": verified.map(VerifiedRecord::signer_fingerprint),
         "log": log,
-        "approvals_checked": verified.map(Verified::approvals_checked),
+        "approvals_checked": verified.map(VerifiedRecord::approvals_checked),
         "not_checked": not_checked,
         "faults": faults,
     })

@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use daemon::config;
-use policies::{SIGNERS_BYTES_MAX, Signers};
+use policies::{AllowedSigners, SIGNERS_BYTES_MAX};
 use records::log::{Checkpoint, LogView, PublicLogKey};
 use records::{History, HistoryError, PublicKeys, Trust};
 
-use super::args::Verify;
+use super::args::VerifyCommand;
 use crate::args::StateOption;
 use crate::args::files::read_file;
 use crate::failure::Failure;
@@ -19,7 +19,7 @@ const CHECKPOINT_BYTES_MAX: usize = 64 * 1024;
 type CheckedHistory = Option<Result<History, HistoryError>>;
 
 /// Returns the keys of the options, or else those of the state.
-pub(super) fn trust(asked: &Verify) -> Result<(Trust, CheckedHistory), Failure> {
+pub(super) fn trust(asked: &VerifyCommand) -> Result<(Trust, CheckedHistory), Failure> {
     let (mut trust, mut logs) = signers(asked.allowed_signers.as_deref(), &asked.state)?;
     if let Some(file) = &asked.log_key {
         logs = verifier_lines(file)?;
@@ -61,7 +61,7 @@ pub(crate) fn named_with_log(
 
 fn named(file: &Path) -> Result<Trust, Failure> {
     let trust = Trust::from_allowed_signers(&text(file, SIGNERS_BYTES_MAX)?);
-    trust.map_err(|error| said(file, &error))
+    trust.map_err(|error| failure_of(file, &error))
 }
 
 /// Reads a log's keys: one verifier line for each key that it ever had.
@@ -74,17 +74,17 @@ fn verifier_lines(file: &Path) -> Result<Vec<PublicLogKey>, Failure> {
     let read = |(line, number): (&str, usize)| {
         let wrong = || {
             let what = format!("line {number}: not a verifier line of a log, NAME+ID+KEY");
-            said(file, &what)
+            failure_of(file, &what)
         };
         PublicLogKey::from_verifier_line(line.trim()).ok_or_else(wrong)
     };
     let logs: Vec<PublicLogKey> = lines.map(read).collect::<Result<_, _>>()?;
-    if logs.is_empty() { Err(said(file, &"no key of a log")) } else { Ok(logs) }
+    if logs.is_empty() { Err(failure_of(file, &"no key of a log")) } else { Ok(logs) }
 }
 
-fn approvers(file: &Path, revoked: Option<&Path>) -> Result<Signers, Failure> {
+fn approvers(file: &Path, revoked: Option<&Path>) -> Result<AllowedSigners, Failure> {
     let revoked = revoked.map(config::read_revoked).transpose()?;
-    Ok(config::read_signers(file)?.without(revoked.unwrap_or_default()))
+    Ok(config::read_signers(file)?.with_revoked(revoked.unwrap_or_default()))
 }
 
 fn history(
@@ -92,18 +92,19 @@ fn history(
     saved: Option<&Path>,
     logs: &[PublicLogKey],
 ) -> Result<Result<History, HistoryError>, Failure> {
-    let mut error = said(directory, &"no key of this log is known; help: name it with --log-key");
+    let mut error =
+        failure_of(directory, &"no key of this log is known; help: name it with --log-key");
     for (key, older) in logs.iter().zip(0..) {
         let view = match LogView::open(directory, key) {
             Ok(view) => view,
             Err(cause) => {
-                error = Failure::Said(cause.to_string());
+                error = Failure::Message(cause.to_string());
                 continue;
             }
         };
         // The first key of a log is the active one. A retired key must not sign the present log.
         if logs.iter().take(older).any(|newer| newer.origin() == key.origin()) {
-            return Err(said(directory, &"its checkpoint is signed by a retired key"));
+            return Err(failure_of(directory, &"its checkpoint is signed by a retired key"));
         }
         let saved = saved.map(|file| checkpoint(file, logs)).transpose()?;
         let saved = saved.as_ref().map(|(saved, key)| (saved, key.origin()));
@@ -118,11 +119,11 @@ fn checkpoint<'a>(
     logs: &'a [PublicLogKey],
 ) -> Result<(Checkpoint, &'a PublicLogKey), Failure> {
     let note = text(file, CHECKPOINT_BYTES_MAX)?;
-    let mut error = said(file, &"no key of this log is known");
+    let mut error = failure_of(file, &"no key of this log is known");
     for key in logs {
         match Checkpoint::verify(&note, key) {
             Ok(checkpoint) => return Ok((checkpoint, key)),
-            Err(fault) => error = said(file, &fault),
+            Err(fault) => error = failure_of(file, &fault),
         }
     }
     Err(error)
@@ -130,9 +131,9 @@ fn checkpoint<'a>(
 
 fn text(file: &Path, bytes_max: usize) -> Result<String, Failure> {
     let bytes = read_file(file, bytes_max)?;
-    String::from_utf8(bytes).map_err(|_| said(file, &"not UTF-8 text"))
+    String::from_utf8(bytes).map_err(|_| failure_of(file, &"not UTF-8 text"))
 }
 
-fn said(path: &Path, what: &impl std::fmt::Display) -> Failure {
-    Failure::Said(format!("{}: {what}", path.display()))
+fn failure_of(path: &Path, what: &impl std::fmt::Display) -> Failure {
+    Failure::Message(format!("{}: {what}", path.display()))
 }

@@ -26,7 +26,7 @@ Exit status: 0 written; 2 it would be refused; 3 usage or internal error.
 With --format json, the last line of stdout is one object: {\"request\",\"request_id\",\"sha256\",
 \"intent_sha256\",\"inputs\",\"violations\"}. `request` is null if nothing was written."
 )]
-pub(crate) struct Draft {
+pub(crate) struct DraftCommand {
     /// State why the run is needed, in one sentence
     #[arg(long, value_name = "SENTENCE")]
     pub(crate) purpose: String,
@@ -34,7 +34,7 @@ pub(crate) struct Draft {
     #[arg(long)]
     pub(crate) slug: Option<String>,
     /// Select the language of the tool
-    #[arg(long, value_parser = word_of::<Language>())]
+    #[arg(long, value_parser = closed_set_value::<Language>())]
     pub(crate) language: Language,
     /// Set the command as separate words, which are quoted if necessary
     #[arg(last = true, value_name = "COMMAND")]
@@ -64,19 +64,19 @@ pub(crate) struct Draft {
     #[arg(long, value_name = "SECONDS", default_value_t = DRAFT_TIME_SEC, allow_negative_numbers = true)]
     pub(crate) time_sec: u64,
     /// State your estimate of the risk
-    #[arg(long, value_parser = word_of::<RiskLevel>())]
+    #[arg(long, value_parser = closed_set_value::<RiskLevel>())]
     pub(crate) risk: RiskLevel,
     /// State why the run is justified
     #[arg(long, value_name = "TEXT")]
     pub(crate) justification: String,
     /// State the sensitivity of the data
-    #[arg(long, value_parser = word_of::<Sensitivity>())]
+    #[arg(long, value_parser = closed_set_value::<Sensitivity>())]
     pub(crate) sensitivity: Sensitivity,
     /// State the author of the request
     #[arg(
         long,
         default_value = "human",
-        value_parser = word_of::<RequestedBy>()
+        value_parser = closed_set_value::<RequestedBy>()
     )]
     pub(crate) requested_by: RequestedBy,
     /// Set `x-requester`, the person who asks for the run
@@ -101,7 +101,7 @@ pub(crate) const DRAFT_MEMORY_MB: u64 = 256;
 pub(crate) const DRAFT_TIME_SEC: u64 = 60;
 
 /// Parses a value of a closed set of the request schema. The help lists the values.
-fn word_of<T: ClosedSet + Send + Sync>() -> impl TypedValueParser<Value = T> {
+fn closed_set_value<T: ClosedSet + Send + Sync>() -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(T::TEXTS.iter().copied()).try_map(|typed| {
         T::ALL.iter().copied().find(|value| value.as_str() == typed).ok_or("not one of the words")
     })

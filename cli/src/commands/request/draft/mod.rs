@@ -2,18 +2,18 @@
 //! approves, never replaces a file, and states only digests of bytes that it copied itself.
 
 mod args;
-mod typed;
+mod compose;
 
-pub(crate) use args::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, Draft};
-pub(crate) use typed::DraftInput;
+pub(crate) use args::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, DraftCommand};
+pub(crate) use compose::DraftInput;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use model::Sha256;
 use serde_json::{Value, json};
-use spool::{Drafting, SpoolError};
-use validator::{Code, ComposedWork, Composition, Expect, Violation};
+use spool::{DraftFiles, SpoolError};
+use validator::{ApprovalRequirement, Code, ComposedWork, Composition, Violation};
 
 use super::lint::{LintRules, as_approved};
 use crate::args::Format;
@@ -26,18 +26,18 @@ use crate::output::human;
 /// The limit of the shipped policies for the inputs of one run.
 const INPUT_BYTES_MAX: u64 = 1 << 30;
 
-pub(in crate::commands) fn draft(asked: &Draft) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn draft(asked: &DraftCommand) -> Result<ExitCode, Failure> {
     named_directory("--dir", &asked.dir)?;
-    let inputs = typed::open_inputs(asked)?;
-    let drafted = make(asked, inputs, INPUT_BYTES_MAX, &by_schema)?;
+    let inputs = compose::open_inputs(asked)?;
+    let drafted = create_draft(asked, inputs, INPUT_BYTES_MAX, &by_schema)?;
     match &drafted.path {
-        Some(path) => tell(asked, path, &drafted),
+        Some(path) => print_written(asked, path, &drafted),
         None => refuse(asked, &drafted),
     }
 }
 
 /// The result of drafting a request.
-pub(crate) struct Drafted {
+pub(crate) struct DraftOutcome {
     pub(crate) composition: Composition,
     /// The path of the written request; `None` if it would be refused.
     path: Option<PathBuf>,
@@ -46,30 +46,30 @@ pub(crate) struct Drafted {
 
 /// Writes the draft and copies of its inputs, unless it would be refused. The inputs may have at
 /// most `input_bytes_max` bytes in total.
-pub(crate) fn make(
-    asked: &Draft,
+pub(crate) fn create_draft(
+    asked: &DraftCommand,
     mut inputs: Vec<DraftInput>,
     input_bytes_max: u64,
     judge: &dyn Fn(&Composition) -> Vec<Violation>,
-) -> Result<Drafted, Failure> {
+) -> Result<DraftOutcome, Failure> {
     let now = clock::now();
     let directory = asked.dir.strip_prefix(".").unwrap_or(&asked.dir);
-    let mut composition = typed::compose(asked, &inputs, now)?;
+    let mut composition = compose::compose(asked, &inputs, now)?;
     let violations = judge(&composition);
     if human::has_error(&violations) {
-        return Ok(Drafted { composition, path: None, violations });
+        return Ok(DraftOutcome { composition, path: None, violations });
     }
-    let mut drafting = Drafting::begin(directory, composition.id.as_str(), input_bytes_max)?;
+    let mut drafting = DraftFiles::begin(directory, composition.id.as_str(), input_bytes_max)?;
     for (input, composed) in inputs.iter_mut().zip(&mut composition.inputs) {
         let added = drafting.add(&input.name, &mut input.file);
-        composed.sha256 = added.map_err(of_input(&input.name, input_bytes_max))?;
+        composed.sha256 = added.map_err(input_error(&input.name, input_bytes_max))?;
     }
-    let path = drafting.keep(composition.to_text().as_bytes())?;
+    let path = drafting.commit(composition.to_text().as_bytes())?;
     let violations = judge(&composition);
-    Ok(Drafted { composition, path: Some(path), violations })
+    Ok(DraftOutcome { composition, path: Some(path), violations })
 }
 
-impl Drafted {
+impl DraftOutcome {
     /// Returns the violations without the missing approval, which every draft has.
     pub(crate) fn violations(&self) -> Vec<Violation> {
         let rest = self.violations.iter().filter(|it| it.code != Code::ApprovalMissing);
@@ -97,13 +97,13 @@ impl Drafted {
     }
 
     fn print_violations(&self, path: &Path) {
-        human::aside(path, self.composition.to_text().as_bytes(), &self.violations());
+        human::print_to_stderr(path, self.composition.to_text().as_bytes(), &self.violations());
     }
 }
 
-fn of_input(name: &str, bytes_max: u64) -> impl FnOnce(SpoolError) -> Failure + '_ {
+fn input_error(name: &str, bytes_max: u64) -> impl FnOnce(SpoolError) -> Failure + '_ {
     move |error| match error {
-        SpoolError::TooLarge { .. } => Failure::Said(format!(
+        SpoolError::TooLarge { .. } => Failure::Message(format!(
             "--input {name}: the inputs together are larger than {bytes_max} bytes"
         )),
         error => error.into(),
@@ -111,7 +111,7 @@ fn of_input(name: &str, bytes_max: u64) -> impl FnOnce(SpoolError) -> Failure + 
 }
 
 fn by_schema(composition: &Composition) -> Vec<Violation> {
-    lint(composition, &LintRules::of_schema(Expect::DraftOnly))
+    lint(composition, &LintRules::of_schema(ApprovalRequirement::DraftOnly))
 }
 
 /// Returns every violation of the composition's text.
@@ -120,7 +120,7 @@ pub(crate) fn lint(composition: &Composition, rules: &LintRules) -> Vec<Violatio
     rules.check(composition.to_text().as_bytes(), &name).1
 }
 
-fn refuse(asked: &Draft, drafted: &Drafted) -> Result<ExitCode, Failure> {
+fn refuse(asked: &DraftCommand, drafted: &DraftOutcome) -> Result<ExitCode, Failure> {
     let composition = &drafted.composition;
     let path = asked.dir.strip_prefix(".").unwrap_or(&asked.dir);
     let path = path.join(format!("{}.md", composition.id));
@@ -149,13 +149,17 @@ fn propose_inputs(composition: &Composition) {
     }
 }
 
-fn tell(asked: &Draft, path: &Path, drafted: &Drafted) -> Result<ExitCode, Failure> {
+fn print_written(
+    asked: &DraftCommand,
+    path: &Path,
+    drafted: &DraftOutcome,
+) -> Result<ExitCode, Failure> {
     drafted.print_violations(path);
     match asked.format {
         Format::Human => {
             let path = human::name(path);
             output::line(&path)?;
-            output::aside(format_args!(
+            output::stderr_line(format_args!(
                 "Draft written. Next, an approver signs it:\n  \
                  toolexec approve {path} --as NAME --key FILE\n\
                  If the policy requires no signature, review it, fill in the two lines\n  \

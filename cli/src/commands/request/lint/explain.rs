@@ -4,14 +4,14 @@
 use std::process::ExitCode;
 
 use model::escape_line;
-use validator::{Rule, rules};
+use validator::{RuleDoc, rules};
 
 use crate::failure::Failure;
 use crate::output;
 
 pub(super) fn explain(asked: &str) -> Result<ExitCode, Failure> {
-    let Some(rule) = Rule::named(asked) else {
-        return Err(Failure::Said(unknown(asked)));
+    let Some(rule) = RuleDoc::named(asked) else {
+        return Err(Failure::Message(unknown(asked)));
     };
     output::text(&rule.explain(asked))?;
     Ok(ExitCode::SUCCESS)
@@ -20,7 +20,7 @@ pub(super) fn explain(asked: &str) -> Result<ExitCode, Failure> {
 fn unknown(asked: &str) -> String {
     const SHOWN_MAX: usize = 64;
     let shown: String = escape_line(asked).chars().take(SHOWN_MAX).collect();
-    let near = rules::near(asked);
+    let near = rules::similar_codes(asked);
     let meant = if near.is_empty() {
         "use a code such as command.pipeline".to_owned()
     } else {

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use validator::{Code, DocumentKind, Expect, RESULT_BYTES_MAX, Severity, Violation};
+use validator::{ApprovalRequirement, Code, DocumentKind, RESULT_BYTES_MAX, Severity, Violation};
 
 use crate::args::files::read_document;
 use crate::args::policy::named_or_embedded;
 use crate::failure::Failure;
-use crate::output::screen::Screen;
+use crate::output::screen::OutputScreen;
 use crate::output::{self, human, sarif};
 
 pub(crate) use rules::{LintRules, as_approved};
@@ -36,7 +36,7 @@ The human format shows place and fix of the first 100 violations of a file; the 
 contain all.
 Exit status: 0 every file is valid; 2 at least one is invalid; 3 at least one cannot be read, or a
 usage error.")]
-pub(crate) struct Lint {
+pub(crate) struct LintCommand {
     /// Check these requests (TR-….md) and results (TS-….md)
     #[arg(value_name = "FILE", required_unless_present = "explain")]
     files: Vec<PathBuf>,
@@ -56,7 +56,7 @@ pub(crate) struct Lint {
 }
 
 /// The violations of one file.
-struct Checked {
+struct LintedFile {
     kind: DocumentKind,
     /// The text as the validator read it.
     text: String,
@@ -72,7 +72,7 @@ struct LintVerdict {
 }
 
 impl LintVerdict {
-    fn take(&mut self, found: &Result<Checked, Failure>) {
+    fn add(&mut self, found: &Result<LintedFile, Failure>) {
         match found {
             Ok(checked) => {
                 let error = checked.violations.iter().find(|row| row.severity == Severity::Error);
@@ -91,11 +91,12 @@ impl LintVerdict {
     }
 }
 
-pub(in crate::commands) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn lint(asked: &LintCommand) -> Result<ExitCode, Failure> {
     if let Some(named) = &asked.explain {
         return explain::explain(named);
     }
-    let expect = if asked.draft { Expect::DraftOnly } else { Expect::Approved };
+    let expect =
+        if asked.draft { ApprovalRequirement::DraftOnly } else { ApprovalRequirement::Approved };
     let policy = named_or_embedded(asked.policy.as_deref())?;
     let rules = match asked.policy {
         Some(_) => LintRules::of(expect, &policy),
@@ -104,7 +105,7 @@ pub(in crate::commands) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
     let (mut verdict, mut log) = (LintVerdict::default(), sarif::SarifLog::default());
     for file in &asked.files {
         let found = check(file, &rules);
-        verdict.take(&found);
+        verdict.add(&found);
         if let Err(failure) = &found {
             output::note(failure);
         }
@@ -126,32 +127,32 @@ pub(in crate::commands) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(verdict.exit_code()))
 }
 
-fn check(file: &Path, rules: &LintRules) -> Result<Checked, Failure> {
+fn check(file: &Path, rules: &LintRules) -> Result<LintedFile, Failure> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     match read_document(file, RESULT_BYTES_MAX) {
         Ok(bytes) => {
             let (kind, violations) = rules.check(&bytes, &name);
-            Ok(Checked { kind, text: String::from_utf8_lossy(&bytes).into_owned(), violations })
+            Ok(LintedFile { kind, text: String::from_utf8_lossy(&bytes).into_owned(), violations })
         }
         // Too large for any document. Its name alone determines the kind.
         Err(Failure::TooLarge(_, most)) => {
             let (kind, _) = rules.check(b"", &name);
-            Ok(Checked { kind, text: String::new(), violations: vec![human::too_large(most)] })
+            Ok(LintedFile { kind, text: String::new(), violations: vec![human::too_large(most)] })
         }
         Err(failure) => Err(failure),
     }
 }
 
-fn print_human(file: &Path, checked: &Checked) -> Result<(), Failure> {
-    let Checked { kind, text, violations } = checked;
-    output::text(&human::violations(Screen::of(&io::stdout()), file, text, violations))?;
+fn print_human(file: &Path, checked: &LintedFile) -> Result<(), Failure> {
+    let LintedFile { kind, text, violations } = checked;
+    output::text(&human::violations(OutputScreen::of(&io::stdout()), file, text, violations))?;
     let verdict = if human::has_error(violations) { "invalid" } else { "valid" };
     let (file, kind, count) = (human::name(file), kind.as_str(), human::count(violations));
     output::line(format_args!("{file}: {verdict} {kind}: {count}"))
 }
 
 /// Prints one object for each file, including unreadable ones.
-fn print_json(file: &Path, found: &Result<Checked, Failure>) -> Result<(), Failure> {
+fn print_json(file: &Path, found: &Result<LintedFile, Failure>) -> Result<(), Failure> {
     let (kind, violations) = match found {
         Ok(checked) => (checked.kind, checked.violations.as_slice()),
         Err(_) => (DocumentKind::Unknown, &[][..]),

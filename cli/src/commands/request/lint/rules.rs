@@ -3,39 +3,40 @@
 use model::UtcTime;
 use policies::Policy;
 use validator::{
-    Ceilings, DocumentKind, Draft, Expect, OwnerUid, Place, Request, Violation, fill_approval,
+    ApprovalRequirement, DocumentKind, Draft, FileLocation, LimitCeilings, OwnerUid, Request,
+    Violation, fill_approval,
 };
 
 use crate::clock;
 
 /// The rules for a document.
 pub(crate) struct LintRules<'a> {
-    expect: Expect,
-    beside: Beside<'a>,
+    expect: ApprovalRequirement,
+    extra: ExtraRules<'a>,
 }
 
 /// The rules beyond the schema.
-enum Beside<'a> {
+enum ExtraRules<'a> {
     Nothing,
     /// Warn if a limit reaches or exceeds a ceiling.
-    Ceilings(Ceilings),
+    Ceilings(LimitCeilings),
     /// The same, and problems that no approval can change.
-    Policy(Ceilings, &'a Policy),
+    Policy(LimitCeilings, &'a Policy),
 }
 
 impl<'a> LintRules<'a> {
-    pub(crate) fn of_schema(expect: Expect) -> Self {
-        Self { expect, beside: Beside::Nothing }
+    pub(crate) fn of_schema(expect: ApprovalRequirement) -> Self {
+        Self { expect, extra: ExtraRules::Nothing }
     }
 
     /// Uses the ceilings of a policy that may not be the request's.
-    pub(super) fn of_ceilings(expect: Expect, policy: &Policy) -> Self {
-        Self { expect, beside: Beside::Ceilings(ceilings(policy)) }
+    pub(super) fn of_ceilings(expect: ApprovalRequirement, policy: &Policy) -> Self {
+        Self { expect, extra: ExtraRules::Ceilings(ceilings(policy)) }
     }
 
     /// Uses the limits of the request's policy.
-    pub(crate) fn of(expect: Expect, policy: &'a Policy) -> Self {
-        Self { expect, beside: Beside::Policy(ceilings(policy), policy) }
+    pub(crate) fn of(expect: ApprovalRequirement, policy: &'a Policy) -> Self {
+        Self { expect, extra: ExtraRules::Policy(ceilings(policy), policy) }
     }
 
     /// Returns every violation of a document, ordered by location.
@@ -43,13 +44,15 @@ impl<'a> LintRules<'a> {
         let now = clock::now();
         let (kind, mut violations) = validator::lint(bytes, name, self.expect, now);
         if kind == DocumentKind::Request {
-            violations.extend(match self.beside {
-                Beside::Nothing => Vec::new(),
-                Beside::Ceilings(ceilings) => validator::at_ceiling(bytes, ceilings),
-                Beside::Policy(ceilings, policy) => {
-                    let mut found = validator::at_ceiling(bytes, ceilings);
+            violations.extend(match self.extra {
+                ExtraRules::Nothing => Vec::new(),
+                ExtraRules::Ceilings(ceilings) => validator::ceiling_warnings(bytes, ceilings),
+                ExtraRules::Policy(ceilings, policy) => {
+                    let mut found = validator::ceiling_warnings(bytes, ceilings);
                     let request = as_approved(bytes, name, now);
-                    found.extend(request.iter().flat_map(|it| policies::beyond(it, policy)));
+                    found.extend(
+                        request.iter().flat_map(|it| policies::bound_violations(it, policy)),
+                    );
                     found
                 }
             });
@@ -59,9 +62,9 @@ impl<'a> LintRules<'a> {
     }
 }
 
-fn ceilings(policy: &Policy) -> Ceilings {
+fn ceilings(policy: &Policy) -> LimitCeilings {
     let policies::Ceilings { cpu_milli, memory_mb, time_sec, .. } = *policy.ceilings();
-    Ceilings { cpu_milli, memory_mb, time_sec }
+    LimitCeilings { cpu_milli, memory_mb, time_sec }
 }
 
 /// Returns the request with a placeholder approval, for checks that do not depend on the approver.
@@ -69,5 +72,5 @@ fn ceilings(policy: &Policy) -> Ceilings {
 pub(crate) fn as_approved(bytes: &[u8], name: &str, at: UtcTime) -> Option<Request> {
     let filled = fill_approval(bytes, &"somebody".parse().ok()?, at).ok()?;
     let draft = Draft::new(filled.bytes, name, OwnerUid::new(0)).ok()?;
-    draft.check(Place::Elsewhere, at).verdict.ok()
+    draft.check(FileLocation::Elsewhere, at).verdict.ok()
 }

@@ -4,11 +4,11 @@ use super::programs::{answer, loaded};
 use super::*;
 
 const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
-const TOLD: u32 = libc::SECCOMP_RET_USER_NOTIF;
+const NOTIFY: u32 = libc::SECCOMP_RET_USER_NOTIF;
 
 /// Returns Python's last program.
-fn last(network: Network, memory: MemoryWatch) -> Vec<libc::sock_filter> {
-    loaded(&policy().last(Profile::Of(Language::Python), memory, network, Answered::ByListener))
+fn last(network: FilterNetwork, memory: MemoryWatch) -> Vec<libc::sock_filter> {
+    loaded(&policy().last(Profile::Of(Language::Python), memory, network, DenialMode::ByListener))
 }
 
 /// Returns the answer to a call with four arguments.
@@ -24,10 +24,10 @@ fn of(
 }
 
 #[test]
-fn what_matters_most_is_so() {
-    let plain = last(Network::Nothing, MemoryWatch::Kernel);
+fn important_calls_have_the_right_answer() {
+    let plain = last(FilterNetwork::Nothing, MemoryWatch::Kernel);
     let one = |call, first| of(&plain, call, first, 0, 0, 0);
-    let (allow, told) = (ALLOW, TOLD);
+    let (allow, told) = (ALLOW, NOTIFY);
     let absent = libc::SECCOMP_RET_ERRNO | 38;
     for call in ["read", "openat", "execve", "futex", "mmap", "exit_group", "kill"] {
         assert_eq!(one(call, 0), allow, "{call}");
@@ -72,11 +72,11 @@ fn what_matters_most_is_so() {
 }
 
 #[test]
-fn sockets_are_of_few_families() {
-    let plain = last(Network::Nothing, MemoryWatch::Kernel);
-    let hosts = last(Network::Hosts, MemoryWatch::Kernel);
+fn few_socket_families_are_allowed() {
+    let plain = last(FilterNetwork::Nothing, MemoryWatch::Kernel);
+    let hosts = last(FilterNetwork::Hosts, MemoryWatch::Kernel);
     let one = |call, first| of(&plain, call, first, 0, 0, 0);
-    let (allow, told) = (ALLOW, TOLD);
+    let (allow, told) = (ALLOW, NOTIFY);
     // AF_UNIX, AF_INET, AF_INET6; then AF_NETLINK, AF_PACKET, AF_ALG, AF_VSOCK.
     for family in [1, 2, 10] {
         assert_eq!(one("socket", family), allow, "{family}");
@@ -102,10 +102,10 @@ fn sockets_are_of_few_families() {
 }
 
 #[test]
-fn options_of_sockets_are_few() {
-    let plain = last(Network::Nothing, MemoryWatch::Kernel);
-    let sampled = last(Network::Nothing, MemoryWatch::Sampled);
-    let (allow, told) = (ALLOW, TOLD);
+fn few_socket_options_are_allowed() {
+    let plain = last(FilterNetwork::Nothing, MemoryWatch::Kernel);
+    let sampled = last(FilterNetwork::Nothing, MemoryWatch::Sampled);
+    let (allow, told) = (ALLOW, NOTIFY);
     // SO_SNDBUF and SO_RCVBUF of SOL_SOCKET, one with an upper half, and not of TCP.
     for option in [7, 8, 32, 33 | 1 << 32] {
         assert_eq!(of(&sampled, "setsockopt", 3, 1, option, 0), told, "{option}");
@@ -122,9 +122,9 @@ fn options_of_sockets_are_few() {
 
 #[test]
 fn memory_that_cannot_be_sampled_is_denied() {
-    let plain = last(Network::Nothing, MemoryWatch::Kernel);
-    let sampled = last(Network::Nothing, MemoryWatch::Sampled);
-    let (allow, told) = (ALLOW, TOLD);
+    let plain = last(FilterNetwork::Nothing, MemoryWatch::Kernel);
+    let sampled = last(FilterNetwork::Nothing, MemoryWatch::Sampled);
+    let (allow, told) = (ALLOW, NOTIFY);
     // Shared anonymous memory (0x21) cannot be sampled; private memory or a file can.
     for (flags, when_sampled) in [(0x21, told), (0x23, told), (0x22, allow), (0x01, allow)] {
         assert_eq!(of(&sampled, "mmap", 0, 0, 3, flags), when_sampled, "{flags:#x}");

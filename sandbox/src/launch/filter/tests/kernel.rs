@@ -13,19 +13,19 @@ use super::*;
 use crate::sys::{self, Attempt, attempt, errno_of};
 
 /// The token, which most tests here do not use.
-const WORD: u64 = 0x0123_4567_89ab_cdef;
+const TOKEN: u64 = 0x0123_4567_89ab_cdef;
 
 /// Confines the calling thread as a sandbox is; the listener is notified of its denied calls.
-fn confine(policy: &Policy) -> OwnedFd {
+fn confine(policy: &SeccompPolicy) -> OwnedFd {
     confine_as(policy, Profile::Of(Language::Python))
 }
 
-fn confine_as(policy: &Policy, profile: Profile) -> OwnedFd {
+fn confine_as(policy: &SeccompPolicy, profile: Profile) -> OwnedFd {
     nix::sys::prctl::set_no_new_privs().unwrap();
-    sys::load_seccomp(&policy.outer().with_word(Word::new(WORD))).unwrap();
-    let (memory, network) = (MemoryWatch::Kernel, Network::Nothing);
-    let last = policy.last(profile, memory, network, Answered::ByListener);
-    sys::load_seccomp_listening(&last.with_word(Word::new(WORD))).unwrap()
+    sys::load_seccomp(&policy.outer().with_token(ProbeToken::new(TOKEN))).unwrap();
+    let (memory, network) = (MemoryWatch::Kernel, FilterNetwork::Nothing);
+    let last = policy.last(profile, memory, network, DenialMode::ByListener);
+    sys::load_seccomp_listening(&last.with_token(ProbeToken::new(TOKEN))).unwrap()
 }
 
 /// Returns the errno of each attempt, made with this token.
@@ -35,7 +35,7 @@ fn attempts(word: u64) -> [i32; Attempt::ALL.len()] {
 }
 
 /// Answers until no caller is left. Returns the number of notifications per call.
-fn answer_all(policy: &Policy, listener: &OwnedFd) -> BTreeMap<&'static str, u32> {
+fn answer_all(policy: &SeccompPolicy, listener: &OwnedFd) -> BTreeMap<&'static str, u32> {
     let mut counts = BTreeMap::new();
     loop {
         let mut waited = [PollFd::new(listener, PollFlags::IN)];
@@ -52,11 +52,11 @@ fn answer_all(policy: &Policy, listener: &OwnedFd) -> BTreeMap<&'static str, u32
 }
 
 #[test]
-fn the_listener_hears_each_denied_call_and_answers_it() {
+fn the_listener_answers_each_denied_call() {
     let (hand_over, handed) = mpsc::channel();
     let tool = thread::spawn(move || {
         hand_over.send(confine(&policy())).unwrap();
-        let codes = [attempts(0), attempts(WORD), attempts(1)];
+        let codes = [attempts(0), attempts(TOKEN), attempts(1)];
         // Absent calls are not notified, and allowed ones work.
         (codes, rustix::process::getpid().as_raw_nonzero().get())
     });
@@ -117,7 +117,7 @@ const s = require('http').createServer((q, r) => r.end()).listen(0, '127.0.0.1',
   fetch('http://127.0.0.1:' + s.address().port).then(() => process.exit(0)));";
 
 #[test]
-fn no_runtime_tries_what_would_end_it() {
+fn no_runtime_makes_a_violating_call() {
     for (profile, words) in RUNTIMES {
         let (hand_over, handed) = mpsc::channel();
         let runtime = thread::spawn(move || {
@@ -137,28 +137,28 @@ fn no_runtime_tries_what_would_end_it() {
         assert!(output.status.success(), "{profile:?} {told:?} {output:?}");
         for call in told.keys() {
             let (_, denial) = policy().denied(number(call)).unwrap();
-            assert_ne!(denial, Denial::Escape, "{profile:?} {call}");
+            assert_ne!(denial, CallDenial::Escape, "{profile:?} {call}");
         }
     }
 }
 
 #[test]
-fn a_second_listener_is_not_to_be_had() {
+fn a_second_listener_is_refused() {
     let tool = thread::spawn(|| {
         let policy = policy();
         nix::sys::prctl::set_no_new_privs().unwrap();
-        let answered = Answered::ByListener;
+        let answered = DenialMode::ByListener;
         let last = policy.last(
             Profile::Of(Language::Node),
             MemoryWatch::Sampled,
-            Network::Hosts,
+            FilterNetwork::Hosts,
             answered,
         );
         // No listener answers here. The kernel itself refuses the second listener, not the first
         // filter: the outer program allows seccomp(2).
-        let first =
-            sys::load_seccomp_listening(&policy.outer().with_word(Word::new(WORD))).unwrap();
-        let second = sys::load_seccomp_listening(&last.with_word(Word::new(WORD)));
+        let first = sys::load_seccomp_listening(&policy.outer().with_token(ProbeToken::new(TOKEN)))
+            .unwrap();
+        let second = sys::load_seccomp_listening(&last.with_token(ProbeToken::new(TOKEN)));
         drop(first);
         second.map(drop).map_err(|error| errno_of(&error))
     });
@@ -180,20 +180,20 @@ mod ways_in {
     use std::process::Command;
 
     use super::*;
-    use crate::sys::{WayIn, pid_by};
+    use crate::sys::{SyscallEntry, pid_by_entry};
 
     const CHOICE: &str = "WAY_IN";
 
     /// Makes the call in a child process of this test, which must die.
     fn call_by(way: &str) {
-        let way = if way == "x32" { WayIn::X32 } else { WayIn::I386 };
+        let way = if way == "x32" { SyscallEntry::X32 } else { SyscallEntry::I386 };
         let listener = confine(&policy());
-        println!("asked and answered {}", pid_by(way));
+        println!("asked and answered {}", pid_by_entry(way));
         drop(listener);
     }
 
     #[test]
-    fn a_call_by_another_table_is_death() {
+    fn a_call_by_another_table_is_killed() {
         if let Ok(way) = std::env::var(CHOICE) {
             return call_by(&way);
         }

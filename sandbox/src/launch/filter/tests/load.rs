@@ -50,12 +50,14 @@ fn last_of(programs: &[&[libc::sock_filter]]) -> Duration {
 #[test]
 fn trees_load_faster_than_rows() {
     let policy = policy();
-    let base = policy.rules(Profile::Base, MemoryWatch::Kernel, Network::Nothing);
+    let base = policy.rules(Profile::Base, MemoryWatch::Kernel, FilterNetwork::Nothing);
     let (mut allowed, mut refused) = (Vec::new(), Vec::new());
     for (call, rule) in &base {
         match rule {
-            Rule::Deny(_) => refused.push((*call, libc::SECCOMP_RET_ERRNO | 1)),
-            Rule::Allow | Rule::Only { .. } => allowed.push((*call, libc::SECCOMP_RET_ALLOW)),
+            CallRule::Deny(_) => refused.push((*call, libc::SECCOMP_RET_ERRNO | 1)),
+            CallRule::Allow | CallRule::Only { .. } => {
+                allowed.push((*call, libc::SECCOMP_RET_ALLOW))
+            }
         }
     }
     let allow_row = row(&allowed, libc::SECCOMP_RET_ERRNO | 38);
@@ -66,12 +68,12 @@ fn trees_load_faster_than_rows() {
         policy.last(
             Profile::Of(Language::Python),
             MemoryWatch::Kernel,
-            Network::Nothing,
-            Answered::ByListener,
+            FilterNetwork::Nothing,
+            DenialMode::ByListener,
         ),
     );
-    let word = Word::new(1);
-    let (outer, last) = (outer.with_word(word), last.with_word(word));
+    let word = ProbeToken::new(1);
+    let (outer, last) = (outer.with_token(word), last.with_token(word));
     let cases: [(&str, Vec<&[libc::sock_filter]>); 6] = [
         ("nothing but the architecture", vec![&empty]),
         ("outer", vec![&outer]),

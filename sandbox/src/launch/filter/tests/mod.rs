@@ -3,26 +3,26 @@
 //! works.
 
 mod answers;
+mod bpf_vm;
 mod kernel;
 mod load;
-mod machine;
 mod programs;
 
 use model::Language;
 
 use super::MemoryWatch;
 use super::names;
-use super::policy::{Answered, Network, Policy, Profile};
-use super::text::{Denial, Rule};
-use super::tree::Word;
+use super::policy::{DenialMode, FilterNetwork, Profile, SeccompPolicy};
+use super::text::{CallDenial, CallRule};
+use super::tree::ProbeToken;
 
 /// Returns every combination of arguments of `last`.
-fn variants() -> Vec<(Profile, MemoryWatch, Network, Answered)> {
+fn variants() -> Vec<(Profile, MemoryWatch, FilterNetwork, DenialMode)> {
     let mut all = Vec::new();
     for profile in Profile::all() {
         for memory in [MemoryWatch::Kernel, MemoryWatch::Sampled] {
-            for network in [Network::Nothing, Network::Hosts] {
-                for answered in [Answered::ByErrno, Answered::ByListener] {
+            for network in [FilterNetwork::Nothing, FilterNetwork::Hosts] {
+                for answered in [DenialMode::ByErrno, DenialMode::ByListener] {
                     all.push((profile, memory, network, answered));
                 }
             }
@@ -31,8 +31,8 @@ fn variants() -> Vec<(Profile, MemoryWatch, Network, Answered)> {
     all
 }
 
-fn policy() -> Policy {
-    Policy::embedded().unwrap()
+fn policy() -> SeccompPolicy {
+    SeccompPolicy::embedded().unwrap()
 }
 
 fn number(call: &str) -> u32 {
@@ -73,10 +73,10 @@ fn node_has_the_longest_list() {
 fn the_last_filter_takes_the_launchers_calls_away() {
     let policy = policy();
     assert!(policy.setup.contains(&number("clone3")));
-    let base = policy.rules(Profile::Base, MemoryWatch::Kernel, Network::Nothing);
+    let base = policy.rules(Profile::Base, MemoryWatch::Kernel, FilterNetwork::Nothing);
     for call in &policy.setup {
-        let rule = base.get(call).unwrap_or(&Rule::Deny(Denial::Absent));
-        assert!(matches!(rule, Rule::Deny(_)), "{:?} {rule:?}", names::name(*call));
+        let rule = base.get(call).unwrap_or(&CallRule::Deny(CallDenial::Absent));
+        assert!(matches!(rule, CallRule::Deny(_)), "{:?} {rule:?}", names::name(*call));
     }
 }
 
@@ -90,13 +90,13 @@ fn a_denial_means_the_same_everywhere() {
         })
     };
     for call in ["mount", "unshare", "ptrace", "keyctl", "bpf", "clone", "process_vm_readv"] {
-        assert_eq!(told(call), Some(Denial::Escape), "{call}");
+        assert_eq!(told(call), Some(CallDenial::Escape), "{call}");
     }
     for call in ["io_uring_setup", "inotify_init1", "ioctl", "prlimit64", "sched_setaffinity"] {
-        assert_eq!(told(call), Some(Denial::Refused(libc::EPERM)), "{call}");
+        assert_eq!(told(call), Some(CallDenial::Refused(libc::EPERM)), "{call}");
     }
-    assert_eq!(told("socket"), Some(Denial::Refused(libc::EAFNOSUPPORT)));
-    assert_eq!(told("memfd_create"), Some(Denial::Refused(libc::ENOSYS)));
+    assert_eq!(told("socket"), Some(CallDenial::Refused(libc::EAFNOSUPPORT)));
+    assert_eq!(told("memfd_create"), Some(CallDenial::Refused(libc::ENOSYS)));
     for call in ["clone3", "read", "execve"] {
         assert_eq!(told(call), None, "{call}");
     }

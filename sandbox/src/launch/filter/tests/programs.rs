@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::machine::{Call, run};
+use super::bpf_vm::{SimulatedCall, run};
 use super::*;
 use crate::launch::filter::text::{Compare, Condition};
-use crate::launch::filter::tree::{self, ARCH, Answer, Leaf, Program};
+use crate::launch::filter::tree::{self, ARCH, FilterAnswer, FilterProgram, Leaf};
 
 const EDGES: [u32; 12] = [
     601,
@@ -30,14 +30,14 @@ fn numbers() -> impl Iterator<Item = u32> {
 }
 
 /// The token, which only some tests here use.
-const WORD: u64 = 0x0123_4567_89ab_cdef;
+const TOKEN: u64 = 0x0123_4567_89ab_cdef;
 
 pub(super) fn answer(instructions: &[libc::sock_filter], number: u32, arguments: [u64; 6]) -> u32 {
-    run(instructions, Call { number, arch: ARCH, arguments }).0
+    run(instructions, SimulatedCall { number, arch: ARCH, arguments }).0
 }
 
-pub(super) fn loaded(program: &Program) -> Vec<libc::sock_filter> {
-    program.with_word(Word::new(WORD))
+pub(super) fn loaded(program: &FilterProgram) -> Vec<libc::sock_filter> {
+    program.with_token(ProbeToken::new(TOKEN))
 }
 
 fn holds(condition: &Condition, arguments: [u64; 6]) -> bool {
@@ -54,33 +54,40 @@ fn holds(condition: &Condition, arguments: [u64; 6]) -> bool {
     })
 }
 
-fn denied(denial: Denial, answered: Answered) -> u32 {
+fn denied(denial: CallDenial, answered: DenialMode) -> u32 {
     let errno = |errno: i32| libc::SECCOMP_RET_ERRNO | errno.unsigned_abs();
     match (answered, denial) {
-        (_, Denial::Absent) => errno(libc::ENOSYS),
-        (Answered::ByListener, _) => libc::SECCOMP_RET_USER_NOTIF,
-        (Answered::ByErrno, Denial::Escape) => errno(libc::EPERM),
-        (Answered::ByErrno, Denial::Refused(code) | Denial::Rationed(code)) => errno(code),
+        (_, CallDenial::Absent) => errno(libc::ENOSYS),
+        (DenialMode::ByListener, _) => libc::SECCOMP_RET_USER_NOTIF,
+        (DenialMode::ByErrno, CallDenial::Escape) => errno(libc::EPERM),
+        (DenialMode::ByErrno, CallDenial::Refused(code) | CallDenial::Rationed(code)) => {
+            errno(code)
+        }
     }
 }
 
-fn expected(rule: Option<&Rule>, number: u32, arguments: [u64; 6], answered: Answered) -> u32 {
+fn expected(
+    rule: Option<&CallRule>,
+    number: u32,
+    arguments: [u64; 6],
+    answered: DenialMode,
+) -> u32 {
     if cfg!(target_arch = "x86_64") && (0x4000_0000..0x8000_0000).contains(&number) {
         return libc::SECCOMP_RET_KILL_PROCESS;
     }
     match rule {
-        None => denied(Denial::Absent, answered),
-        Some(Rule::Allow) => libc::SECCOMP_RET_ALLOW,
-        Some(Rule::Deny(denial)) => denied(*denial, answered),
-        Some(Rule::Only { when, .. }) if holds(when, arguments) => libc::SECCOMP_RET_ALLOW,
-        Some(Rule::Only { otherwise, .. }) => denied(*otherwise, answered),
+        None => denied(CallDenial::Absent, answered),
+        Some(CallRule::Allow) => libc::SECCOMP_RET_ALLOW,
+        Some(CallRule::Deny(denial)) => denied(*denial, answered),
+        Some(CallRule::Only { when, .. }) if holds(when, arguments) => libc::SECCOMP_RET_ALLOW,
+        Some(CallRule::Only { otherwise, .. }) => denied(*otherwise, answered),
     }
 }
 
 /// Returns arguments on both sides of every compared value, with and without upper halves.
-fn arguments_for(rule: Option<&Rule>) -> Vec<[u64; 6]> {
+fn arguments_for(rule: Option<&CallRule>) -> Vec<[u64; 6]> {
     let mut all = vec![[0; 6], [u64::MAX; 6]];
-    let Some(Rule::Only { when, .. }) = rule else { return all };
+    let Some(CallRule::Only { when, .. }) = rule else { return all };
     let mut values = BTreeMap::<u32, BTreeSet<u64>>::new();
     for test in when.iter().flatten() {
         let named = match &test.compare {
@@ -131,16 +138,16 @@ fn every_call_is_answered_as_the_texts_say() {
 }
 
 #[test]
-fn the_outer_filter_allows_all_that_is_named_and_nothing_else() {
+fn the_outer_filter_allows_exactly_the_named_calls() {
     let policy = policy();
     let outer = loaded(&policy.outer());
     for number in numbers() {
         let named = Profile::all().any(|profile| policy.allowed[&profile].contains_key(&number))
             || policy.denied.contains_key(&number)
             || policy.setup.contains(&number);
-        let rule = if named { Some(Rule::Allow) } else { None };
+        let rule = if named { Some(CallRule::Allow) } else { None };
         for arguments in [[0; 6], [u64::MAX; 6]] {
-            let want = expected(rule.as_ref(), number, arguments, Answered::ByErrno);
+            let want = expected(rule.as_ref(), number, arguments, DenialMode::ByErrno);
             assert_eq!(answer(&outer, number, arguments), want, "{number}");
         }
     }
@@ -158,9 +165,9 @@ fn the_outer_filter_allows_all_that_is_named_and_nothing_else() {
 
 /// The token changes an answer only where a listener would be notified, and only to a denial.
 #[test]
-fn who_knows_the_word_is_denied_at_once() {
+fn a_call_with_the_token_is_denied_at_once() {
     let policy = policy();
-    let near = [0, 1, WORD ^ 1, WORD ^ (1 << 63), WORD & 0xffff_ffff, WORD << 32, WORD >> 32];
+    let near = [0, 1, TOKEN ^ 1, TOKEN ^ (1 << 63), TOKEN & 0xffff_ffff, TOKEN << 32, TOKEN >> 32];
     for (profile, memory, network, answered) in variants() {
         let rules = policy.rules(profile, memory, network);
         let last = loaded(&policy.last(profile, memory, network, answered));
@@ -172,22 +179,23 @@ fn who_knows_the_word_is_denied_at_once() {
                 assert_eq!(with(word), plain, "{number} {word:#x}");
             }
             if plain != libc::SECCOMP_RET_USER_NOTIF {
-                assert_eq!(with(WORD), plain, "{number}");
+                assert_eq!(with(TOKEN), plain, "{number}");
                 continue;
             }
-            let (Rule::Deny(denial) | Rule::Only { otherwise: denial, .. }) = &rules[&number]
+            let (CallRule::Deny(denial) | CallRule::Only { otherwise: denial, .. }) =
+                &rules[&number]
             else {
                 panic!("{number} is allowed and notified");
             };
-            assert_eq!(with(WORD), denied(*denial, Answered::ByErrno), "{number}");
+            assert_eq!(with(TOKEN), denied(*denial, DenialMode::ByErrno), "{number}");
             told += 1;
         }
-        assert_eq!(told > 50, answered == Answered::ByListener, "{told}");
+        assert_eq!(told > 50, answered == DenialMode::ByListener, "{told}");
     }
 }
 
 #[test]
-fn another_architecture_is_death_whatever_the_call() {
+fn calls_of_another_architecture_are_killed() {
     let policy = policy();
     let mut programs = vec![policy.outer()];
     programs.extend(variants().into_iter().map(|(p, m, n, a)| policy.last(p, m, n, a)));
@@ -195,7 +203,7 @@ fn another_architecture_is_death_whatever_the_call() {
         let instructions = loaded(&program);
         for arch in ARCHITECTURES.into_iter().filter(|arch| *arch != ARCH) {
             for number in numbers() {
-                let call = Call { number, arch, arguments: [0; 6] };
+                let call = SimulatedCall { number, arch, arguments: [0; 6] };
                 let (got, steps) = run(&instructions, call);
                 assert_eq!((got, steps), (libc::SECCOMP_RET_KILL_PROCESS, 3), "{arch:#x} {number}");
             }
@@ -223,9 +231,9 @@ fn programs_are_small_and_the_same_every_time() {
 }
 
 /// An endless pseudo-random sequence (xorshift).
-struct Dice(u64);
+struct TestRng(u64);
 
-impl Dice {
+impl TestRng {
     fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -234,10 +242,10 @@ impl Dice {
     }
 }
 
-fn action(answer: Answer) -> u32 {
+fn action(answer: FilterAnswer) -> u32 {
     match answer {
-        Answer::Action(value) => value,
-        Answer::Told(_) => libc::SECCOMP_RET_USER_NOTIF,
+        FilterAnswer::Action(value) => value,
+        FilterAnswer::Notify(_) => libc::SECCOMP_RET_USER_NOTIF,
     }
 }
 
@@ -245,20 +253,20 @@ fn action(answer: Answer) -> u32 {
 #[test]
 fn a_tree_of_any_size_finds_every_answer() {
     let policy = policy();
-    let rules = policy.rules(Profile::Base, MemoryWatch::Sampled, Network::Hosts);
+    let rules = policy.rules(Profile::Base, MemoryWatch::Sampled, FilterNetwork::Hosts);
     let only = rules.values().filter_map(|rule| match rule {
-        Rule::Only { when, .. } => Some(when.clone()),
-        Rule::Allow | Rule::Deny(_) => None,
+        CallRule::Only { when, .. } => Some(when.clone()),
+        CallRule::Allow | CallRule::Deny(_) => None,
     });
     let conditions: Vec<Condition> = only.collect();
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut dice = TestRng(0x9e37_79b9_7f4a_7c15);
     let mut longest = 0;
     for size in [0, 1, 2, 3, 5, 40, 130, 260, 300, 700, 1500] {
         for kinds in [2, 9, 4000] {
             let mut leaves = BTreeMap::new();
             for _ in 0..size {
                 let number = u32::try_from(dice.below(2 * size)).unwrap();
-                let answer = Answer::Action(u32::try_from(dice.below(kinds)).unwrap());
+                let answer = FilterAnswer::Action(u32::try_from(dice.below(kinds)).unwrap());
                 let at = usize::try_from(dice.below(9)).unwrap();
                 let leaf = match conditions.get(at) {
                     Some(when) => Leaf::Only(when.clone(), answer),
@@ -266,7 +274,7 @@ fn a_tree_of_any_size_finds_every_answer() {
                 };
                 leaves.insert(number, leaf);
             }
-            let program = loaded(&tree::compile(&leaves, Answer::Action(0xffff)));
+            let program = loaded(&tree::compile(&leaves, FilterAnswer::Action(0xffff)));
             longest = longest.max(program.len());
             for number in (0..u32::try_from(2 * size + 3).unwrap()).chain([0x3fff_ffff]) {
                 for arguments in [[0; 6], [1; 6], [0x10; 6], [u64::MAX; 6]] {

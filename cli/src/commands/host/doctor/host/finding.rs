@@ -27,13 +27,13 @@ model::closed_set! {
         Warning = "warning",
         /// Runs are refused, or what is promised does not hold.
         Failure = "failure",
-        NotLookedAt = "not looked at",
+        NotChecked = "not looked at",
     }
 }
 
 /// The result of checking one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Finding {
+pub(super) struct DoctorFinding {
     pub(super) topic: Topic,
     pub(super) object: String,
     pub(super) verdict: FindingVerdict,
@@ -42,13 +42,13 @@ pub(super) struct Finding {
     pub(super) remedy: Option<String>,
 }
 
-impl Finding {
+impl DoctorFinding {
     pub(super) fn ok(topic: Topic, object: impl Into<String>, found: impl Into<String>) -> Self {
         let (object, found) = (object.into(), found.into());
         Self { topic, object, verdict: FindingVerdict::Ok, found, remedy: None }
     }
 
-    pub(super) fn wrong(
+    pub(super) fn problem(
         verdict: FindingVerdict,
         topic: Topic,
         object: impl Into<String>,
@@ -68,7 +68,7 @@ impl Finding {
         found: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        Self::wrong(FindingVerdict::Warning, topic, object, found, remedy)
+        Self::problem(FindingVerdict::Warning, topic, object, found, remedy)
     }
 
     pub(super) fn failure(
@@ -77,15 +77,15 @@ impl Finding {
         found: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        Self::wrong(FindingVerdict::Failure, topic, object, found, remedy)
+        Self::problem(FindingVerdict::Failure, topic, object, found, remedy)
     }
 
-    pub(super) fn unseen(
+    pub(super) fn not_checked(
         topic: Topic,
         object: impl Into<String>,
         why: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        Self::wrong(FindingVerdict::NotLookedAt, topic, object, why, remedy)
+        Self::problem(FindingVerdict::NotChecked, topic, object, why, remedy)
     }
 }

@@ -4,11 +4,11 @@
 //! sandbox probe creates and removes. It must never read a private key, and never stop at the first
 //! problem.
 
+mod evaluate;
 mod finding;
-mod judge;
-mod look;
 mod model;
-mod tell;
+mod probe;
+mod report;
 
 use std::io;
 use std::path::Path;
@@ -17,26 +17,28 @@ use std::process::ExitCode;
 use finding::FindingVerdict;
 use model::{DoctorTarget, PACKAGED_CONFIG};
 
-use super::args::Doctor;
+use super::args::DoctorCommand;
 use crate::args::Format;
 use crate::args::files::named_directory;
 use crate::failure::Failure;
 use crate::output;
-use crate::output::screen::Screen;
+use crate::output::screen::OutputScreen;
 
-pub(super) fn examine(typed: &Doctor) -> Result<ExitCode, Failure> {
-    let readings = look::look(&asked(typed)?);
-    let findings = judge::judge(&readings);
+pub(super) fn examine(typed: &DoctorCommand) -> Result<ExitCode, Failure> {
+    let readings = probe::probe(&target(typed)?);
+    let findings = evaluate::evaluate(&readings);
     match typed.format {
-        Format::Json => output::line(tell::as_json(&readings.subject, &findings))?,
-        Format::Human => output::text(&tell::as_text(Screen::of(&io::stdout()), &findings))?,
+        Format::Json => output::line(report::as_json(&readings.subject, &findings))?,
+        Format::Human => {
+            output::text(&report::as_text(OutputScreen::of(&io::stdout()), &findings))?
+        }
     }
     let failed = findings.iter().any(|finding| finding.verdict == FindingVerdict::Failure);
     Ok(ExitCode::from(u8::from(failed)))
 }
 
 /// Checks that named files exist. A mistyped name would look like a host without any files.
-fn asked(typed: &Doctor) -> Result<DoctorTarget, Failure> {
+fn target(typed: &DoctorCommand) -> Result<DoctorTarget, Failure> {
     if let Some(config) = &typed.config {
         let found = std::fs::symlink_metadata(config);
         found.map_err(Failure::io(config))?;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use model::UtcTime;
-use sandbox::subordinate::NoSubordinate;
+use sandbox::subordinate::NoSubordinateIds;
 
 /// The packaged path of the launcher, which the packaged AppArmor profile names.
 pub(super) const PACKAGED_LAUNCHER: &str = "/usr/libexec/toolexec/toolexec-launch";
@@ -23,37 +23,37 @@ pub(super) type ReadResult<T> = Result<T, String>;
 
 /// The readings of a host.
 #[derive(Clone, Debug)]
-pub(super) struct Readings {
-    pub(super) looker: Looker,
-    pub(super) subject: Subject,
+pub(super) struct HostReadings {
+    pub(super) user: DoctorUser,
+    pub(super) subject: DoctorSubject,
     pub(super) kernel: Kernel,
     pub(super) cgroups: ReadResult<Cgroups>,
     /// The delegation of control groups to the launcher's unit by systemd; only for a service.
     pub(super) delegated: Option<ReadResult<bool>>,
-    pub(super) programs: Vec<Program>,
-    pub(super) runtimes: Vec<RuntimeSeen>,
-    pub(super) sandbox: Sandbox,
+    pub(super) programs: Vec<ProgramReading>,
+    pub(super) runtimes: Vec<RuntimeReading>,
+    pub(super) sandbox: SandboxProbe,
     /// The number of subordinate ids of an ordinary user. `None` for root and for a service, whose
     /// launcher does not need them.
-    pub(super) uids: Option<Result<u32, NoSubordinate>>,
+    pub(super) uids: Option<Result<u32, NoSubordinateIds>>,
     pub(super) rules: RuleFiles,
     pub(super) sockets: Vec<Socket>,
-    pub(super) keys: Option<KeyCustody>,
-    pub(super) places: Vec<PromisedDirectory>,
+    pub(super) keys: Option<KeyReadings>,
+    pub(super) directories: Vec<ExpectedDirectory>,
     /// The number of findings of `doctor --spool`. `None` without a spool.
     pub(super) survey: Option<ReadResult<usize>>,
-    pub(super) disks: Vec<Disk>,
-    pub(super) clock: Clock,
-    pub(super) log: Option<LogSeen>,
+    pub(super) disks: Vec<DiskReading>,
+    pub(super) clock: ClockReading,
+    pub(super) log: Option<LogReading>,
 }
 
 /// The user who runs `doctor`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Looker {
+pub(super) struct DoctorUser {
     pub(super) uid: u32,
 }
 
-impl Looker {
+impl DoctorUser {
     pub(super) fn is_root(self) -> bool {
         self.uid == 0
     }
@@ -61,14 +61,14 @@ impl Looker {
 
 /// The examined installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Subject {
+pub(super) enum DoctorSubject {
     /// Embedded runs of the present user.
     Embedded { state: PathBuf },
     /// A daemon. Its directories are known if its configuration could be read.
     Service { config: PathBuf, spool: Option<PathBuf>, state: Option<PathBuf> },
 }
 
-impl Subject {
+impl DoctorSubject {
     pub(super) fn is_service(&self) -> bool {
         matches!(self, Self::Service { .. })
     }
@@ -114,14 +114,14 @@ pub(super) enum Cgroups {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Program {
+pub(super) struct ProgramReading {
     pub(super) name: &'static str,
     pub(super) found: ReadResult<PathBuf>,
     pub(super) version: ReadResult<String>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct RuntimeSeen {
+pub(super) struct RuntimeReading {
     pub(super) name: String,
     /// The program, or the reason why the policy's rule found none.
     pub(super) found: Result<PathBuf, Option<String>>,
@@ -130,7 +130,7 @@ pub(super) struct RuntimeSeen {
 
 /// The result of starting a test sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Sandbox {
+pub(super) enum SandboxProbe {
     /// One was built, with these layers.
     Starts(String),
     /// None can be built, for this reason of refusal.
@@ -148,32 +148,32 @@ pub(super) enum Sandbox {
 #[derive(Clone, Debug)]
 pub(super) struct RuleFiles {
     /// Only for a service.
-    pub(super) config: Option<Judged>,
-    pub(super) policy: Judged,
+    pub(super) config: Option<RuleFileReading>,
+    pub(super) policy: RuleFileReading,
     /// The requirements of the policy, if it could be read.
-    pub(super) demands: Option<Demands>,
-    pub(super) trust: Vec<Judged>,
+    pub(super) demands: Option<PolicyRequirements>,
+    pub(super) trust: Vec<RuleFileReading>,
 }
 
 /// A file and the result of its reader.
 #[derive(Clone, Debug)]
-pub(super) struct Judged {
+pub(super) struct RuleFileReading {
     /// The name of the file's key in the configuration.
     pub(super) name: &'static str,
-    pub(super) said: Reader,
+    pub(super) state: RuleFileState,
 }
 
 /// The result of a file's reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reader {
+pub(super) enum RuleFileState {
     Good(String),
     Bad(String),
     /// The present user may not read it.
-    Unseen(String),
+    Unreadable(String),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Demands {
+pub(super) struct PolicyRequirements {
     pub(super) cgroup_exception: bool,
     pub(super) landlock_abi_min: u32,
 }
@@ -188,13 +188,13 @@ pub(super) struct Socket {
 
 /// The location and the required owner of the private keys.
 #[derive(Clone, Debug)]
-pub(super) struct KeyCustody {
-    pub(super) source: KeyPlace,
+pub(super) struct KeyReadings {
+    pub(super) source: KeyLocation,
     /// The user that signs.
     pub(super) owner: u32,
-    pub(super) directory: Entry,
+    pub(super) directory: FileReading,
     /// The two private key files. Empty if an agent holds the keys.
-    pub(super) files: Vec<Entry>,
+    pub(super) files: Vec<FileReading>,
     /// The names of the keys whose public half exists.
     pub(super) halves: Vec<&'static str>,
     /// The names of the keys whose rotation was interrupted.
@@ -204,10 +204,10 @@ pub(super) struct KeyCustody {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum KeyPlace {
+pub(super) enum KeyLocation {
     Files(PathBuf),
     /// Systemd credentials of the service.
-    Lent(PathBuf),
+    Credentials(PathBuf),
     Agent {
         socket: PathBuf,
         /// The answer of the agent: each key's fingerprint, and whether the agent has it.
@@ -217,20 +217,20 @@ pub(super) enum KeyPlace {
 
 /// A file or directory; symbolic links are not followed.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct FileReading {
     pub(super) path: PathBuf,
-    pub(super) found: EntryState,
+    pub(super) state: FileState,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum EntryState {
+pub(super) enum FileState {
     Missing,
-    Unseen(String),
-    There { kind: Kind, mode: u32, uid: u32, gid: u32 },
+    Unreadable(String),
+    Present { kind: FileKind, mode: u32, uid: u32, gid: u32 },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     Directory,
     File,
     Other,
@@ -238,28 +238,28 @@ pub(super) enum Kind {
 
 /// A directory with its expected mode and owners.
 #[derive(Clone, Debug)]
-pub(super) struct PromisedDirectory {
-    pub(super) entry: Entry,
+pub(super) struct ExpectedDirectory {
+    pub(super) entry: FileReading,
     pub(super) mode: u32,
-    pub(super) user: Owner,
+    pub(super) user: ExpectedOwner,
     /// `None` if the group does not matter.
-    pub(super) group: Option<Owner>,
+    pub(super) group: Option<ExpectedOwner>,
 }
 
 /// The expected user or group.
 #[derive(Clone, Debug)]
-pub(super) struct Owner {
+pub(super) struct ExpectedOwner {
     pub(super) name: String,
     /// `None` if this host has no such name.
     pub(super) id: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Disk {
+pub(super) struct DiskReading {
     /// The purpose of the file system.
-    pub(super) of: &'static str,
+    pub(super) name: &'static str,
     pub(super) path: PathBuf,
-    pub(super) room: ReadResult<DiskSpace>,
+    pub(super) space: ReadResult<DiskSpace>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -274,17 +274,17 @@ pub(super) struct DiskSpace {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Clock {
+pub(super) struct ClockReading {
     pub(super) now: UtcTime,
-    pub(super) kept: ReadResult<bool>,
+    pub(super) synchronized: ReadResult<bool>,
     /// The result with the latest time in its name.
     pub(super) newest: Option<(UtcTime, PathBuf)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum LogSeen {
+pub(super) enum LogReading {
     NotYet,
     Good { origin: String, entries: u64 },
     Bad { why: String, directory: PathBuf, key: PathBuf },
-    Unseen(String),
+    Unreadable(String),
 }

@@ -17,7 +17,7 @@ const FILES: [(&str, &str); 2] = [
 /// The file that a run loads. The policy names it.
 const LOADER: &str = "node_modules/tsx/dist/loader.mjs";
 
-pub(super) fn make(fresh: &Path) -> Result<(), Failure> {
+pub(super) fn build_cache(fresh: &Path) -> Result<(), Failure> {
     for (name, content) in FILES {
         let path = fresh.join(name);
         let made = OpenOptions::new().write(true).create_new(true).open(&path);

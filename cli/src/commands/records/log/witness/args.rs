@@ -20,7 +20,7 @@ cosigned checkpoint is stored under the witness' name; the next proof begins the
 --witness-key the cosignature is not verified.
 Exit status: 0 cosigned, or the request was written; 1 the witness refused or its cosignature is
 invalid; 3 usage or internal error.")]
-pub(crate) struct Witness {
+pub(crate) struct LogWitnessCommand {
     /// Write the request to this file, or send it to the witness at this http:// or https://
     /// address
     #[arg(long, value_name = "FILE|URL")]

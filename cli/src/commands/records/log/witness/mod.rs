@@ -3,51 +3,51 @@
 //! reports is used only to create another proof.
 
 mod args;
-mod kept;
+mod cosigned;
 mod post;
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use model::escape_line;
-use records::log::{Cosigned, LogError, WitnessKey, checkpoint_in};
+use records::log::{CosignedCheckpoint, LogError, WitnessKey, checkpoint_in};
 
-use super::open::{Halt, Opened};
+use super::open::{LogCommandError, OpenedLog};
 use crate::args::files::read_file;
-use crate::output::write_anew;
-use kept::{file_name, keep, store, tell_cosigned, tell_request};
+use crate::output::replace_own_file;
+use cosigned::{cosigned_directory, file_name, print_cosigned, print_request, store};
 use post::{WitnessAnswer, post};
 
-pub(super) use args::Witness;
+pub(super) use args::LogWitnessCommand;
 
 const KEY_BYTES_MAX: usize = 4 * 1024;
 const ANSWER_BYTES_MAX: usize = 32 * 1024;
 const BODY_BYTES_MAX: usize = 128 * 1024;
 
-pub(super) fn witness(asked: &Witness) -> Result<ExitCode, Halt> {
-    let opened = Opened::at(&asked.place)?;
+pub(super) fn witness(asked: &LogWitnessCommand) -> Result<ExitCode, LogCommandError> {
+    let opened = OpenedLog::at(&asked.place)?;
     let key = asked.witness_key.as_deref().map(key_of).transpose()?;
     let web = asked.at.starts_with("http://") || asked.at.starts_with("https://");
     match (&asked.answer, web) {
         (Some(_), true) => {
             let why = "--answer: not for a URL; help: name the request file with --at";
-            Err(Halt::from(why.to_owned()))
+            Err(LogCommandError::from(why.to_owned()))
         }
         (Some(answer), false) => take_answer(asked, &opened, key.as_ref(), answer),
         (None, true) => submit(asked, &opened, key.as_ref()),
         (None, false) => {
-            let old = seen(asked, &opened, key.as_ref())?;
-            let body = opened.said(opened.view.add_checkpoint(old))?;
-            write_anew(Path::new(&asked.at), "old ", body.as_bytes())?;
-            tell_request(asked, &opened, old)
+            let old = witnessed_size(asked, &opened, key.as_ref())?;
+            let body = opened.checked(opened.view.add_checkpoint(old))?;
+            replace_own_file(Path::new(&asked.at), "old ", body.as_bytes())?;
+            print_request(asked, &opened, old)
         }
     }
 }
 
-fn key_of(file: &Path) -> Result<WitnessKey, Halt> {
+fn key_of(file: &Path) -> Result<WitnessKey, LogCommandError> {
     let bytes = read_file(file, KEY_BYTES_MAX)?;
     WitnessKey::from_verifier_line(&String::from_utf8_lossy(&bytes)).ok_or_else(|| {
-        Halt::from(format!(
+        LogCommandError::from(format!(
             "{}: not the public key of a witness; help: name a file with a line NAME+ID+KEY of \
              type 0x04 (Ed25519 cosignature/v1)",
             file.display()
@@ -56,11 +56,15 @@ fn key_of(file: &Path) -> Result<WitnessKey, Halt> {
 }
 
 /// Returns the number of entries that the witness has seen.
-fn seen(asked: &Witness, opened: &Opened, key: Option<&WitnessKey>) -> Result<u64, Halt> {
+fn witnessed_size(
+    asked: &LogWitnessCommand,
+    opened: &OpenedLog,
+    key: Option<&WitnessKey>,
+) -> Result<u64, LogCommandError> {
     let saved = match &asked.from {
         Some(from) => opened.saved(from)?,
         None => {
-            let kept = keep(asked, opened)
+            let kept = cosigned_directory(asked, opened)
                 .join(file_name(key.map_or(asked.at.as_str(), WitnessKey::name)));
             if !kept.exists() {
                 return Ok(0);
@@ -70,7 +74,7 @@ fn seen(asked: &Witness, opened: &Opened, key: Option<&WitnessKey>) -> Result<u6
     };
     let head = opened.view.head();
     if saved.size() > head.size() {
-        return Err(Halt::No(format!(
+        return Err(LogCommandError::CheckFailed(format!(
             "{}: the witness has seen {} entries, but the log has {}: the log was truncated, or \
              is an older copy",
             opened.directory.display(),
@@ -78,12 +82,12 @@ fn seen(asked: &Witness, opened: &Opened, key: Option<&WitnessKey>) -> Result<u6
             head.size()
         )));
     }
-    let proof = opened.said(opened.view.consistency(saved.size(), head.size()))?;
+    let proof = opened.checked(opened.view.consistency(saved.size(), head.size()))?;
     if saved.grew_into(head, &proof) {
         return Ok(saved.size());
     }
-    let here = opened.said(opened.view.root(saved.size()))?;
-    Err(Halt::No(format!(
+    let here = opened.checked(opened.view.root(saved.size()))?;
+    Err(LogCommandError::CheckFailed(format!(
         "{}: the witness has seen a different history: at {} entries its root is {}, but this \
          log's is {here}",
         opened.directory.display(),
@@ -93,32 +97,37 @@ fn seen(asked: &Witness, opened: &Opened, key: Option<&WitnessKey>) -> Result<u6
 }
 
 /// Sends the checkpoint, and once more if the witness has seen another size.
-fn submit(asked: &Witness, opened: &Opened, key: Option<&WitnessKey>) -> Result<ExitCode, Halt> {
+fn submit(
+    asked: &LogWitnessCommand,
+    opened: &OpenedLog,
+    key: Option<&WitnessKey>,
+) -> Result<ExitCode, LogCommandError> {
     let url = address(&asked.at);
-    let mut old = seen(asked, opened, key)?;
-    let mut answer = post(&url, &opened.said(opened.view.add_checkpoint(old))?)?;
+    let mut old = witnessed_size(asked, opened, key)?;
+    let mut answer = post(&url, &opened.checked(opened.view.add_checkpoint(old))?)?;
     if answer.status == 409 {
-        let told = told_size(&url, &answer, old)?;
+        let told = reported_size(&url, &answer, old)?;
         let body = match opened.view.add_checkpoint(told) {
             Err(LogError::NoSuchEntry { .. }) => return Err(cut_back(&url, opened, told)),
-            body => opened.said(body)?,
+            body => opened.checked(body)?,
         };
         (old, answer) = (told, post(&url, &body)?);
     }
     if answer.status == 409 {
         // Only the root can still differ, unless another client was faster.
-        told_size(&url, &answer, old)?;
+        reported_size(&url, &answer, old)?;
     }
     if answer.status != 200 {
-        return Err(refused(&url, &answer));
+        return Err(refusal(&url, &answer));
     }
-    let cosigned = Cosigned::of_answer(opened.view.head(), &answer.body, key);
-    let cosigned = cosigned.map_err(|fault| Halt::No(format!("{url}: {fault}")))?;
+    let cosigned = CosignedCheckpoint::from_reply(opened.view.head(), &answer.body, key);
+    let cosigned =
+        cosigned.map_err(|fault| LogCommandError::CheckFailed(format!("{url}: {fault}")))?;
     // Without a key the witness' name is unverified, so its address identifies the stored
     // checkpoint.
     let name = key.map_or(asked.at.as_str(), WitnessKey::name);
-    let kept = store(&keep(asked, opened), name, &cosigned)?;
-    tell_cosigned(asked, &cosigned, opened.view.head().size(), Some(old), &kept)
+    let kept = store(&cosigned_directory(asked, opened), name, &cosigned)?;
+    print_cosigned(asked, &cosigned, opened.view.head().size(), Some(old), &kept)
 }
 
 fn address(typed: &str) -> String {
@@ -131,26 +140,26 @@ fn address(typed: &str) -> String {
 }
 
 /// Returns the size in the body of a 409 answer.
-fn told_size(url: &str, answer: &WitnessAnswer, sent: u64) -> Result<u64, Halt> {
+fn reported_size(url: &str, answer: &WitnessAnswer, sent: u64) -> Result<u64, LogCommandError> {
     let size: Option<u64> = answer.body.strip_suffix('\n').and_then(|text| text.parse().ok());
     match size {
-        None => Err(refused(url, answer)),
-        Some(size) if size == sent => Err(Halt::No(format!(
+        None => Err(refusal(url, answer)),
+        Some(size) if size == sent => Err(LogCommandError::CheckFailed(format!(
             "{url}: the witness has seen a different history: at {size} entries its root differs"
         ))),
         Some(size) => Ok(size),
     }
 }
 
-fn cut_back(url: &str, opened: &Opened, size: u64) -> Halt {
-    Halt::No(format!(
+fn cut_back(url: &str, opened: &OpenedLog, size: u64) -> LogCommandError {
+    LogCommandError::CheckFailed(format!(
         "{url}: the witness has seen {size} entries, but the log has {}: the log was truncated, \
          or is an older copy",
         opened.view.head().size()
     ))
 }
 
-fn refused(url: &str, answer: &WitnessAnswer) -> Halt {
+fn refusal(url: &str, answer: &WitnessAnswer) -> LogCommandError {
     let why = match answer.status {
         403 => "does not know this key of the log",
         404 => "does not know this log, or is not a witness",
@@ -160,25 +169,33 @@ fn refused(url: &str, answer: &WitnessAnswer) -> Halt {
     };
     let said: String = answer.body.trim_end().chars().take(200).collect();
     let said = if said.is_empty() { said } else { format!(": {}", escape_line(&said)) };
-    Halt::No(format!("{url}: the witness {why} (status {}){said}", answer.status))
+    LogCommandError::CheckFailed(format!(
+        "{url}: the witness {why} (status {}){said}",
+        answer.status
+    ))
 }
 
 fn take_answer(
-    asked: &Witness,
-    opened: &Opened,
+    asked: &LogWitnessCommand,
+    opened: &OpenedLog,
     key: Option<&WitnessKey>,
     answer: &Path,
-) -> Result<ExitCode, Halt> {
+) -> Result<ExitCode, LogCommandError> {
     let request = Path::new(&asked.at);
     let body = read_file(request, BODY_BYTES_MAX)?;
     let checkpoint = checkpoint_in(&String::from_utf8_lossy(&body), &opened.key);
     let checkpoint = checkpoint.ok_or_else(|| {
-        Halt::from(format!("{}: not a request to a witness of this log", request.display()))
+        LogCommandError::from(format!(
+            "{}: not a request to a witness of this log",
+            request.display()
+        ))
     })?;
     let bytes = read_file(answer, ANSWER_BYTES_MAX)?;
-    let cosigned = Cosigned::of_answer(&checkpoint, &String::from_utf8_lossy(&bytes), key);
-    let cosigned = cosigned.map_err(|fault| Halt::No(format!("{}: {fault}", answer.display())))?;
+    let cosigned =
+        CosignedCheckpoint::from_reply(&checkpoint, &String::from_utf8_lossy(&bytes), key);
+    let cosigned = cosigned
+        .map_err(|fault| LogCommandError::CheckFailed(format!("{}: {fault}", answer.display())))?;
     let name = key.map_or(asked.at.as_str(), WitnessKey::name);
-    let kept = store(&keep(asked, opened), name, &cosigned)?;
-    tell_cosigned(asked, &cosigned, checkpoint.size(), None, &kept)
+    let kept = store(&cosigned_directory(asked, opened), name, &cosigned)?;
+    print_cosigned(asked, &cosigned, checkpoint.size(), None, &kept)
 }

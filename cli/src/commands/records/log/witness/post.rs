@@ -20,7 +20,7 @@ pub(crate) struct WitnessAnswer {
 }
 
 pub(super) fn post(url: &str, body: &str) -> Result<WitnessAnswer, Failure> {
-    let failed = |error: ureq::Error| Failure::Said(format!("{url}: {error}"));
+    let failed = |error: ureq::Error| Failure::Message(format!("{url}: {error}"));
     let mut response = agent(url)?
         .post(url)
         .content_type("text/plain; charset=utf-8")
@@ -50,7 +50,7 @@ fn tls(url: &str) -> Result<TlsConfig, Failure> {
     let roots: Vec<_> =
         found.certs.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
     if roots.is_empty() {
-        return Err(Failure::Said(format!(
+        return Err(Failure::Message(format!(
             "{url}: no certificate authorities on this host; help: on Debian, run `apt-get install \
              ca-certificates`"
         )));

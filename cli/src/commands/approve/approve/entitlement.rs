@@ -1,0 +1,62 @@
+//! Checks whether a new signature would count, before it is written. A signature that the daemon
+//! would not count must not be left beside a request or in its text. This check must never claim
+//! more than the daemon's rules do.
+
+use policies::{DecisionPreview, EntitlementError, RuleVerdict, SshSignature, Verdict};
+use validator::{OneLine, reveal_line};
+
+use crate::commands::approve::review::ReviewData;
+use crate::failure::Failure;
+use crate::output::human;
+
+/// Returns why the signature would not count as this principal's approval. `None` if it would
+/// count, or if no `allowed_signers` are known. `case` must already include the signature.
+pub(super) fn signature_problem(
+    case: &ReviewData,
+    by: &OneLine,
+    armoured: &str,
+) -> Result<Option<String>, Failure> {
+    let Some(signers) = &case.rules.signers else { return Ok(None) };
+    let unusable = |error: policies::SignatureError| Failure::Message(error.to_string());
+    let verified = SshSignature::parse(armoured.as_bytes())
+        .and_then(|signature| signature.verify(&case.bytes))
+        .map_err(unusable)?;
+    let outlook = case.preview()?;
+    let (key, at) = (verified.key(), outlook.request().approved());
+    let fingerprint = key.fingerprint();
+    if let Err(why) = signers.entitles(&verified, by.as_str(), at) {
+        let by = reveal_line(by.as_str());
+        let file = case.rules.signers_file.as_deref().map_or("allowed_signers".into(), human::name);
+        return Ok(Some(match why {
+            EntitlementError::Revoked => format!("key {fingerprint} is revoked"),
+            EntitlementError::Unknown => match signers.principals_of(key, at) {
+                Some(names) => {
+                    let names = reveal_line(names);
+                    format!(
+                        "key {fingerprint} belongs to {names} in {file}, not to {by}; help: pass \
+                         the name with --as"
+                    )
+                }
+                None => format!("key {fingerprint} of {by} is not in {file}"),
+            },
+            EntitlementError::Namespace => {
+                format!("{file} does not let key {fingerprint} of {by} sign approvals")
+            }
+            EntitlementError::Time => {
+                format!("key {fingerprint} of {by} is not valid at approved_utc {at} in {file}")
+            }
+        }));
+    }
+    if !outlook.signed().iter().any(|(_, known)| *known == fingerprint) {
+        let rules = ["approval.self", "approval.revoked", "approval.signature"];
+        let why = rules.iter().find_map(|rule| refusal(outlook, rule));
+        return Ok(Some(why.unwrap_or("this signature would not count").to_owned()));
+    }
+    // This rule does not apply if the policy requires no signature.
+    Ok(refusal(outlook, "approval.principal").map(str::to_owned))
+}
+
+fn refusal<'o>(outlook: &'o DecisionPreview, rule: &str) -> Option<&'o str> {
+    let refused = |row: &&RuleVerdict| row.rule == rule && row.verdict == Verdict::Refuse;
+    outlook.rules().iter().map(|(row, _)| row).find(refused).map(|row| row.reason.as_str())
+}

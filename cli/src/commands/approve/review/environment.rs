@@ -1,0 +1,61 @@
+//! The environment that the tool would see, as text. It is derived from the plan for the launcher,
+//! so the review can only state what is true.
+
+use sandbox::plan::{PROXY_PORT, Plan, ProcView, SandboxNetwork, TmpUse};
+
+/// The tool's working directory in every runtime.
+pub(super) const WORKING_DIRECTORY: &str = "/in";
+
+/// A path in the sandbox.
+pub(super) struct SandboxPath {
+    pub(super) path: String,
+    pub(super) what: String,
+    pub(super) writable: bool,
+}
+
+pub(super) fn places(plan: &Plan) -> Vec<SandboxPath> {
+    let limits = &plan.exec.limits;
+    let runtime = &plan.sandbox.runtime;
+    let read = |path: String, what: String| SandboxPath { path, what, writable: false };
+    let write =
+        |path: &str, what: String| SandboxPath { path: path.to_owned(), what, writable: true };
+    let programs = match runtime.tmp {
+        TmpUse::Data => "its files cannot be executed",
+        TmpUse::Programs => "its files can be executed",
+    };
+    let mut places = vec![
+        read(WORKING_DIRECTORY.to_owned(), "inputs; the working directory".to_owned()),
+        write(
+            "/out",
+            format!("at most {} bytes, {} files", limits.out_bytes_max, limits.out_inodes_max),
+        ),
+        write("/tmp", format!("at most {} bytes; {programs}", limits.tmp_bytes_max)),
+        write("/dev/shm", format!("at most {} bytes", limits.shm_bytes_max)),
+    ];
+    if let Some(root) = &runtime.root {
+        let what = "its usr, bin, sbin, lib and opt replace the host's".to_owned();
+        places.push(read(root.display().to_string(), what));
+    }
+    places.extend(
+        runtime.mounts.iter().map(|it| read(it.display().to_string(), "from the host".to_owned())),
+    );
+    places.extend(runtime.caches.iter().map(|it| {
+        read(it.target.display().to_string(), format!("from {} of the host", it.source.display()))
+    }));
+    match runtime.proc_view {
+        ProcView::None => {}
+        ProcView::Pid => places.push(read("/proc".to_owned(), "its own processes".to_owned())),
+        ProcView::Full => places.push(read(
+            "/proc".to_owned(),
+            "its own processes, and the kernel's data on CPUs, memory and load".to_owned(),
+        )),
+    }
+    places
+}
+
+pub(super) fn network(plan: &Plan) -> String {
+    match plan.sandbox.network {
+        SandboxNetwork::Nothing => "none: no interface is up".to_owned(),
+        SandboxNetwork::Proxy => format!("only the proxy at 127.0.0.1:{PROXY_PORT}"),
+    }
+}

@@ -1,0 +1,14 @@
+//! Printing of an answer.
+
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+use super::error::AisCommandResult;
+use crate::output;
+
+/// Prints one object on one line.
+pub(super) fn print(value: &Value) -> AisCommandResult {
+    output::line(value)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,124 @@
+//! `toolexec list`: lists requests and records. Read-only. The statements of a record are shown
+//! without verification.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::daemon::DaemonView;
+use super::place::PlaceOptions;
+use super::reason;
+use super::rows::{QueueRow, QueueState, queue, result_rows};
+use crate::args::Format;
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec list --spool /var/spool/toolexec --waiting
+
+States: waiting; held (for approval or permission); claimed, staging, running, publishing (reported
+by the daemon); interrupted (in flight when the daemon died; its next start records the outcome);
+recorded (a record exists, but the request has not left approved/ or was submitted again);
+otherwise the outcome of the record. The statements of results are not verified here. Lists a
+spool, or the embedded state if no spool is named and /var/spool/toolexec does not exist.")]
+pub(crate) struct ListCommand {
+    /// List only requests without a record
+    #[arg(long)]
+    waiting: bool,
+    #[command(flatten)]
+    place: PlaceOptions,
+    /// Print in this format
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+pub(in crate::commands) fn list(asked: &ListCommand) -> Result<ExitCode, Failure> {
+    let place = asked.place.path()?;
+    let queue = queue(&place, &DaemonView::of(&place));
+    let (mut rows, mut unseen) = (queue.rows, queue.unreadable);
+    let mut seen_any = unseen.is_empty() || !rows.is_empty();
+    if !asked.waiting {
+        match result_rows(&place) {
+            Ok(found) => {
+                seen_any = true;
+                rows.extend(found);
+            }
+            // The error of the queue already reports this.
+            Err(failure) if unseen.is_empty() => unseen.push(failure),
+            Err(_) => {}
+        }
+    }
+    // A caller who may not read one directory may still read the other. If neither is readable,
+    // that is an error.
+    let last = if seen_any { None } else { unseen.pop() };
+    for failure in &unseen {
+        output::note(format_args!("not listed: {failure}"));
+    }
+    if let Some(failure) = last {
+        return Err(failure);
+    }
+    for row in &rows {
+        match asked.format {
+            Format::Human => print_human(row)?,
+            Format::Json => output::line(json_of(row))?,
+        }
+    }
+    if rows.is_empty() && asked.format == Format::Human {
+        output::line(format_args!("{}: no requests or results", place.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_human(row: &QueueRow) -> Result<(), Failure> {
+    let text = |text: &str| model::escape_line(text);
+    output::line(format_args!(
+        "{:<20}  {:<17}  {}  {}",
+        text(row.created_utc.as_deref().unwrap_or("-")),
+        text(row.state.as_str()),
+        text(&row.request_id),
+        text(row.result_id.as_deref().unwrap_or("-")),
+    ))?;
+    for line in held_lines(&row.state).into_iter().chain(reason_line(row)) {
+        output::line(format_args!("    {line}"))?;
+    }
+    Ok(())
+}
+
+/// Returns the short reason why nothing ran.
+pub(super) fn reason_line(row: &QueueRow) -> Option<String> {
+    row.reason.as_deref().map(reason::short)
+}
+
+/// Returns the conditions that a held request waits for, one per line.
+pub(super) fn held_lines(state: &QueueState) -> Vec<String> {
+    let QueueState::Held(held) = state else { return Vec::new() };
+    let text = |text: &str| model::escape_line(text);
+    let line = |waits: &spool::HoldReason| {
+        let (code, message) = (text(&waits.code), text(&waits.message));
+        format!("until {}: {code}: {message}", text(&held.until_utc))
+    };
+    held.waits_for.iter().map(line).collect()
+}
+
+/// Returns a row as JSON.
+pub(super) fn json_of(row: &QueueRow) -> serde_json::Value {
+    let (held, running) = match &row.state {
+        QueueState::Held(held) => (Some(held), None),
+        QueueState::InFlight(running) | QueueState::Interrupted(running) => (None, Some(running)),
+        QueueState::Waiting
+        | QueueState::Recorded
+        | QueueState::Done(_)
+        | QueueState::Unreadable => (None, None),
+    };
+    serde_json::json!({
+        "request_id": row.request_id,
+        "state": row.state.as_str(),
+        "result_id": row.result_id,
+        "created_utc": row.created_utc,
+        "reason": row.reason,
+        "path": output::path(&row.path),
+        "held": held,
+        "running": running,
+    })
+}

@@ -1,0 +1,18 @@
+//! Commands that inspect a spool through its directories: read-only, without a daemon. The position
+//! of a request's file is its state. The daemon's statements in `public/` are labelled as such, and
+//! never shown as current after it has died. A record's statements are shown, but never as
+//! verified.
+
+pub(crate) mod change_watcher;
+pub(crate) mod daemon;
+pub(super) mod list;
+pub(super) mod place;
+pub(crate) mod reason;
+pub(crate) mod results;
+pub(crate) mod rows;
+pub(crate) mod show;
+pub(super) mod status;
+pub(super) mod wait;
+pub(super) mod watch;
+
+mod resolve_id;

@@ -1,0 +1,82 @@
+//! Published results. Functions read names only where possible, because there may be very many
+//! results.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use records::Summary;
+
+use crate::failure::Failure;
+
+/// The part of a result's name before the request id: `TS-YYYYMMDD-HHMMSSZ-`.
+const PREFIX_BYTES: usize = "TS-YYYYMMDD-HHMMSSZ-".len();
+
+/// Returns the names of published results, oldest first. A result that is still being collected has
+/// a hidden name.
+pub(crate) fn result_names(place: &Path) -> Result<Vec<String>, Failure> {
+    let results = place.join("results");
+    let mut names = Vec::new();
+    let listed = match fs::read_dir(&results) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(names),
+        listed => listed.map_err(Failure::io(&results))?,
+    };
+    for entry in listed {
+        let entry = entry.map_err(Failure::io(&results))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !name.starts_with('.') && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Returns the request id in the name of a result.
+pub(crate) fn request_of(result: &str) -> Option<&str> {
+    result.starts_with("TS-").then(|| result.get(PREFIX_BYTES..)).flatten()
+}
+
+/// A published result and the summary in its record.
+pub(crate) struct PublishedResult {
+    pub(crate) path: PathBuf,
+    pub(crate) summary: Option<Summary>,
+}
+
+impl PublishedResult {
+    pub(crate) fn at(path: PathBuf) -> Self {
+        Self { summary: records::summary(&path), path }
+    }
+
+    /// Returns the outcome, or that the record cannot be read.
+    pub(crate) fn as_str(&self) -> &str {
+        self.summary.as_ref().map_or("unreadable", |said| &said.outcome)
+    }
+
+    /// Returns the reason why nothing ran, or why the outcome is unknown.
+    pub(crate) fn reason(&self) -> Option<&str> {
+        self.summary.as_ref().and_then(|said| said.reason.as_deref())
+    }
+
+    pub(crate) fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+/// Returns the records of a request among these names, oldest first.
+pub(crate) fn records_among(
+    place: &Path,
+    names: &[String],
+    request_id: &str,
+) -> Vec<PublishedResult> {
+    let mine = names.iter().filter(|name| request_of(name) == Some(request_id));
+    mine.map(|name| PublishedResult::at(place.join("results").join(name))).collect()
+}
+
+/// Returns the record of a request's outcome: that of its run, else the last one.
+pub(crate) fn final_record(mut records: Vec<PublishedResult>) -> Option<PublishedResult> {
+    let ran = records.iter().position(|one| !matches!(one.as_str(), "refused" | "unreadable"));
+    match ran {
+        Some(at) => Some(records.swap_remove(at)),
+        None => records.pop(),
+    }
+}

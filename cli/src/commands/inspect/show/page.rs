@@ -1,0 +1,52 @@
+//! `toolexec show --html`: writes the page of a record. An existing file is never replaced.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::args::StateOption;
+use crate::commands::records::verify;
+use crate::failure::Failure;
+use crate::output;
+use crate::output::page::{VerificationState, page_of};
+
+/// Renders the page of a record and writes it to the requested file.
+pub(super) fn write(
+    dir: &Path,
+    to: &Path,
+    allowed_signers: Option<&Path>,
+    state: &StateOption,
+) -> Result<ExitCode, Failure> {
+    let standing = match verify::verify_directory(dir, allowed_signers, state) {
+        Ok(Ok(verified)) => VerificationState::Verified(Box::new(verified)),
+        Ok(Err(faults)) => VerificationState::Faulty(faults),
+        // Keys that were named must exist.
+        Err(failure) if allowed_signers.is_some() => return Err(failure),
+        Err(failure) => VerificationState::NotVerified(failure.to_string()),
+    };
+    let Some(page) = page_of(dir, &standing) else {
+        let shown = dir.display();
+        return Err(Failure::Message(format!("{shown}: no page: its record cannot be read")));
+    };
+    write_page(&page, to)?;
+    Ok(ExitCode::from(u8::from(matches!(standing, VerificationState::Faulty(_)))))
+}
+
+/// Writes the page. An existing file may belong to someone else and is never replaced.
+fn write_page(page: &str, to: &Path) -> Result<(), Failure> {
+    if to == Path::new("-") {
+        return output::text(page);
+    }
+    let made = OpenOptions::new().write(true).create_new(true).open(to);
+    let mut file = made.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => {
+            let to = to.display();
+            Failure::Message(format!(
+                "--html {to}: file already exists; help: remove it or name another file"
+            ))
+        }
+        _ => Failure::io(to)(error),
+    })?;
+    file.write_all(page.as_bytes()).map_err(Failure::io(to))
+}

@@ -1,0 +1,283 @@
+//! `toolexec wait`: waits until requests have their records. Only a published result ends the wait,
+//! never a report of the daemon.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use model::{RequestId, UtcTime, escape_line};
+use serde_json::json;
+use spool::{held_requests, running_requests, waiting_requests};
+
+use super::change_watcher::ChangeWatcher;
+use super::daemon::DaemonView;
+use super::place::PlaceOptions;
+use super::reason;
+use super::resolve_id::{ResolvedId, resolve};
+use super::results::{PublishedResult, final_record, records_among, result_names};
+use super::rows::queue;
+use crate::args::Format;
+use crate::clock;
+use crate::failure::Failure;
+use crate::output;
+use crate::output::progress::{self, ProgressLine, ProgressThread, StdoutFollower};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec wait TR-20260209-160501Z-python-stats --timeout 600
+
+Waits until each request has its record. If a request has several records (it was submitted again
+and refused), the record of its run counts. Prints a line for each request as it ends. Nothing is
+verified. If stderr is a terminal, it shows the progress. --follow adds the stdout of the named
+request's tool, on stderr, each line escaped and prefixed with `| `.
+Exit status, the highest of all requests: 0 the outcome is ok; 1 the tool failed; 2 refused, or no
+such request; 3 sandbox setup failed, the outcome is unknown, or the time is over.")]
+pub(crate) struct WaitCommand {
+    /// Wait for these requests, by id or a unique part of it
+    #[arg(value_name = "ID", required = true)]
+    ids: Vec<String>,
+    /// Show the tool's stdout while it runs, for one request
+    #[arg(long)]
+    follow: bool,
+    /// Stop waiting after this number of seconds [default: unlimited]
+    #[arg(long, value_name = "SEC")]
+    timeout: Option<u64>,
+    #[command(flatten)]
+    place: PlaceOptions,
+    /// Print in this format
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// inotify is only a hint; the directories are read this often without one.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// Under load every file causes a hint. One read handles those of this period.
+const REST: Duration = Duration::from_millis(50);
+
+/// The end of the wait for a request.
+enum WaitEnd {
+    Record(PublishedResult),
+    /// No such request exists.
+    NoSuch,
+    /// The request existed and disappeared without a record.
+    Withdrawn,
+    TimeOver,
+}
+
+pub(in crate::commands) fn wait(asked: &WaitCommand) -> Result<ExitCode, Failure> {
+    let place = asked.place.path()?;
+    let until = asked.timeout.and_then(|sec| Instant::now().checked_add(Duration::from_secs(sec)));
+    let hints = ChangeWatcher::of(&place, &["approved", "results"]);
+    let mut worst = 0;
+    let mut waiting = Vec::new();
+    let first = queue(&place, &DaemonView::of(&place));
+    for typed in &asked.ids {
+        match resolve(&place, &first, typed)? {
+            ResolvedId::Request(id) => waiting.push(id),
+            ResolvedId::Result(name) => {
+                let published = PublishedResult::at(place.join("results").join(name));
+                worst = worst.max(print_end(asked.format, typed, &WaitEnd::Record(published))?);
+            }
+            // A caller who may not list submissions may still wait for a request by its complete
+            // id.
+            ResolvedId::Unknown
+                if !first.unreadable.is_empty() && typed.parse::<RequestId>().is_ok() =>
+            {
+                waiting.push(typed.clone());
+            }
+            ResolvedId::Unknown => {
+                worst = worst.max(print_end(asked.format, typed, &WaitEnd::NoSuch)?)
+            }
+        }
+    }
+    if asked.follow && waiting.len() > 1 {
+        return Err(Failure::Message("--follow: several requests; help: name one".into()));
+    }
+    let known = Arc::new(Mutex::new(waiting.clone()));
+    let live = start_progress(&place, asked.follow.then(|| waiting.first()).flatten(), &known)?;
+    loop {
+        let mut still = Vec::new();
+        for (id, end) in check_ends(&place, waiting)? {
+            match end {
+                Some(end) => {
+                    worst = worst.max(live.suspend(|| print_end(asked.format, &id, &end))?);
+                }
+                None => still.push(id),
+            }
+        }
+        waiting = still;
+        known.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&waiting);
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        if waiting.is_empty() {
+            return Ok(ExitCode::from(worst));
+        }
+        if left == Some(Duration::ZERO) {
+            let daemon = DaemonView::of(&place);
+            if let Some(why) = daemon.admission_stopped() {
+                let why = escape_line(why);
+                live.suspend(|| output::note(format_args!("admission is stopped: {why}")));
+            }
+            for id in &waiting {
+                worst =
+                    worst.max(live.suspend(|| print_end(asked.format, id, &WaitEnd::TimeOver))?);
+            }
+            return Ok(ExitCode::from(worst));
+        }
+        std::thread::sleep(left.map_or(REST, |left| left.min(REST)));
+        hints.wait(left.map_or(POLL_INTERVAL, |left| left.min(POLL_INTERVAL)), None);
+    }
+}
+
+/// Starts the progress display. It ends when the value is dropped.
+fn start_progress(
+    place: &Path,
+    followed: Option<&String>,
+    waiting: &Arc<Mutex<Vec<String>>>,
+) -> Result<ProgressThread, Failure> {
+    let (place, waiting): (PathBuf, _) = (place.to_owned(), Arc::clone(waiting));
+    let mut followed = followed.map(|id| StdoutFollower::new(&place.join("results"), id));
+    ProgressThread::begin(followed.is_some(), move |pen, moment| {
+        if let Some(followed) = &mut followed {
+            pen.lines(&followed.lines(moment));
+        }
+        let waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        draw(pen, &place, &waiting);
+    })
+}
+
+/// Draws the request that is furthest, and the number of others.
+fn draw(pen: &mut ProgressLine, place: &Path, waiting: &[String]) {
+    let in_flight = running_requests(place);
+    let running = waiting.iter().filter_map(|id| in_flight.get(id)).max_by_key(|it| it.step);
+    let more = match waiting.len().saturating_sub(1) {
+        0 => String::new(),
+        more => format!("  and {more} more"),
+    };
+    if let Some(running) = running {
+        let numbers = progress::running_figures(running, clock::now());
+        return pen.state(running.step.as_str(), &format!("{numbers}{more}"));
+    }
+    let held = held_requests(place);
+    let of_first = waiting.iter().find_map(|id| held.get(&format!("{id}.md")));
+    match (of_first.and_then(|held| held.waits_for.first()), waiting.is_empty()) {
+        (_, true) => {}
+        (Some(waits), _) => pen.state("held", &escape_line(&format!("for {}{more}", waits.code))),
+        (None, _) => pen.state("waiting", &format!("for the daemon{more}")),
+    }
+}
+
+/// The request's file in `approved/`, read before anything else.
+enum SubmittedFile {
+    Missing,
+    /// The file's ctime in seconds. `None` if the caller may not read it.
+    Present(Option<i64>),
+}
+
+impl SubmittedFile {
+    fn of(place: &Path, id: &str) -> Self {
+        match place.join("approved").join(format!("{id}.md")).symlink_metadata() {
+            Ok(found) => Self::Present(Some(found.ctime())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::Missing,
+            Err(_) => Self::Present(None),
+        }
+    }
+
+    /// Returns whether the file was submitted after this record was made. The file of a refused
+    /// request that could not be removed is older.
+    fn is_newer_than(&self, record: &PublishedResult) -> bool {
+        let made =
+            record.summary.as_ref().and_then(|said| said.created_utc.parse::<UtcTime>().ok());
+        match self {
+            Self::Present(Some(dropped)) => made.is_some_and(|made| *dropped > made.unix()),
+            Self::Present(None) | Self::Missing => false,
+        }
+    }
+}
+
+/// Returns the requests that have ended. Reads the files and the requests in flight first, then the
+/// records. The daemon publishes in the opposite order, so a request that is found nowhere has no
+/// record.
+fn check_ends(
+    place: &Path,
+    waiting: Vec<String>,
+) -> Result<Vec<(String, Option<WaitEnd>)>, Failure> {
+    let originals: Vec<_> = waiting.iter().map(|id| SubmittedFile::of(place, id)).collect();
+    let (in_flight, held, in_line) =
+        (running_requests(place), held_requests(place), waiting_requests(place));
+    let names = result_names(place)?;
+    let is_told = |id: &str| {
+        let file = format!("{id}.md");
+        let told = in_flight.contains_key(id)
+            || held.contains_key(&file)
+            || in_line.iter().any(|one| one.file == file);
+        told && !DaemonView::of(place).is_dead()
+    };
+    let end =
+        |id: &str, original: &SubmittedFile| match final_record(records_among(place, &names, id)) {
+            // A refused request may be fixed and submitted again. Its old record is then not the end of
+            // it.
+            Some(record)
+                if record.as_str() == "refused"
+                    && (original.is_newer_than(&record) || is_told(id)) =>
+            {
+                None
+            }
+            Some(record) => Some(WaitEnd::Record(record)),
+            None => {
+                let is_gone = matches!(original, SubmittedFile::Missing);
+                (is_gone && !in_flight.contains_key(id)).then_some(WaitEnd::Withdrawn)
+            }
+        };
+    let looked = waiting.into_iter().zip(originals);
+    Ok(looked.map(|(id, original)| (end(&id, &original), id)).map(|(end, id)| (id, end)).collect())
+}
+
+/// Prints the end and returns its exit status, which is that of `run`.
+fn print_end(format: Format, id: &str, end: &WaitEnd) -> Result<u8, Failure> {
+    let (word, code) = match end {
+        WaitEnd::Record(record) => {
+            let word = record.as_str();
+            let code = match word {
+                "ok" => 0,
+                "refused" => 2,
+                "setup_error" | "indeterminate" | "unreadable" => 3,
+                _ => 1,
+            };
+            (word, code)
+        }
+        WaitEnd::NoSuch => ("no such request", 2),
+        WaitEnd::Withdrawn => ("gone without a record", 2),
+        WaitEnd::TimeOver => ("has no record yet", 3),
+    };
+    let record = match end {
+        WaitEnd::Record(record) => Some(record),
+        _ => None,
+    };
+    match format {
+        Format::Human => {
+            let path = record.map_or_else(String::new, |it| format!("  {}", it.path.display()));
+            output::line(escape_line(&format!("{id}  {word}{path}")))?;
+            for line in
+                record.and_then(|record| record.reason()).map_or_else(Vec::new, reason::lines)
+            {
+                output::line(format_args!("    {line}"))?;
+            }
+        }
+        Format::Json => {
+            let said = record.and_then(|record| record.summary.as_ref());
+            output::line(json!({
+                "request_id": id,
+                "state": word,
+                "outcome": said.map(|said| &said.outcome),
+                "exit_code": said.map(|said| said.exit_code),
+                "reason": record.and_then(|record| record.reason()),
+                "record": record.map(|record| output::path(&record.path)),
+                "verified": false,
+            }))?;
+        }
+    }
+    Ok(code)
+}

@@ -1,0 +1,174 @@
+//! Builds a composition from the arguments. Problems that the check of the text reports with a
+//! location are left to it. Values that cannot appear in a text at all are refused by the name of
+//! their option.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use model::{RequestId, Sha256, UtcTime};
+use validator::{
+    ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
+    Constraint, OneLine, quote_words,
+};
+
+use super::DraftCommand;
+use crate::args::files::open_document;
+use crate::failure::Failure;
+
+const SLUG_BYTES: usize = 40;
+const INPUT_FORM: &str = "write --input FILE or --input NAME=FILE";
+const OUTPUT_FORM: &str = "write --output PATH or --output PATH=DESCRIPTION";
+
+/// An opened input file.
+pub(crate) struct DraftInput {
+    pub(crate) name: String,
+    pub(crate) file: File,
+}
+
+/// Opens all inputs, and reports all failures together.
+pub(super) fn open_inputs(asked: &DraftCommand) -> Result<Vec<DraftInput>, Failure> {
+    let mut inputs = Vec::new();
+    let mut wrong = Vec::new();
+    for typed in &asked.inputs {
+        match open_input(typed) {
+            Ok(input) => inputs.push(input),
+            Err(failure) => wrong.push(format!("--input {failure}")),
+        }
+    }
+    if wrong.is_empty() { Ok(inputs) } else { Err(Failure::Message(wrong.join("\ntoolexec: "))) }
+}
+
+fn open_input(typed: &OsStr) -> Result<DraftInput, Failure> {
+    let bytes = typed.as_bytes();
+    let equals = bytes.iter().position(|byte| *byte == b'=');
+    let (name, path) = match equals {
+        Some(at) => (OsStr::from_bytes(&bytes[..at]), OsStr::from_bytes(&bytes[at + 1..])),
+        None => (Path::new(typed).file_name().unwrap_or(typed), typed),
+    };
+    let shown = typed.to_string_lossy();
+    if path.is_empty() {
+        return Err(Failure::Message(format!("{shown}: no file; help: {INPUT_FORM}")));
+    }
+    let name = name.to_str().ok_or_else(|| {
+        Failure::Message(format!("{shown}: not a UTF-8 name; help: {INPUT_FORM}"))
+    })?;
+    let file = open_document(Path::new(path)).map_err(|failure| {
+        let other = equals.is_none() && bytes.contains(&b':');
+        if other { Failure::with_help(&failure.to_string(), INPUT_FORM) } else { failure }
+    })?;
+    Ok(DraftInput { name: name.to_owned(), file })
+}
+
+/// Builds the composition. The digests are not known yet.
+pub(super) fn compose(
+    asked: &DraftCommand,
+    inputs: &[DraftInput],
+    now: UtcTime,
+) -> Result<Composition, Failure> {
+    // Placeholders until the files are copied and hashed.
+    let sha256 = Sha256::of(b"");
+    let input = |it: &DraftInput| {
+        let name = line("--input", &it.name)?;
+        Ok::<_, Failure>(ComposedInput { name, sha256 })
+    };
+    let rationale = asked.network_rationale.as_deref().unwrap_or("none");
+    let hosts = asked.hosts.iter().map(|it| line("--host", it)).collect::<Result<Vec<_>, _>>()?;
+    Ok(Composition {
+        id: id(asked, now)?,
+        created: now,
+        requested_by: asked.requested_by,
+        approval: None,
+        purpose: line("--purpose", &asked.purpose)?,
+        language: asked.language,
+        backend: None,
+        hosts: Some(hosts).filter(|hosts| !hosts.is_empty()),
+        cpu: line("--cpu", &asked.cpu)?,
+        memory_limit_mb: asked.memory_mb,
+        time_limit_sec: asked.time_sec,
+        inputs: inputs.iter().map(input).collect::<Result<_, _>>()?,
+        outputs_expected: asked.outputs.iter().map(|it| output(it)).collect::<Result<_, _>>()?,
+        constraints: Constraint::SEED
+            .iter()
+            .map(|it| line("constraints", it))
+            .collect::<Result<_, _>>()?,
+        work: ComposedWork::Command(command(asked)?),
+        risk: ComposedRisk {
+            level: asked.risk,
+            justification: line("--justification", &asked.justification)?,
+            sensitivity: asked.sensitivity,
+            network_rationale: line("--network-rationale", rationale)?,
+        },
+        requester: asked.requester.as_deref().map(|it| line("--requester", it)).transpose()?,
+        agent: agent(asked)?,
+        audience: asked.audience.as_deref().map(|it| line("--audience", it)).transpose()?,
+    })
+}
+
+fn line(option: &str, text: &str) -> Result<OneLine, Failure> {
+    text.parse()
+        .map_err(|error| Failure::Message(format!("{option}: {error}; help: write one line")))
+}
+
+fn agent(asked: &DraftCommand) -> Result<Option<ComposedAgent>, Failure> {
+    let Some(source) = asked.source.source() else { return Ok(None) };
+    let scope = source.accesscontrol.as_ref();
+    Ok(Some(ComposedAgent {
+        name: line("--agent", source.name.as_str())?,
+        subject: line("--subject", source.subject.as_str())?,
+        accesscontrol: scope.map(|it| line("--accesscontrol", it.as_str())).transpose()?,
+    }))
+}
+
+fn output(typed: &str) -> Result<ComposedOutput, Failure> {
+    let (path, description) = typed.split_once('=').unwrap_or((typed, ""));
+    // The path of an output never contains a colon.
+    if path.contains(':') {
+        return Err(Failure::Message(format!(
+            "--output {typed}: `{path}` is not a path; help: {OUTPUT_FORM}"
+        )));
+    }
+    Ok(ComposedOutput { path: line("--output", path)?, description: description.to_owned() })
+}
+
+fn command(asked: &DraftCommand) -> Result<OneLine, Failure> {
+    match &asked.command {
+        Some(typed) => line("--command", typed),
+        None => quote_words(&asked.words).map_err(|error| {
+            Failure::Message(format!("command: {error}; help: put it in a script"))
+        }),
+    }
+}
+
+fn id(asked: &DraftCommand, now: UtcTime) -> Result<RequestId, Failure> {
+    let slug = asked.slug.clone().unwrap_or_else(|| slug_of(&asked.purpose));
+    if slug.is_empty() {
+        let why = "the purpose yields no slug; help: write letters, digits and dashes";
+        return Err(Failure::Message(format!("--slug: {why}")));
+    }
+    let id = format!("TR-{}-{slug}", now.compact());
+    let wrong = |why: &dyn std::fmt::Display| Failure::Message(format!("--slug: '{slug}': {why}"));
+    let id: RequestId = id.parse().map_err(|error| wrong(&error))?;
+    match id.has_dot() {
+        true => Err(wrong(&"contains a `.`; help: write letters, digits, `_` and `-`")),
+        false => Ok(id),
+    }
+}
+
+/// Returns the first words of a sentence: letters and digits, joined by dashes.
+fn slug_of(purpose: &str) -> String {
+    let words = purpose.split(|c: char| !c.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
+    let mut slug = String::new();
+    for word in words {
+        if slug.is_empty() {
+            slug.extend(word.chars().take(SLUG_BYTES));
+        } else if slug.len() + 1 + word.len() <= SLUG_BYTES {
+            slug.push('-');
+            slug.push_str(word);
+        } else {
+            break;
+        }
+    }
+    slug.to_ascii_lowercase()
+}

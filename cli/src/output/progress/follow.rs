@@ -1,0 +1,157 @@
+//! The live stdout of a running tool, read from the result that is being collected. It is
+//! untrusted: every line is prefixed, escaped and bounded, and none of it is part of the command's
+//! answer.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use model::escape_line;
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use validator::reveal_line;
+
+use super::ProgressMoment;
+
+/// Prefixes each line of the tool.
+const TOOL_PREFIX: &str = "| ";
+/// Limit per run. The record contains the complete output.
+const SHOWN_BYTES_MAX: u64 = 1 << 20;
+/// Limit per read, so that the terminal is not flooded.
+const READ_BYTES_MAX: usize = 64 * 1024;
+const LINE_CHARS_MAX: usize = 2000;
+/// A line without an end is shown in pieces.
+const LINE_BYTES_MAX: usize = 8 * LINE_CHARS_MAX;
+
+/// The stdout of one request's run.
+pub(crate) struct StdoutFollower {
+    results: PathBuf,
+    request_id: String,
+    file: Option<File>,
+    offset: u64,
+    /// Bytes after the last line end.
+    rest: Vec<u8>,
+    is_cut: bool,
+}
+
+impl StdoutFollower {
+    pub(crate) fn new(results: &Path, request_id: &str) -> Self {
+        let (results, request_id) = (results.to_owned(), request_id.to_owned());
+        Self { results, request_id, file: None, offset: 0, rest: Vec::new(), is_cut: false }
+    }
+
+    /// Returns the lines since the previous call. The last call includes a line without an end.
+    pub(crate) fn lines(&mut self, moment: ProgressMoment) -> Vec<String> {
+        if self.file.is_none() {
+            self.file = self.find(moment);
+        }
+        let mut lines = Vec::new();
+        while let Some(bytes) = self.read() {
+            self.rest.extend(bytes);
+            self.take_lines(&mut lines);
+            if moment == ProgressMoment::Now {
+                break;
+            }
+        }
+        if moment == ProgressMoment::Last && !self.rest.is_empty() {
+            lines.push(display_line(&std::mem::take(&mut self.rest)));
+        }
+        if self.offset >= SHOWN_BYTES_MAX && !self.is_cut {
+            self.is_cut = true;
+            lines.push("… only the first 1 MiB is shown here; see the record".to_owned());
+        }
+        lines
+    }
+
+    /// Reads the next bytes, up to the limit of what is shown.
+    fn read(&mut self) -> Option<Vec<u8>> {
+        let file = self.file.as_ref()?;
+        let left = usize::try_from(SHOWN_BYTES_MAX.checked_sub(self.offset)?).ok()?;
+        let mut bytes = vec![0; left.min(READ_BYTES_MAX)];
+        let read = file.read_at(&mut bytes, self.offset).ok().filter(|read| *read > 0)?;
+        bytes.truncate(read);
+        self.offset += u64::try_from(read).ok()?;
+        Some(bytes)
+    }
+
+    fn take_lines(&mut self, lines: &mut Vec<String>) {
+        let bytes = std::mem::take(&mut self.rest);
+        let mut pieces = bytes.split(|byte| *byte == b'\n');
+        // The bytes after the last line end.
+        let rest = pieces.next_back().unwrap_or_default();
+        lines.extend(pieces.map(display_line));
+        let mut pieces = rest.chunks_exact(LINE_BYTES_MAX);
+        lines.extend(pieces.by_ref().map(display_line));
+        self.rest = pieces.remainder().to_vec();
+    }
+
+    /// Opens the stdout of the result that is being collected, or of the latest published one after
+    /// the end.
+    fn find(&self, moment: ProgressMoment) -> Option<File> {
+        let end = format!("-{}", self.request_id);
+        let begins = if moment == ProgressMoment::Now { ".new-TS-" } else { "TS-" };
+        let names = fs::read_dir(&self.results).ok()?.flatten();
+        let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+        // `TS-YYYYMMDD-HHMMSSZ-` precedes the complete id. Comparing the length excludes other ids
+        // with the same suffix.
+        let len = begins.len() + "YYYYMMDD-HHMMSSZ".len() + end.len();
+        let mine =
+            names.filter(|it| it.starts_with(begins) && it.ends_with(&end) && it.len() == len);
+        let stdout = self.results.join(mine.max()?).join("stdout");
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = File::from(openat(CWD, &stdout, flags, Mode::empty()).ok()?);
+        file.metadata().is_ok_and(|found| found.is_file()).then_some(file)
+    }
+}
+
+/// Formats bytes of a tool as a line for people.
+fn display_line(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    let text = text.strip_suffix('\r').unwrap_or(&text);
+    let mut chars = text.char_indices();
+    match chars.nth(LINE_CHARS_MAX) {
+        None => format!("{TOOL_PREFIX}{}", reveal_line(text)),
+        Some((end, _)) => format!("{TOOL_PREFIX}{}…", escape_line(&text[..end])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn tool_output_is_prefixed_escaped_and_bounded() {
+        assert_eq!(display_line(b"plain\r"), "| plain");
+        assert_eq!(display_line(b"\x1b[2J\xff"), "| \\u{1b}[2J\\xff");
+        assert_eq!(display_line(&[b'a'; 5000]).chars().count(), 2 + LINE_CHARS_MAX + 1);
+    }
+
+    #[test]
+    fn stdout_is_followed_until_the_result_is_published() {
+        let place = std::env::temp_dir().join(format!("toolexec-follow-{}", std::process::id()));
+        let (hidden, id) =
+            (".new-TS-20260209-160501Z-TR-20260209-160500Z-a", "TR-20260209-160500Z-a");
+        fs::create_dir_all(place.join(hidden)).unwrap();
+        let mut file = File::create(place.join(hidden).join("stdout")).unwrap();
+        let mut followed = StdoutFollower::new(&place, id);
+        assert!(followed.lines(ProgressMoment::Now).is_empty());
+        file.write_all(b"one\ntwo\nthr").unwrap();
+        assert_eq!(followed.lines(ProgressMoment::Now), ["| one", "| two"]);
+        file.write_all(b"ee").unwrap();
+        // The result is published meanwhile; the open file stays valid.
+        rustix::fs::rename(place.join(hidden), place.join(&hidden[5..])).unwrap();
+        assert_eq!(followed.lines(ProgressMoment::Last), ["| three"]);
+        assert_eq!(StdoutFollower::new(&place, id).lines(ProgressMoment::Last).len(), 3);
+        assert!(StdoutFollower::new(&place, "a").lines(ProgressMoment::Last).is_empty());
+        file.write_all(&b"x\n".repeat(1 << 20)).unwrap();
+        let all = StdoutFollower::new(&place, id).lines(ProgressMoment::Last);
+        assert!(all.len() < (1 << 19) + 4 && all.last().unwrap().starts_with('…'), "{}", all.len());
+        fs::remove_dir_all(place).unwrap();
+    }
+}

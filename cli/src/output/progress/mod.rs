@@ -1,0 +1,89 @@
+//! Progress while the caller waits: one line on stderr, redrawn a few times a second, and the
+//! tool's stdout on request. Without a terminal on stderr, only requested output is printed.
+//! Nothing is ever printed to stdout, which belongs to the answer.
+
+mod follow;
+mod measure;
+mod progress_line;
+mod running_line;
+
+use std::io;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+pub(crate) use follow::StdoutFollower;
+pub(crate) use measure::{bytes_of, seconds_of, share};
+pub(crate) use progress_line::ProgressLine;
+pub(crate) use running_line::{elapsed_sec, running_figures};
+
+use crate::failure::Failure;
+
+/// Interval of redraws. A command that ends earlier shows no progress.
+const DRAW_INTERVAL: Duration = Duration::from_millis(250);
+
+/// The occasion of a refresh.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProgressMoment {
+    Now,
+    /// The command has ended.
+    Last,
+}
+
+/// A thread that refreshes the progress line until this value is dropped.
+pub(crate) struct ProgressThread {
+    pen: Arc<Mutex<ProgressLine>>,
+    worker: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl ProgressThread {
+    /// Starts the thread, unless there is neither a terminal nor requested output.
+    pub(crate) fn begin(
+        asked: bool,
+        mut look: impl FnMut(&mut ProgressLine, ProgressMoment) + Send + 'static,
+    ) -> Result<Self, Failure> {
+        let pen = ProgressLine::of(&io::stderr());
+        let wanted = asked || pen.draws();
+        let pen = Arc::new(Mutex::new(pen));
+        let mut live = Self { pen: Arc::clone(&pen), worker: None };
+        if wanted {
+            let (stop, stopped) = channel::<()>();
+            let work = move || {
+                while stopped.recv_timeout(DRAW_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                    look(&mut lock(&pen), ProgressMoment::Now);
+                }
+                let mut pen = lock(&pen);
+                look(&mut pen, ProgressMoment::Last);
+                pen.clear();
+            };
+            let named = thread::Builder::new().name("live".to_owned()).spawn(work);
+            let drawing = named
+                .map_err(|error| Failure::Message(format!("cannot start a thread: {error}")))?;
+            live.worker = Some((stop, drawing));
+        }
+        Ok(live)
+    }
+
+    /// Prints something while the progress line is cleared.
+    pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        let mut pen = lock(&self.pen);
+        pen.clear();
+        print()
+    }
+}
+
+impl Drop for ProgressThread {
+    fn drop(&mut self) {
+        if let Some((stop, drawing)) = self.worker.take() {
+            drop(stop);
+            // A failure to draw must not change the result of the command.
+            drawing.join().unwrap_or_default();
+        }
+    }
+}
+
+fn lock(pen: &Mutex<ProgressLine>) -> MutexGuard<'_, ProgressLine> {
+    // A half-drawn line is drawn again.
+    pen.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,64 @@
+//! A prewarmed sandbox is unfit after its runtime was replaced. The tests of the daemon cover the
+//! rest.
+
+#![allow(clippy::disallowed_methods, reason = "files of a test")]
+
+use model::Language;
+use sandbox::plan::{
+    ConfinementRequirements, ProcView, RuntimeSpec, StagingSlot, StagingSlotId, TmpUse,
+};
+
+use super::*;
+
+fn plan(top: &Path) -> SandboxSpec {
+    SandboxSpec {
+        slot: StagingSlot { id: StagingSlotId::new(&"0".repeat(32)).unwrap(), device: 1, inode: 1 },
+        runtime: RuntimeSpec {
+            language: Language::Python,
+            binary: "/bin/tool".into(),
+            root: Some(top.to_owned()),
+            mounts: vec![top.join("mount")],
+            caches: Vec::new(),
+            tmp: TmpUse::Data,
+            proc_view: ProcView::Pid,
+        },
+        network: sandbox::plan::SandboxNetwork::Nothing,
+        requirements: ConfinementRequirements { landlock_abi_min: 1, cgroup_exception: true },
+    }
+}
+
+#[test]
+fn replaced_runtime_is_detected() {
+    let top = std::env::temp_dir().join(format!("toolexec-ready-{}", std::process::id()));
+    let (tool, mount) = (top.join("bin/tool"), top.join("mount"));
+    fs::create_dir_all(top.join("bin")).unwrap();
+    fs::create_dir(&mount).unwrap();
+    fs::write(&tool, "old").unwrap();
+    let plan = plan(&top);
+    let files = || RuntimeFiles::of(&plan);
+    let before = files();
+    assert!(before.is_some() && before == files(), "nothing has changed");
+
+    // Written in place, with the old time of modification restored.
+    let modified = fs::metadata(&tool).unwrap().modified().unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    fs::write(&tool, "new").unwrap();
+    fs::File::open(&tool).unwrap().set_modified(modified).unwrap();
+    let written = files();
+    assert!(written.is_some() && written != before, "written to");
+
+    fs::write(top.join("bin/next"), "new").unwrap();
+    fs::remove_file(&tool).unwrap();
+    fs::hard_link(top.join("bin/next"), &tool).unwrap();
+    let replaced = files();
+    assert!(replaced.is_some() && replaced != written, "replaced");
+
+    fs::create_dir(top.join("other")).unwrap();
+    fs::remove_dir(&mount).unwrap();
+    assert!(files().is_none(), "a directory that is gone");
+    std::os::unix::fs::symlink("other", &mount).unwrap();
+    assert!(files().is_some() && files() != replaced, "another directory of the name");
+    fs::remove_file(&tool).unwrap();
+    assert!(files().is_none(), "a program that is gone");
+    fs::remove_dir_all(&top).unwrap();
+}

@@ -1,0 +1,132 @@
+//! The state of the event loop, and the changes to it that several files make.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::thread::{Scope, ScopedJoinHandle};
+use std::time::Instant;
+
+use ::model::UtcTime;
+use notify::RecommendedWatcher;
+use spool::{DaemonState, Inbox, OperatorOrder};
+
+use super::event::LoopEvent;
+use super::fitness::HostFitness;
+use super::model::{EmptyListing, FileIdentity, LoopConfig, StopState, WorkerControl};
+use super::publisher::{LoopSnapshot, StatusPublisher};
+use super::window::SubmissionWindow;
+use crate::held_requests::{DecisionDigest, HeldRequests, SubmissionStamp};
+use crate::log_event::{self, LogEvent, LogEventFields};
+use crate::metrics::AdmissionStopReason;
+use crate::model::DaemonError;
+use crate::state::Daemon;
+
+/// The event loop and its state.
+pub(super) struct EventLoop<'scope, 'env> {
+    pub(super) scope: &'scope Scope<'scope, 'env>,
+    pub(super) host: &'env Daemon,
+    pub(super) stop_state: &'env StopState,
+    pub(super) dropbox: Arc<Inbox>,
+    pub(super) watcher: Option<RecommendedWatcher>,
+    /// Set while an inotify event is queued.
+    pub(super) has_queued_event: Arc<AtomicBool>,
+    pub(super) send: Sender<LoopEvent>,
+    pub(super) loop_config: LoopConfig,
+    pub(super) config_path: PathBuf,
+    pub(super) window: SubmissionWindow,
+    /// The sidecar files of the requests in the window, from the last look.
+    pub(super) sidecars: BTreeMap<String, BTreeSet<OsString>>,
+    pub(super) in_flight: BTreeMap<String, AssignedRequest>,
+    pub(super) held: HeldRequests,
+    /// Answered files that could not be removed, by name; ignored until they change.
+    pub(super) ignored: BTreeMap<String, FileIdentity>,
+    /// While it is unchanged, a rescan need not list the directory.
+    pub(super) empty_listing: Option<EmptyListing>,
+    pub(super) scan_wanted: bool,
+    /// The earliest time of the next look, so that listing a large directory leaves time for other
+    /// work.
+    pub(super) next_scan: Instant,
+    pub(super) next_rescan: Instant,
+    pub(super) next_cleanup: Instant,
+    pub(super) cleanup: Option<ScopedJoinHandle<'scope, ()>>,
+    /// The earliest time of the next check for free space.
+    pub(super) next_space_check: Instant,
+    pub(super) error: Option<DaemonError>,
+    pub(super) fitness: HostFitness,
+    pub(super) publisher: StatusPublisher,
+}
+
+/// The state of a request that a worker has.
+pub(super) struct AssignedRequest {
+    pub(super) identity: FileIdentity,
+    pub(super) decision_digest: DecisionDigest,
+    pub(super) stamp: SubmissionStamp,
+    pub(super) until: UtcTime,
+    pub(super) control: Arc<WorkerControl>,
+}
+
+impl EventLoop<'_, '_> {
+    /// Returns whether the daemon is stopping.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stop_state.stopped_at.get().is_some()
+    }
+
+    /// Begins to drain: nothing more is started, and running requests finish.
+    pub(super) fn stop(&mut self) {
+        self.host.shortage.forbid_waiting();
+        if self.stop_state.stopped_at.set(Instant::now()).is_ok() {
+            log_event::log(LogEvent::Draining, &LogEventFields::default());
+            self.host.progress.metrics.admission(Some(AdmissionStopReason::Drain));
+            self.publisher.stopping();
+        }
+    }
+
+    /// Begins to drain after a fatal error. The first error is the result of the daemon.
+    pub(super) fn fail(&mut self, halt: DaemonError) {
+        tracing::error!("nothing more is admitted: {halt}");
+        if self.error.is_none() {
+            self.error = Some(halt);
+        }
+        self.stop();
+    }
+
+    /// Passes an operator's order to the worker of a request.
+    pub(super) fn apply_order(&self, name: &str, ordered: OperatorOrder) {
+        let Some(AssignedRequest { control: word, .. }) = self.in_flight.get(name) else { return };
+        let told = match ordered {
+            OperatorOrder::Cancel => &word.end,
+            OperatorOrder::Hold => &word.release,
+            OperatorOrder::Release => return,
+        };
+        if !told.swap(true, Ordering::Relaxed) && ordered == OperatorOrder::Cancel {
+            let fields =
+                LogEventFields { request: spool::stem_of(name), ..LogEventFields::default() };
+            log_event::log(LogEvent::Cancelled, &fields);
+        }
+    }
+
+    /// Publishes what has changed. Returns the time of the next call.
+    pub(super) fn publish(&mut self, state: DaemonState, why: Option<&str>) -> Option<Instant> {
+        let snapshot = LoopSnapshot {
+            state,
+            why,
+            held: self.held.len(),
+            in_flight: self.in_flight.len(),
+            window: &self.window,
+        };
+        self.publisher.publish(self.host, &snapshot)
+    }
+
+    /// Admits nothing until the cause is removed. The cause is logged once.
+    pub(super) fn stop_admission(&mut self, by: AdmissionStopReason, why: String) {
+        self.publisher.stop_admission(&self.host.progress.metrics, by, why);
+    }
+
+    /// Admits requests again.
+    pub(super) fn resume_admission(&mut self) {
+        self.publisher.resume_admission(&self.host.progress.metrics);
+    }
+}

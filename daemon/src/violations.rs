@@ -1,0 +1,51 @@
+//! Violations that the pipeline itself finds, and the outcome of a run under a strict policy. Pure.
+
+use model::Outcome;
+use policies::Approved;
+use sandbox::report::FinishedRun;
+use spool::PriorRun;
+use validator::{Code, Request, Severity, Violation};
+
+/// Returns the violation of a request that was started before.
+pub(crate) fn replayed(request: &Request, seen: &PriorRun) -> Violation {
+    let (code, hint) = match seen {
+        PriorRun::SameBytes { .. } => {
+            (Code::SpoolReplayed, "draft a new request with a new id; a request runs only once")
+        }
+        PriorRun::SameId { .. } => (Code::SpoolIdReused, "give the request a new id"),
+        PriorRun::SameNonce { .. } => {
+            (Code::Ais("ibe-replay"), "create a new envelope with `toolexec ais envelope`")
+        }
+    };
+    Violation::error(code, format!("{}: {seen}", request.id())).hint(hint)
+}
+
+/// Returns the violation of a request with hosts on a host without the egress proxy: it is never
+/// run without them.
+pub(crate) fn no_egress(request: &Request) -> Violation {
+    let what = "the request names hosts, but the proxy toolexec-egress is not installed";
+    Violation::error(Code::NetworkNotPermitted, format!("{}: {what}", request.id()))
+        .hint("install it beside toolexec, or set egress.socket in toolexecd.yaml")
+}
+
+/// Returns the outcome of a run. With `outputs: strict`, a missing or undeclared output changes
+/// `ok` to `output_rejected`.
+pub(crate) fn judge_outputs(finished: &FinishedRun, approved: &Approved) -> Outcome {
+    let outcome = finished.outcome();
+    if outcome != Outcome::Ok || !approved.grant().outputs_strict() {
+        return outcome;
+    }
+    let plain = |path: &str| path.strip_prefix("/out/").unwrap_or(path).to_owned();
+    let mut expected: Vec<String> =
+        approved.request().outputs_expected().iter().map(|output| plain(output.path())).collect();
+    let mut kept: Vec<String> =
+        finished.collected.artifacts.iter().map(|artifact| artifact.path.clone()).collect();
+    expected.sort();
+    kept.sort();
+    if expected == kept { Outcome::Ok } else { Outcome::OutputRejected }
+}
+
+/// Returns whether a violation is an error.
+pub(crate) fn has_error(violations: &[Violation]) -> bool {
+    violations.iter().any(|violation| violation.severity == Severity::Error)
+}

@@ -1,0 +1,88 @@
+//! The reasons why an operation changed nothing. Each text begins with the object.
+
+use std::fmt;
+
+use model::UtcTime;
+
+use super::finding::ToolFinding;
+use super::grant::GrantId;
+use super::name::{PermissionSource, ToolName};
+use super::request::PermissionRequestId;
+
+/// The reason why an operation was refused.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PermissionError {
+    /// No such permission request is open: it was never filed, or was answered or withdrawn.
+    NotOpen(PermissionRequestId),
+    /// The permission request has expired.
+    Expired(PermissionRequestId),
+    /// The answer names other bytes than those of the permission request.
+    DigestMismatch(PermissionRequestId),
+    /// The answer is for another source than the permission request.
+    SourceMismatch(PermissionRequestId),
+    /// The answer names a tool that was not requested.
+    NotRequested(PermissionRequestId, ToolName),
+    /// A grant that would end before it begins.
+    ExpiredGrant(ToolName, UtcTime),
+    /// `as_requested` for a tool that was requested without inputs: it would allow nothing.
+    NoInputs(ToolName),
+    /// A call that is not permitted now.
+    Blocked(ToolName, ToolFinding),
+    /// No tool was requested.
+    NoToolRequested,
+    /// All requested tools are permitted, so no person must be asked.
+    AllApproved,
+    /// The tool has nothing that could be revoked.
+    NothingToRevoke(ToolName),
+    /// No such grant exists.
+    NoGrant(GrantId),
+    /// A storage limit is reached.
+    Full(&'static str),
+    /// An entry that contradicts the previous ones. Nothing may be based on it.
+    Inconsistent {
+        /// The number of the entry.
+        entry: u64,
+        /// The problem.
+        why: &'static str,
+    },
+    /// No permissions of this source are stored.
+    UnknownSource(PermissionSource),
+}
+
+impl fmt::Display for PermissionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotOpen(id) => write!(
+                f,
+                "{id}: is not open here: it was never filed, or was answered, revoked or cleaned \
+                 up; help: file a new permission request"
+            ),
+            Self::Expired(id) => write!(f, "{id}: expired; help: file a new permission request"),
+            Self::DigestMismatch(id) => {
+                write!(f, "{id}: the answer has another sha256 than the permission request")
+            }
+            Self::SourceMismatch(id) => {
+                write!(f, "{id}: the answer is for another agent, subject or access control")
+            }
+            Self::NotRequested(id, tool) => {
+                write!(f, "{id}: {tool} was not requested; help: answer only the requested tools")
+            }
+            Self::ExpiredGrant(tool, end) => {
+                write!(f, "{tool}: the grant would expire at {end}, which is past")
+            }
+            Self::NoInputs(tool) => {
+                write!(f, "{tool}: was requested without inputs, so `as_requested` allows nothing")
+            }
+            Self::Blocked(tool, found) => write!(f, "{tool}: {} ({found})", found.state()),
+            Self::NoToolRequested => f.write_str("no tool is requested; help: name a tool"),
+            Self::AllApproved => f.write_str("every requested tool is APPROVED already"),
+            Self::NothingToRevoke(tool) => write!(f, "{tool}: nothing to revoke"),
+            Self::NoGrant(id) => write!(f, "{id}: not an active grant"),
+            Self::Full(what) => write!(f, "permissions: {what}; help: clean up ended workflows"),
+            Self::Inconsistent { entry, why } => write!(f, "entry {entry}: {why}"),
+            Self::UnknownSource(source) => write!(f, "{source}: no permissions are stored"),
+        }
+    }
+}
+
+impl std::error::Error for PermissionError {}

@@ -1,0 +1,370 @@
+//! The record's front matter: upstream's keys, then those of TOOL-EXEC. Every fact must be here in
+//! machine-readable form, and none may be guessed: an unknown value is `unknown`, and a value that
+//! never existed is `null`.
+
+use model::{Outcome, Sha256};
+use sandbox::report::{
+    Accounting, CollectedArtifact, Confinement, DeniedCall, EffectiveLimit, Stream,
+};
+use validator::Violation;
+
+use policies::{RuleVerdict, Touch};
+
+use crate::authority;
+use crate::field::{DecisionField, ProvenanceField, RunField, UpstreamField};
+use crate::request_files::{RequestFileRow, RequestFiles};
+use crate::statement::{ReplayOf, Statement};
+use crate::tool_text::{self, ToolRedaction};
+use crate::untrusted::Redaction;
+use crate::yaml::{FactMap, FactNode, block};
+
+/// Returns the block with both `---` lines.
+pub(crate) fn front_matter(facts: &FactMap) -> String {
+    format!("---\n{}---\n", block(facts, 0))
+}
+
+/// Returns every fact of the record: the front matter before it becomes text.
+pub(crate) fn facts(
+    says: &Statement<'_>,
+    files: &RequestFiles<'_>,
+    show: Redaction,
+    tool: &ToolRedaction,
+) -> FactMap {
+    let upstream =
+        UpstreamField::ALL.iter().map(|it| (it.as_str(), upstream(*it, says, show, tool)));
+    let provenance =
+        ProvenanceField::ALL.iter().map(|it| (it.as_str(), provenance(*it, says, files, show)));
+    let decisions = DecisionField::ALL.iter().map(|it| (it.as_str(), decision(*it, says, show)));
+    let run =
+        RunField::ALL.iter().map(|it| (it.as_str(), run_fact(*it, says, files, (show, tool))));
+    upstream.chain(provenance).chain(decisions).chain(run).collect()
+}
+
+fn upstream(
+    field: UpstreamField,
+    says: &Statement<'_>,
+    show: Redaction,
+    tool: &ToolRedaction,
+) -> FactNode {
+    let finished = says.run.map(|ran| ran.finished);
+    let artifact = |artifact: &CollectedArtifact| {
+        vec![
+            ("path", tool.exact_node(&artifact.path)),
+            ("sha256", FactNode::Text(Sha256::from_bytes(artifact.sha256).to_string())),
+            ("size_bytes", FactNode::Uint(artifact.size_bytes)),
+            ("mode", FactNode::Text(format!("{:04o}", artifact.mode))),
+            ("declared", FactNode::Bool(says.declaration(artifact).is_some())),
+        ]
+    };
+    match field {
+        UpstreamField::ResultType => FactNode::Keyword("tool_result"),
+        UpstreamField::SchemaVersion => FactNode::Uint(1),
+        UpstreamField::ResultId => show.exact_node(says.result_id.as_str()),
+        UpstreamField::CreatedUtc => FactNode::Text(says.created.to_string()),
+        UpstreamField::RequestId => show.exact_node(says.request_id()),
+        UpstreamField::Executor => FactNode::text("tool-exec"),
+        UpstreamField::Backend => FactNode::text(says.backend),
+        UpstreamField::ExitCode => FactNode::Int(says.exit_code().into()),
+        UpstreamField::RuntimeSec => {
+            let us = says.runtime_us();
+            FactNode::Number(format!("{}.{:06}", us / 1_000_000, us % 1_000_000))
+        }
+        UpstreamField::NetworkUsed => FactNode::text(says.network.as_str()),
+        UpstreamField::NetworkDestinations => show.exact_list_node(&says.network.destinations()),
+        UpstreamField::Artifacts => FactNode::maps(says.artifacts().iter().map(artifact)),
+        UpstreamField::StdoutSha256 => stream_digest(finished.map(|run| run.stdout)),
+        UpstreamField::StderrSha256 => stream_digest(finished.map(|run| run.stderr)),
+    }
+}
+
+/// Returns the digest of the kept bytes of a stream; of no bytes if nothing ran.
+fn stream_digest(stream: Option<Stream>) -> FactNode {
+    let empty = || Sha256::of(b"");
+    FactNode::Text(stream.map_or_else(empty, |it| Sha256::from_bytes(it.sha256)).to_string())
+}
+
+fn provenance(
+    field: ProvenanceField,
+    says: &Statement<'_>,
+    files: &RequestFiles<'_>,
+    show: Redaction,
+) -> FactNode {
+    let request = says.request();
+    let inputs = request.map_or(&[][..], |request| request.inputs());
+    let input = |input: &validator::Input| {
+        vec![
+            ("name", show.exact_node(input.name())),
+            ("sha256", FactNode::Text(input.sha256().to_string())),
+        ]
+    };
+    let approval = |(principal, key): &(String, String)| {
+        let touch = says.touches.iter().find(|(fingerprint, _)| fingerprint == key);
+        vec![
+            ("principal", show.exact_node(principal)),
+            ("key", show.exact_node(key)),
+            ("touch", touch.map_or(FactNode::Null, |(_, touch)| touch_node(*touch))),
+        ]
+    };
+    let argv = request.map_or(&[][..], |request| request.argv());
+    match field {
+        ProvenanceField::Outcome => FactNode::text(says.outcome.as_str()),
+        ProvenanceField::Reason => says.reason_node(show),
+        ProvenanceField::ExecutorVersion => FactNode::text(says.executor_version),
+        ProvenanceField::ReplayOf => {
+            says.replay_of.map_or(FactNode::Null, |of| replay_of(of, show))
+        }
+        ProvenanceField::RequestSha256 => {
+            FactNode::Text(Sha256::of(says.request_bytes()).to_string())
+        }
+        ProvenanceField::RequestFile => show.exact_node(files.original_name()),
+        ProvenanceField::IntentSha256 => request
+            .map_or(FactNode::Null, |request| FactNode::Text(request.intent_sha256().to_string())),
+        ProvenanceField::Inputs => FactNode::maps(inputs.iter().map(input)),
+        ProvenanceField::Approval => show.text_node(says.approval),
+        ProvenanceField::Approvals => FactNode::maps(says.approvals.iter().map(approval)),
+        // A list shorter than its total is truncated.
+        ProvenanceField::Argv => show.exact_list_node(show.fitting_prefix(argv)),
+        ProvenanceField::ArgvTotal => FactNode::Uint(count(argv.len())),
+        ProvenanceField::ConstraintsStated => {
+            let stated = stated_constraints(says).take(show.constraints_max());
+            FactNode::List(stated.map(|text| show.text_node(text)).collect())
+        }
+        ProvenanceField::ConstraintsStatedTotal => {
+            FactNode::Uint(count(stated_constraints(says).count()))
+        }
+    }
+}
+
+fn replay_of(of: ReplayOf<'_>, show: Redaction) -> FactNode {
+    FactNode::Map(vec![
+        ("result_id", show.exact_node(of.result_id.as_str())),
+        ("record_sha256", FactNode::Text(of.record_sha256.to_string())),
+    ])
+}
+
+fn touch_node(touch: Touch) -> FactNode {
+    FactNode::Map(vec![
+        ("user_verified", FactNode::Bool(touch.user_verified())),
+        ("counter", FactNode::Uint(touch.counter().into())),
+    ])
+}
+
+/// Returns the constraints beyond the seed's three. They are stated, not enforced.
+fn stated_constraints<'a>(says: &Statement<'a>) -> impl Iterator<Item = &'a str> {
+    let all = says.request().map_or(&[][..], |request| request.constraints());
+    all.iter().filter(|constraint| !constraint.is_seed()).map(|constraint| constraint.text())
+}
+
+fn decision(field: DecisionField, says: &Statement<'_>, show: Redaction) -> FactNode {
+    let rule = |rule: &RuleVerdict| {
+        vec![
+            ("rule", show.text_node(&rule.rule)),
+            ("verdict", FactNode::Keyword(rule.verdict.as_str())),
+            ("reason", show.text_node(&rule.reason)),
+        ]
+    };
+    let violation = |violation: &Violation| {
+        vec![
+            ("code", FactNode::text(violation.code.as_str())),
+            ("severity", FactNode::Keyword(violation.severity.as_str())),
+            ("message", show.text_node(&violation.message)),
+            ("line", FactNode::Uint(u64::try_from(violation.line).unwrap_or(u64::MAX))),
+        ]
+    };
+    match field {
+        DecisionField::Policy => FactNode::Map(vec![
+            ("name", show.text_node(says.policy_name)),
+            ("sha256", FactNode::Text(says.policy_sha256.to_string())),
+        ]),
+        DecisionField::Rules => FactNode::maps(says.rules().iter().map(rule)),
+        DecisionField::Violations => {
+            FactNode::maps(says.violations.iter().take(show.violations_max()).map(violation))
+        }
+        DecisionField::ViolationsTotal => FactNode::Uint(count(says.violations.len())),
+        DecisionField::Gate => authority::gate_answer(says.grounds, show),
+        DecisionField::Permission => authority::permission_answer(says.grounds, show),
+        DecisionField::Ais => authority::ais_answer(says.grounds, show),
+    }
+}
+
+fn run_fact(
+    field: RunField,
+    says: &Statement<'_>,
+    files: &RequestFiles<'_>,
+    (show, tool): (Redaction, &ToolRedaction),
+) -> FactNode {
+    let time =
+        |at: Option<model::UtcTime>| at.map_or(FactNode::Null, |at| FactNode::text(at.to_string()));
+    let collected = says.run.map(|ran| &ran.finished.collected);
+    let rejected = collected.map_or(&[][..], |collected| &collected.rejected);
+    let object = |object: &sandbox::report::RejectedObject| {
+        vec![
+            ("path", tool.text_node(&object.path)),
+            ("reason", FactNode::Keyword(object.reason.as_str())),
+        ]
+    };
+    match field {
+        RunField::StartedUtc => time(says.run.map(|ran| ran.started)),
+        RunField::EndedUtc => time(says.run.map(|ran| ran.ended)),
+        RunField::Limits => {
+            let limits = says.confinement().map_or(&[][..], |confinement| &confinement.limits);
+            FactNode::maps(limits.iter().map(limit))
+        }
+        RunField::Confinement => {
+            says.confinement().map_or(FactNode::Null, |cell| confinement(cell, show))
+        }
+        RunField::Accounting => accounting(says),
+        RunField::Denials => denials(says),
+        RunField::Network => says.network.to_node(show, tool),
+        RunField::Streams => streams(says),
+        RunField::Rejected => {
+            FactNode::maps(tool_text::listed_objects(rejected).iter().map(object))
+        }
+        RunField::RejectedTotal => FactNode::Uint(count(rejected.len())),
+        RunField::Missing => show.exact_list_node(&says.missing()),
+        RunField::CollectionComplete => {
+            collected.map_or(FactNode::Null, |all| FactNode::Bool(all.complete))
+        }
+        RunField::Files => file_rows(files, show),
+    }
+}
+
+fn limit(limit: &EffectiveLimit) -> FactMap {
+    vec![
+        ("name", FactNode::Keyword(limit.name.as_str())),
+        ("mechanism", FactNode::Keyword(limit.mechanism.as_str())),
+        ("asked", FactNode::Uint(limit.requested)),
+        ("in_force", FactNode::Uint(limit.effective)),
+    ]
+}
+
+fn confinement(cell: &Confinement, show: Redaction) -> FactNode {
+    let namespace = |(kind, inode): &(String, u64)| {
+        vec![("kind", FactNode::text(kind)), ("inode", FactNode::Uint(*inode))]
+    };
+    let digests = cell.seccomp_sha256.iter().map(|sha256| Sha256::from_bytes(*sha256).to_string());
+    // Sixteen digits, as in /proc/PID/status.
+    let mask = |set: u64| FactNode::Text(format!("{set:016x}"));
+    FactNode::Map(vec![
+        ("mode", FactNode::Keyword(cell.mode.as_str())),
+        ("uid", FactNode::Uint(cell.uid.into())),
+        (
+            "groups",
+            FactNode::List(
+                cell.groups.iter().map(|group| FactNode::Uint((*group).into())).collect(),
+            ),
+        ),
+        ("namespaces", FactNode::maps(cell.namespaces.iter().map(namespace))),
+        (
+            "landlock",
+            FactNode::Map(vec![
+                ("abi", FactNode::Uint(cell.landlock_abi.into())),
+                ("handled", FactNode::texts(&cell.landlock_handled)),
+            ]),
+        ),
+        (
+            "seccomp",
+            FactNode::Map(vec![
+                ("mode", FactNode::Uint(cell.seccomp_mode.into())),
+                ("sha256", FactNode::texts(digests)),
+            ]),
+        ),
+        ("no_new_privs", FactNode::Bool(cell.no_new_privs)),
+        (
+            "capabilities",
+            FactNode::Map(vec![
+                ("inheritable", mask(cell.capabilities.inheritable)),
+                ("permitted", mask(cell.capabilities.permitted)),
+                ("effective", mask(cell.capabilities.effective)),
+                ("bounding", mask(cell.capabilities.bounding)),
+                ("ambient", mask(cell.capabilities.ambient)),
+            ]),
+        ),
+        ("mounts_sha256", FactNode::Text(Sha256::from_bytes(cell.mounts_sha256).to_string())),
+        ("degraded", show.exact_list_node(&cell.degraded)),
+    ])
+}
+
+/// Returns `null` if nothing ran; all values are unknown if something may have run.
+fn accounting(says: &Statement<'_>) -> FactNode {
+    let used = match says.run {
+        Some(ran) => ran.finished.accounting,
+        None if says.outcome == Outcome::Indeterminate => Accounting::default(),
+        None => return FactNode::Null,
+    };
+    let sampled = match used.memory_peak_bytes {
+        Some(_) => FactNode::Bool(used.memory_peak_sampled),
+        None => FactNode::Keyword("unknown"),
+    };
+    FactNode::Map(vec![
+        ("wall_us", FactNode::count(used.wall_us)),
+        ("cpu_user_us", FactNode::count(used.cpu_user_us)),
+        ("cpu_system_us", FactNode::count(used.cpu_system_us)),
+        ("memory_peak_bytes", FactNode::count(used.memory_peak_bytes)),
+        ("memory_peak_sampled", sampled),
+        ("oom_kills", FactNode::count(used.oom_kills)),
+        ("pids_peak", FactNode::count(used.pids_peak)),
+        ("pids_refused", FactNode::count(used.pids_refused)),
+        ("switches_voluntary", FactNode::count(used.switches_voluntary)),
+        ("switches_forced", FactNode::count(used.switches_forced)),
+        ("blocks_in", FactNode::count(used.blocks_in)),
+        ("blocks_out", FactNode::count(used.blocks_out)),
+        ("out_bytes", FactNode::count(used.out_bytes)),
+    ])
+}
+
+/// Returns the denied actions that are observable from outside the sandbox. A file that the sandbox
+/// lacks or that Landlock denies leaves no trace, so its value is `not observable` instead of
+/// `none`.
+fn denials(says: &Statement<'_>) -> FactNode {
+    let Some(ran) = says.run else {
+        return match says.outcome {
+            Outcome::Indeterminate => FactNode::Keyword("unknown"),
+            _ => FactNode::Null,
+        };
+    };
+    let row = |denied: &DeniedCall| {
+        vec![("name", FactNode::text(&denied.name)), ("count", FactNode::Uint(denied.count))]
+    };
+    let violation = ran.finished.violation.as_deref();
+    FactNode::Map(vec![
+        ("calls", FactNode::maps(ran.finished.denied.iter().map(row))),
+        ("violation", violation.map_or(FactNode::Null, FactNode::text)),
+        ("files", FactNode::Keyword("not observable")),
+        ("landlock", FactNode::Keyword("not observable")),
+    ])
+}
+
+fn streams(says: &Statement<'_>) -> FactNode {
+    // Without a run the streams are empty files. The output of a lost run is unknown.
+    let lost = says.outcome == Outcome::Indeterminate;
+    let bytes = |stream: Option<Stream>| {
+        let produced = stream.map_or((!lost).then_some(0), |stream| Some(stream.produced_bytes));
+        FactNode::Map(vec![
+            ("kept_bytes", FactNode::Uint(stream.map_or(0, |stream| stream.kept_bytes))),
+            ("produced_bytes", FactNode::count(produced)),
+        ])
+    };
+    let finished = says.run.map(|ran| ran.finished);
+    FactNode::Map(vec![
+        ("stdout", bytes(finished.map(|run| run.stdout))),
+        ("stderr", bytes(finished.map(|run| run.stderr))),
+    ])
+}
+
+fn file_rows(files: &RequestFiles<'_>, show: Redaction) -> FactNode {
+    let row = |row: &RequestFileRow<'_>| {
+        let mut map = vec![
+            ("path", show.exact_node(&format!("request/{}", row.stored_as))),
+            ("sha256", FactNode::Text(Sha256::of(row.bytes).to_string())),
+            ("size_bytes", FactNode::Uint(count(row.bytes.len()))),
+        ];
+        map.extend(row.name.iter().map(|name| ("name", show.exact_node(name))));
+        map
+    };
+    FactNode::maps(files.rows().iter().map(row))
+}
+
+fn count(rows: usize) -> u64 {
+    u64::try_from(rows).unwrap_or(u64::MAX)
+}

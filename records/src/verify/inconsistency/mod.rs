@@ -1,0 +1,366 @@
+//! Rules that find a record's contradictions in its facts alone, one rule per row. A rule must
+//! never reject a record that an honest run could have made. A fact that an older record lacks
+//! contradicts nothing.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use model::{Outcome, ResultId, Sha256, UtcTime};
+use serde::Deserialize;
+use serde_json::Value;
+use validator::CLOCK_SKEW_SEC;
+
+use crate::verify_error::VerifyError;
+use crate::yaml;
+
+/// The rules. Each returns a contradiction in the facts, if any.
+const RULES: [fn(&FactReader<'_>) -> Option<String>; 26] = [
+    ran_for_its_outcome,
+    never_ran_for_its_outcome,
+    exit_code_without_run,
+    exit_code_zero,
+    exit_code_nonzero,
+    exit_code_signal,
+    exit_code_unknown,
+    out_of_memory,
+    violation,
+    output_rejected,
+    output_incomplete,
+    artifacts_without_run,
+    ran_despite_refusal,
+    ran_despite_gate,
+    ran_without_permission,
+    ran_despite_ais,
+    answer_digests,
+    refused_without_reason,
+    times_in_order,
+    approved_before,
+    result_id_names_request,
+    request_digest,
+    signature_for_each_approval,
+    approvers_for_approval,
+    replay_of_other_request,
+    totals_cover_lists,
+];
+
+/// The creation and approval times in the request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RequestTimes {
+    created: UtcTime,
+    approved: UtcTime,
+}
+
+impl RequestTimes {
+    /// Returns `None` if the bytes are not a request: the refusal of such a file has no times to
+    /// compare.
+    pub(super) fn read(request: &[u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct RawRequestTimes {
+            created_utc: String,
+            approved_utc: String,
+        }
+        let text = std::str::from_utf8(request).ok()?;
+        let (front, _) = text.strip_prefix("---\n")?.split_once("\n---\n")?;
+        let front: RawRequestTimes = match yaml::parse(front) {
+            Some(front) => RawRequestTimes::deserialize(front).ok()?,
+            None => serde_yaml::from_str(front).ok()?,
+        };
+        let (created, approved) =
+            (front.created_utc.parse().ok()?, front.approved_utc.parse().ok()?);
+        Some(Self { created, approved })
+    }
+}
+
+/// Returns every contradiction in these facts.
+pub(super) fn faults<'a>(
+    file: &'a str,
+    facts: &'a Value,
+    request: Option<RequestTimes>,
+) -> impl Iterator<Item = VerifyError> + 'a {
+    let says = FactReader { facts, request };
+    let found = RULES.iter().filter_map(move |rule| rule(&says));
+    found.map(|what| VerifyError::Inconsistency { file: file.to_owned(), what })
+}
+
+/// Access to facts by name.
+struct FactReader<'a> {
+    facts: &'a Value,
+    request: Option<RequestTimes>,
+}
+
+impl<'a> FactReader<'a> {
+    fn text(&self, key: &str) -> &'a str {
+        self.facts[key].as_str().unwrap_or_default()
+    }
+
+    fn outcome(&self) -> &'a str {
+        self.text("outcome")
+    }
+
+    /// Returns whether the outcome is one of these, with any exit code and any signal.
+    fn outcome_is(&self, outcomes: &[Outcome]) -> bool {
+        outcomes.iter().any(|outcome| outcome.as_str() == self.outcome())
+    }
+
+    fn exit_code(&self) -> Option<i64> {
+        self.facts["exit_code"].as_i64()
+    }
+
+    fn time(&self, key: &str) -> Option<UtcTime> {
+        self.text(key).parse().ok()
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.facts.get(key).is_some_and(|value| !value.is_null())
+    }
+
+    fn rows(&self, key: &str) -> &'a [Value] {
+        self.facts[key].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns whether a run is stated; `None` for an older record that does not say.
+    fn ran(&self) -> Option<bool> {
+        self.facts.get("started_utc").map(|it| !it.is_null())
+    }
+}
+
+/// Returns the principals of the stated approvals, without duplicates.
+pub(super) fn principals(facts: &Value) -> BTreeSet<&str> {
+    let rows = facts["approvals"].as_array().into_iter().flatten();
+    rows.filter_map(|row| row["principal"].as_str()).collect()
+}
+
+/// Parses a number, including one written as text because JSON readers would round it.
+pub(super) fn number(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
+const NEVER_RAN: [Outcome; 2] = [Outcome::Refused, Outcome::SetupError];
+/// Outcomes with or without a run: a request can be cancelled before its start, and a run can be
+/// lost with all its results.
+const WITH_OR_WITHOUT_RUN: [Outcome; 2] = [Outcome::Cancelled, Outcome::Indeterminate];
+
+fn ran_for_its_outcome(says: &FactReader<'_>) -> Option<String> {
+    let needed = !says.outcome_is(&NEVER_RAN) && !says.outcome_is(&WITH_OR_WITHOUT_RUN);
+    let missing = ["started_utc", "ended_utc", "confinement", "accounting"];
+    let missing = missing.iter().find(|key| !says.has(key));
+    let key = missing.filter(|_| needed && says.ran().is_some())?;
+    Some(format!("outcome is {} and {key} is null", says.outcome()))
+}
+
+fn never_ran_for_its_outcome(says: &FactReader<'_>) -> Option<String> {
+    let keys = ["started_utc", "ended_utc", "accounting", "denials"];
+    let key = keys.iter().find(|key| says.outcome_is(&NEVER_RAN) && says.has(key))?;
+    Some(format!("outcome is {} and {key} states a run", says.outcome()))
+}
+
+fn exit_code_without_run(says: &FactReader<'_>) -> Option<String> {
+    let code = says.exit_code().filter(|code| *code != -1)?;
+    (says.ran() == Some(false)).then(|| format!("nothing ran and exit_code is {code}"))
+}
+
+fn exit_code_zero(says: &FactReader<'_>) -> Option<String> {
+    let code = says.exit_code().filter(|code| *code != 0)?;
+    let good = says.outcome_is(&[Outcome::Ok, Outcome::OutputRejected]);
+    good.then(|| format!("outcome is {} and exit_code is {code}", says.outcome()))
+}
+
+fn exit_code_nonzero(says: &FactReader<'_>) -> Option<String> {
+    let code = says.exit_code().filter(|code| !(1..=255).contains(code))?;
+    says.outcome_is(&[Outcome::ExitNonzero(1)])
+        .then(|| format!("outcome is exit_nonzero and exit_code is {code}"))
+}
+
+fn exit_code_signal(says: &FactReader<'_>) -> Option<String> {
+    // 128+n, and Linux has signals 1 to 64.
+    let code = says.exit_code().filter(|code| !(129..=192).contains(code))?;
+    says.outcome_is(&[Outcome::Signal(1)])
+        .then(|| format!("outcome is signal and exit_code is {code}"))
+}
+
+fn exit_code_unknown(says: &FactReader<'_>) -> Option<String> {
+    let code = says.exit_code().filter(|code| *code != -1)?;
+    says.outcome_is(&[Outcome::Indeterminate])
+        .then(|| format!("outcome is indeterminate and exit_code is {code}"))
+}
+
+fn out_of_memory(says: &FactReader<'_>) -> Option<String> {
+    let kills = number(&says.facts["accounting"]["oom_kills"]).filter(|kills| *kills > 0)?;
+    let told = says.outcome_is(&[Outcome::MemoryLimit, Outcome::SeccompViolation]);
+    (!told).then(|| format!("outcome is {} and oom_kills is {kills}", says.outcome()))
+}
+
+fn violation(says: &FactReader<'_>) -> Option<String> {
+    let call = says.facts["denials"]["violation"].as_str()?;
+    (!says.outcome_is(&[Outcome::SeccompViolation]))
+        .then(|| format!("outcome is {} and the violation is {call}", says.outcome()))
+}
+
+fn output_rejected(says: &FactReader<'_>) -> Option<String> {
+    let count = number(&says.facts["rejected_total"]).filter(|count| *count > 0)?;
+    says.outcome_is(&[Outcome::Ok]).then(|| format!("outcome is ok and rejected_total is {count}"))
+}
+
+fn output_incomplete(says: &FactReader<'_>) -> Option<String> {
+    let incomplete = says.facts["collection_complete"] == false && says.outcome_is(&[Outcome::Ok]);
+    incomplete.then(|| "outcome is ok and collection_complete is false".to_owned())
+}
+
+fn artifacts_without_run(says: &FactReader<'_>) -> Option<String> {
+    let kept = says.rows("artifacts").len();
+    (says.ran() == Some(false) && kept > 0)
+        .then(|| format!("nothing ran and {kept} artifacts were kept"))
+}
+
+fn ran_despite_refusal(says: &FactReader<'_>) -> Option<String> {
+    let said_no = |rule: &&Value| rule["verdict"] == "refuse";
+    let rule = says.rows("rules").iter().find(said_no)?;
+    let rule = rule["rule"].as_str().unwrap_or_default();
+    (says.ran() == Some(true)).then(|| format!("rule {rule} refused, but a run is stated"))
+}
+
+/// Also compares the gate's whole answer with its parts.
+fn ran_despite_gate(says: &FactReader<'_>) -> Option<String> {
+    let gate = &says.facts["gate"];
+    let decision = gate["gate_decision"].as_str()?;
+    if let Some(text) = gate["answer"]["json"].as_str() {
+        let answer: Value = serde_json::from_str(text).unwrap_or_default();
+        let keys =
+            ["gate_decision", "recommended_action", "aana_route", "hard_blockers", "reasons"];
+        if let Some(key) = keys.into_iter().find(|key| answer[*key] != gate[*key]) {
+            return Some(format!("gate.{key} is {} and the answer has {}", gate[key], answer[key]));
+        }
+    }
+    let enforced = gate["mode"] == "enforce";
+    let told = || format!("it ran, but the gate's decision was {decision}");
+    (enforced && decision != "pass" && says.ran()?).then(told)
+}
+
+fn ran_without_permission(says: &FactReader<'_>) -> Option<String> {
+    let state = says.facts["permission"]["state"].as_str()?;
+    let told = || format!("it ran, but the permission was {state}");
+    (state != "APPROVED" && says.ran()?).then(told)
+}
+
+fn answer_digests(says: &FactReader<'_>) -> Option<String> {
+    ["gate", "ais"].into_iter().find_map(|key| {
+        let answer = &says.facts[key]["answer"];
+        let (text, stated) = (answer["json"].as_str()?, answer["sha256"].as_str()?);
+        let told = || format!("{key}.answer has another digest than {stated}");
+        (Sha256::of(text.as_bytes()).to_string() != stated).then(told)
+    })
+}
+
+fn ran_despite_ais(says: &FactReader<'_>) -> Option<String> {
+    let verdict = says.facts["ais"]["verdict"].as_str()?;
+    let told = || "it ran, but the AIS guard refused it".to_owned();
+    (verdict != "accept" && says.ran()?).then(told)
+}
+
+fn refused_without_reason(says: &FactReader<'_>) -> Option<String> {
+    let said_no = says.rows("rules").iter().any(|rule| rule["verdict"] == "refuse");
+    let found = !says.rows("violations").is_empty();
+    let bare = says.outcome_is(&[Outcome::Refused]) && !said_no && !found && !says.has("reason");
+    bare.then(|| "outcome is refused and no reason is stated".to_owned())
+}
+
+fn times_in_order(says: &FactReader<'_>) -> Option<String> {
+    let named = says.text("result_id").parse::<ResultId>().ok().and_then(|id| time_in_id(&id));
+    let order = [
+        ("started_utc", says.time("started_utc")),
+        ("ended_utc", says.time("ended_utc")),
+        ("created_utc", says.time("created_utc")),
+    ];
+    let known: Vec<(&str, UtcTime)> =
+        order.into_iter().filter_map(|(key, at)| Some((key, at?))).collect();
+    let wrong = known.windows(2).find_map(|pair| match pair {
+        [(first, a), (second, b)] if a > b => Some(format!("{second} {b} is before {first} {a}")),
+        _ => None,
+    });
+    wrong.or_else(|| {
+        let (named, created) = (named?, says.time("created_utc")?);
+        (named > created).then(|| format!("created_utc {created} is before {named} of result_id"))
+    })
+}
+
+fn approved_before(says: &FactReader<'_>) -> Option<String> {
+    let (request, started) = (says.request?, says.time("started_utc")?);
+    // The approver's clock may differ from the host's.
+    let later = |at: UtcTime| at.unix() > started.unix().saturating_add(CLOCK_SKEW_SEC);
+    let of = [("approved_utc", request.approved), ("created_utc", request.created)];
+    let (key, at) = of.into_iter().find(|(_, at)| later(*at))?;
+    Some(format!("started_utc {started} is before the request's {key} {at}"))
+}
+
+fn result_id_names_request(says: &FactReader<'_>) -> Option<String> {
+    let (id, request) = (says.text("result_id"), says.text("request_id"));
+    let subject = id.get("TS-YYYYMMDD-HHMMSSZ-".len()..)?;
+    let digest = says.text("request_sha256");
+    // A file that was too odd to be read is named by its file name and states the digest of no
+    // bytes.
+    let read = !digest.is_empty() && digest != Sha256::of(b"").to_string();
+    match subject.strip_prefix("REFUSED-") {
+        Some(digits) if read && !digest.starts_with(digits) => {
+            Some(format!("result_id is {id} and request_sha256 is {digest}"))
+        }
+        None if subject != request => {
+            Some(format!("result_id is {id} and request_id is {request}"))
+        }
+        _ => None,
+    }
+}
+
+fn request_digest(says: &FactReader<'_>) -> Option<String> {
+    let first = says.rows("files").first()?;
+    let (digest, path) = (says.text("request_sha256"), first["path"].as_str().unwrap_or_default());
+    let found = first["sha256"].as_str().unwrap_or_default();
+    (!digest.is_empty() && found != digest)
+        .then(|| format!("request_sha256 is {digest} and {path} has {found}"))
+}
+
+fn signature_for_each_approval(says: &FactReader<'_>) -> Option<String> {
+    let stated = says.rows("approvals").len();
+    let is_signature =
+        |row: &&Value| row["path"].as_str().is_some_and(|path| path.ends_with(".sig"));
+    let files = says.rows("files").iter().filter(is_signature).count();
+    (stated > files).then(|| format!("{stated} approvals are stated and {files} signature files"))
+}
+
+fn approvers_for_approval(says: &FactReader<'_>) -> Option<String> {
+    let people = says.text("approval").strip_prefix("signed by ")?.split_once(" of ")?.0;
+    let people: usize = people.parse().ok()?;
+    let stated = principals(says.facts).len();
+    // After a crash the ledger has the kind of the approval, but not the signers.
+    let forgotten = says.outcome_is(&[Outcome::Indeterminate]) && says.rows("rules").is_empty();
+    (people > stated && !forgotten)
+        .then(|| format!("approval is by {people} people and approvals are by {stated}"))
+}
+
+fn replay_of_other_request(says: &FactReader<'_>) -> Option<String> {
+    let of = says.facts.get("replay_of").filter(|of| !of.is_null())?;
+    let of = of["result_id"].as_str().unwrap_or_default();
+    let named = of.get("TS-YYYYMMDD-HHMMSSZ-".len()..).unwrap_or_default();
+    let same = named == says.text("request_id") && of != says.text("result_id");
+    let known = of.parse::<ResultId>().is_ok() && same;
+    (!known).then(|| format!("replay_of is {of} and request_id is {}", says.text("request_id")))
+}
+
+fn totals_cover_lists(says: &FactReader<'_>) -> Option<String> {
+    let lists = ["argv", "constraints_stated", "violations", "rejected"];
+    lists.iter().find_map(|key| {
+        let (listed, total) = (says.rows(key).len(), number(&says.facts[format!("{key}_total")])?);
+        let more = u64::try_from(listed).is_ok_and(|listed| listed > total);
+        more.then(|| format!("{key} has {listed} rows and {key}_total is {total}"))
+    })
+}
+
+/// Returns the time in an id.
+fn time_in_id(id: &ResultId) -> Option<UtcTime> {
+    let text = id.as_str().get("TS-".len().."TS-YYYYMMDD-HHMMSSZ".len())?;
+    let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
+    let date = [part(0, 4), part(4, 6), part(6, 8)].join("-");
+    let time = [part(9, 11), part(11, 13), part(13, 15)].join(":");
+    format!("{date}T{time}Z").parse().ok()
+}

@@ -1,0 +1,268 @@
+//! One verification of a result directory, part by part. It must never stop at the first fault, and
+//! never omit a check without reporting it.
+
+use std::os::fd::BorrowedFd;
+
+use model::{ResultId, Sha256, UtcTime};
+use validator::{Code, PastRequest, Severity, check_result};
+
+use crate::attestation::front_matter;
+use crate::dsse::DsseEnvelope;
+use crate::tree::{ResultTree, read_below};
+use crate::trust::Trust;
+use crate::verify::bundle_check::{self, TrustedStatement};
+use crate::verify::facts::{ParsedRecord, RecordFacts};
+use crate::verify::inconsistency::{self, RequestTimes};
+use crate::verify::model::{ApprovalProblem, RECORD_BYTES_MAX};
+use crate::verify::shape::{self, RecordAge};
+use crate::verify::verdict::{SkippedCheck, VerifiedRecord};
+use crate::verify::{approvals, files, page, request_check};
+use crate::verify_error::VerifyError;
+
+const SIGNATURE_BYTES_MAX: u64 = 64 * 1024;
+
+/// The request as this version parses it.
+type ParsedRequest = Result<PastRequest, ApprovalProblem>;
+
+/// One result directory and its faults so far.
+pub(super) struct Verification<'a> {
+    root: BorrowedFd<'a>,
+    record: String,
+    tree: ResultTree,
+    trust: &'a Trust,
+    faults: Vec<VerifyError>,
+    not_checked: Vec<SkippedCheck>,
+    /// The statement, if it is not published with the record yet.
+    unlogged: Option<&'a DsseEnvelope>,
+}
+
+impl<'a> Verification<'a> {
+    /// Starts the verification of a directory that was walked already.
+    pub(super) fn new(
+        root: BorrowedFd<'a>,
+        record: String,
+        tree: ResultTree,
+        trust: &'a Trust,
+        faults: Vec<VerifyError>,
+    ) -> Self {
+        Self { root, record, tree, trust, faults, not_checked: Vec::new(), unlogged: None }
+    }
+
+    /// Adds the statement of a record that is not logged yet.
+    pub(super) fn of_unlogged(self, envelope: &'a DsseEnvelope) -> Self {
+        Self { unlogged: Some(envelope), ..self }
+    }
+
+    pub(super) fn finish(mut self) -> Result<VerifiedRecord, Vec<VerifyError>> {
+        let Some(read) = self.read_record() else {
+            return Err(self.faults);
+        };
+        let ours = bundle_check::files_of(&self.record);
+        let files = files::compare(&read.facts, &ours, &self.tree, &mut self.faults);
+        let attested = self.check_bundle(&read);
+        if attested.is_none() || !self.faults.is_empty() {
+            // A record that equals a signed statement needs no lint, and the lint grows stricter
+            // with every version.
+            self.lint(&read.md);
+        }
+        let mut approvals = 0;
+        if read.signed_by.is_some() {
+            approvals = self.check_content(&read);
+        }
+        let id = self.record.parse::<ResultId>().ok();
+        match (self.faults.is_empty(), id, read.signed_by) {
+            (true, Some(id), Some(signed_by)) => {
+                let verified = VerifiedRecord::new(id, &read.front_matter, signed_by.fingerprint);
+                let verified = verified.with_files(files).with_approvals(approvals);
+                let verified = verified.of_record(read.sha256, read.front_matter);
+                let verified = match &attested {
+                    Some(attested) => verified.with_log(attested.place()),
+                    None => verified,
+                };
+                Ok(verified.with_skipped(self.not_checked))
+            }
+            _ => Err(self.faults),
+        }
+    }
+
+    /// Checks the facts against schema, contradictions, text and request. Returns the number of
+    /// verified approvals.
+    fn check_content(&mut self, read: &ParsedRecord) -> usize {
+        let file = format!("{}.md", self.record);
+        let stated = !self.not_checked.contains(&SkippedCheck::Statement);
+        let age = if stated { RecordAge::Stated } else { RecordAge::Older };
+        self.faults.extend(shape::faults(&file, &read.front_matter, age));
+        let bytes = self.request(&read.facts);
+        let times = bytes.as_deref().and_then(RequestTimes::read);
+        self.faults.extend(inconsistency::faults(&file, &read.front_matter, times));
+        self.faults.extend(page::faults(&file, &read.md, &read.front_matter));
+        let walked = (self.root, &self.tree);
+        self.faults.extend(files::sizes(&file, &read.front_matter, &read.facts, walked));
+        let request = bytes.map(|bytes| approvals::read(&read.front_matter, bytes));
+        match &request {
+            Some(Ok(request)) => {
+                self.faults.extend(request_check::faults(&file, &read.front_matter, request));
+            }
+            Some(Err(_)) if approvals::is_of_a_run(&read.front_matter) => {
+                self.not_checked.push(SkippedCheck::Request);
+            }
+            _ => {}
+        }
+        self.approvals(read, request)
+    }
+
+    /// Reads and verifies record and signature.
+    fn read_record(&mut self) -> Option<ParsedRecord> {
+        let file = format!("{}.md", self.record);
+        let signature_file = format!("{file}.sig");
+        let md = self.read(&file, RECORD_BYTES_MAX)?;
+        let facts = std::str::from_utf8(&md)
+            .map_err(|_| "not UTF-8".to_owned())
+            .and_then(front_matter)
+            .and_then(|front| Ok((RecordFacts::read(&front, &self.record)?, front)));
+        if let Err(problem) = &facts {
+            self.faults.push(VerifyError::Record { file: file.clone(), problem: problem.clone() });
+        }
+        let made: Option<UtcTime> = facts.as_ref().ok().and_then(|(facts, _)| facts.created());
+        let armoured = self.read(&signature_file, SIGNATURE_BYTES_MAX);
+        let signed_by = match armoured.map(|it| self.trust.check(&it, &md, made)) {
+            Some(Ok(signed_by)) => Some(signed_by),
+            Some(Err(problem)) => {
+                self.faults.push(VerifyError::Signature { file: signature_file, problem });
+                None
+            }
+            None => None,
+        };
+        let (facts, front) = facts.ok()?;
+        Some(ParsedRecord { sha256: Sha256::of(&md), md, front_matter: front, facts, signed_by })
+    }
+
+    /// Lints the record, as before its signing.
+    fn lint(&mut self, md: &[u8]) {
+        let file = format!("{}.md", self.record);
+        for violation in check_result(md, &file) {
+            if violation.severity == Severity::Error && !is_about_shown_text(violation.code) {
+                let (code, line) = (violation.code.as_str(), violation.line);
+                let problem = format!("line {line}: {code}: {}", violation.message);
+                self.faults.push(VerifyError::Record { file: file.clone(), problem });
+            }
+        }
+    }
+
+    /// Verifies the bundle and the proof of the record.
+    fn check_bundle(&mut self, read: &ParsedRecord) -> Option<TrustedStatement> {
+        let [_, _, bundle, proof] = bundle_check::files_of(&self.record);
+        if let Some(envelope) = self.unlogged {
+            let found =
+                TrustedStatement::unlogged(&bundle, envelope, self.trust, &mut self.faults)?;
+            found.compare(&bundle, &self.record, read, &mut self.faults);
+            self.not_checked.push(SkippedCheck::Log);
+            return Some(found);
+        }
+        let there = |name: &String| self.tree.has(name);
+        if !there(&bundle) && !there(&proof) && self.trust.logs().is_empty() {
+            // Older versions wrote neither. A verifier that trusts a log requires both.
+            self.not_checked.extend([SkippedCheck::Statement, SkippedCheck::Log]);
+            return None;
+        }
+        let (bytes, text) = (
+            self.read(&bundle, bundle_check::BUNDLE_BYTES_MAX),
+            self.read(&proof, bundle_check::PROOF_BYTES_MAX),
+        );
+        let attested = TrustedStatement::read(&bundle, &bytes?, self.trust, &mut self.faults)?;
+        attested.compare(&bundle, &self.record, read, &mut self.faults);
+        match (attested.log(), text) {
+            (Some(_), Some(text)) => attested.check_proof(&proof, &text, &mut self.faults),
+            (None, _) => self.not_checked.push(SkippedCheck::Log),
+            (Some(_), None) => {}
+        }
+        let (faults, not_checked) = (&mut self.faults, &mut self.not_checked);
+        attested.compare_with_history(&bundle, self.trust, faults, not_checked);
+        Some(attested)
+    }
+
+    /// Returns the exact bytes of the request if its digest is as stated.
+    fn request(&mut self, facts: &RecordFacts) -> Option<Vec<u8>> {
+        let (path, sha256) = facts.request()?;
+        self.read_if_stated(path, sha256)
+    }
+
+    /// Returns a file below the directory if its digest is as stated. Otherwise a fault was
+    /// reported before.
+    fn read_if_stated(&self, path: &str, sha256: Sha256) -> Option<Vec<u8>> {
+        let bytes = read_below(self.root, path, RECORD_BYTES_MAX).ok()??;
+        (Sha256::of(&bytes) == sha256).then_some(bytes)
+    }
+
+    /// Verifies the approvals and returns their number.
+    fn approvals(&mut self, read: &ParsedRecord, request: Option<ParsedRequest>) -> usize {
+        let stated = approvals::are_stated(&read.front_matter);
+        let Some(approvers) = self.trust.approvers() else {
+            self.not_checked.extend(stated.then_some(SkippedCheck::Approvals));
+            return 0;
+        };
+        if !stated && !approvals::is_of_a_run(&read.front_matter) {
+            return 0;
+        }
+        self.not_checked.extend((!stated).then_some(SkippedCheck::NoApproval));
+        let Some(request) = request else { return 0 };
+        let signatures: Vec<(String, Vec<u8>)> = read
+            .facts
+            .request_sidecars()
+            .filter_map(|(path, sha256)| {
+                Some((path.to_owned(), self.read_if_stated(path, sha256)?))
+            })
+            .collect();
+        let file = format!("{}.md", self.record);
+        match approvals::check(
+            &read.front_matter,
+            request.as_deref().map_err(Clone::clone),
+            &signatures,
+            approvers,
+        ) {
+            Ok(count) => count,
+            Err(problems) => {
+                let fault = |(approval, problem)| VerifyError::Approval {
+                    file: file.clone(),
+                    approval,
+                    problem,
+                };
+                self.faults.extend(problems.into_iter().map(fault));
+                0
+            }
+        }
+    }
+
+    fn read(&mut self, name: &str, bytes_max: u64) -> Option<Vec<u8>> {
+        let path = name.to_owned();
+        match read_below(self.root, name, bytes_max) {
+            Ok(Some(bytes)) => return Some(bytes),
+            Ok(None) => self.faults.push(VerifyError::TooLarge { path, bytes_max }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                self.faults.push(VerifyError::Missing { path });
+            }
+            // The walk reported it before.
+            Err(_)
+                if self.faults.iter().any(
+                    |fault| matches!(fault, VerifyError::FileType { path, .. } if path == name),
+                ) => {}
+            Err(error) => {
+                self.faults.push(VerifyError::Unreadable { path, problem: error.to_string() })
+            }
+        }
+        None
+    }
+}
+
+/// Returns whether a rule is about the text shown to readers. Such rules grow stricter with every
+/// version of this program, and the verification of signed bytes must not depend on them.
+fn is_about_shown_text(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Secret(_)
+            | Code::ResultInstruction
+            | Code::ResultPayload
+            | Code::ResultPolicyClaim
+            | Code::TextConfusable
+    )
+}

@@ -1,0 +1,154 @@
+//! A launcher that is our child: starting it, talking to it and stopping it. Every wait here is
+//! bounded, because a launcher can be stuck in the kernel, where even SIGKILL has no effect.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::error::BuildError;
+use super::session::{SessionOpening, limit_sending, pair};
+use super::start::{ASK_INTERVAL, Peer, StartLimit};
+use crate::process::ProcessState;
+use crate::wire;
+
+/// The most time that our own launcher may take to exit when no longer needed.
+const EXIT_TIME_MAX: Duration = Duration::from_secs(5);
+/// The same for a launcher that is stuck, and for one that was killed.
+const STUCK_TIME_MAX: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_millis(1);
+
+/// The arguments to start a launcher.
+#[derive(Clone, Debug)]
+pub(super) struct LauncherProgram {
+    pub(super) path: PathBuf,
+    pub(super) staging: PathBuf,
+    pub(super) mounts_allowed: Vec<PathBuf>,
+    pub(super) max_sandboxes: u32,
+}
+
+/// A launcher that is our child.
+#[derive(Debug)]
+pub(super) struct ChildLauncher {
+    /// The control socket, to which new sessions are sent. Closing it asks the launcher to exit.
+    control_socket: Option<OwnedFd>,
+    process: Child,
+    /// It did not respond; do not wait for it.
+    is_retired: bool,
+}
+
+impl ChildLauncher {
+    /// Starts a launcher on another thread, because exec can hang on the program's file system.
+    pub(super) fn start(
+        program: LauncherProgram,
+        limit: &mut StartLimit<'_>,
+    ) -> Result<Self, BuildError> {
+        let path = program.path.clone();
+        let failed = |error| BuildError::Launcher(path.clone(), error);
+        let (told, started) = channel();
+        let start = move || {
+            // If the caller no longer waits, the launcher is not needed; it exits with its control
+            // socket.
+            told.send(Self::spawn(&program)).unwrap_or_default();
+        };
+        thread::Builder::new().name("start-launcher".to_owned()).spawn(start).map_err(failed)?;
+        loop {
+            match started.recv_timeout(ASK_INTERVAL) {
+                Ok(started) => return started.map_err(failed),
+                Err(RecvTimeoutError::Timeout) => {
+                    limit.check(Peer::default(), "start the launcher")?;
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(failed(io::ErrorKind::BrokenPipe.into()));
+                }
+            }
+        }
+    }
+
+    fn spawn(program: &LauncherProgram) -> io::Result<Self> {
+        let LauncherProgram { path, staging, mounts_allowed, max_sandboxes: seats_max } = program;
+        let (door, theirs) = pair()?;
+        let mut command = Command::new(path);
+        command.arg("--staging").arg(staging).env_clear();
+        command.arg("--seats-max").arg(seats_max.to_string());
+        command.stdin(Stdio::from(theirs)).stdout(Stdio::null());
+        // The caller handles Ctrl-C. The launcher must survive it to report the end of the run.
+        command.process_group(0);
+        for mount in mounts_allowed {
+            command.arg("--allow-mount").arg(mount);
+        }
+        Ok(Self { control_socket: Some(door), process: command.spawn()?, is_retired: false })
+    }
+
+    /// Begins a session. The first message is sent before the launcher has the socket, so that the
+    /// worker wakes up only once.
+    pub(super) fn open_session(
+        &self,
+        first: &SessionOpening<'_>,
+        deadline: Instant,
+    ) -> io::Result<OwnedFd> {
+        let (control, theirs) = pair()?;
+        limit_sending(&control, deadline)?;
+        first.send(&control)?;
+        let door = self.control_socket.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        wire::send_at_once(door, b"conversation", &[theirs.as_fd()])?;
+        Ok(control)
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Returns its process state unless it has ended.
+    pub(super) fn state(&self) -> Option<ProcessState> {
+        ProcessState::read(self.pid()).filter(|state| !state.has_ended())
+    }
+
+    /// Sends it no more sessions, and lets it exit with its last sandbox.
+    pub(super) fn retire(&mut self) {
+        self.is_retired = true;
+        self.control_socket = None;
+    }
+
+    /// Returns whether it has ended and was reaped.
+    pub(super) fn has_ended(&mut self) -> bool {
+        !matches!(self.process.try_wait(), Ok(None))
+    }
+
+    fn ends_within(&mut self, time_max: Duration) -> bool {
+        let begun = Instant::now();
+        while !self.has_ended() {
+            let stuck = || self.state().is_some_and(|state| state.is_stuck());
+            let elapsed = begun.elapsed();
+            if elapsed >= time_max || elapsed >= STUCK_TIME_MAX && stuck() {
+                return false;
+            }
+            thread::sleep(CHECK_INTERVAL);
+        }
+        true
+    }
+}
+
+impl Drop for ChildLauncher {
+    /// Closes the control socket, so that the launcher exits with its last sandbox, and reaps it. A
+    /// launcher that hangs is killed, and its sandboxes end with it. One that cannot be killed is
+    /// left behind. The caller has no sandbox in it any more.
+    fn drop(&mut self) {
+        self.control_socket = None;
+        if !self.is_retired && self.ends_within(EXIT_TIME_MAX) {
+            return;
+        }
+        if let Err(error) = self.process.kill() {
+            eprintln!("toolexec: launcher: cannot be killed: {error}");
+        }
+        if !self.ends_within(STUCK_TIME_MAX)
+            && let Some(state) = self.state()
+        {
+            eprintln!("toolexec: launcher: did not exit and is left behind: {state}");
+        }
+    }
+}

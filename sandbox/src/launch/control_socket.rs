@@ -1,0 +1,64 @@
+//! The control socket, on which sessions arrive. It is a listening socket (from a socket unit), or
+//! one connection through which our own parent sends the ends of other connections.
+//!
+//! Several processes wait here at once, and each session reaches exactly one of them. Only the
+//! kernel's peer credentials identify a client.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::net::{SocketFlags, accept_with, sockopt};
+
+use super::options::Options;
+use crate::wire;
+
+pub(super) enum ControlSocket {
+    Listening(OwnedFd),
+    Connected(OwnedFd),
+}
+
+impl ControlSocket {
+    /// Takes over standard input, which is the control socket.
+    pub(super) fn from_stdin(options: &Options) -> io::Result<Self> {
+        let socket = io::stdin().as_fd().try_clone_to_owned()?;
+        let null = std::fs::File::open("/dev/null")?;
+        nix::unistd::dup2_stdin(&null)?;
+        if sockopt::socket_acceptconn(&socket)? {
+            return Ok(Self::Listening(socket));
+        }
+        options.check_client(socket.as_fd())?;
+        Ok(Self::Connected(socket))
+    }
+
+    /// Waits for the next session. Returns `None` after the last one.
+    pub(super) fn next(&self, options: &Options) -> io::Result<Option<OwnedFd>> {
+        loop {
+            let conversation = match self {
+                Self::Listening(socket) => match accept_with(socket, SocketFlags::CLOEXEC) {
+                    Ok(accepted) => accepted,
+                    Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNABORTED) => continue,
+                    Err(errno) => return Err(errno.into()),
+                },
+                Self::Connected(socket) => match wire::receive(socket)? {
+                    None => return Ok(None),
+                    Some((_, mut fds)) => match (fds.pop(), fds.is_empty()) {
+                        (Some(conversation), true) => conversation,
+                        _ => return Err(io::Error::other("control socket: not one descriptor")),
+                    },
+                },
+            };
+            match options.check_client(conversation.as_fd()) {
+                Ok(()) => return Ok(Some(conversation)),
+                Err(refused) => eprintln!("toolexec-launch: {refused}"),
+            }
+        }
+    }
+}
+
+impl AsFd for ControlSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Listening(socket) | Self::Connected(socket) => socket.as_fd(),
+        }
+    }
+}

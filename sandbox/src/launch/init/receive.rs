@@ -1,0 +1,74 @@
+//! The messages that init receives from its launcher: a plan, then a command. `None` means that the
+//! launcher closed the channel, or that the sandbox must end.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::super::Failed;
+use super::model::{InitContext, ReceivedPlan};
+use crate::messages::ToInit;
+use crate::plan::{ExecSpec, SandboxNetwork};
+use crate::wire;
+
+/// Receives the launcher's next message. Returns `None` if the channel is closed, or if the sandbox
+/// must end.
+fn receive(birth: &InitContext<'_>) -> Result<Option<(ToInit, Vec<OwnedFd>)>, Failed> {
+    let received =
+        wire::receive(&birth.channel).map_err(Failed::at("receive from the launcher"))?;
+    let Some((bytes, fds)) = received else {
+        return Ok(None);
+    };
+    match ToInit::decode(&bytes) {
+        Ok(ToInit::Kill) => Ok(None),
+        Ok(verb) => Ok(Some((verb, fds))),
+        Err(error) => Err(io::Error::from(error)).map_err(Failed::at("receive from the launcher")),
+    }
+}
+
+pub(super) fn receive_plan(birth: &InitContext<'_>) -> Result<Option<ReceivedPlan>, Failed> {
+    let (plan, furnishings, fds) = match receive(birth)? {
+        None => return Ok(None),
+        Some((ToInit::Plan(plan, furnishings), fds)) => (plan, furnishings, fds),
+        Some(_) => return Err(Failed::here("launcher: unexpected message")),
+    };
+    let mut fds = fds.into_iter();
+    let missing = || Failed::here("sandbox spec: a descriptor is missing");
+    let (evidence, inputs) = (fds.next().ok_or_else(missing)?, fds.next().ok_or_else(missing)?);
+    let network = match plan.network {
+        SandboxNetwork::Nothing => None,
+        SandboxNetwork::Proxy => Some(fds.next().ok_or_else(missing)?),
+    };
+    Ok(Some(ReceivedPlan {
+        plan,
+        runtime_mounts: furnishings,
+        evidence,
+        inputs,
+        network,
+        trees: fds.collect(),
+    }))
+}
+
+/// Waits for the command. `lifeline` is the socket to the daemon: without the daemon no command
+/// will come, even if the launcher cannot report that.
+pub(super) fn receive_exec(
+    birth: &InitContext<'_>,
+    lifeline: &OwnedFd,
+) -> Result<Option<Box<ExecSpec>>, Failed> {
+    loop {
+        let mut waited =
+            [PollFd::new(&birth.channel, PollFlags::IN), PollFd::new(lifeline, PollFlags::empty())];
+        match poll(&mut waited, None) {
+            Ok(_) if !waited[1].revents().is_empty() => return Ok(None),
+            Ok(_) => break,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno).map_err(Failed::at("wait for the command")),
+        }
+    }
+    match receive(birth)? {
+        None => Ok(None),
+        Some((ToInit::Go(order), _)) => Ok(Some(order)),
+        Some(_) => Err(Failed::here("launcher: unexpected message")),
+    }
+}

@@ -1,0 +1,76 @@
+//! Runs the collector on `/out` after the tree is dead.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::Pid;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Signal, pidfd_send_signal};
+
+use super::super::collector;
+use super::super::inner_fds::InnerFds;
+use super::model::SandboxSupervisor;
+use crate::plan::Limits;
+use crate::process::{ProcessState, ends_within};
+use crate::sys::ClonedChild;
+
+/// The most time that collecting may take.
+const COLLECT_TIME_MAX: Duration = Duration::from_secs(120);
+/// The most time that a killed collector may take to end.
+const KILL_TIME_MAX: Duration = Duration::from_secs(2);
+
+impl SandboxSupervisor<'_> {
+    pub(super) fn collect(&self, windows: &InnerFds, limits: &Limits) -> io::Result<()> {
+        let ClonedChild { pid, pidfd } = collector::fork(
+            windows.out(),
+            &self.evidence,
+            limits,
+            self.process.identity,
+            self.process.mode,
+            &self.base_root.filters,
+        )?;
+        let waited = wait_for_either(&pidfd, self.control, COLLECT_TIME_MAX);
+        if waited != CollectorWait::Process {
+            pidfd_send_signal(&pidfd, Signal::KILL)?;
+        }
+        if !ends_within(&pidfd, KILL_TIME_MAX) {
+            let stands = ProcessState::read(pid.unsigned_abs());
+            let stands = stands.map_or_else(String::new, |it| format!(": {it}"));
+            return Err(io::Error::other(format!("collector: cannot be killed{stands}")));
+        }
+        waitpid(Pid::from_raw(pid), Some(WaitPidFlag::__WALL))?;
+        match waited {
+            // After a hangup the daemon no longer receives files.
+            CollectorWait::Process | CollectorWait::Hangup => Ok(()),
+            CollectorWait::Timeout => {
+                Err(io::Error::other("collector: took too long and was killed"))
+            }
+        }
+    }
+}
+
+/// The event that came first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CollectorWait {
+    Process,
+    /// The connection to the daemon.
+    Hangup,
+    Timeout,
+}
+
+fn wait_for_either(pidfd: &OwnedFd, control: &OwnedFd, patience: Duration) -> CollectorWait {
+    let deadline = Instant::now() + patience;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let mut waited =
+            [PollFd::new(pidfd, PollFlags::IN), PollFd::new(control, PollFlags::empty())];
+        match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(0) | Err(_) => return CollectorWait::Timeout,
+            Ok(_) if waited[0].revents().is_empty() => return CollectorWait::Hangup,
+            Ok(_) => return CollectorWait::Process,
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! A tool whose runs the kernel counts.
+//!
+//! A sandbox gives its tool nothing writable but `/out`, which disappears with it. So before doing
+//! anything else, the tool opens a file for reading that its policy mounts, one file for each
+//! request. Outside, inotify reports each close of such a file. Only the tool knows the files. Must
+//! never count files that our programs open.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, Permissions};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
+use rustix::io::Errno;
+
+use crate::bench::{Bench, CliOutput};
+use crate::service::ServiceConfig;
+use crate::skip;
+
+const SOURCE: &str = r#"
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* python script.py NAME [fail | slow] */
+int main(int count, char **words) {
+    char path[512];
+    if (count < 3)
+        return 0;
+    snprintf(path, sizeof path, "%s/ran/%s", PLACE, words[2]);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 77;
+    close(file);
+    if (count > 3 && strcmp(words[3], "slow") == 0)
+        sleep(5);
+    return count > 3 && strcmp(words[3], "fail") == 0 ? 1 : 0;
+}
+"#;
+
+/// The tool, in a directory that a sandbox may mount and every user can read. It is removed when
+/// dropped.
+pub struct CountedTool(PathBuf);
+
+impl CountedTool {
+    /// Builds the tool. Logs a skip and returns `None` without a compiler or if `/opt` is
+    /// not writable.
+    #[must_use]
+    pub fn build(test: &str) -> Option<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let place = PathBuf::from(format!("/opt/toolexec-proof-{}-{number}", std::process::id()));
+        if let Err(error) = fs::create_dir(&place) {
+            skip(test, &format!("{}: {error}", place.display()));
+            return None;
+        }
+        let tool = Self(place);
+        tool.open_to_all(&tool.0);
+        let source = tool.0.join("tool.c");
+        fs::write(&source, SOURCE).unwrap();
+        let mut compiler = Command::new("cc");
+        compiler.arg(format!("-DPLACE=\"{}\"", tool.0.display()));
+        compiler.args(["-O2", "-static", "-o"]).arg(tool.program()).arg(&source);
+        let said = match compiler.output() {
+            Ok(said) => CliOutput::from_output(&said, Duration::ZERO),
+            Err(error) => {
+                skip(test, &format!("no C compiler: {error}"));
+                return None;
+            }
+        };
+        said.assert_code(0);
+        Some(tool)
+    }
+
+    fn open_to_all(&self, path: &Path) {
+        assert!(path.starts_with(&self.0));
+        fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// The program. Without arguments it does nothing.
+    #[must_use]
+    pub fn program(&self) -> PathBuf {
+        self.0.join("tool")
+    }
+
+    /// Returns a configuration whose policy runs this tool as `python`.
+    #[must_use]
+    pub fn service_config(&self, bench: &Bench) -> ServiceConfig {
+        let asked = ServiceConfig::for_owner(bench);
+        let mut policy = asked.policy;
+        for (from, to) in [
+            ("binary: /usr/bin/python3", format!("binary: {}", self.program().display())),
+            ("mounts: [/usr]", format!("mounts: [{}]", self.0.display())),
+        ] {
+            assert!(policy.contains(from), "{from} is not in the policy");
+            policy = policy.replacen(from, &to, 1);
+        }
+        ServiceConfig { policy, ..asked }
+    }
+
+    /// Starts to count.
+    #[must_use]
+    pub fn count(&self) -> RunCounter {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let ran = self.0.join("ran");
+        if !ran.exists() {
+            fs::create_dir(&ran).unwrap();
+            self.open_to_all(&ran);
+        }
+        let prefix = format!("{}-", COUNT.fetch_add(1, Ordering::Relaxed));
+        RunCounter::of(ran, prefix)
+    }
+}
+
+impl Drop for CountedTool {
+    fn drop(&mut self) {
+        let removed = fs::remove_dir_all(&self.0);
+        assert!(removed.is_ok() || std::thread::panicking(), "{removed:?}");
+    }
+}
+
+/// The number of runs by name.
+pub type RunCounts = BTreeMap<String, u32>;
+
+/// A running count, stopped when dropped.
+pub struct RunCounter {
+    ran: PathBuf,
+    prefix: String,
+    counts: Arc<Mutex<RunCounts>>,
+    stop: Arc<AtomicBool>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl RunCounter {
+    fn of(ran: PathBuf, prefix: String) -> Self {
+        let watch = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).unwrap();
+        // OPEN is watched too: the kernel merges two equal events that follow each other.
+        inotify::add_watch(&watch, &ran, WatchFlags::OPEN | WatchFlags::CLOSE_NOWRITE).unwrap();
+        let counts = Arc::new(Mutex::new(RunCounts::new()));
+        let stop = Arc::new(AtomicBool::new(false));
+        let reader = std::thread::spawn({
+            let (counts, stop) = (Arc::clone(&counts), Arc::clone(&stop));
+            move || read_events(&watch, &counts, &stop)
+        });
+        Self { ran, prefix, counts, stop, reader: Some(reader) }
+    }
+
+    /// Returns the argument that identifies a run to the tool. Runs with it are counted.
+    #[must_use]
+    pub fn run_argument(&self, name: &str) -> String {
+        self.expect(name);
+        format!("{}{name}", self.prefix)
+    }
+
+    /// Creates the file that a run of this name opens.
+    pub fn expect(&self, name: &str) {
+        let path = self.ran.join(format!("{}{name}", self.prefix));
+        if !path.exists() {
+            let file = File::create_new(&path).unwrap();
+            file.set_permissions(Permissions::from_mode(0o644)).unwrap();
+        }
+    }
+
+    /// Returns the number of runs until now.
+    #[must_use]
+    pub fn counts(&self) -> RunCounts {
+        // The kernel reports while it closes the file, and the reader polls every few milliseconds.
+        std::thread::sleep(Duration::from_millis(15));
+        let counts = self.counts.lock().unwrap();
+        let own = counts.iter().filter_map(|(word, count)| Some((self.own_name(word)?, *count)));
+        own.collect()
+    }
+
+    /// Restores an earlier count. Use this after a spool was reset to the state at that count.
+    pub fn restore(&self, earlier: &RunCounts) {
+        let mut counts = self.counts.lock().unwrap();
+        counts.retain(|word, _| !word.starts_with(&self.prefix));
+        counts
+            .extend(earlier.iter().map(|(name, count)| (format!("{}{name}", self.prefix), *count)));
+    }
+
+    fn own_name(&self, word: &str) -> Option<String> {
+        word.strip_prefix(&self.prefix).map(str::to_owned)
+    }
+}
+
+impl Drop for RunCounter {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let joined = self.reader.take().unwrap().join();
+        assert!(joined.is_ok() || std::thread::panicking(), "the count was lost");
+    }
+}
+
+fn read_events(watch: &OwnedFd, counts: &Mutex<RunCounts>, stop: &AtomicBool) {
+    let mut room = vec![MaybeUninit::uninit(); 64 * 1024];
+    let mut reader = Reader::new(watch, &mut room);
+    while !stop.load(Ordering::Relaxed) {
+        let event = match reader.next() {
+            Ok(event) => event,
+            Err(Errno::AGAIN) => {
+                std::thread::sleep(Duration::from_millis(3));
+                continue;
+            }
+            Err(errno) => panic!("inotify: {errno}"),
+        };
+        let flags = event.events();
+        assert!(!flags.contains(inotify::ReadFlags::QUEUE_OVERFLOW), "runs went by uncounted");
+        // A killed tool closes the file too. The process that created it closed it after writing,
+        // which is another event.
+        if !flags.contains(inotify::ReadFlags::CLOSE_NOWRITE) {
+            continue;
+        }
+        // An event of the directory itself has no name.
+        if let Some(name) = event.file_name() {
+            *counts.lock().unwrap().entry(name.to_str().unwrap().to_owned()).or_default() += 1;
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Scratch directories that every user can enter, and small file systems for disk-full tests.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::programs::{PROGRAMS, programs};
+
+/// A directory of one test with the programs in `bin/`. Every user can read it; it is removed at
+/// the end.
+pub struct ScratchDir(PathBuf);
+
+impl ScratchDir {
+    /// Creates the directory and links the programs into it.
+    #[must_use]
+    pub fn new() -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("toolexec-tests-{}-{number}", std::process::id());
+        let scratch = Self(fs::canonicalize(std::env::temp_dir()).unwrap().join(name));
+        fs::create_dir(&scratch.0).unwrap();
+        fs::set_permissions(&scratch.0, Permissions::from_mode(0o755)).unwrap();
+        let bin = scratch.dir("bin");
+        for name in PROGRAMS {
+            let (from, to) = (programs().join(name), bin.join(name));
+            if fs::hard_link(&from, &to).is_err() {
+                fs::copy(&from, &to).unwrap();
+            }
+        }
+        scratch
+    }
+
+    /// The path of the directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Creates a subdirectory that every user can read.
+    #[must_use]
+    pub fn dir(&self, name: &str) -> PathBuf {
+        let path = self.0.join(name);
+        fs::create_dir_all(&path).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// Writes a file that every user can read.
+    #[must_use]
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, content).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        path
+    }
+
+    /// Copies the examples so that every user can read them.
+    #[must_use]
+    pub fn examples(&self) -> PathBuf {
+        let to = self.0.join("examples");
+        let from = crate::workspace().join("examples");
+        let copied = Command::new("cp").arg("-r").arg(from).arg(&to).status().unwrap();
+        assert!(copied.success());
+        let opened = Command::new("chmod").args(["-R", "a+rX"]).arg(&to).status().unwrap();
+        assert!(opened.success());
+        to
+    }
+}
+
+impl Default for ScratchDir {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for ScratchDir {
+    fn drop(&mut self) {
+        let removed = fs::remove_dir_all(&self.0);
+        if !std::thread::panicking() {
+            removed.unwrap();
+        }
+    }
+}
+
+/// A small tmpfs, unmounted when dropped.
+pub struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// Mounts a tmpfs of `kib` KiB on a directory. Returns `None` if this host does not allow it.
+    #[must_use]
+    pub fn mount(path: &Path, kib: u32) -> Option<Self> {
+        Self::mounted(path, &format!("size={kib}k,mode=755"))
+    }
+
+    /// Like [`Self::mount`], with so few inodes that a test can use them up.
+    #[must_use]
+    pub fn mount_with_inodes(path: &Path, kib: u32, inodes: u32) -> Option<Self> {
+        Self::mounted(path, &format!("size={kib}k,nr_inodes={inodes},mode=755"))
+    }
+
+    fn mounted(path: &Path, options: &str) -> Option<Self> {
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", options, "none"]).arg(path).output();
+        mounted.is_ok_and(|said| said.status.success()).then(|| Self(path.to_owned()))
+    }
+
+    /// Remounts the file system with `kib` KiB.
+    pub fn grow(&self, kib: u32) {
+        let size = format!("remount,size={kib}k");
+        assert!(Command::new("mount").args(["-o", &size]).arg(&self.0).status().unwrap().success());
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg(&self.0).status().unwrap();
+        assert!(unmounted.success() || std::thread::panicking());
+    }
+}
+
+/// Returns the names in a directory, sorted. A missing directory has none.
+#[must_use]
+pub fn list(path: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(path) else { return Vec::new() };
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,196 @@
+//! Approvers with their own keys, created by `ssh-keygen`, signing through the program. It must
+//! never sign by itself: the signatures of the program are what is tested.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use toolexec_tests::slowdown::time_factor;
+use toolexec_tests::{Bench, CliOutput, RequestText, SavedRequest, skip};
+
+/// A request without its approval.
+pub(super) fn unapproved(script: &str) -> RequestText {
+    let text = RequestText::python(script).edit("approved_by: \"tester\"", "approved_by: \"\"");
+    let all = text.text();
+    let line = all.lines().find(|line| line.starts_with("approved_utc:")).unwrap();
+    text.edit(line, "approved_utc: \"\"  # not yet")
+}
+
+/// Saves a request in a directory that its user can write.
+pub(super) fn saved(bench: &Bench, request: &RequestText) -> SavedRequest {
+    request.save(&bench.home())
+}
+
+/// Creates a key without a passphrase, and returns the private file.
+pub(super) fn key(bench: &Bench, name: &str, kind: &[&str]) -> PathBuf {
+    locked_key(bench, name, kind, "")
+}
+
+pub(super) fn locked_key(bench: &Bench, name: &str, kind: &[&str], passphrase: &str) -> PathBuf {
+    let path = bench.home().join(name);
+    let made = CliOutput::of(
+        bench
+            .command("ssh-keygen")
+            .args(["-q", "-N", passphrase, "-C", name])
+            .args(kind)
+            .arg("-f")
+            .arg(&path),
+    );
+    made.assert_code(0);
+    path
+}
+
+pub(super) const ED25519: &[&str] = &["-t", "ed25519"];
+pub(super) const P256: &[&str] = &["-t", "ecdsa", "-b", "256"];
+
+/// Writes an `allowed_signers` file with these principals and their keys.
+pub(super) fn signers(bench: &Bench, people: &[(&str, &Path)]) -> PathBuf {
+    let line = |(name, key): &(&str, &Path)| {
+        let public = fs::read_to_string(key.with_extension("pub")).unwrap();
+        format!("{name} {public}")
+    };
+    let path = bench.home().join("signers");
+    fs::write(&path, people.iter().map(line).collect::<String>()).unwrap();
+    path
+}
+
+/// Runs `toolexec approve … --yes --format json` with more arguments.
+pub(super) fn approve(
+    bench: &Bench,
+    request: &SavedRequest,
+    by: &str,
+    key: &Path,
+    more: &[&str],
+) -> CliOutput {
+    let mut command = bench.command("toolexec");
+    command.arg("approve").arg(&request.path).args(["--as", by, "--yes", "--format", "json"]);
+    CliOutput::of(command.arg("--key").arg(key).args(more))
+}
+
+pub(super) fn explain(bench: &Bench, request: &SavedRequest, more: &[&str]) -> CliOutput {
+    let mut command = bench.command("toolexec");
+    CliOutput::of(command.arg("explain").arg(&request.path).args(["--format", "json"]).args(more))
+}
+
+/// Asserts that OpenSSH accepts a signature.
+#[track_caller]
+pub(super) fn assert_verifies(
+    bench: &Bench,
+    request: &SavedRequest,
+    by: &str,
+    use_: &str,
+    sig: &Path,
+) {
+    let mut command = bench.command("ssh-keygen");
+    command.args(["-Y", "verify", "-I", by, "-n", use_, "-f"]).arg(bench.home().join("signers"));
+    command.arg("-s").arg(sig).stdin(fs::File::open(&request.path).unwrap());
+    let said = command.output().unwrap();
+    assert!(said.status.success(), "{said:?}");
+}
+
+/// Returns the verdict and the reason of a rule.
+#[track_caller]
+pub(super) fn rule<'a>(explained: &'a Value, name: &str) -> (&'a str, &'a str) {
+    let rows = explained["rules"].as_array().unwrap_or_else(|| panic!("no rules: {explained}"));
+    let row = rows.iter().find(|row| row["rule"] == name).unwrap();
+    (row["verdict"].as_str().unwrap(), row["reason"].as_str().unwrap())
+}
+
+pub(super) fn codes(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().map(|row| row["code"].as_str().unwrap()).collect()
+}
+
+/// An `ssh-agent` that ends with the test.
+pub(super) struct TestSshAgent {
+    child: Child,
+    pub(super) socket: PathBuf,
+}
+
+impl TestSshAgent {
+    pub(super) fn start(bench: &Bench) -> Self {
+        let socket = bench.home().join("agent");
+        let mut command = bench.command("ssh-agent");
+        command.args(["-D", "-a"]).arg(&socket).stdout(Stdio::null());
+        let child = command.spawn().unwrap();
+        let begun = Instant::now();
+        while !socket.exists() {
+            assert!(begun.elapsed() < Duration::from_secs(10) * time_factor(), "no agent");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Self { child, socket }
+    }
+
+    pub(super) fn add(&self, bench: &Bench, key: &Path) {
+        let mut command = bench.command("ssh-add");
+        CliOutput::of(command.env("SSH_AUTH_SOCK", &self.socket).arg("-q").arg(key)).assert_code(0);
+    }
+}
+
+impl Drop for TestSshAgent {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+/// Runs a program on its own terminal: waits for each prompt and types the answer.
+const AT_A_TERMINAL: &str = r#"
+import os, pty, select, sys
+pairs, words = sys.argv[1].split("\x1f"), sys.argv[2:]
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(words[0], words)
+shown, seen = b"", 0
+def more():
+    global shown
+    ready, _, _ = select.select([fd], [], [], 30)
+    if not ready:
+        sys.exit("nothing comes; shown so far: %r" % shown)
+    try:
+        data = os.read(fd, 65536)
+    except OSError:
+        data = b""
+    shown += data
+    return data
+for prompt, answer in zip(pairs[::2], pairs[1::2]):
+    while prompt.encode() not in shown[seen:]:
+        if not more():
+            break
+    seen = len(shown)
+    os.write(fd, answer.encode() + b"\n")
+while more():
+    pass
+sys.stdout.buffer.write(shown)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"#;
+
+/// Runs `toolexec` on a terminal. Logs a skip and returns `None` if this host has no Python for it.
+pub(super) fn at_a_terminal(
+    bench: &Bench,
+    test: &str,
+    answers: &[(&str, &str)],
+    words: &[&str],
+) -> Option<CliOutput> {
+    at_a_terminal_with(bench, test, "cat", answers, words)
+}
+
+/// Like [`at_a_terminal`], with another pager.
+pub(super) fn at_a_terminal_with(
+    bench: &Bench,
+    test: &str,
+    pager: &str,
+    answers: &[(&str, &str)],
+    words: &[&str],
+) -> Option<CliOutput> {
+    if !Path::new("/usr/bin/python3").is_file() {
+        skip(test, "no /usr/bin/python3 to make a terminal with");
+        return None;
+    }
+    let pairs: Vec<&str> = answers.iter().flat_map(|(prompt, answer)| [*prompt, *answer]).collect();
+    let toolexec = bench.scratch().path().join("bin/toolexec");
+    let mut command = bench.command("/usr/bin/python3");
+    command.args(["-c", AT_A_TERMINAL, &pairs.join("\x1f")]).arg(toolexec);
+    Some(CliOutput::of(command.env("PAGER", pager).env("TERM", "dumb").args(words)))
+}
