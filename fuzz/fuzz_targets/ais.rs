@@ -6,7 +6,8 @@
 use libfuzzer_sys::fuzz_target;
 use model::UtcTime;
 use policies::ais::{
-    AisRules, Bundle, Case, SigningKey, Supply, TrustStore, canonical, judge, read_document,
+    AisBundle, AisRules, AisTrustStore, EnvironmentDigests, GuardInput, SigningKey, canonical,
+    judge, read_document,
 };
 
 const EMPTY_TRUST: &[u8] = b"{\"version\":1,\"principals\":{},\"keys\":[]}";
@@ -21,17 +22,19 @@ fuzz_target!(|bytes: &[u8]| {
         }
     }
     drop(AisRules::read(bytes));
-    drop(TrustStore::read(bytes));
+    drop(AisTrustStore::read(bytes));
     drop(SigningKey::from_private(&String::from_utf8_lossy(bytes)));
-    let (Ok(bundle), Ok(trust)) = (Bundle::read(bytes), TrustStore::read(EMPTY_TRUST)) else { return };
-    let judgement = judge(&Case {
+    let (Ok(bundle), Ok(trust)) = (AisBundle::read(bytes), AisTrustStore::read(EMPTY_TRUST)) else {
+        return;
+    };
+    let judgement = judge(&GuardInput {
         bundle: &bundle,
         trust: &trust,
         rules: &AisRules::default(),
         request: None,
-        supply: &Supply::default(),
+        supply: &EnvironmentDigests::default(),
         now,
-        nonce_seen: &|_| unreachable!("a nonce was asked about without a signature"),
+        nonce_used: &|_| unreachable!("a nonce was asked about without a signature"),
     });
     assert!(judgement.refusal().is_some());
 });

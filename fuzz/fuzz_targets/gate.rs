@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use model::UtcTime;
-use policies::aana::{Gate, GateResult, Route, gate_bytes, gate_pre_tool_call};
+use policies::aana::{GateDecision, GateResult, Route, gate_bytes, gate_pre_tool_call};
 use serde_json::json;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -32,7 +32,7 @@ fn assert_consistent(result: &GateResult) {
         && result.hard_blockers.is_empty()
         && result.validation_errors.is_empty();
     assert_eq!(result.passes(), good);
-    assert_eq!(result.gate_decision == Gate::Pass, good);
+    assert_eq!(result.gate_decision == GateDecision::Pass, good);
     if !result.validation_errors.is_empty() {
         assert_eq!(result.recommended_action, Route::Refuse);
         assert!(result.validation_errors.iter().all(|it| it.message.len() < 2000));

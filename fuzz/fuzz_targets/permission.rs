@@ -7,29 +7,32 @@ use libfuzzer_sys::fuzz_target;
 use model::UtcTime;
 use policies::SignatureFile;
 use policies::permissions::{
-    Answer, AnswerEvidence, AnswerRules, AskFile, Author, Calls, Moment, PermissionManager, Scoped,
-    ToolAuthorizationState, Traceparent,
+    AnswerEvidence, AnswerRules, Author, InMemoryStore, OperationContext, PermissionAnswer,
+    PermissionCalls, PermissionManager, PermissionRequestFile, ToolAuthorizationState, Traceparent,
 };
 
 fuzz_target!(|bytes: &[u8]| {
     let traceparent = Traceparent::from_random([1; 24]);
-    let moment =
-        Moment { now: UtcTime::from_unix(0), traceparent, by: Author::Program(String::new()) };
-    if let Ok((source, calls)) = Calls::read(bytes) {
-        let mut store = Scoped::default();
+    let moment = OperationContext {
+        now: UtcTime::from_unix(0),
+        traceparent,
+        by: Author::Program(String::new()),
+    };
+    if let Ok((source, calls)) = PermissionCalls::read(bytes) {
+        let mut store = InMemoryStore::default();
         if let Ok(found) = store.get(&source, &calls, &moment) {
             assert!(found.values().all(|it| *it == ToolAuthorizationState::Requestable));
         }
-        if let Ok(lodged) = store.lodge(&source, &calls, &moment, 0) {
+        if let Ok(lodged) = store.add_request(&source, &calls, &moment, 0) {
             let file = lodged.file.expect("it is new");
-            assert!(AskFile::read(&file).is_ok());
+            assert!(PermissionRequestFile::read(&file).is_ok());
         }
     }
-    if let Ok(file) = AskFile::read(bytes) {
+    if let Ok(file) = PermissionRequestFile::read(bytes) {
         assert!(file.data.requested_tools.len() <= bytes.len());
     }
-    if let Ok(answer) = Answer::read(bytes) {
-        assert_eq!(Answer::read(&answer.bytes()), Ok(answer));
+    if let Ok(answer) = PermissionAnswer::read(bytes) {
+        assert_eq!(PermissionAnswer::read(&answer.bytes()), Ok(answer));
     }
     let signatures = [SignatureFile { name: String::new(), bytes: bytes.to_vec() }];
     let evidence = AnswerEvidence { signatures: &signatures, owner: None, now: moment.now };
