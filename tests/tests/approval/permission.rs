@@ -300,7 +300,7 @@ fn a_damaged_store_permits_nothing() {
     for said in [mine(&bench, "get", &["a"]), mine(&bench, "cleanup", &[])] {
         said.assert_code(3);
         assert_eq!(said.stdout, "");
-        said.assert_says(&["trail.jsonl: byte ", "nothing is permitted"]);
+        said.assert_says(&["trail.jsonl: byte ", "permissions are suspended"]);
     }
 }
 

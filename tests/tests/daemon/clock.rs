@@ -73,7 +73,7 @@ fn a_run_that_was_begun_in_a_time_to_come_does_too() {
     line.as_object_mut().unwrap().remove("sum");
     line["begun"] = "2999-01-01T00:00:00Z".into();
     service.write_ledger_of_before(&line.to_string());
-    refused(&service, &["ledger: is of 2999-01-01T00:00:00Z"]);
+    refused(&service, &["ledger: its time, 2999-01-01T00:00:00Z"]);
     line["begun"] = "1999-01-01T00:00:00Z".into();
     service.write_ledger_of_before(&line.to_string());
     service.spawn();

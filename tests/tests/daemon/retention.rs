@@ -264,7 +264,7 @@ fn what_is_mistyped_removes_nothing() {
     fs::write(service.config(), config).unwrap();
     let said = by_config(&bench, &service, &[]);
     said.assert_code(0);
-    said.assert_says(&["kept for ever"]);
+    said.assert_says(&["nothing is deleted"]);
     assert_eq!((list(&service.at("results")), list(&service.at("archive"))), before);
     assert_eq!(before.0.len(), ids.len());
 }
