@@ -239,7 +239,7 @@ fn invalid_signature_is_refused_with_its_reason() {
             "not in allowed_signers",
         ),
         ("other use", alice().sign("file", text.as_bytes()), "namespace `file`"),
-        ("no touch", untouched.sign(APPROVE_NAMESPACE, text.as_bytes()), "without being touched"),
+        ("no touch", untouched.sign(APPROVE_NAMESPACE, text.as_bytes()), "without a touch"),
     ] {
         let mut case = ApprovalCase::of(&[]);
         case.files.push(file);

@@ -54,7 +54,7 @@ fn wrong_arguments_are_named() {
         (&["head", "--log", "state/log", "--log-key", "text"], 3, &["text: not the public key"]),
         (&["head", "--log", "state/log", "--log-key", "stranger.vkey"], 1, &["another log"]),
         (&["head", "--log", "state/log", "--log-key", "named.vkey"], 1, &["--log-key"]),
-        (&["prove", "3", "--state", "state"], 3, &["entry 3: the log has 3 entries"]),
+        (&["prove", "3", "--state", "state"], 3, &["entry 3: not in the log, which has 3 entries"]),
         (&["prove", "text", "--state", "state"], 3, &["text: not a bundle"]),
         (&["prove", "none", "--state", "state"], 3, &["none: No such file"]),
         (&["prove", "empty", "--state", "state"], 3, &["empty: no bundle of a record"]),
@@ -88,7 +88,7 @@ fn proofs_are_accepted_by_another_implementation() {
     }
     // A file that is not a proof is not overwritten.
     let out = desk.save("proof", "older");
-    desk.on_state(&["prove", "3", "--out", "proof"]).assert(3, &["proof: is there"]);
+    desk.on_state(&["prove", "3", "--out", "proof"]).assert(3, &["proof: exists"]);
     assert_eq!(fs::read_to_string(&out).unwrap(), "older");
     fs::remove_file(&out).unwrap();
     desk.on_state(&["prove", "4", "--out", "proof"]).assert(0, &[]);

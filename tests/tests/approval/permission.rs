@@ -302,7 +302,7 @@ fn a_damaged_store_permits_nothing() {
     {
         said.assert_code(3);
         assert_eq!(said.stdout, "");
-        said.assert_stderr(&["trail.jsonl: byte ", "nothing is permitted"]);
+        said.assert_stderr(&["trail.jsonl: byte ", "permissions are suspended"]);
     }
 }
 

@@ -73,7 +73,7 @@ fn a_run_started_in_the_future_prevents_a_start() {
     line.as_object_mut().unwrap().remove("sum");
     line["begun"] = "2999-01-01T00:00:00Z".into();
     service.write_old_ledger(&line.to_string());
-    assert_start_refused(&service, &["ledger: is of 2999-01-01T00:00:00Z"]);
+    assert_start_refused(&service, &["ledger: its time, 2999-01-01T00:00:00Z"]);
     line["begun"] = "1999-01-01T00:00:00Z".into();
     service.write_old_ledger(&line.to_string());
     service.spawn();

@@ -331,7 +331,7 @@ fn what_waits_and_what_ran_is_listed() {
         said.assert_code(0);
         said
     };
-    assert!(listed(&[]).stdout.contains("nothing"));
+    assert!(listed(&[]).stdout.contains("no requests or results"));
     assert_eq!(listed(&["--format", "json"]).stdout, "");
     let request = service.submit(&good());
     for words in [&["--format", "json"][..], &["--waiting", "--format", "json"]] {

@@ -190,7 +190,7 @@ fn a_request_that_changes_after_the_look_is_not_run() {
     fs::write(&copy, text.replace("python script.py", "python script.py EVIL")).unwrap();
     let said = child.wait_with_output().unwrap();
     assert_eq!(said.status.code(), Some(3), "{said:?}");
-    assert!(String::from_utf8_lossy(&said.stderr).contains("was changed since"), "{said:?}");
+    assert!(String::from_utf8_lossy(&said.stderr).contains("changed after its record"), "{said:?}");
     assert_eq!(list(&bench.results()), before, "something was run");
 }
 

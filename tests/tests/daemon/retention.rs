@@ -266,7 +266,7 @@ fn wrong_arguments_remove_nothing() {
     fs::write(service.config(), config).unwrap();
     let said = gc_with_config(&bench, &service, &[]);
     said.assert_code(0);
-    said.assert_stderr(&["kept for ever"]);
+    said.assert_stderr(&["nothing is deleted"]);
     assert_eq!((list(&service.path("results")), list(&service.path("archive"))), before);
     assert_eq!(before.0.len(), ids.len());
 }

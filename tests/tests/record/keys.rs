@@ -176,14 +176,14 @@ fn an_incomplete_key_source_is_refused() {
     let text = fs::read_to_string(service.config()).unwrap();
     let print = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     for (keys, why) in [
-        ("keys: {}".to_owned(), "a directory or an agent"),
+        ("keys: {}".to_owned(), "one of directory and agent"),
         ("keys: {directory: keys}".to_owned(), "keys.directory"),
         ("keys: {agent: run/agent}".to_owned(), "keys.agent"),
         ("keys: {agent: /run/agent}".to_owned(), "keys.result"),
         (format!("keys: {{agent: /run/agent, result: \"{print}\"}}"), "keys.log"),
         (format!("keys: {{agent: /a, result: \"{print}\", log: MD5}}"), "keys.log"),
         (format!("keys: {{directory: /a, result: \"{print}\"}}"), "keys"),
-        ("keys: {directory: /a, agent: /b}".to_owned(), "a directory or an agent"),
+        ("keys: {directory: /a, agent: /b}".to_owned(), "one of directory and agent"),
         ("keys: {file: /a}".to_owned(), "file"),
     ] {
         fs::write(service.config(), format!("{text}{keys}\n")).unwrap();

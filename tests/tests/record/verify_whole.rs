@@ -207,7 +207,7 @@ fn across_a_tree_a_second_record_of_a_run_is_found() {
         copy(&record.path, &tree.join(year).join(record.id()));
     }
     let said = verify(&bench, &[], &tree);
-    assert_first_fault(&said, "its request had run already: see ");
+    assert_first_fault(&said, "its request also ran in ");
     said.assert_stderr(&["2 results: 1 verified, 1 not", "first failure: "]);
     assert!(said.stdout.contains("a second record with this result id"), "{said:#?}");
     let lines = verify(&bench, &["--format", "json"], &tree).json_lines();

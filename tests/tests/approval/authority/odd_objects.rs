@@ -87,7 +87,7 @@ fn a_trail_that_was_put_back_from_a_copy_permits_nothing() {
     CliOutput::of(Command::new("cp").arg("-a").arg(&copy).arg(&store)).assert_code(0);
     let second = host.submit(&of_agent("a", "wf-1"));
     assert_eq!(host.service.wait(), Some(3), "{}", host.service.log());
-    assert!(host.service.log().contains("start again"), "{}", host.service.log());
+    assert!(host.service.log().contains("restart the daemon"), "{}", host.service.log());
     assert!(host.service.records_of(&second.id).is_empty());
     // After a restart it reads the existing trail.
     host.service.spawn();

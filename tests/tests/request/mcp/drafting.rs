@@ -44,7 +44,7 @@ fn an_agent_corrects_its_draft() {
     // The same draft within one second has the same id: this is reported, and nothing is replaced.
     let again = (0..3).map(|_| agent.call("draft_tool_request", good()));
     let again: Vec<_> = again.collect();
-    assert!(again.iter().any(|it| it.is_error && it.text().contains("is not replaced")));
+    assert!(again.iter().any(|it| it.is_error && it.text().contains("already exists")));
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
     agent.disconnect();
 }

@@ -336,7 +336,7 @@ fn objects_in_drafts_are_neither_followed_nor_replaced() {
         symlink(outside.join("x"), name).unwrap();
     }
     let before = toolexec_tests::list(&spool.join("drafts"));
-    agent.call("draft_tool_request", good()).assert_refused(&["is not replaced"]);
+    agent.call("draft_tool_request", good()).assert_refused(&["already exists"]);
     assert_eq!(toolexec_tests::list(&spool.join("drafts")), before);
     assert_eq!(toolexec_tests::list(&outside), Vec::<String>::new());
 }
