@@ -8,10 +8,10 @@
 mod assigned;
 #[path = "../tests/secrets/form.rs"]
 mod form;
-#[path = "../tests/secrets/mint.rs"]
-mod mint;
 #[path = "../tests/support/mod.rs"]
 mod support;
+#[path = "../tests/secrets/tokens.rs"]
+mod tokens;
 
 use std::hint::black_box;
 use std::time::Instant;

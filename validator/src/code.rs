@@ -108,15 +108,15 @@ macro_rules! each_code {
             TextNotUtf8 "text.not-utf8" text::NOT_UTF8, "The file is not UTF-8.";
             TextTooLarge "text.too-large" text::TOO_LARGE, "The text is larger than allowed.";
             TextNul "text.nul" text::NUL, "A NUL byte.";
-            SpoolReplayed "spool.replayed" elsewhere::REPLAYED, "These bytes have run before.";
-            SpoolIdReused "spool.id-reused" elsewhere::ID_REUSED, "Another request has run under this id.";
-            SpoolOwner "spool.owner" elsewhere::OWNER, "The owner of the file may not submit requests.";
-            SpoolIncomplete "spool.incomplete" elsewhere::INCOMPLETE, "A file of the request is missing.";
-            SpoolFileKind "spool.file-kind" elsewhere::FILE_KIND, "Not a regular file with one link.";
-            SpoolHeld "spool.held" elsewhere::HELD, "An operator holds the request.";
-            SpoolCancelled "spool.cancelled" elsewhere::CANCELLED, "An operator cancelled the request.";
-            PermissionDenied "permission.denied" elsewhere::PERMISSION_DENIED, "The agent is denied this tool.";
-            PermissionRequestable "permission.requestable" elsewhere::PERMISSION_REQUESTABLE, "The agent has no permission for this tool yet.";
+            SpoolReplayed "spool.replayed" external_codes::REPLAYED, "These bytes have run before.";
+            SpoolIdReused "spool.id-reused" external_codes::ID_REUSED, "Another request has run under this id.";
+            SpoolOwner "spool.owner" external_codes::OWNER, "The owner of the file may not submit requests.";
+            SpoolIncomplete "spool.incomplete" external_codes::INCOMPLETE, "A file of the request is missing.";
+            SpoolFileKind "spool.file-kind" external_codes::FILE_KIND, "Not a regular file with one link.";
+            SpoolHeld "spool.held" external_codes::HELD, "An operator holds the request.";
+            SpoolCancelled "spool.cancelled" external_codes::CANCELLED, "An operator cancelled the request.";
+            PermissionDenied "permission.denied" external_codes::PERMISSION_DENIED, "The agent is denied this tool.";
+            PermissionRequestable "permission.requestable" external_codes::PERMISSION_REQUESTABLE, "The agent has no permission for this tool yet.";
         }
     };
 }

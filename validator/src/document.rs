@@ -4,9 +4,9 @@
 use model::{SourceSpan, TextLine};
 
 use crate::code::Code;
-use crate::node::{self, YamlNode, YamlValue};
 use crate::report::Report;
 use crate::text;
+use crate::yaml::{self, YamlNode, YamlValue};
 
 /// The size limit of the front matter of a kind of document.
 #[derive(Clone, Copy)]
@@ -104,7 +104,7 @@ pub(crate) fn read_front_matter(
         return None;
     }
     let mut found = Report::default();
-    let root = node::parse(yaml, 2, most.values, &mut found);
+    let root = yaml::parse(yaml, 2, most.values, &mut found);
     let unread = root.is_none() && !found.failed();
     found.into_rows().into_iter().for_each(|row| report.add(row));
     match root {

@@ -7,9 +7,9 @@ use std::ops::Deref;
 use model::{RequestId, Sha256, UtcTime};
 
 use crate::REQUEST_BYTES_MAX;
-use crate::asked::{CheckContext, ProseRules};
-use crate::assemble;
+use crate::check_context::{CheckContext, ProseRules};
 use crate::request::{OwnerUid, Request};
+use crate::request_check;
 use crate::violation::{Severity, Violation};
 
 /// The error of a file that is larger than a request may be.
@@ -112,8 +112,8 @@ impl Draft {
             now,
             prose_rules: words,
         };
-        let assemble::RequestReading { violations, failed, id, parts } =
-            assemble::read(&self.bytes, &asked);
+        let request_check::RequestReading { violations, failed, id, parts } =
+            request_check::read(&self.bytes, &asked);
         let verdict = match parts {
             Some(parts) if !failed => {
                 let content = (self.bytes, self.sha256);

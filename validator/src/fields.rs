@@ -4,8 +4,8 @@
 use model::{SourceSpan, WithSpan, quote};
 
 use crate::code::Code;
-use crate::node::{ScalarKind, YamlEntry, YamlNode, YamlValue};
 use crate::report::Report;
+use crate::yaml::{ScalarKind, YamlEntry, YamlNode, YamlValue};
 
 /// One map of the front matter that is being read.
 pub(crate) struct FrontMatterFields<'n> {

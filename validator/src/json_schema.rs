@@ -5,7 +5,7 @@
 use model::{Language, SLUG_MAX, has_deceptive};
 use serde_json::{Map, Value, json};
 
-use crate::declared::{COMPONENT_BYTES_MAX, COMPONENTS_MAX};
+use crate::declarations::{COMPONENT_BYTES_MAX, COMPONENTS_MAX};
 use crate::limits::{CORES_MAX, MEMORY_MIB_MAX, TIME_SEC_MAX};
 use crate::network::NetworkAccess;
 use crate::request::{Backend, Constraint, RequestedBy};

@@ -11,37 +11,36 @@
 
 #![forbid(unsafe_code)]
 
-mod agreement;
-mod asked;
-mod assemble;
+mod approval_fill;
+mod check_context;
 mod code;
 mod command;
 mod compose;
 mod confusable;
-mod declared;
+mod consistency;
+mod declarations;
 mod document;
 mod draft;
 mod extension;
 mod fields;
-mod filling;
 mod json;
 mod json_schema;
+mod least_privilege;
 mod limits;
 mod lint;
-mod marks;
 #[cfg(test)]
 mod message_tests;
-mod minimal;
 mod monty;
 mod network;
-mod node;
 mod packages;
 mod paths;
 mod privileges;
 mod prose;
+mod prose_analysis;
 mod rendered;
 mod report;
 mod request;
+mod request_check;
 mod request_key;
 mod result;
 mod risk;
@@ -51,11 +50,13 @@ mod schema;
 mod secrets;
 mod sections;
 mod shells;
-mod speech;
 mod table;
 mod text;
 mod violation;
+mod warnings;
+mod yaml;
 
+pub use approval_fill::{FillError, FilledRequest, fill_approval};
 pub use code::Code;
 pub use command::{command_words, shell_words};
 pub use compose::{
@@ -63,15 +64,13 @@ pub use compose::{
     NotOneLine, NotReprintable, OneLine, quote_words,
 };
 pub use confusable::{are_alike, comparable_spellings, misleading_reason};
-pub use declared::{ExpectedOutput, Input};
+pub use declarations::{ExpectedOutput, Input};
 pub use draft::{Draft, DraftCheck, DraftTooLarge, FileLocation, PastRequest, RefusedDraft};
 pub use extension::RequestAgent;
-pub use filling::{FillError, FilledRequest, fill_approval};
 pub use json::{JSON_INTEGER_MAX, JsonError, StrictJson, read_json};
 pub use json_schema::front_matter_schema;
 pub use limits::{CpuCores, LimitCeilings, ceiling_warnings};
 pub use lint::{ApprovalRequirement, DocumentKind, lint};
-pub use marks::{input_warnings, reveal_line};
 pub use monty::PureCode;
 pub use network::{HostPort, Network, NetworkAccess};
 pub use request::{Backend, Constraint, OwnerUid, Request, RequestedBy, Work};
@@ -80,6 +79,7 @@ pub use risk::{Risk, RiskLevel, Sensitivity};
 pub use rules::RuleDoc;
 pub use secrets::{SecretKind, secret_kinds};
 pub use violation::{Severity, Violation};
+pub use warnings::{input_warnings, reveal_line};
 
 /// The maximum size of a request in bytes.
 pub const REQUEST_BYTES_MAX: usize = 256 * 1024;

@@ -8,10 +8,10 @@ use model::{SourceSpan, WithSpan, quote};
 use crate::code::Code;
 use crate::document::{REQUEST_FRONT_MATTER_MAX, RequestDocument};
 use crate::fields::FrontMatterFields;
-use crate::node::ScalarKind;
 use crate::report::Report;
 use crate::text;
 use crate::violation::Violation;
+use crate::yaml::ScalarKind;
 
 /// One PiB in MiB: beyond any host, and far below overflow in bytes.
 pub(crate) const MEMORY_MIB_MAX: u64 = 1 << 30;

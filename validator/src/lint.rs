@@ -4,12 +4,12 @@
 use model::UtcTime;
 
 use crate::REQUEST_BYTES_MAX;
-use crate::asked::{CheckContext, ProseRules};
-use crate::assemble;
+use crate::check_context::{CheckContext, ProseRules};
 use crate::code::Code;
 use crate::document::{self, RESULT_FRONT_MATTER_MAX};
 use crate::fields::FrontMatterFields;
 use crate::report::Report;
+use crate::request_check;
 use crate::result;
 use crate::text;
 use crate::violation::{Severity, Violation};
@@ -63,7 +63,7 @@ pub fn lint(
         now,
         prose_rules: ProseRules::Enforced,
     };
-    (kind, assemble::read(bytes, &asked).violations)
+    (kind, request_check::read(bytes, &asked).violations)
 }
 
 fn kind(bytes: &[u8], file_name: &str) -> DocumentKind {

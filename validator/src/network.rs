@@ -6,12 +6,12 @@ use std::net::Ipv4Addr;
 
 use model::{SourceSpan, WithSpan, quote};
 
-use crate::asked::ProseRules;
+use crate::check_context::ProseRules;
 use crate::code::Code;
 use crate::confusable;
 use crate::fields::FrontMatterFields;
-use crate::node::YamlNode;
 use crate::report::Report;
+use crate::yaml::YamlNode;
 
 const PORT_HTTPS: u16 = 443;
 

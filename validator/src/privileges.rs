@@ -3,7 +3,7 @@
 //! instructs its operator or an agent to weaken the sandbox. A mere mention is not even a warning,
 //! because many honest sentences mention roots and rights.
 
-use crate::speech::{self, MentionKind, ProseToken, lower};
+use crate::prose_analysis::{self, MentionKind, ProseToken, lower};
 use crate::table::WordTable;
 
 /// Programs that grant another user's rights.
@@ -86,19 +86,20 @@ pub(crate) fn find_instruction(words: &[ProseToken<'_>], index: usize) -> Option
     let option = word.lower.split_once('=').map_or(&*word.lower, |(option, _)| option);
     let is_option = OPTIONS.has(&word.lower) || OPTIONS.has(option);
     let next = lower(words, index + 1);
-    let joined = speech::continues(words, index + 1);
+    let joined = prose_analysis::continues(words, index + 1);
     let told = match name {
         // The command after it may have its own rule.
         _ if PROGRAMS.has(name) => {
             return (is_used(words, index)
-                || joined && speech::classify_verb(words, index) == MentionKind::Instruction)
+                || joined
+                    && prose_analysis::classify_verb(words, index) == MentionKind::Instruction)
                 .then_some(1)
                 .filter(|_| crate::packages::find_mention(words, index + 1).is_none());
         }
         // A lone dash is not a word: `su - root`.
         "su" => {
             (joined && next.starts_with('-') || SUPERUSERS.has(next))
-                && speech::classify_verb(words, index) == MentionKind::Instruction
+                && prose_analysis::classify_verb(words, index) == MentionKind::Instruction
         }
         _ if is_option => is_used(words, index),
         _ if SUPERUSERS.has(name) => is_superuser(words, index),
@@ -109,11 +110,11 @@ pub(crate) fn find_instruction(words: &[ProseToken<'_>], index: usize) -> Option
         }
         "setuid" | "suid" | "setgid" => makes_setuid(words, index),
         "setcap" | "setenforce" | "aa-disable" | "aa-teardown" | "aa-complain" => {
-            joined && speech::classify_verb(words, index) == MentionKind::Instruction
+            joined && prose_analysis::classify_verb(words, index) == MentionKind::Instruction
         }
         "u+s" | "g+s" | "4755" | "04755" | "4711" => index.checked_sub(1).is_some_and(|it| {
             lower(words, it) == "chmod"
-                && speech::classify_verb(words, it) == MentionKind::Instruction
+                && prose_analysis::classify_verb(words, it) == MentionKind::Instruction
         }),
         _ if CONFINEMENTS.has(name) => is_disabled(words, index),
         _ => false,
@@ -138,24 +139,24 @@ fn is_with(words: &[ProseToken<'_>], index: usize) -> bool {
 
 fn is_needed(words: &[ProseToken<'_>], index: usize) -> bool {
     let needs = |it: usize| NEEDING.has(lower(words, it));
-    let near = speech::sentence(words, index).skip(1).take(3).any(needs);
-    near && !speech::is_denied(words, index)
+    let near = prose_analysis::sentence(words, index).skip(1).take(3).any(needs);
+    near && !prose_analysis::is_denied(words, index)
 }
 
 /// Returns true for `run it as root`, `become root` or `it needs root access`.
 fn is_superuser(words: &[ProseToken<'_>], index: usize) -> bool {
     let before = |back: usize| index.checked_sub(back).map_or("", |it| lower(words, it));
-    let rights = RIGHTS.has(lower(words, index + 1)) && speech::continues(words, index + 1);
+    let rights = RIGHTS.has(lower(words, index + 1)) && prose_analysis::continues(words, index + 1);
     if rights {
         return is_used(words, index);
     }
     // `as root`, `as the root user`, `as the superuser`
     let as_user = before(1) == "as" || before(1) == "the" && before(2) == "as";
-    let end = !speech::continues(words, index + 1)
+    let end = !prose_analysis::continues(words, index + 1)
         || ["and", "first", "in", "inside", "instead", "now", "on", "so", "user", "when"]
             .contains(&lower(words, index + 1));
     let became = before(1) == "become"
-        && speech::classify_verb(words, index - 1) == MentionKind::Instruction;
+        && prose_analysis::classify_verb(words, index - 1) == MentionKind::Instruction;
     end && (as_user && has_verb(words, index, &RUNNING, DISTANCE_MAX) || became)
 }
 
@@ -179,7 +180,8 @@ fn is_disabled(words: &[ProseToken<'_>], index: usize) -> bool {
 
 /// Returns true if a verb of the table precedes this word closely and is an instruction.
 fn has_verb(words: &[ProseToken<'_>], index: usize, verbs: &WordTable, away: usize) -> bool {
-    speech::sentence(words, index).skip(1).take(away).any(|it| {
-        verbs.has(lower(words, it)) && speech::classify_verb(words, it) == MentionKind::Instruction
+    prose_analysis::sentence(words, index).skip(1).take(away).any(|it| {
+        verbs.has(lower(words, it))
+            && prose_analysis::classify_verb(words, it) == MentionKind::Instruction
     })
 }

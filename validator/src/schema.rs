@@ -4,14 +4,14 @@
 use model::{Language, RequestId, UtcTime, WithSpan, alternatives, quote};
 
 use crate::CLOCK_SKEW_SEC;
-use crate::asked::CheckContext;
+use crate::check_context::CheckContext;
 use crate::code::Code;
 use crate::confusable;
 use crate::fields::FrontMatterFields;
-use crate::node::{ScalarKind, YamlNode};
 use crate::report::Report;
 use crate::request::{Backend, RequestedBy};
 use crate::violation::{Severity, Violation};
+use crate::yaml::{ScalarKind, YamlNode};
 
 const DAY_SEC: i64 = 24 * 3600;
 

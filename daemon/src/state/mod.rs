@@ -1,6 +1,6 @@
 //! The shared state of a daemon or an embedded run.
 
-mod disk_room;
+mod disk_space;
 mod publish;
 mod reload;
 

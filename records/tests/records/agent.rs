@@ -145,7 +145,10 @@ fn what_a_stock_agent_signs_stock_tools_accept() {
     let error = attest(&case.statement(), &keys.result).unwrap_err();
     assert!(!error.is_caused_by_statement());
     let error = error.to_string();
-    assert!(error.contains(&format!("agent {}: cannot connect", agent.socket.display())), "{error}");
+    assert!(
+        error.contains(&format!("agent {}: cannot connect", agent.socket.display())),
+        "{error}"
+    );
     assert!(sign(&case.statement(), &keys.result).is_err());
     let error = log.append(b"another").unwrap_err();
     assert!(matches!(error, LogError::Sign(_)), "{error}");

@@ -2,10 +2,10 @@
 //! and other problems for the operator. It must never change anything, take a lock, or wait: a
 //! daemon may be running and may hold the examined objects.
 
-mod known;
+mod directories;
+mod known_runs;
 mod locks;
 mod model;
-mod places;
 
 use std::fs;
 use std::io;
@@ -24,7 +24,7 @@ use crate::state::{
 
 pub use self::model::{DaemonPresence, SpoolFinding, SpoolProblem, SpoolProblemCode, SpoolReport};
 
-use known::{KnownRuns, PromisedRun};
+use known_runs::{KnownRuns, PromisedRun};
 use locks::HeldLocks;
 
 /// A process needs much less time to make or remove an object.
@@ -47,7 +47,7 @@ pub fn check_spool(places: &SpoolPaths, was_begun: &mut dyn FnMut(&Path) -> bool
     let daemon = locks.are_held_on(&places.spool.join(".lock"));
     let daemon = if daemon { DaemonPresence::Present } else { DaemonPresence::Absent };
     let mut report = SpoolReport { daemon, ..SpoolReport::default() };
-    places::check_directories(places, &mut report);
+    directories::check_directories(places, &mut report);
     let known = KnownRuns::read(&places.state, &mut report);
     let mut look = SpoolCheck { places, known, locks, report };
     look.check_claims();

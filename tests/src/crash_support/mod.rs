@@ -5,20 +5,22 @@
 //! accept the daemon's log as evidence. Must never abort a test in the middle of a table: faults
 //! are returned as a list.
 
-mod aftermath;
-mod counted;
-mod door;
+mod checks;
+mod crash_scene;
 mod failpoints;
 mod recovery;
-mod scene;
-mod traced;
+mod run_counter;
+mod socket_launcher;
+mod strace;
 
-pub use aftermath::{SpoolTree, differences, faults_after_crash, faults_after_recovery, read_tree};
-pub use counted::{CountedTool, RunCounter, RunCounts};
-pub use door::SocketLauncher;
+pub use checks::{SpoolTree, differences, faults_after_crash, faults_after_recovery, read_tree};
+pub use crash_scene::{
+    CrashFile, CrashFileKind, CrashScene, HostCondition, configure_for_crash_tests,
+};
 pub use failpoints::{FailpointDaemon, arrivals};
 pub use recovery::{IDLE_TIME, recovery_faults};
-pub use scene::{CrashFile, CrashFileKind, CrashScene, HostCondition, configure_for_crash_tests};
-pub use traced::{
+pub use run_counter::{CountedTool, RunCounter, RunCounts};
+pub use socket_launcher::SocketLauncher;
+pub use strace::{
     count_calls, highest_thread_counts, signal_tracee, strace_command, strace_works, tracee,
 };

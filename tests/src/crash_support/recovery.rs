@@ -4,9 +4,9 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::aftermath::{differences, faults_after_recovery, read_tree};
-use super::counted::RunCounter;
-use super::scene::CrashScene;
+use super::checks::{differences, faults_after_recovery, read_tree};
+use super::crash_scene::CrashScene;
+use super::run_counter::RunCounter;
 use crate::service::Service;
 use crate::slowdown::time_factor;
 

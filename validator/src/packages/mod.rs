@@ -4,11 +4,11 @@
 
 mod argv;
 mod code;
-mod spoken;
+mod mention;
 
 pub(crate) use argv::installer;
 pub(crate) use code::mentions_install;
-pub(crate) use spoken::find_mention;
+pub(crate) use mention::find_mention;
 
 use crate::table::WordTable;
 

@@ -3,11 +3,11 @@
 
 mod argv;
 mod code;
-mod spoken;
+mod mention;
 
 pub(crate) use argv::{absolute_in, check_word};
 pub(crate) use code::{check_code, inputs_in};
-pub(crate) use spoken::find_mention;
+pub(crate) use mention::find_mention;
 
 use crate::code::Code;
 use crate::table::WordTable;

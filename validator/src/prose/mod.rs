@@ -10,14 +10,14 @@ use model::{SourceSpan, TextLine, has_deceptive, quote};
 
 use crate::code::Code;
 use crate::document::RequestDocument;
-use crate::node::{YamlNode, YamlValue};
 use crate::packages;
 use crate::paths::{self, PathKind};
 use crate::privileges;
+use crate::prose_analysis::{self, MentionKind, ProseToken};
 use crate::report::Report;
 use crate::secrets;
 use crate::shells;
-use crate::speech::{self, MentionKind, ProseToken};
+use crate::yaml::{YamlNode, YamlValue};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TextKind {
@@ -28,7 +28,7 @@ enum TextKind {
 
 /// Checks lines of prose. If `strict`, the lines list files, and a host path is an error.
 pub(crate) fn check(lines: &[TextLine<'_>], strict: bool, report: &mut Report) {
-    let words = speech::read(lines.iter().map(|line| line.text));
+    let words = prose_analysis::read(lines.iter().map(|line| line.text));
     let text = if strict { TextKind::Listing } else { TextKind::Prose };
     let place = |word: &ProseToken<'_>, end: usize| {
         let Some(line) = lines.get(word.line) else { return SourceSpan::WHOLE_FILE };
@@ -74,7 +74,7 @@ fn check_extension(node: &YamlNode, report: &mut Report) {
 fn check_values(node: &YamlNode, own: bool, report: &mut Report) {
     match &node.value {
         YamlValue::Scalar { text, .. } if !is_plain_word(text) => {
-            let words = speech::read(text.lines());
+            let words = prose_analysis::read(text.lines());
             check_words(&words, TextKind::FrontMatter, &|_, _| node.spot, report);
         }
         YamlValue::Scalar { .. } => {}

@@ -6,7 +6,7 @@ mod model;
 
 use ::model::{Language, RequestId, Sha256, UtcTime};
 
-use crate::declared::{ExpectedOutput, Input};
+use crate::declarations::{ExpectedOutput, Input};
 use crate::extension::RequestAgent;
 use crate::limits::CpuCores;
 use crate::network::Network;

@@ -3,7 +3,7 @@
 
 use model::{Language, RequestId, UtcTime};
 
-use crate::declared::{ExpectedOutput, Input};
+use crate::declarations::{ExpectedOutput, Input};
 use crate::extension::RequestAgent;
 use crate::limits::CpuCores;
 use crate::monty::PureCode;

@@ -10,7 +10,7 @@ use crate::code::Code;
 use crate::fields::FrontMatterFields;
 use crate::report::Report;
 
-use super::front;
+use super::front_matter;
 
 const DIGITS: usize = 64;
 
@@ -33,7 +33,7 @@ pub(super) fn read(fields: &FrontMatterFields<'_>, report: &mut Report) -> Optio
             continue;
         };
         let path = item.text("path", report).and_then(|path| below_out(&item, path, report));
-        let digest = front::digest(&item, "sha256", report);
+        let digest = front_matter::digest(&item, "sha256", report);
         let (Some(path), Some(known)) = (path, found.as_mut()) else {
             found = None;
             continue;

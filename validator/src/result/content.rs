@@ -9,12 +9,12 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use model::{SourceSpan, TextLine};
 
 use crate::code::Code;
-use crate::node::{YamlNode, YamlValue};
 use crate::report::Report;
+use crate::yaml::{YamlNode, YamlValue};
 
+use super::tokens::ResultTokens;
 use super::window::LiteralCheck;
-use super::words::ResultTokens;
-use super::{instruction, marks, payload, policy_claim, script};
+use super::{impersonation, instruction, payload, policy_claim, script};
 
 /// A line without one of these contains no instruction in words and no claim; most lines contain
 /// none.
@@ -83,7 +83,7 @@ struct Literals {
 static LITERALS: LazyLock<Option<Literals>> = LazyLock::new(|| {
     let shapes = payload::CHECKS.iter().chain(&script::CHECKS);
     let shapes = shapes.map(|(shape, all)| (LiteralKind::Payload(*shape), *all));
-    let marks = marks::CHECKS.iter().map(|(shape, all)| (LiteralKind::Mark(*shape), *all));
+    let marks = impersonation::CHECKS.iter().map(|(shape, all)| (LiteralKind::Mark(*shape), *all));
     let words = [&TRIGGER_WORDS[..], &MORE_TRIGGER_WORDS[..]].map(|all| (LiteralKind::Word, all));
     let mut patterns: Vec<&str> = Vec::new();
     let mut of_pattern = Vec::new();

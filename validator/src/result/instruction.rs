@@ -8,7 +8,7 @@ use super::lexicon::{
     FORGET, INTERPRETER, LOOSE_ORDERS, MUST, NEED, ORDERS, PLEASE, PREPOSITION, PRIVILEGED, PUT_IN,
     ROLE, RUN, SHELL, START, THIS, TO, URL_SCHEME, YOU,
 };
-use super::words::{ResultTokens, is_quote};
+use super::tokens::{ResultTokens, is_quote};
 
 /// Returns the index of the last word of a phrase that begins with this word.
 type Phrase = fn(&ResultTokens<'_>, usize) -> Option<usize>;

@@ -4,16 +4,16 @@
 
 mod artifacts;
 mod content;
-mod front;
+mod front_matter;
+mod impersonation;
 mod instruction;
 mod lexicon;
-mod marks;
 mod payload;
 mod policy_claim;
 mod script;
 mod streams;
+mod tokens;
 mod window;
-mod words;
 
 use model::{ResultSection, SourceSpan};
 
@@ -53,7 +53,7 @@ pub fn check_result(bytes: &[u8], file_name: &str) -> Vec<Violation> {
     if let Some(node) = &document.front_matter {
         content::check_front_matter(node, &mut report);
         if let Some(fields) = FrontMatterFields::of(node, String::new(), &mut report) {
-            front::check(&fields, file_name, &mut report);
+            front_matter::check(&fields, file_name, &mut report);
             stated = artifacts::read(&fields, &mut report);
         }
     }

@@ -7,7 +7,7 @@ use super::lexicon::{
     ACCESS, ADD, ALLOWED, APPLY, ARE, ARTICLE, BE, CHANGE, CHANGED, ENABLE, GRANT, GRANTEE, HAVE,
     INTO, LETS, LONGER, MODAL, NEGATION, NETWORK, NOW, POLICY, POLICY_WORD, REACH, RULES, TO, YOU,
 };
-use super::words::ResultTokens;
+use super::tokens::ResultTokens;
 
 /// Returns the first claim of the line.
 pub(super) fn find(words: &ResultTokens<'_>) -> Option<Range<usize>> {

@@ -3,14 +3,15 @@
 
 use super::RuleDoc;
 use super::{
-    approval, backend, command_form, command_shell, elsewhere, frontmatter, inputs, language,
+    approval, backend, command_form, command_shell, external_codes, frontmatter, inputs, language,
     limits, monty, network, outputs, path, result, risk, schema, secret, section, text,
 };
 use crate::code::{Code, each_code};
 
 /// Returns every rule in the order of the codes; the families come last.
 pub fn all() -> impl Iterator<Item = &'static RuleDoc> {
-    let families = [&secret::SECRET, &elsewhere::LAYER, &elsewhere::GATE, &elsewhere::AIS];
+    let families =
+        [&secret::SECRET, &external_codes::LAYER, &external_codes::GATE, &external_codes::AIS];
     Code::ALL.iter().map(|code| RuleDoc::of(*code)).chain(families)
 }
 
@@ -23,9 +24,9 @@ macro_rules! rule_of_code {
                 match code {
                     $(Code::$variant => &$rule,)*
                     Code::Secret(_) => &secret::SECRET,
-                    Code::Layer(_) => &elsewhere::LAYER,
-                    Code::Gate(_) => &elsewhere::GATE,
-                    Code::Ais(_) => &elsewhere::AIS,
+                    Code::Layer(_) => &external_codes::LAYER,
+                    Code::Gate(_) => &external_codes::GATE,
+                    Code::Ais(_) => &external_codes::AIS,
                 }
             }
         }

@@ -2,7 +2,7 @@
 //! shows whether its fields are filled in and in order.
 
 use super::ExampleChange::{All, Front, Situation};
-use super::case::{accepted, rejected};
+use super::example::{accepted, rejected};
 use super::{DecidedBy, LATER, POLICY, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

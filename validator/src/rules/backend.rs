@@ -1,7 +1,7 @@
 //! The documentation of `backend.*`.
 
 use super::ExampleChange::{All, Front, Prose, Section};
-use super::case::{accepted, rejected, rejected_with_warning};
+use super::example::{accepted, rejected, rejected_with_warning};
 use super::{Base, DecidedBy, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

@@ -1,7 +1,7 @@
 //! The documentation of the rules for the form of `## RequestCommand`: one plain line, correctly quoted.
 
 use super::ExampleChange::{Command, Situation};
-use super::case::{accepted, rejected, rejected_with_warning};
+use super::example::{accepted, rejected, rejected_with_warning};
 use super::{POLICY, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

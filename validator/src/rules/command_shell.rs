@@ -2,7 +2,7 @@
 //! ensure that the line means the same to a reader and to the daemon.
 
 use super::ExampleChange::{Command, Prose};
-use super::case::{accepted, rejected};
+use super::example::{accepted, rejected};
 use super::{RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

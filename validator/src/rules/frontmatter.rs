@@ -1,7 +1,7 @@
 //! The documentation of `frontmatter.*`.
 
 use super::ExampleChange::{All, Front, Prose, Top};
-use super::case::{accepted, rejected};
+use super::example::{accepted, rejected};
 use super::{Base, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

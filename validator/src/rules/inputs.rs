@@ -1,7 +1,7 @@
 //! The documentation of `inputs.*`.
 
 use super::ExampleChange::{All, Command, Front, Section};
-use super::case::{accepted, rejected, rejected_with_warning};
+use super::example::{accepted, rejected, rejected_with_warning};
 use super::{Base, DecidedBy, ExampleChange, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

@@ -1,7 +1,7 @@
 //! The documentation of `language.*` and `runtime.*`.
 
 use super::ExampleChange::{Front, Situation};
-use super::case::{accepted, rejected};
+use super::example::{accepted, rejected};
 use super::{DecidedBy, POLICY, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

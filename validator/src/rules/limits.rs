@@ -1,7 +1,7 @@
 //! The documentation of `limits.*`.
 
 use super::ExampleChange::{Front, Situation};
-use super::case::{accepted, rejected, rejected_with_warning};
+use super::example::{accepted, rejected, rejected_with_warning};
 use super::{DecidedBy, POLICY, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

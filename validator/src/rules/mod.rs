@@ -5,10 +5,11 @@ mod all;
 mod approval;
 mod backend;
 mod base;
-mod case;
 mod command_form;
 mod command_shell;
-mod elsewhere;
+mod document_parts;
+mod example;
+mod external_codes;
 mod frontmatter;
 mod inputs;
 mod language;
@@ -18,7 +19,6 @@ mod monty;
 mod names;
 mod network;
 mod outputs;
-mod parts;
 mod path;
 mod render;
 mod result;
@@ -31,7 +31,7 @@ mod text;
 pub use self::model::{DecidedBy, Member, RuleDoc, RuleSeverity};
 pub use all::all;
 pub use base::{Base, MONTY, REQUEST, RESULT};
-pub use case::{ExampleChange, ExampleFile, ExpectedFinding, RuleExample};
+pub use example::{ExampleChange, ExampleFile, ExpectedFinding, RuleExample};
 pub use names::similar_codes;
 pub use render::markdown;
 
@@ -45,7 +45,7 @@ impl RuleDoc {
     pub fn members(&self) -> Vec<Member> {
         match self.code() {
             Code::Secret(_) => secret::members(),
-            Code::Layer(_) => elsewhere::layers(),
+            Code::Layer(_) => external_codes::layers(),
             _ => Vec::new(),
         }
     }

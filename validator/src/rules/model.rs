@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::case::{ExpectedFinding, RuleExample};
+use super::example::{ExpectedFinding, RuleExample};
 use crate::code::Code;
 
 /// The documentation of one code, or of one family of codes.

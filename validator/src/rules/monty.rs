@@ -1,7 +1,7 @@
 //! The documentation of `code.*`: the sections of the monty backend.
 
 use super::ExampleChange::{All, Section, Sections};
-use super::case::{accepted, rejected};
+use super::example::{accepted, rejected};
 use super::{Base, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

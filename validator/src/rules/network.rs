@@ -1,7 +1,7 @@
 //! The documentation of `network.*`.
 
 use super::ExampleChange::{All, Front, Risk, Situation};
-use super::case::{accepted, rejected, rejected_with_warning};
+use super::example::{accepted, rejected, rejected_with_warning};
 use super::{Base, POLICY, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

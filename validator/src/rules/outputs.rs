@@ -1,7 +1,7 @@
 //! The documentation of `outputs.*`.
 
 use super::ExampleChange::{All, Front, Section};
-use super::case::{accepted, rejected};
+use super::example::{accepted, rejected};
 use super::{RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

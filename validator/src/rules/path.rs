@@ -2,7 +2,7 @@
 //! mention them.
 
 use super::ExampleChange::{Command, Front, Prose, Section};
-use super::case::{accepted, rejected, rejected_with_warning};
+use super::example::{accepted, rejected, rejected_with_warning};
 use super::{RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

@@ -1,7 +1,7 @@
 //! The documentation of `result.*`: content that must not reach the reader of a tool result.
 
 use super::ExampleChange::{Front, Section};
-use super::case::{accepted, rejected};
+use super::example::{accepted, rejected};
 use super::{Base, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

@@ -1,7 +1,7 @@
 //! The documentation of `risk.*`.
 
 use super::ExampleChange::{All, Front, Risk};
-use super::case::{accepted, rejected};
+use super::example::{accepted, rejected};
 use super::{RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

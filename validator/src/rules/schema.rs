@@ -1,7 +1,7 @@
 //! The documentation of `schema.*`.
 
 use super::ExampleChange::{All, FileName, Front};
-use super::case::{accepted, rejected, rejected_with_warning};
+use super::example::{accepted, rejected, rejected_with_warning};
 use super::{Base, DecidedBy, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

@@ -2,7 +2,7 @@
 //! about. Each is assembled from pieces, so that a secret scanner finds none in this repository.
 
 use super::ExampleChange::{Command, Front, Prose};
-use super::case::{accepted, rejected, rejected_with_warning};
+use super::example::{accepted, rejected, rejected_with_warning};
 use super::{Member, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 use crate::secrets::secret_kinds;

@@ -1,7 +1,7 @@
 //! The documentation of `section.*`.
 
 use super::ExampleChange::{Prose, Section, Sections};
-use super::case::{accepted, rejected};
+use super::example::{accepted, rejected};
 use super::{Base, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

@@ -1,7 +1,7 @@
 //! The documentation of `text.*`: characters and sizes. Hidden characters are written as escapes.
 
 use super::ExampleChange::{All, Command, Front, Prose, Risk};
-use super::case::{accepted, rejected, rejected_with_warning};
+use super::example::{accepted, rejected, rejected_with_warning};
 use super::{DecidedBy, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 

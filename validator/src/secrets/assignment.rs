@@ -1,8 +1,8 @@
 //! Finds secrets by the name to which they are assigned: `password=…`, `"api_key": "…"`,
 //! `<token>…</token>`. A name without a value, and code that computes one, must never be a finding.
 
-use super::carrier::length;
 use super::checksum::is_mixed;
+use super::format::length;
 use super::value;
 
 /// The kind of a name, which determines the checks on its value.

@@ -2,8 +2,8 @@
 //! of a JSON Web Token. The decoded text must have the token's whole form.
 
 use super::alphabet::Alphabet;
-use super::carrier::length;
 use super::checksum::decode64;
+use super::format::length;
 use super::kind::{SecretKind, begins_word, likely_kind};
 
 pub(super) const KIND: &str = "encoded-key";

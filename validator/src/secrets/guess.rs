@@ -3,8 +3,8 @@
 //! prove nothing.
 
 use super::assignment::{self, SecretNameKind};
-use super::carrier::length;
 use super::checksum::is_mixed;
+use super::format::length;
 use super::kind::{SecretKind, likely_kind};
 use super::value;
 

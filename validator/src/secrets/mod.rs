@@ -4,11 +4,11 @@
 
 mod alphabet;
 mod assignment;
-mod carrier;
 mod checksum;
 mod cloud;
 mod code_host;
 mod encoded;
+mod format;
 mod guess;
 mod kind;
 mod language_model;

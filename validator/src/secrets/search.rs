@@ -9,9 +9,9 @@ use aho_corasick::{Anchored, MatchKind, StartKind};
 
 use super::alphabet::{Alphabet, RunExtents};
 use super::assignment::{self, NAMES, SecretNameKind};
-use super::carrier::{self, NEEDLES, SecretFormat};
 use super::cloud::{self, AWS_SECRET};
 use super::encoded::{self, EncodedKeyHint};
+use super::format::{self, NEEDLES, SecretFormat};
 use super::guess::{self, HINTS, SecretHint};
 use super::kind::{SecretKind, TokenForm};
 use super::service::{self, SERVICES, ServiceKeyForm};
@@ -46,7 +46,7 @@ enum SecretEvidence {
 pub fn secret_kinds() -> &'static [SecretKind] {
     static KINDS: LazyLock<Vec<SecretKind>> = LazyLock::new(|| {
         [
-            carrier::KINDS,
+            format::KINDS,
             code_host::KINDS,
             cloud::KINDS,
             messaging::KINDS,

@@ -1,9 +1,9 @@
 //! Shells by name, and instructions in prose to run one. No shell ever runs a request's line, so
 //! the words around a name decide whether it is a shell or an English word.
 
-mod spoken;
+mod mention;
 
-pub(crate) use spoken::{find_instruction, is_unambiguous};
+pub(crate) use mention::{find_instruction, is_unambiguous};
 
 use crate::table::WordTable;
 

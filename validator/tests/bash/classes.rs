@@ -2,7 +2,7 @@
 //! Each class is counted and printed; a refusal outside of all classes fails the test.
 
 use super::OwnReading;
-use super::asked::{BashReading, BashlexReading, DollarUse};
+use super::oracles::{BashReading, BashlexReading, DollarUse};
 
 /// The codes about shell syntax and the form of the line.
 pub(crate) const SYNTAX: [&str; 17] = [

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::asked::leaves_body;
 use super::generator::Generator;
+use super::oracles::leaves_body;
 
 /// The origin of a line.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -7,16 +7,16 @@
 //!   difference fails the test.
 #![allow(clippy::unwrap_used, reason = "a test that cannot ask its oracles must fail")]
 
-mod asked;
 mod classes;
 mod generator;
 mod lines;
+mod oracles;
 
 use std::collections::BTreeMap;
 
-use asked::{BashReading, DollarUse};
 use classes::SYNTAX;
 use lines::LineOrigin;
+use oracles::{BashReading, DollarUse};
 use validator::{Severity, command_words, shell_words};
 
 type Counts = BTreeMap<String, usize>;
@@ -54,11 +54,11 @@ fn show(title: &str, counts: &Counts) {
 
 #[test]
 fn every_line_is_read_as_bash_reads_it() {
-    if !asked::bash_works() {
+    if !oracles::bash_works() {
         return skip("every_line_is_read_as_bash_reads_it", "bash is not there");
     }
     let (origins, lines): (Vec<LineOrigin>, Vec<String>) = lines::all().into_iter().unzip();
-    let seen = asked::bash(&lines);
+    let seen = oracles::bash(&lines);
     let (mut origin_counts, mut codes, mut kinds) = <(Counts, Counts, Counts)>::default();
     let mut disagreements = Vec::new();
     for ((origin, line), seen) in origins.iter().zip(&lines).zip(&seen) {
@@ -159,7 +159,7 @@ fn a_command_has_the_words_of_the_shell() {
 #[test]
 fn every_line_has_the_structure_that_bashlex_sees() {
     let (_, lines): (Vec<LineOrigin>, Vec<String>) = lines::all().into_iter().unzip();
-    let parsed = match asked::bashlex(&lines) {
+    let parsed = match oracles::bashlex(&lines) {
         Ok(parsed) => parsed,
         Err(why) => return skip("every_line_has_the_structure_that_bashlex_sees", &why),
     };

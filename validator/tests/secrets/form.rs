@@ -1,7 +1,7 @@
 //! The forms of tokens without a checksum, defined independently of the scanner: a change there
 //! must fail here.
 
-use super::mint::{
+use super::tokens::{
     BASE32, BASE62, BASE64, DIGIT, LOWER_DIGIT, LOWER_HEX, UPPER_DIGIT, URL64, random,
 };
 

@@ -6,8 +6,8 @@
 mod assigned;
 mod form;
 mod innocent;
-mod mint;
 mod recall;
+mod tokens;
 
 use crate::support;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use assigned::{ASSIGNED, NOT_ASSIGNED, NOT_STATED, STATED};
 use form::TokenPiece::Is;
 use form::{FORMS, build};
-use mint::{
+use tokens::{
     BASE32, BASE62, BASE64, DIGIT, LOWER_HEX, UPPER_DIGIT, URL64, age, crc62, encode64, grafana,
     jwt, random, routable,
 };

@@ -9,7 +9,7 @@ use std::path::Path;
 use validator::withholding_code;
 
 use super::innocent::files_below;
-use super::mint::{
+use super::tokens::{
     BASE32, BASE62, BASE64, DIGIT, LOWER_DIGIT, LOWER_HEX, UPPER_DIGIT, URL64, random,
 };
 

@@ -5,10 +5,10 @@
 //! effect. If the daemon's connection breaks, the sandbox is killed at once: no tool may run that
 //! will not be recorded.
 
-mod collecting;
+mod collect_out;
+mod events;
+mod limits;
 mod model;
-mod waking;
-mod watching;
 
 use std::fs::File;
 use std::io;
@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 
 use ::model::{LimitName, Mechanism};
 
+use self::events::{MessageSources, SandboxEvent, session_stop};
+use self::limits::LimitWatch;
 use self::model::{SandboxSupervisor, SessionStop, StartedTool};
-use self::waking::{MessageSources, SandboxEvent, session_stop};
-use self::watching::LimitWatch;
 use super::base_root::BaseRoot;
 use super::cgroup::{CpuTimes, Knobs};
 use super::denials::Denials;

@@ -1,9 +1,9 @@
 //! Checks the words of a command: its program, its files, its packages. The rules must never depend
 //! on the files of this host.
 
+mod exec_options;
 mod files;
 mod programs;
-mod starters;
 
 use files::DeclaredInputs;
 use model::{SourceSpan, quote};
@@ -44,7 +44,7 @@ pub(crate) fn check(
     let Some(first) = words.first() else { return };
     let wraps = programs::check_name(first, line.spot(0), report);
     check_installer(&line, wraps, report);
-    for (index, message) in starters::exec_options(&program, &argv) {
+    for (index, message) in exec_options::exec_options(&program, &argv) {
         programs::refuse_shell(&message, line.spot(index), report);
     }
     let roles = interpreter::roles(&program, &argv);

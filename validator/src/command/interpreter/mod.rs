@@ -4,9 +4,9 @@
 
 mod filters;
 mod options;
-mod starts;
+mod shell_calls;
 
-pub(crate) use starts::starts_shell;
+pub(crate) use shell_calls::starts_shell;
 
 pub(crate) use options::Family;
 use options::{InterpreterOptions, Syntax, preloads, syntax_of};

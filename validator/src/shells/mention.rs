@@ -3,7 +3,7 @@
 //! is not even a warning: a sentence about a shell does nothing forbidden, and such warnings would
 //! hide important ones.
 
-use crate::speech::{self, MentionKind, ProseToken, TokenStart, lower};
+use crate::prose_analysis::{self, MentionKind, ProseToken, TokenStart, lower};
 use crate::table::WordTable;
 
 /// Shells whose names are not English words.
@@ -95,7 +95,7 @@ pub(crate) fn find_instruction(words: &[ProseToken<'_>], index: usize) -> Option
     let name = word.lower.rsplit('/').next().unwrap_or("");
     if UNAMBIGUOUS.has(name) || (AMBIGUOUS.has(name) && has_argument(words, index)) {
         let by_itself = has_argument(words, index)
-            && speech::classify_verb(words, index) == MentionKind::Instruction;
+            && prose_analysis::classify_verb(words, index) == MentionKind::Instruction;
         let fed = word.piped && is_piped_into(words, index);
         return (by_itself || fed || is_run(words, index)).then_some(1);
     }
@@ -111,7 +111,7 @@ pub(crate) fn find_instruction(words: &[ProseToken<'_>], index: usize) -> Option
 fn has_argument(words: &[ProseToken<'_>], index: usize) -> bool {
     let next = lower(words, index + 1);
     let option = next.starts_with('-') && next.len() > 1;
-    speech::continues(words, index + 1)
+    prose_analysis::continues(words, index + 1)
         && (option || next.contains('/') || SCRIPTS.iter().any(|ending| next.ends_with(ending)))
 }
 
@@ -139,8 +139,8 @@ fn is_run(words: &[ProseToken<'_>], index: usize) -> bool {
 }
 
 fn has_verb(words: &[ProseToken<'_>], index: usize, away: usize) -> bool {
-    speech::sentence(words, index).skip(1).take(away).any(|it| {
+    prose_analysis::sentence(words, index).skip(1).take(away).any(|it| {
         RUNNING.has(lower(words, it))
-            && speech::classify_verb(words, it) == MentionKind::Instruction
+            && prose_analysis::classify_verb(words, it) == MentionKind::Instruction
     })
 }

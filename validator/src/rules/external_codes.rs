@@ -3,7 +3,7 @@
 //! described, not executed.
 
 use super::ExampleChange::Situation;
-use super::case::{accepted, rejected};
+use super::example::{accepted, rejected};
 use super::{DecidedBy, LATER, Member, POLICY, RuleDoc, RuleSeverity, SPOOL};
 use crate::code::Code;
 

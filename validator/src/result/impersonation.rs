@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
+use super::tokens::is_quote;
 use super::window::{LiteralCheck, window_after, window_before};
-use super::words::is_quote;
 
 /// The literals, and the check of the text around them.
 pub(super) const CHECKS: [(LiteralCheck, &[&str]); 5] = [

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use super::counted::RunCounter;
+use super::run_counter::RunCounter;
 use crate::request::RequestText;
 use crate::service::Service;
 

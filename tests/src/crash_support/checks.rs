@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::counted::RunCounts;
-use super::scene::{CrashFile, CrashFileKind, CrashScene, HostCondition};
+use super::crash_scene::{CrashFile, CrashFileKind, CrashScene, HostCondition};
+use super::run_counter::RunCounts;
 use crate::record::Record;
 use crate::scratch::list;
 use crate::service::Service;

@@ -6,9 +6,9 @@
 //! `pip install` does nothing, and refusing it would teach authors to write less about a request.
 //! So it is a warning for the approver.
 
-mod words;
+mod tokens;
 
-pub(crate) use words::{ProseToken, TokenStart, read};
+pub(crate) use tokens::{ProseToken, TokenStart, read};
 
 use crate::table::WordTable;
 

@@ -4,7 +4,7 @@
 use model::{Sha256, SourceSpan, TextLine, quote};
 
 use crate::code::Code;
-use crate::declared::{Declaration, Declarations};
+use crate::declarations::{Declaration, Declarations};
 use crate::report::Report;
 use crate::sections::Section;
 

@@ -7,9 +7,9 @@ use model::{TextLine, UtcTime};
 
 use crate::compose::{OneLine, yaml};
 use crate::document::{REQUEST_FRONT_MATTER_MAX, RequestDocument};
-use crate::node::{YamlEntry, YamlNode, YamlValue};
 use crate::report::Report;
 use crate::schema;
+use crate::yaml::{YamlEntry, YamlNode, YamlValue};
 
 /// A request with its approval filled in.
 #[derive(Debug)]

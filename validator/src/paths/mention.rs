@@ -2,7 +2,7 @@
 //! mentions.
 
 use super::{PathKind, has_file_url, has_traversal, host_kind, is_windows, kind_of_absolute};
-use crate::speech::{self, MentionKind, ProseToken, lower};
+use crate::prose_analysis::{self, MentionKind, ProseToken, lower};
 use crate::table::WordTable;
 
 /// Imperative verbs for access to a file or a device.
@@ -189,13 +189,13 @@ fn kind_of_file(path: &str, listing: bool) -> Option<PathKind> {
 
 fn classify(words: &[ProseToken<'_>], index: usize) -> MentionKind {
     const VERB_AWAY: usize = 7;
-    if speech::is_denied(words, index) {
+    if prose_analysis::is_denied(words, index) {
         return MentionKind::Denial;
     }
-    if speech::continues(words, index + 1) && NAME_NOUNS.has(lower(words, index + 1)) {
+    if prose_analysis::continues(words, index + 1) && NAME_NOUNS.has(lower(words, index + 1)) {
         return MentionKind::Mention;
     }
-    for it in speech::sentence(words, index).skip(1).take(VERB_AWAY) {
+    for it in prose_analysis::sentence(words, index).skip(1).take(VERB_AWAY) {
         let word = lower(words, it);
         if COMPARISON_WORDS.has(word) {
             return MentionKind::Mention;
@@ -203,7 +203,7 @@ fn classify(words: &[ProseToken<'_>], index: usize) -> MentionKind {
         let asked = DEMAND_VERBS.has(word)
             || ACCESS_VERBS.has(word)
                 && is_verb(word, lower(words, it + 1))
-                && speech::classify_verb(words, it) == MentionKind::Instruction;
+                && prose_analysis::classify_verb(words, it) == MentionKind::Instruction;
         if asked {
             return MentionKind::Instruction;
         }

@@ -2,7 +2,7 @@
 //! name alone never counts: the tool's own verb must be in the same clause.
 
 use super::{AMBIGUOUS, UNAMBIGUOUS};
-use crate::speech::{self, MentionKind, ProseToken, TokenStart, lower};
+use crate::prose_analysis::{self, MentionKind, ProseToken, TokenStart, lower};
 use crate::table::WordTable;
 
 const VERBS: WordTable = WordTable::new(&[
@@ -132,7 +132,7 @@ pub(crate) fn find_mention(words: &[ProseToken<'_>], index: usize) -> Option<(us
     if let Some(count) = tool_install(words, index) {
         let before = index.checked_sub(1).map_or("", |it| lower(words, it));
         let needed = ["need", "needs", "require", "requires"].contains(&before);
-        let speech = match speech::classify_verb(words, index) {
+        let speech = match prose_analysis::classify_verb(words, index) {
             MentionKind::Mention if needed => MentionKind::Instruction,
             speech => speech,
         };
@@ -147,7 +147,7 @@ pub(crate) fn find_mention(words: &[ProseToken<'_>], index: usize) -> Option<(us
         _ => return None,
     };
     // `install` is a verb only in an instruction; `the install of packages` is not even a mention.
-    let speech = speech::classify_verb(words, index);
+    let speech = prose_analysis::classify_verb(words, index);
     (speech == MentionKind::Instruction).then_some((count, speech))
 }
 
@@ -157,14 +157,14 @@ fn is_required(words: &[ProseToken<'_>], index: usize) -> bool {
     let asked = before(1) == "be" && ["must", "should", "shall"].contains(&before(2));
     let named = |it: usize| KNOWN_PACKAGES.has(lower(words, it)) || OBJECTS.has(lower(words, it));
     asked
-        && !speech::is_denied(words, index)
-        && (by_tool(words, index).is_some() || speech::sentence(words, index).any(named))
+        && !prose_analysis::is_denied(words, index)
+        && (by_tool(words, index).is_some() || prose_analysis::sentence(words, index).any(named))
 }
 
 /// Returns the number of words up to the tool in `… with pip` or `… via conda`.
 fn by_tool(words: &[ProseToken<'_>], index: usize) -> Option<usize> {
     let mut ahead =
-        (index + 1..index + WORDS_AHEAD_MAX).take_while(|it| speech::continues(words, *it));
+        (index + 1..index + WORDS_AHEAD_MAX).take_while(|it| prose_analysis::continues(words, *it));
     ahead.find(|it| is_by_tool(words, *it)).map(|it| it + 1 - index)
 }
 
@@ -231,7 +231,8 @@ fn tool_install(words: &[ProseToken<'_>], index: usize) -> Option<usize> {
 fn by_option(name: &str, words: &[ProseToken<'_>], index: usize) -> bool {
     let Some(next) = words.get(index + 1) else { return false };
     let options = OPTIONS.iter().find(|(tool, _)| *tool == name).map_or(&[][..], |it| it.1);
-    speech::continues(words, index + 1) && options.iter().any(|it| next.text.starts_with(it))
+    prose_analysis::continues(words, index + 1)
+        && options.iter().any(|it| next.text.starts_with(it))
 }
 
 /// Returns true for `download and install foo`, which means software of any name.
@@ -249,7 +250,7 @@ fn is_run(words: &[ProseToken<'_>], index: usize) -> bool {
 /// before a term in backquotes.
 fn install_without_tool(words: &[ProseToken<'_>], index: usize) -> Option<usize> {
     let quoted = |it: usize| words.get(it).is_some_and(|word| word.in_code);
-    if !quoted(index) && quoted(index + 1) && speech::continues(words, index + 1) {
+    if !quoted(index) && quoted(index + 1) && prose_analysis::continues(words, index + 1) {
         return Some(2);
     }
     if is_download(words, index) {
@@ -261,8 +262,9 @@ fn install_without_tool(words: &[ProseToken<'_>], index: usize) -> Option<usize>
     {
         return None;
     }
-    (index + 1..index + WORDS_AHEAD_MAX).take_while(|it| speech::continues(words, *it)).find_map(
-        |it| {
+    (index + 1..index + WORDS_AHEAD_MAX)
+        .take_while(|it| prose_analysis::continues(words, *it))
+        .find_map(|it| {
             let word = lower(words, it);
             let known = OBJECTS.has(word) || KNOWN_PACKAGES.has(word) || UNAMBIGUOUS.has(word);
             let from = lower(words, it - 1) == "from";
@@ -270,6 +272,5 @@ fn install_without_tool(words: &[ProseToken<'_>], index: usize) -> Option<usize>
                 is_by_tool(words, it) || from && (AMBIGUOUS.has(word) || REGISTRIES.has(word));
             let pinned = word.contains("==") || word.contains(">=");
             (known || tool || pinned).then_some(it + 1 - index)
-        },
-    )
+        })
 }

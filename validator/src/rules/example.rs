@@ -3,7 +3,7 @@
 //! untested.
 
 use super::base::Base;
-use super::parts::DocumentParts;
+use super::document_parts::DocumentParts;
 
 /// The expected finding of a rule in an example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

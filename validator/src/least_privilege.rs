@@ -4,7 +4,7 @@
 use model::{Sha256, SourceSpan};
 
 use crate::code::Code;
-use crate::declared::Declaration;
+use crate::declarations::Declaration;
 use crate::fields::FrontMatterFields;
 use crate::network::HostPort;
 use crate::paths;

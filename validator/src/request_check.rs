@@ -3,19 +3,18 @@
 
 use model::{RequestId, Sha256, SourceSpan, TextLine};
 
-use crate::agreement;
-use crate::asked::{CheckContext, ProseRules};
+use crate::check_context::{CheckContext, ProseRules};
 use crate::code::Code;
 use crate::command;
-use crate::declared::{self, Declarations};
+use crate::consistency;
+use crate::declarations::{self, Declarations};
 use crate::document::{REQUEST_FRONT_MATTER_MAX, RequestDocument};
 use crate::extension::Extensions;
 use crate::fields::FrontMatterFields;
+use crate::least_privilege;
 use crate::limits::RequestedLimits;
-use crate::minimal;
 use crate::monty;
 use crate::network::Network;
-use crate::node::YamlNode;
 use crate::prose;
 use crate::report::Report;
 use crate::request::{Backend, Constraint, RequestParts, Work};
@@ -25,6 +24,7 @@ use crate::schema::RequestIdentity;
 use crate::sections::{CODE, INPUTS, Sections};
 use crate::text;
 use crate::violation::{Severity, Violation};
+use crate::yaml::YamlNode;
 
 const COMMAND: &str = "Command";
 const INPUT_FILES: &str = "Input Files";
@@ -104,8 +104,8 @@ impl RequestFrontMatter {
             identity: RequestIdentity::read(fields, asked, report),
             network: Network::read(fields, asked.prose_rules, report),
             limits: RequestedLimits::read(fields, report),
-            inputs: declared::inputs(fields, report),
-            outputs: declared::outputs(fields, report),
+            inputs: declarations::inputs(fields, report),
+            outputs: declarations::outputs(fields, report),
             constraints: constraints(fields, report),
             extensions: Extensions::read(fields, report),
         };
@@ -167,7 +167,7 @@ impl RequestBody {
             command(&sections, front, report)
         };
         if let (Some(section), Some(front)) = (sections.get(OUTPUTS), front) {
-            agreement::outputs(section, &front.outputs, report);
+            consistency::outputs(section, &front.outputs, report);
         }
         let network = front.and_then(|front| front.network.as_ref());
         let risk = sections.get(RISK).and_then(|section| Risk::read(section, network, report));
@@ -193,7 +193,7 @@ fn check_hosts_used(
     };
     let rationale = body.risk.as_ref().map_or("", Risk::network_rationale);
     let purpose = front.identity.purpose.as_deref().unwrap_or("");
-    minimal::check_hosts(&fields, &[work, rationale, purpose], report);
+    least_privilege::check_hosts(&fields, &[work, rationale, purpose], report);
 }
 
 fn command(
@@ -208,11 +208,11 @@ fn command(
         command::read(section, sections.is_hidden(section), names.as_deref(), report)
     });
     if let (Some(section), Some(front)) = (sections.get(INPUT_FILES), front) {
-        agreement::inputs(section, &front.inputs, report);
+        consistency::inputs(section, &front.inputs, report);
     }
     // Reports unused inputs only once the request has no errors.
     if let (Some(command), Some(inputs), false) = (&command, inputs, report.failed()) {
-        minimal::check_inputs(&command.argv, inputs, report);
+        least_privilege::check_inputs(&command.argv, inputs, report);
     }
     command.map(|command| Work::Command { argv: command.argv, line: command.line })
 }
@@ -247,8 +247,8 @@ fn complete_parts(front: RequestFrontMatter, body: RequestBody) -> Option<Box<Re
         cpu: limits.cpu?,
         memory_limit_mb: limits.memory_mib?,
         time_limit_sec: limits.time_sec?,
-        inputs: declared::complete_inputs(inputs)?,
-        outputs_expected: declared::complete_outputs(outputs)?,
+        inputs: declarations::complete_inputs(inputs)?,
+        outputs_expected: declarations::complete_outputs(outputs)?,
         constraints: constraints?,
         work: body.work?,
         risk: body.risk?,
