@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use assigned::NOT_ASSIGNED;
 use form::{FORMS, build};
-use mint::{BASE64, URL64, random};
+use tokens::{BASE64, URL64, random};
 use validator::{secret_kinds, withholding_code};
 
 const REQUEST_BYTES: usize = 2400;
