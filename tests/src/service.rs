@@ -174,7 +174,7 @@ impl<'a> Service<'a> {
         }
     }
 
-    /// Submits a request with `toolexec submit`.
+    /// Submits a request with `toolexec promote`.
     #[track_caller]
     pub fn submit(&self, request: &RequestText) -> SavedRequest {
         let saved = self.bench.save(request);
@@ -182,7 +182,7 @@ impl<'a> Service<'a> {
         saved
     }
 
-    /// Runs `toolexec submit` on a saved request.
+    /// Runs `toolexec promote` on a saved request.
     #[must_use]
     pub fn submit_saved(&self, request: &SavedRequest) -> CliOutput {
         let mut command = self.bench.command("toolexec");

@@ -1,4 +1,4 @@
-//! `toolexec submit`: checks what the daemon would check, then submits the request. Inputs and
+//! `toolexec promote`: checks what the daemon would check, then submits the request. Inputs and
 //! signatures are written before the request. For a request that is already queued, it adds the
 //! signatures that are missing there.
 
