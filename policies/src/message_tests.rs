@@ -68,12 +68,12 @@ fn of_approvals() -> Vec<Named> {
             NoTouch { fingerprint: fingerprint() },
         ),
         vec![
-            refused("SignersError", AllowedSigners::parse("alice\n")),
+            refused("AllowedSignersError", AllowedSigners::parse("alice\n")),
             refused(
-                "SignersError, of its options",
+                "AllowedSignersError, of its options",
                 AllowedSigners::parse("alice x-y ssh-ed25519 AAAA\n"),
             ),
-            refused("RevokedError", RevokedKeys::parse(b"neither a list nor a key\n")),
+            refused("RevokedKeysError", RevokedKeys::parse(b"neither a list nor a key\n")),
         ],
     ]
     .concat()
@@ -115,12 +115,12 @@ fn of_permissions() -> Vec<Named> {
             NameMismatch(tool()),
         ),
         vec![
-            refused("NotAGrantId", "x".parse::<GrantId>()),
-            refused("NotAnAskId", "x".parse::<PermissionRequestId>()),
-            refused("NotATraceparent", "x".parse::<Traceparent>()),
+            refused("GrantIdError", "x".parse::<GrantId>()),
+            refused("PermissionRequestIdError", "x".parse::<PermissionRequestId>()),
+            refused("TraceparentError", "x".parse::<Traceparent>()),
             refused("NotAName, empty", "".parse::<AgentName>()),
             refused("NotAName, of signs", "a\u{202e}".parse::<ToolName>()),
-            refused("NotAccepted", PermissionAnswer::read(b"{}")),
+            refused("PermissionAnswerError", PermissionAnswer::read(b"{}")),
         ],
     ]
     .concat()
@@ -152,7 +152,7 @@ fn of_ais() -> Vec<Named> {
         ),
         vec![
             refused(
-                "BundleError::Artifact",
+                "AisBundleError::Artifact",
                 AisBundle::read(br#"{"uia":{},"apa":{},"apr":{},"tca":{},"ibe":{}}"#),
             ),
             refused("RulesError", AisRules::read(b"hs256: maybe\n")),

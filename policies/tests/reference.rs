@@ -141,14 +141,14 @@ fn section(
 
 #[test]
 fn docs_policy_md_matches_the_raw_types() {
-    let mut forms_of_all = forms(&fs::read_to_string(here("src/form.rs")).unwrap());
+    let mut forms_of_all = forms(&fs::read_to_string(here("src/raw.rs")).unwrap());
     forms_of_all.extend(forms(&fs::read_to_string(here("src/ais/rules.rs")).unwrap()));
     let profiles = PROFILES.map(|name| {
         let text = fs::read_to_string(here(&format!("profiles/{name}.yaml"))).unwrap();
         serde_yaml::from_str::<Value>(&text).unwrap()
     });
     let mut page = BEGIN.to_owned();
-    section(&mut page, &forms_of_all, &profiles, ("PolicyForm", ""));
+    section(&mut page, &forms_of_all, &profiles, ("RawPolicy", ""));
     let path = here("../docs/policy.md");
     if std::env::var_os("TOOLEXEC_WRITE_DOCS").is_some() {
         fs::write(&path, &page).unwrap();

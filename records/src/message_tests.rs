@@ -158,7 +158,7 @@ fn of_a_record() -> Vec<Named> {
             Statement(text()),
             Log(ProofError::NotIncluded),
         ),
-        vec![refused("TrustError", Trust::from_allowed_signers("alice\n"))],
+        vec![refused("RecordTrustError", Trust::from_allowed_signers("alice\n"))],
     ]
     .concat()
 }

@@ -3,14 +3,14 @@
 //! | from | to | verbs | when |
 //! |---|---|---|---|
 //! | daemon | launcher | `Prepare` | once, first |
-//! | launcher | daemon | `PreparedBatch` or `Unable` | once the sandbox is confined and empty |
-//! | daemon | launcher | `Order` | once, before or after `PreparedBatch` |
-//! | launcher | daemon | `ReadySources` or `Unable` | once the limits are enforced |
+//! | launcher | daemon | `Prepared` or `SetupFailed` | once the sandbox is confined and empty |
+//! | daemon | launcher | `Exec` | once, before or after `Prepared` |
+//! | launcher | daemon | `Ready` or `SetupFailed` | once the limits are enforced |
 //! | daemon | launcher | `Go` | once, after the order |
-//! | launcher | daemon | `StartedTool` or `Unable` | once, after `Go` |
-//! | launcher | daemon | `Usage` | about twice a second between `StartedTool` and `TreeEnd` |
+//! | launcher | daemon | `Started` or `SetupFailed` | once, after `Go` |
+//! | launcher | daemon | `Usage` | about twice a second between `Started` and `Ended` |
 //! | daemon | launcher | `Kill` | any time after `Go` |
-//! | launcher | daemon | `TreeEnd` | once, last |
+//! | launcher | daemon | `Ended` | once, last |
 //!
 //! Each `Prepare` begins a session, on a socket that the launcher accepted or received through its
 //! control socket. An unknown or unexpected message ends the session and kills the sandbox. A

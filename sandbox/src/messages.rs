@@ -24,7 +24,7 @@ pub(crate) enum ToLauncher {
 /// A message from the launcher to the daemon.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FromLauncher {
-    /// Lists no limits; they follow in `ReadySources`. A sandbox with a network adds one descriptor: the
+    /// Lists no limits; they follow in `Ready`. A sandbox with a network adds one descriptor: the
     /// listening socket at its proxy's port.
     Prepared(Box<Confinement>, Vec<Mark>),
     Ready(Vec<EffectiveLimit>),

@@ -263,7 +263,7 @@ impl Spool {
     /// Claims one submission: copies the request and the given files next to it.
     ///
     /// # Errors
-    /// [`SpoolError::FileKind`] or [`SpoolError::DraftTooLarge`] for an object that can never be a
+    /// [`SpoolError::FileKind`] or [`SpoolError::TooLarge`] for an object that can never be a
     /// request; otherwise an I/O error.
     pub fn claim_submission(
         &self,

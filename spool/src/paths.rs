@@ -156,7 +156,7 @@ impl Spool {
     /// If not, another daemon may hold the lock of the files there now.
     ///
     /// # Errors
-    /// [`SpoolError::ReplacedSpan`] if not.
+    /// [`SpoolError::Replaced`] if not.
     pub fn check_locked_paths(&self) -> Result<(), SpoolError> {
         let names = [self.paths.state.join("lock"), self.paths.spool.join(".lock")];
         for (path, lock) in names.into_iter().zip(&self.locks) {

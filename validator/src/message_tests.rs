@@ -20,7 +20,7 @@ fn error_messages_match_the_snapshot() {
                 refused("NotAnId, of a request", "x".parse::<RequestId>()),
                 refused("NotAnId, of a result", "x".parse::<ResultId>()),
                 refused("TooLarge", Draft::new(large, "x.md", OwnerUid::new(0))),
-                ("Unprintable", NotReprintable.to_string()),
+                ("NotReprintable", NotReprintable.to_string()),
                 refused("NotOneLine, by its end", "a\nb".parse::<OneLine>()),
                 refused("NotOneLine, by a character", "a\u{7}b".parse::<OneLine>()),
                 refused("NotATime", "x".parse::<UtcTime>()),

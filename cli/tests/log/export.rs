@@ -134,7 +134,7 @@ const SYSCALLS: [&str; 6] = ["renameat", "syncfs", "fdatasync", "fsync", "mkdira
 
 #[test]
 fn killed_export_verifies_and_can_be_completed() {
-    let test = "a_killed_copy_verifies_and_can_be_brought_up";
+    let test = "killed_export_verifies_and_can_be_completed";
     let desk = TestLog::new(700);
     desk.on_state(&["export", "base"]).assert(0, &[]);
     drop(desk.grown("state", 1100));

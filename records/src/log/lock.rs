@@ -27,7 +27,7 @@ impl Drop for LogLock {
 }
 
 impl LogDisk {
-    /// Takes the lock, or fails with [`LogError::FileLock`]. Only its holder writes.
+    /// Takes the lock, or fails with [`LogError::Locked`]. Only its holder writes.
     pub(crate) fn lock(&self) -> Result<LogLock, LogError> {
         self.try_lock(FlockOperation::NonBlockingLockExclusive)
     }

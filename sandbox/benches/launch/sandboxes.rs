@@ -36,7 +36,7 @@ pub(crate) const STEPS: [&str; BUILDING + 5] = [
     "started to ended (the launcher's clock)",
     "ended to collected",
 ];
-/// From the plan to the first mark, between two marks, and from the last one to `PreparedBatch`.
+/// From the plan to the first mark, between two marks, and from the last one to `Prepared`.
 const BUILDING: usize = BuildStep::ALL.len() + 1;
 
 /// The time of each of [`STEPS`]; a prewarmed sandbox has no building steps.

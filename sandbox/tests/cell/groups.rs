@@ -70,7 +70,7 @@ fn all_in(groups: &[(PathBuf, Vec<u32>)], all: usize, v2: usize) -> bool {
 
 #[test]
 fn the_sandbox_is_in_the_recorded_groups() {
-    if !can_be_run_here("the_cell_is_in_the_groups_that_the_record_names") {
+    if !can_be_run_here("the_sandbox_is_in_the_recorded_groups") {
         return;
     }
     let service = LauncherService::start(&[]);
@@ -99,7 +99,7 @@ fn the_sandbox_is_in_the_recorded_groups() {
 
 #[test]
 fn groups_are_removed_with_their_sandbox() {
-    if !can_be_run_here("groups_go_with_their_cell_and_are_not_given_out_again") {
+    if !can_be_run_here("groups_are_removed_with_their_sandbox") {
         return;
     }
     let service = LauncherService::start(&[]);

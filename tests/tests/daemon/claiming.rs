@@ -151,7 +151,7 @@ fn objects_that_are_not_files_are_refused_unread(bench: &Bench) {
         // A file system mounted `nodev` does not even let it be opened.
         kinds.push(("device", if bench.is_root() { "device" } else { "" }));
     } else {
-        skip("what_is_no_file_is_answered_unread::device", "mknod is not permitted");
+        skip("objects_that_are_not_files_are_refused_unread::device", "mknod is not permitted");
     }
     for (kind, word) in &kinds {
         let record = refusal_of(&service, &name(kind));
@@ -168,7 +168,7 @@ fn objects_that_are_not_files_are_refused_unread(bench: &Bench) {
 
 #[test]
 fn inaccessible_objects_are_recorded_once() {
-    let test = "what_is_not_ours_to_read_or_to_take_is_answered_once";
+    let test = "inaccessible_objects_are_recorded_once";
     let Some(bench) = Bench::as_ordinary_user(test) else { return };
     let mine = bench.scratch().file("mine", "");
     if lchown(&mine, Some(OTHER), Some(OTHER)).is_err() {
@@ -314,7 +314,7 @@ fn records_naming(service: &Service<'_>, text: &RequestText) -> Vec<Record> {
 
 #[test]
 fn a_changing_file_never_runs_as_a_mixture() {
-    let bench = Bench::as_root("what_changes_while_it_is_read_never_runs_as_a_mixture");
+    let bench = Bench::as_root("a_changing_file_never_runs_as_a_mixture");
     let Some(bench) = bench else { return };
     let service = started(&bench);
     let (mut ran, mut refused) = (0, 0);

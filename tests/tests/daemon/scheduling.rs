@@ -269,7 +269,7 @@ fn wait_until_held(service: &Service<'_>, request: &SavedRequest, code: &str) {
 
 #[test]
 fn held_requests_are_decided_again_after_changes() {
-    if !ssh_keygen_works("what_is_held_is_decided_anew_by_other_keys_and_other_rules") {
+    if !ssh_keygen_works("held_requests_are_decided_again_after_changes") {
         return;
     }
     let bench = Bench::new();

@@ -35,7 +35,7 @@ fn every_page_with_something_to_type_is_typed_by_a_test() {
     read_below(&workspace().join("tests/tests"), &mut texts);
     let mut count = 0;
     for page in DocPage::all().iter().filter(|page| !page.blocks("sh").is_empty()) {
-        let opened = format!("Page::open(\"{}\")", page.name());
+        let opened = format!("DocPage::open(\"{}\")", page.name());
         let claimed = texts.iter().any(|text| text.contains(&opened));
         assert!(claimed, "{}: no test types its blocks", page.name());
         count += 1;

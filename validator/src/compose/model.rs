@@ -55,7 +55,7 @@ pub struct Composition {
 /// The work to run, and the sections that state it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ComposedWork {
-    /// The line under `## RequestCommand`, which [`crate::quote_words`] makes from words. The list of the
+    /// The line under `## Command`, which [`crate::quote_words`] makes from words. The list of the
     /// request's files follows it.
     Command(OneLine),
     /// `## Code` and `## DeclaredInputs (JSON)`, of the monty backend.

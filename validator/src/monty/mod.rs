@@ -46,7 +46,7 @@ impl PureCode {
         &self.text
     }
 
-    /// Returns the object of `## DeclaredInputs (JSON)`: variable names and their values. It is empty if
+    /// Returns the object of `## Inputs (JSON)`: variable names and their values. It is empty if
     /// the section is missing.
     #[must_use]
     pub fn inputs(&self) -> &Map<String, Value> {
@@ -88,7 +88,7 @@ pub(crate) fn check_front_matter(
     }
 }
 
-/// Reads `## Code` and, if present, `## DeclaredInputs (JSON)`.
+/// Reads `## Code` and, if present, `## Inputs (JSON)`.
 pub(crate) fn read(sections: &Sections<'_>, report: &mut Report) -> Option<PureCode> {
     let code = sections.get(CODE)?;
     let text = code_of(code, report);

@@ -1,4 +1,4 @@
-//! The documentation of the rules for the form of `## RequestCommand`: one plain line, correctly quoted.
+//! The documentation of the rules for the form of `## Command`: one plain line, correctly quoted.
 
 use super::ExampleChange::{Command, Situation};
 use super::example::{accepted, rejected, rejected_with_warning};

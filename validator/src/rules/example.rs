@@ -20,7 +20,7 @@ pub enum ExpectedFinding {
 /// `⏎` within it is a line end. `«byte ff»` is one byte, which need not be UTF-8.
 #[derive(Clone, Copy, Debug)]
 pub enum ExampleChange {
-    /// The content of the section `## RequestCommand`.
+    /// The content of the section `## Command`.
     Command(&'static str),
     /// A front matter key and the lines that replace it; no lines remove the key.
     Front(&'static str, &'static str),

@@ -156,7 +156,7 @@ fn a_single_use_serves_one_of_two_requests() {
 
 #[test]
 fn an_answer_without_authority_changes_nothing() {
-    if !ssh_keygen_works("an_answer_that_is_nobodys_changes_nothing") {
+    if !ssh_keygen_works("an_answer_without_authority_changes_nothing") {
         return;
     }
     let bench = Bench::new();
@@ -204,7 +204,7 @@ fn an_answer_without_authority_changes_nothing() {
 /// A draft without an agent name gets no more trust.
 #[test]
 fn a_draft_without_an_agent_belongs_to_unknown() {
-    if !ssh_keygen_works("a_draft_that_names_no_agent_is_the_unknown_ones") {
+    if !ssh_keygen_works("a_draft_without_an_agent_belongs_to_unknown") {
         return;
     }
     let bench = Bench::new();

@@ -76,7 +76,7 @@ fn run(host: &AuthorityHost<'_>, intent: &IntentFixture<'_>, request: &SavedRequ
 
 #[test]
 fn run_requires_the_bundle_too() {
-    if !ssh_keygen_works("the_same_is_asked_where_a_person_runs_it") {
+    if !ssh_keygen_works("run_requires_the_bundle_too") {
         return;
     }
     let bench = Bench::new();
@@ -222,7 +222,7 @@ fn a_nonce_is_used_up_for_ever() {
 /// An unreadable bundle must not be skipped, because the request would be refused without it.
 #[test]
 fn an_unreadable_bundle_is_reported_before_submission() {
-    if !ssh_keygen_works("a_bundle_that_cannot_be_read_is_told_before_it_is_dropped") {
+    if !ssh_keygen_works("an_unreadable_bundle_is_reported_before_submission") {
         return;
     }
     let bench = Bench::new();

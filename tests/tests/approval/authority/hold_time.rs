@@ -14,7 +14,7 @@ const SHORT: (&str, &str) = ("held_sec_max: 3600", "held_sec_max: 4");
 
 #[test]
 fn the_deadline_ends_in_a_recorded_refusal() {
-    if !ssh_keygen_works("patience_ends_in_a_refusal_with_a_record") {
+    if !ssh_keygen_works("the_deadline_ends_in_a_recorded_refusal") {
         return;
     }
     let bench = Bench::new();
@@ -33,7 +33,7 @@ fn the_deadline_ends_in_a_recorded_refusal() {
 
 #[test]
 fn without_hold_time_requests_are_refused() {
-    if !ssh_keygen_works("nobody_waits_where_the_policy_has_no_patience") {
+    if !ssh_keygen_works("without_hold_time_requests_are_refused") {
         return;
     }
     let bench = Bench::new();
@@ -48,7 +48,7 @@ fn without_hold_time_requests_are_refused() {
 
 #[test]
 fn held_requests_survive_a_restart() {
-    if !ssh_keygen_works("what_is_held_outlives_the_daemon") {
+    if !ssh_keygen_works("held_requests_survive_a_restart") {
         return;
     }
     let bench = Bench::new();
@@ -88,7 +88,7 @@ fn another_policy_decides_anew() {
 
 #[test]
 fn a_removed_signer_does_not_approve_held_requests() {
-    if !ssh_keygen_works("whoever_is_trusted_no_more_has_not_approved_what_waits") {
+    if !ssh_keygen_works("a_removed_signer_does_not_approve_held_requests") {
         return;
     }
     let bench = Bench::new();
@@ -103,7 +103,7 @@ fn a_removed_signer_does_not_approve_held_requests() {
 
 #[test]
 fn a_rejection_of_a_held_request_takes_effect() {
-    if !ssh_keygen_works("a_rejection_beside_what_waits_is_heard") {
+    if !ssh_keygen_works("a_rejection_of_a_held_request_takes_effect") {
         return;
     }
     let bench = Bench::new();

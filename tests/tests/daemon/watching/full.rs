@@ -198,7 +198,7 @@ fn what_is_put_in_the_place_of_an_approved_draft_is_not_promoted() {
 
 #[test]
 fn a_rejection_is_confirmed_and_covers_the_reviewed_bytes() {
-    let test = "a_rejection_is_asked_about_and_is_of_the_bytes_that_were_told";
+    let test = "a_rejection_is_confirmed_and_covers_the_reviewed_bytes";
     let bench = Bench::new();
     let Some(screen) = screen_to_sign_at(test, &bench) else { return };
     let (service, watch) = service_of_a_signer(&bench);
@@ -258,7 +258,7 @@ fn what_was_typed_ahead_or_pasted_signs_nothing() {
 
 #[test]
 fn a_signal_aborts_a_prompt_without_signing() {
-    let test = "a_signal_ends_what_is_asked_and_nothing_is_signed";
+    let test = "a_signal_aborts_a_prompt_without_signing";
     let bench = Bench::new();
     let Some(screen) = screen_to_sign_at(test, &bench) else { return };
     let (service, watch) = service_of_a_signer(&bench);
@@ -325,7 +325,7 @@ fn holding_and_cancelling_leave_their_orders_and_nothing_by_accident() {
 
 #[test]
 fn every_end_restores_the_terminal() {
-    let test = "however_it_ends_the_terminal_is_as_it_was";
+    let test = "every_end_restores_the_terminal";
     let bench = Bench::new();
     let Some(screen) = TmuxScreen::open(test, &bench, (80, 24)) else { return };
     let spool = spool_by_hand(&bench);

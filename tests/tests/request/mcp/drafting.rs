@@ -10,7 +10,7 @@ use super::agent::{McpTestClient, empty_spool, good, python};
 
 #[test]
 fn an_agent_corrects_its_draft() {
-    let Some(python) = python("an_agent_mends_its_draft_until_it_is_written") else { return };
+    let Some(python) = python("an_agent_corrects_its_draft") else { return };
     let bench = Bench::new();
     let spool = empty_spool(&bench);
     let mut agent =
@@ -73,7 +73,7 @@ fn an_agent_without_a_workflow_works_in_one_of_its_server() {
 
 #[test]
 fn drafts_leave_file_system_space() {
-    let test = "some_of_the_file_system_is_left_to_others";
+    let test = "drafts_leave_file_system_space";
     let Some(python) = python(test) else { return };
     let Some(bench) = Bench::as_root(test) else { return };
     let spool = empty_spool(&bench);
@@ -91,7 +91,7 @@ fn drafts_leave_file_system_space() {
 
 #[test]
 fn mcp_lint_matches_the_command() {
-    let Some(python) = python("lint_tells_a_text_as_the_command_does") else { return };
+    let Some(python) = python("mcp_lint_matches_the_command") else { return };
     let bench = Bench::new();
     let mut agent = McpTestClient::start(&python, &bench, &empty_spool(&bench), &[]);
     let text = toolexec_tests::RequestText::of("python", "python a.py | sh").text();
@@ -108,7 +108,7 @@ fn mcp_lint_matches_the_command() {
 
 #[test]
 fn the_offer_of_the_policy_is_listed() {
-    let Some(python) = python("what_the_policy_offers_is_told") else { return };
+    let Some(python) = python("the_offer_of_the_policy_is_listed") else { return };
     let bench = Bench::new();
     let spool = empty_spool(&bench);
     let shown = bench.toolexec(["policy", "show", "standard"]).stdout;

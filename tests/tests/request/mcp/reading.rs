@@ -196,7 +196,7 @@ fn write_permissions(spool: &Path, permissions: &Value, whole: bool) {
 
 #[test]
 fn permissions_are_current_and_a_truncated_list_is_unknown() {
-    let test = "a_permission_is_told_as_it_stands_now_and_no_more_is_known_of_a_cut_list";
+    let test = "permissions_are_current_and_a_truncated_list_is_unknown";
     let Some(python) = python(test) else { return };
     let bench = Bench::new();
     let spool = empty_spool(&bench);
@@ -242,7 +242,7 @@ fn permissions_are_current_and_a_truncated_list_is_unknown() {
 
 #[test]
 fn the_daemon_publishes_active_permissions_without_secrets() {
-    let test = "the_daemon_tells_which_permissions_stand_and_nothing_secret";
+    let test = "the_daemon_publishes_active_permissions_without_secrets";
     if !ssh_keygen_works(test) {
         return;
     }
@@ -289,7 +289,7 @@ fn the_daemon_publishes_active_permissions_without_secrets() {
 
 #[test]
 fn request_status_is_the_most_advanced_state() {
-    let Some(python) = python("where_a_request_is_is_told_by_the_furthest_that_it_came") else {
+    let Some(python) = python("request_status_is_the_most_advanced_state") else {
         return;
     };
     let bench = Bench::new();
@@ -318,7 +318,7 @@ fn request_status_is_the_most_advanced_state() {
 /// A draft must not be affected by other objects in `drafts/`.
 #[test]
 fn objects_in_drafts_are_neither_followed_nor_replaced() {
-    let Some(python) = python("what_lies_in_drafts_is_neither_followed_nor_replaced") else {
+    let Some(python) = python("objects_in_drafts_are_neither_followed_nor_replaced") else {
         return;
     };
     let bench = Bench::new();

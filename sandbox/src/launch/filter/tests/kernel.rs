@@ -199,7 +199,7 @@ mod ways_in {
         }
         for way in ["x32", "i386"] {
             let me = std::env::current_exe().unwrap();
-            let name = "launch::filter::tests::kernel::ways_in::a_call_by_another_table_is_death";
+            let name = "launch::filter::tests::kernel::ways_in::a_call_by_another_table_is_killed";
             let ran = Command::new(me)
                 .args(["--exact", name, "--nocapture"])
                 .env(CHOICE, way)
