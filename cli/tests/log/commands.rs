@@ -58,7 +58,11 @@ fn wrong_arguments_are_named() {
         (&["prove", "text", "--state", "state"], 3, &["text: not a bundle"]),
         (&["prove", "none", "--state", "state"], 3, &["none: No such file"]),
         (&["prove", "empty", "--state", "state"], 3, &["empty: no bundle of a record"]),
-        (&["consistency", "4", "--state", "state"], 3, &["entry 4: the log has 3 entries"]),
+        (
+            &["consistency", "4", "--state", "state"],
+            3,
+            &["entry 4: not in the log, which has 3 entries"],
+        ),
         (&["consistency", "3", "2", "--state", "state"], 3, &["name the older first"]),
         (&["consistency", "text", "--state", "state"], 3, &["text: not a checkpoint"]),
         (&["witness", "--at", "x", "--witness-key", "own.vkey", "--state", "state"], 3, &["0x04"]),

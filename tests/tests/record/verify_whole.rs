@@ -209,7 +209,7 @@ fn across_a_tree_a_second_record_of_a_run_is_found() {
     let said = verify(&bench, &[], &tree);
     assert_first_fault(&said, "its request also ran in ");
     said.assert_stderr(&["2 results: 1 verified, 1 not", "first failure: "]);
-    assert!(said.stdout.contains("a second record with this result id"), "{said:#?}");
+    assert!(said.stdout.contains("its result id is also that of"), "{said:#?}");
     let lines = verify(&bench, &["--format", "json"], &tree).json_lines();
     assert_eq!((&lines[0]["verified"], &lines[1]["verified"]), (&json!(true), &json!(false)));
     let first = tree.join("a").join(record.id());

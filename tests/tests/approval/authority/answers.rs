@@ -221,13 +221,11 @@ fn a_draft_without_an_agent_belongs_to_unknown() {
     let agent = "x-agent: {name: \"b\", subject: \"wf-1\"}\npurpose:";
     let named = host.submit(&plain().edit("purpose:", agent));
     host.assert_held(&named.id, HELD);
-    // A permission request that could not be filed at first is filed at the next scan.
-    let question = || {
-        let mut files = host.permission_requests().into_iter();
-        files.find(|path| fs::read_to_string(path).unwrap().contains(&request.id))
-    };
-    host.service.wait_for("the permission request", |_| question().is_some());
-    host.answer(&question().unwrap(), &["--grant", TOOL]);
+    let question = host
+        .permission_requests()
+        .into_iter()
+        .find(|path| fs::read_to_string(path).unwrap().contains(&request.id));
+    host.answer(&question.unwrap(), &["--grant", TOOL]);
     let record = host.service.record_of(&request.id);
     record.assert_outcome("ok");
     assert_permission(&record, &["agent: \"unknown\"", "state: \"APPROVED\""]);

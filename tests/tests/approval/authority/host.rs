@@ -2,6 +2,7 @@
 //! Everything is written by programs that users have. It must never write a file that the daemon
 //! should write.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -117,10 +118,13 @@ impl<'a> AuthorityHost<'a> {
     /// to it.
     #[track_caller]
     pub(super) fn assert_held(&self, id: &str, code: &str) {
+        // A new decision about a held request takes it out of the list for a moment.
+        let held = RefCell::new(None);
         self.service.wait_for("the request to be held", |_| {
-            self.listed(id).is_some_and(|row| row["state"] == "held")
+            *held.borrow_mut() = self.listed(id).filter(|row| row["state"] == "held");
+            held.borrow().is_some()
         });
-        let row = self.listed(id).unwrap();
+        let row = held.into_inner().unwrap();
         let codes: Vec<&Value> =
             row["held"]["waits_for"].as_array().unwrap().iter().map(|it| &it["code"]).collect();
         assert_eq!(codes, [code], "{row:#}");
