@@ -2,11 +2,13 @@
 //! or reports the bytes that reached it.
 
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use rustix::net::{self, AddressFamily, SocketType};
 use rustls::crypto::CryptoProvider;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
@@ -219,6 +221,15 @@ pub(crate) fn five(identity: &TestIdentity, stream: TcpStream) -> io::Result<(u6
     tls.sock.inner.shutdown(Shutdown::Write)?;
     io::copy(&mut tls.sock, &mut io::sink())?;
     Ok((tls.sock.written, tls.sock.read))
+}
+
+/// A port of the loopback that refuses connections. While the socket is held, no other process on
+/// the host gets the port.
+pub(crate) fn closed_port() -> (OwnedFd, u16) {
+    let socket = net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    net::bind(&socket, &SocketAddr::new(LOOPBACK, 0)).unwrap();
+    let address = SocketAddr::try_from(net::getsockname(&socket).unwrap()).unwrap();
+    (socket, address.port())
 }
 
 /// Starts a DNS server at this port, or at any port for 0. Its n-th answer to any name is the n-th

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use egress::frame::EgressRefusalReason;
 
-use crate::servers::{TestIdentity, five, http, sink, tls_echo};
+use crate::servers::{TestIdentity, closed_port, five, http, sink, tls_echo};
 use crate::support::{ProxyRun, assert_refused, reasons, rest, rule};
 
 const ONE: &str = "127.0.0.1 one.example\n127.0.0.1 two.example\n";
@@ -195,8 +195,7 @@ fn bytes_sent_with_the_connect_are_the_tunnels_first() {
 #[test]
 fn a_host_that_does_not_answer_is_told_from_one_that_is_refused() {
     let free = http("").port;
-    let closed =
-        std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+    let (_held, closed) = closed_port();
     let run = ProxyRun::among(
         ONE,
         vec![rule("one.example", &[closed, free]), rule("gone.example", &[free])],

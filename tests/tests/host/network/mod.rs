@@ -13,7 +13,7 @@ use std::fs::Permissions;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -136,8 +136,9 @@ impl Drop for TlsServer {
     }
 }
 
-/// Starts `openssl s_server` with a certificate for 127.0.0.1, and returns that certificate.
-fn tls_server(test: &str, bench: &Bench, port: u16) -> Option<(TlsServer, Vec<u8>)> {
+/// Starts `openssl s_server` with a certificate for 127.0.0.1. Returns its port and that
+/// certificate.
+fn tls_server(test: &str, bench: &Bench) -> Option<(TlsServer, u16, Vec<u8>)> {
     let place = bench.scratch().dir("tls");
     let (key, certificate) = (place.join("key.pem"), place.join("certificate.pem"));
     let mut make = Command::new("openssl");
@@ -148,14 +149,25 @@ fn tls_server(test: &str, bench: &Bench, port: u16) -> Option<(TlsServer, Vec<u8
         skip(test, "no openssl that makes a certificate");
         return None;
     }
+    let (server, port) = (0..8).find_map(|_| listening_server(&key, &certificate)).unwrap();
+    Some((server, port, std::fs::read(&certificate).unwrap()))
+}
+
+/// Starts the server on a port of its own. Returns nothing if another process took that port first.
+fn listening_server(key: &Path, certificate: &Path) -> Option<(TlsServer, u16)> {
+    let port = free_port();
     let mut serve = Command::new("openssl");
     serve.args(["s_server", "-www", "-quiet", "-accept", &format!("127.0.0.1:{port}"), "-key"]);
-    serve.arg(&key).arg("-cert").arg(&certificate);
+    serve.arg(key).arg("-cert").arg(certificate);
     serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let server = TlsServer(serve.spawn().unwrap());
+    let mut server = TlsServer(serve.spawn().unwrap());
     for _ in 0..200 {
-        if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
-            return Some((server, std::fs::read(&certificate).unwrap()));
+        let answered = std::net::TcpStream::connect(("127.0.0.1", port)).is_ok();
+        if server.0.try_wait().unwrap().is_some() {
+            return None;
+        }
+        if answered {
+            return Some((server, port));
         }
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -167,8 +179,7 @@ fn free_port() -> u16 {
 }
 
 fn a_page_comes_through_tls(bench: &Bench) {
-    let port = free_port();
-    let Some((_server, certificate)) = tls_server("a_page_comes_through_tls", bench, port) else {
+    let Some((_server, port, certificate)) = tls_server("a_page_comes_through_tls", bench) else {
         return;
     };
     let script = format!(
@@ -202,8 +213,7 @@ fn what_the_host_trusts_every_language_does() {
           .on('error', error => console.log(error.code))).end()\n";
     let test = "what_the_host_trusts_every_language_does";
     let Some(bench) = &Bench::as_root(test) else { return };
-    let port = free_port();
-    let Some((_server, certificate)) = tls_server(test, bench, port) else { return };
+    let Some((_server, port, certificate)) = tls_server(test, bench) else { return };
     let certificates = bench.scratch().dir("certificates");
     std::fs::write(certificates.join("ca-certificates.crt"), certificate).unwrap();
     if !std::path::Path::new("/etc/ssl/certs/ca-certificates.crt").is_file() {
