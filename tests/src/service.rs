@@ -15,7 +15,7 @@ use crate::scratch::list;
 /// The configuration of a daemon.
 pub struct ServiceConfig {
     pub policy: String,
-    pub drain_sec: u32,
+    pub shutdown_grace_sec: u32,
     pub allowed_signers: Option<PathBuf>,
     /// `None` keeps the daemon's default.
     pub prewarmed_sandboxes: Option<u32>,
@@ -42,7 +42,7 @@ impl ServiceConfig {
             assert!(policy.contains(from), "{from} is not in the policy");
             policy = policy.replacen(from, &to, 1);
         }
-        Self { policy, drain_sec: 1, allowed_signers: None, prewarmed_sandboxes: None }
+        Self { policy, shutdown_grace_sec: 1, allowed_signers: None, prewarmed_sandboxes: None }
     }
 }
 
@@ -66,15 +66,15 @@ impl<'a> Service<'a> {
         fs::write(root.join("policy.yaml"), &asked.policy).unwrap();
         let mut config = format!(
             "config_version: 1\nspool: {0}/spool\nstate: {0}/daemon\npolicy: {0}/policy.yaml\n\
-             rescan_sec: 30\ndrain_sec: {1}\n",
+             scan_interval_sec: 30\nshutdown_grace_sec: {1}\n",
             root.display(),
-            asked.drain_sec
+            asked.shutdown_grace_sec
         );
         if let Some(signers) = &asked.allowed_signers {
             config.push_str(&format!("allowed_signers: {}\n", signers.display()));
         }
-        if let Some(ready_cells) = asked.prewarmed_sandboxes {
-            config.push_str(&format!("ready_cells: {ready_cells}\n"));
+        if let Some(prewarmed_sandboxes) = asked.prewarmed_sandboxes {
+            config.push_str(&format!("prewarmed_sandboxes: {prewarmed_sandboxes}\n"));
         }
         fs::write(service.config(), config).unwrap();
         service

@@ -227,9 +227,9 @@ fn serve(config: Config, path: PathBuf, clock: ClockCheck) -> Result<(), DaemonE
     .with_clock_floor(floor)
     .with_prewarmed_sandboxes(config.prewarmed_sandboxes)
     .with_capacity(config.capacity);
-    let Config { rescan, drain, capacity: room, metrics, retention: keep, .. } = config;
+    let Config { scan_interval, shutdown_grace, capacity: room, metrics, retention: keep, .. } = config;
     // Some requests wait for capacity, some run, and some are being published.
     let in_flight_max = room.sandboxes.saturating_mul(IN_FLIGHT_PER_SANDBOX);
-    let pace = LoopConfig { rescan, drain, in_flight_max, retention: keep };
+    let pace = LoopConfig { scan_interval, shutdown_grace, in_flight_max, retention: keep };
     DaemonService::new(host, dropbox, pace, path, metrics).run()
 }

@@ -49,9 +49,9 @@ pub struct Config {
     /// The proxy for runs with hosts; without one those requests are refused.
     pub egress: Option<Egress>,
     /// The interval of directory scans, which find submissions that inotify missed.
-    pub rescan: Duration,
+    pub scan_interval: Duration,
     /// The time that a run may continue after SIGTERM before it is cancelled.
-    pub drain: Duration,
+    pub shutdown_grace: Duration,
     /// The number of prewarmed sandboxes; 0 disables them.
     pub prewarmed_sandboxes: usize,
     /// The limits on concurrent runs and the memory promised to them.
@@ -96,7 +96,7 @@ impl Config {
             revoked: form.revoked,
             ais: form.ais_trust,
         };
-        let CheckedConfig { capacity: room, metrics, launcher, keys, log, retention: keep, egress } =
+        let CheckedConfig { capacity: room, metrics, launcher, keys, log, retention, egress } =
             settings;
         Ok(Self {
             spool: form.spool,
@@ -109,11 +109,11 @@ impl Config {
             log: log.directory,
             launcher,
             egress,
-            rescan: Duration::from_secs(form.rescan_sec),
-            drain: Duration::from_secs(form.drain_sec),
-            prewarmed_sandboxes: form.ready_cells,
+            scan_interval: Duration::from_secs(form.scan_interval_sec),
+            shutdown_grace: Duration::from_secs(form.shutdown_grace_sec),
+            prewarmed_sandboxes: form.prewarmed_sandboxes,
             capacity: room,
-            retention: keep,
+            retention,
             metrics,
         })
     }

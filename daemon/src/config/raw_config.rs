@@ -24,15 +24,15 @@ pub(super) struct RawDaemonConfig {
     pub(super) launcher: Option<RawLauncherConfig>,
     pub(super) egress: Option<RawEgressConfig>,
     pub(super) metrics: Option<RawMetricsConfig>,
-    #[serde(default = "default_rescan_sec")]
-    pub(super) rescan_sec: u64,
-    #[serde(default = "default_drain_sec")]
-    pub(super) drain_sec: u64,
+    #[serde(default = "default_scan_interval_sec")]
+    pub(super) scan_interval_sec: u64,
+    #[serde(default = "default_shutdown_grace_sec")]
+    pub(super) shutdown_grace_sec: u64,
     #[serde(default = "default_prewarmed_sandboxes")]
-    pub(super) ready_cells: usize,
+    pub(super) prewarmed_sandboxes: usize,
     pub(super) runs_max: Option<usize>,
     pub(super) memory_bytes_max: Option<u64>,
-    pub(super) keep: Option<RawRetentionConfig>,
+    pub(super) retention: Option<RawRetentionConfig>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -58,11 +58,11 @@ pub(super) struct RawEgressConfig {
     pub(super) hosts_file: Option<PathBuf>,
 }
 
-fn default_rescan_sec() -> u64 {
+fn default_scan_interval_sec() -> u64 {
     30
 }
 
-fn default_drain_sec() -> u64 {
+fn default_shutdown_grace_sec() -> u64 {
     30
 }
 

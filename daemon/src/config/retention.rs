@@ -38,7 +38,7 @@ fn of_kind(kind: &str, form: Option<RawRetentionBounds>) -> Result<RetentionBoun
     let bounds = RetentionBounds { days, count, bytes };
     if bounds.is_unbounded() {
         return Err(format!(
-            "keep.{kind}: no limit is set; help: set days, count or bytes, or remove the key"
+            "retention.{kind}: no limit is set; help: set days, count or bytes, or remove the key"
         ));
     }
     Ok(bounds)

@@ -58,12 +58,12 @@ impl CheckedConfig {
         let room = capacity(form)?;
         let metrics = form.metrics.take();
         let metrics = metrics.map_or_else(|| Ok(<_>::default()), RawMetricsConfig::settings)?;
-        let seats = room.sandboxes + form.ready_cells + SPARE_SLOTS;
+        let seats = room.sandboxes + form.prewarmed_sandboxes + SPARE_SLOTS;
         Ok(Self {
             launcher: launcher(form.launcher.take(), &form.state, seats)?,
             keys: host_keys::source(form.keys.take(), &form.state)?,
             log: log(form.log.take(), &form.spool)?,
-            retention: retention::bounds(form.keep.take())?,
+            retention: retention::bounds(form.retention.take())?,
             egress: egress(form.egress.take())?,
             capacity: room,
             metrics,
@@ -79,12 +79,12 @@ fn check_version(form: &RawDaemonConfig) -> Result<(), String> {
 }
 
 fn check_numbers(form: &RawDaemonConfig) -> Result<(), String> {
-    if form.rescan_sec == 0 {
-        return Err("rescan_sec: 0 is not allowed; help: set it to 1 second or more".to_owned());
+    if form.scan_interval_sec == 0 {
+        return Err("scan_interval_sec: 0 is not allowed; help: set it to 1 second or more".to_owned());
     }
-    if form.ready_cells > PREWARMED_SANDBOXES_MAX {
-        let (found, most) = (form.ready_cells, PREWARMED_SANDBOXES_MAX);
-        return Err(format!("ready_cells: {found} is more than {most}; help: set 0 to {most}"));
+    if form.prewarmed_sandboxes > PREWARMED_SANDBOXES_MAX {
+        let (found, most) = (form.prewarmed_sandboxes, PREWARMED_SANDBOXES_MAX);
+        return Err(format!("prewarmed_sandboxes: {found} is more than {most}; help: set 0 to {most}"));
     }
     Ok(())
 }

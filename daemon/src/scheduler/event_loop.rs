@@ -95,7 +95,7 @@ impl EventLoop<'_, '_> {
     fn step(&mut self) -> Result<(), DaemonError> {
         let now = Instant::now();
         if now >= self.next_rescan {
-            self.next_rescan = now + self.loop_config.rescan;
+            self.next_rescan = now + self.loop_config.scan_interval;
             self.scan_wanted = true;
             self.host.renew_prewarmed();
             self.host.spool.check_locked_paths()?;
@@ -136,7 +136,7 @@ impl EventLoop<'_, '_> {
     /// Returns the time until the next action if no event occurs.
     fn time_to_next_action(&self) -> Duration {
         if self.is_stopping() {
-            return self.loop_config.rescan;
+            return self.loop_config.scan_interval;
         }
         let is_full = self.host.shortage.reason().is_some();
         let mut next = self.next_rescan.min(self.next_cleanup);

@@ -74,7 +74,7 @@ impl DaemonService {
         let publisher = StatusPublisher::new(&host, metrics)?;
         let now = AtomicBool::new(false);
         let orders =
-            StopState { stopped_at: OnceLock::new(), drain: pace.drain, is_immediate: now };
+            StopState { stopped_at: OnceLock::new(), shutdown_grace: pace.shutdown_grace, is_immediate: now };
         let (send, events) = channel();
         watch::listen_for_signals(send.clone())?;
         let served = thread::scope(|scope| {

@@ -9,9 +9,9 @@ use spool::retention::RetentionPolicy;
 /// The settings of the event loop.
 pub struct LoopConfig {
     /// The longest time between two looks at the directory.
-    pub rescan: Duration,
+    pub scan_interval: Duration,
     /// The time that runs may continue after a stop signal.
-    pub drain: Duration,
+    pub shutdown_grace: Duration,
     /// The limit on requests in progress, from claim to published record.
     pub in_flight_max: usize,
     /// Retention of results and requests.
@@ -26,7 +26,7 @@ pub(super) struct StopState {
     /// The time of the stop signal.
     pub(super) stopped_at: OnceLock<Instant>,
     /// The time that runs may continue after it.
-    pub(super) drain: Duration,
+    pub(super) shutdown_grace: Duration,
     /// Set by a second stop signal: running requests are ended.
     pub(super) is_immediate: AtomicBool,
 }

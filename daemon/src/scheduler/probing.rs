@@ -44,7 +44,7 @@ impl EventLoop<'_, '_> {
         let was_unfit = self.fitness.note_result(probed);
         if let Some((by, why)) = self.fitness.stopped() {
             self.stop_admission(by, why);
-            self.fitness.ask_again_at(Instant::now() + self.loop_config.rescan);
+            self.fitness.ask_again_at(Instant::now() + self.loop_config.scan_interval);
         } else if was_unfit && self.admission_stopped()?.is_none() {
             self.resume_admission();
         }

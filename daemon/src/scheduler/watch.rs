@@ -40,7 +40,7 @@ pub(super) fn watch(
     match watched {
         Ok(watcher) => Some(watcher),
         Err(error) => {
-            tracing::warn!(%error, "inotify is not available; scanning only every rescan_sec");
+            tracing::warn!(%error, "inotify is not available; scanning only every scan_interval_sec");
             None
         }
     }

@@ -126,7 +126,7 @@ fn process<'env>(
         }
         match stopped {
             Some(at)
-                if at.elapsed() >= orders.drain || orders.is_immediate.load(Ordering::Relaxed) =>
+                if at.elapsed() >= orders.shutdown_grace || orders.is_immediate.load(Ordering::Relaxed) =>
             {
                 Continuation::End
             }

@@ -30,7 +30,7 @@ fn service<'a>(bench: &'a Bench, asked: &ServiceConfig, more: &str) -> Service<'
     let mut service = Service::prepare(bench, asked);
     let text = fs::read_to_string(service.config()).unwrap();
     let text =
-        if more.contains("rescan_sec") { text.replace("rescan_sec: 30\n", "") } else { text };
+        if more.contains("scan_interval_sec") { text.replace("scan_interval_sec: 30\n", "") } else { text };
     fs::write(service.config(), text + more).unwrap();
     service.spawn();
     service
@@ -220,7 +220,7 @@ fn a_key_that_is_revoked_while_the_daemon_runs_approves_nothing_more() {
     }
     let bench = Bench::new();
     let (key, revoked, service) =
-        of_one_signer(&bench, InitialRevocation::NotYet, "rescan_sec: 1\n");
+        of_one_signer(&bench, InitialRevocation::NotYet, "scan_interval_sec: 1\n");
     let promoted = || signed(&bench, &service, &key, &good());
     service.record_of(&promoted().id).assert_outcome("ok");
     service.signal("HUP");
@@ -246,7 +246,7 @@ fn a_key_that_is_revoked_while_its_request_waits_for_room_approves_nothing() {
     }
     let bench = Bench::new();
     let (key, revoked, service) =
-        of_one_signer(&bench, InitialRevocation::NotYet, "rescan_sec: 1\nruns_max: 1\n");
+        of_one_signer(&bench, InitialRevocation::NotYet, "scan_interval_sec: 1\nruns_max: 1\n");
     let promoted = |script| signed(&bench, &service, &key, &RequestText::python(script));
     let first = promoted("import time; time.sleep(5)");
     service.wait_for("the first to begin", |it| list(&it.path("work")).len() == 1);

@@ -45,7 +45,7 @@ fn request_without_inputs() -> RequestText {
 fn service<'a>(bench: &'a Bench, asked: &ServiceConfig) -> Service<'a> {
     let mut service = Service::prepare(bench, asked);
     let text = fs::read_to_string(service.config()).unwrap();
-    fs::write(service.config(), text.replace("rescan_sec: 30", "rescan_sec: 1")).unwrap();
+    fs::write(service.config(), text.replace("scan_interval_sec: 30", "scan_interval_sec: 1")).unwrap();
     service.spawn();
     service
 }

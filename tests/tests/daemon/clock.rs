@@ -149,7 +149,7 @@ fn a_clock_that_is_set_back_while_the_daemon_serves_stops_admission() {
     let offset = bench.scratch().file("offset", "0");
     let mut service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
     let text = fs::read_to_string(service.config()).unwrap();
-    fs::write(service.config(), text.replace("rescan_sec: 30", "rescan_sec: 1")).unwrap();
+    fs::write(service.config(), text.replace("scan_interval_sec: 30", "scan_interval_sec: 1")).unwrap();
     let command = |service: &Service<'_>, more: &[&str]| {
         let mut command = service.command();
         command.env("LD_PRELOAD", &library).env("TOOLEXEC_TEST_CLOCK", &offset).args(more);

@@ -34,15 +34,15 @@ fn a_configuration_is_checked() {
     let text = fs::read_to_string(&config).unwrap();
     let home = bench.home();
     for (from, to, why) in [
-        ("rescan_sec: 30", "rescan_secs: 30", "rescan_secs"),
-        ("rescan_sec: 30", "rescan_sec: 0", "rescan_sec"),
-        ("rescan_sec: 30", "rescan_sec: 30\nready_cells: 9", "ready_cells"),
+        ("scan_interval_sec: 30", "scan_interval_secs: 30", "scan_interval_secs"),
+        ("scan_interval_sec: 30", "scan_interval_sec: 0", "scan_interval_sec"),
+        ("scan_interval_sec: 30", "scan_interval_sec: 30\nprewarmed_sandboxes: 9", "prewarmed_sandboxes"),
         ("config_version: 1", "config_version: 2", "config_version"),
         ("policy.yaml", "no-policy.yaml", "no-policy.yaml"),
         ("state: /", "state: ", "state"),
-        ("drain_sec: 1", "drain_sec: 1\nlauncher: {program: /no/launcher}", "/no/launcher"),
-        ("drain_sec: 1", "drain_sec: 1\nallowed_signers: /no/signers", "/no/signers"),
-        ("drain_sec: 1", "drain_sec: [", "toolexecd.yaml"),
+        ("shutdown_grace_sec: 1", "shutdown_grace_sec: 1\nlauncher: {program: /no/launcher}", "/no/launcher"),
+        ("shutdown_grace_sec: 1", "shutdown_grace_sec: 1\nallowed_signers: /no/signers", "/no/signers"),
+        ("shutdown_grace_sec: 1", "shutdown_grace_sec: [", "toolexecd.yaml"),
     ] {
         assert!(text.contains(from), "{from}");
         fs::write(&config, text.replacen(from, to, 1)).unwrap();

@@ -40,7 +40,7 @@ fn a_daemon_stops_on_a_signal() {
 #[test]
 fn a_run_that_outlasts_the_drain_is_cancelled() {
     let bench = Bench::new();
-    let asked = ServiceConfig { drain_sec: 1, ..ServiceConfig::for_owner(&bench) };
+    let asked = ServiceConfig { shutdown_grace_sec: 1, ..ServiceConfig::for_owner(&bench) };
     let mut service = Service::prepare(&bench, &asked);
     service.configure("runs_max: 1");
     service.spawn();
@@ -67,7 +67,7 @@ fn a_run_within_the_drain_is_finished() {
     let bench = Bench::new();
     let mut service = Service::start(
         &bench,
-        &ServiceConfig { drain_sec: 20, ..ServiceConfig::for_owner(&bench) },
+        &ServiceConfig { shutdown_grace_sec: 20, ..ServiceConfig::for_owner(&bench) },
     );
     let (text, word) = sleeper("1.5");
     let request = service.submit(&text);

@@ -192,7 +192,7 @@ fn a_daemon_removes_results_and_gc_refuses_beside_it() {
     let bench = Bench::new();
     let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     let [a, b, c, fresh] = with_old_results(&mut service);
-    service.configure("keep: {results: {days: 15}, archive: {count: 2}}");
+    service.configure("retention: {results: {days: 15}, archive: {count: 2}}");
     let seen = removal_list(&gc_with_config(&bench, &service, &["--dry-run", "--format", "json"]));
     assert_eq!(seen.len(), 4, "{seen:#?}");
     fs::create_dir(service.path("results/.gone-before")).unwrap();
@@ -250,12 +250,12 @@ fn wrong_arguments_remove_nothing() {
     CliOutput::of(&mut command).assert_code(3);
     let config = fs::read_to_string(service.config()).unwrap();
     for (line, why) in [
-        ("keep: {results: {days: 0}}", "expected a nonzero u32"),
-        ("keep: {results: {days: -1}}", "days: -1"),
-        ("keep: {results: {}}", "set days, count or bytes"),
-        ("keep: {results: {day: 1}}", "unknown field `day`"),
-        ("keep: {work: {days: 1}}", "unknown field `work`"),
-        ("keep: {results: {bytes: 1 GiB}}", "bytes: 1 GiB"),
+        ("retention: {results: {days: 0}}", "expected a nonzero u32"),
+        ("retention: {results: {days: -1}}", "days: -1"),
+        ("retention: {results: {}}", "set days, count or bytes"),
+        ("retention: {results: {day: 1}}", "unknown field `day`"),
+        ("retention: {work: {days: 1}}", "unknown field `work`"),
+        ("retention: {results: {bytes: 1 GiB}}", "bytes: 1 GiB"),
     ] {
         fs::write(service.config(), format!("{config}{line}\n")).unwrap();
         let said = CliOutput::of(service.command().arg("--check"));
@@ -281,7 +281,7 @@ fn a_kill_between_the_steps_leaves_nothing_half_visible() {
         let bench = Bench::new();
         let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
         let [a, b, c, fresh] = with_old_results(&mut service);
-        service.configure("keep: {results: {days: 15}}");
+        service.configure("retention: {results: {days: 15}}");
         // In the directory of the programs that it starts.
         let daemon = bench.scratch().path().join("bin/toolexecd-to-be-killed");
         if fs::hard_link(built, &daemon).is_err() {

@@ -36,7 +36,7 @@ fn sleeping(seconds: u32) -> RequestText {
 fn prepare_service<'a>(bench: &'a Bench, asked: &ServiceConfig, lines: &[&str]) -> Service<'a> {
     let service = Service::prepare(bench, asked);
     let text = fs::read_to_string(service.config()).unwrap();
-    fs::write(service.config(), text.replace("rescan_sec: 30", "rescan_sec: 1")).unwrap();
+    fs::write(service.config(), text.replace("scan_interval_sec: 30", "scan_interval_sec: 1")).unwrap();
     lines.iter().for_each(|line| service.configure(line));
     service
 }
@@ -173,7 +173,7 @@ fn who_may_not_look_into_approved_is_told_what_waits_there() {
 #[test]
 fn stop_ends_running_requests_and_leaves_waiting_ones() {
     let bench = Bench::new();
-    let asked = ServiceConfig { drain_sec: 6, ..ServiceConfig::for_owner(&bench) };
+    let asked = ServiceConfig { shutdown_grace_sec: 6, ..ServiceConfig::for_owner(&bench) };
     let mut service = prepare_service(&bench, &asked, &["runs_max: 2"]);
     let running = [service.submit(&sleeping(4)), service.submit(&sleeping(1000))];
     service.spawn();

@@ -25,7 +25,7 @@ spool: $HOME/spool
 state: $HOME/state
 policy: $HOME/etc/policy.yaml
 allowed_signers: $HOME/etc/allowed_signers
-drain_sec: 1
+shutdown_grace_sec: 1
 END
 daemon=
 trap '[ -z "$daemon" ] || kill $daemon' EXIT

@@ -307,12 +307,12 @@ fn a_repaired_host_runs_what_waited_after_a_reload_or_by_itself() {
     let broken = without_cgroups();
     for reloads in [true, false] {
         let mut asked = config_without_exceptions(&bench);
-        asked.drain_sec = 2;
+        asked.shutdown_grace_sec = 2;
         let bench = Bench::new();
         let mut service = Service::prepare(&bench, &asked);
         if !reloads {
             let config = fs::read_to_string(service.config()).unwrap();
-            fs::write(service.config(), config.replace("rescan_sec: 30", "rescan_sec: 1")).unwrap();
+            fs::write(service.config(), config.replace("scan_interval_sec: 30", "scan_interval_sec: 1")).unwrap();
         }
         let mut command = broken.command(&bench, "toolexecd");
         command.arg("--config").arg(service.config());

@@ -196,7 +196,7 @@ fn print_report(
     let spool = escape_line(&places.spool.display().to_string());
     output::line(format_args!("{spool}: {said}: {}", of_kinds.collect::<Vec<_>>().join(", ")))?;
     if keep.is_unbounded() {
-        output::note("keep: not configured, so nothing is deleted");
+        output::note("retention: not configured, so nothing is deleted");
     }
     Ok(())
 }

@@ -77,7 +77,7 @@ impl<'a> AuthorityHost<'a> {
         };
         let mut service = Service::prepare(bench, &asked);
         let text = fs::read_to_string(service.config()).unwrap();
-        let text = text.replace("rescan_sec: 30", "rescan_sec: 1");
+        let text = text.replace("scan_interval_sec: 30", "scan_interval_sec: 1");
         fs::write(service.config(), text + more).unwrap();
         service.spawn();
         Self { bench, service, key, signers }

@@ -12,11 +12,11 @@ use super::{END_TIMEOUT, seconds, sleeper};
 
 /// Starts a daemon without prewarmed sandboxes and with this start timeout. Waits for its first
 /// run.
-fn started(bench: &Bench, start_sec_max: u32, drain_sec: u32) -> Service<'_> {
+fn started(bench: &Bench, start_sec_max: u32, shutdown_grace_sec: u32) -> Service<'_> {
     let mut asked = ServiceConfig::for_owner(bench);
     let bound = format!("start_sec_max: {start_sec_max}");
     asked.policy = asked.policy.replacen("start_sec_max: 30", &bound, 1);
-    (asked.prewarmed_sandboxes, asked.drain_sec) = (Some(0), drain_sec);
+    (asked.prewarmed_sandboxes, asked.shutdown_grace_sec) = (Some(0), shutdown_grace_sec);
     let service = Service::start(bench, &asked);
     let request = service.submit(&RequestText::python("print(1)"));
     service.record_of(&request.id).assert_outcome("ok");
@@ -131,7 +131,7 @@ fn two_signals_end_a_daemon_whose_launcher_stands_still() {
         still.stop(&[parent_of(slot), slot]);
         service.signal("TERM");
         std::thread::sleep(Duration::from_millis(500));
-        assert!(service.is_alive(), "the run may go on for drain_sec");
+        assert!(service.is_alive(), "the run may go on for shutdown_grace_sec");
         kill("TERM", service.process());
         let begun = Instant::now();
         service.wait();

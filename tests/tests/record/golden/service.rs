@@ -11,6 +11,14 @@ use toolexec_tests::{Bench, CliOutput, Service, ServiceConfig, list};
 use super::files::{Golden, MADE_IN, versions};
 use super::outputs::{assert_kept, golden_lines, objects};
 
+/// Keys of the configuration that were renamed on purpose: the golden name and the present one.
+const RENAMED_KEYS: [(&str, &str); 4] = [
+    ("rescan_sec", "scan_interval_sec"),
+    ("drain_sec", "shutdown_grace_sec"),
+    ("ready_cells", "prewarmed_sandboxes"),
+    ("keep", "retention"),
+];
+
 /// Moves the golden service to the paths of a [`Service`].
 fn service<'a>(golden: &Golden<'a>) -> Service<'a> {
     let bench = golden.bench;
@@ -30,10 +38,13 @@ fn service<'a>(golden: &Golden<'a>) -> Service<'a> {
     }
     let config = fs::read_to_string(golden.at("service/toolexecd.yaml")).unwrap();
     let place = format!("{}/", home.display());
-    let config = config
+    let mut config = config
         .replace(&format!("{MADE_IN}/service/state"), &format!("{place}daemon"))
         .replace(&format!("{MADE_IN}/service/"), &place);
     assert!(!config.contains(MADE_IN), "{config}");
+    for (then, now) in RENAMED_KEYS {
+        config = config.replace(&format!("\n{then}: "), &format!("\n{now}: "));
+    }
     fs::write(service.config(), config).unwrap();
     service
 }

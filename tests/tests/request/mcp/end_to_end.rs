@@ -67,7 +67,7 @@ impl<'a> AgentsPageHost<'a> {
         asked.allowed_signers = Some(signers);
         let mut service = Service::prepare(bench, &asked);
         let text = fs::read_to_string(service.config()).unwrap();
-        fs::write(service.config(), text.replace("rescan_sec: 30", "rescan_sec: 1")).unwrap();
+        fs::write(service.config(), text.replace("scan_interval_sec: 30", "scan_interval_sec: 1")).unwrap();
         CliOutput::of(bench.command("mkdir").arg(service.path("drafts"))).assert_code(0);
         service.spawn();
         service.wait_for("the daemon to tell which permissions stand", |service| {
