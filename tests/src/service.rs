@@ -174,7 +174,7 @@ impl<'a> Service<'a> {
         }
     }
 
-    /// Submits a request with `toolexec promote`.
+    /// Submits a request with `toolexec submit`.
     #[track_caller]
     pub fn submit(&self, request: &RequestText) -> SavedRequest {
         let saved = self.bench.save(request);
@@ -182,11 +182,11 @@ impl<'a> Service<'a> {
         saved
     }
 
-    /// Runs `toolexec promote` on a saved request.
+    /// Runs `toolexec submit` on a saved request.
     #[must_use]
     pub fn submit_saved(&self, request: &SavedRequest) -> CliOutput {
         let mut command = self.bench.command("toolexec");
-        CliOutput::of(command.arg("promote").arg(&request.path).arg("--spool").arg(self.spool()))
+        CliOutput::of(command.arg("submit").arg(&request.path).arg("--spool").arg(self.spool()))
     }
 
     /// Writes a ledger in the format of an earlier version: lines without checksums, and no head.

@@ -75,7 +75,7 @@ pub(crate) enum CliCommand {
     /// Repeat the run of a record and compare its outputs
     Replay(ReplayCommand),
     /// Submit an approved request with its inputs and signatures
-    Promote(SubmitCommand),
+    Submit(SubmitCommand),
     /// List queued requests, requests in flight and results
     List(inspect::list::ListCommand),
     /// Show daemon and queue status
@@ -131,7 +131,7 @@ impl CliCommand {
             Self::Gate(asked) => gate::gate(&asked),
             Self::Verify(asked) => verify::verify(&asked),
             Self::Replay(asked) => replay::replay(&asked),
-            Self::Promote(asked) => submit::submit(&asked),
+            Self::Submit(asked) => submit::submit(&asked),
             Self::List(asked) => inspect::list::list(&asked),
             Self::Status(asked) => inspect::status::status(&asked),
             Self::Show(asked) => inspect::show::show(&asked),

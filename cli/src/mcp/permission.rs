@@ -27,7 +27,7 @@ pub(super) fn check(desk: &ServerState, asked: &PermissionArguments) -> Result<V
             "state": null,
             "permission_needed_by": cover,
             "why": "this server has no named agent (--agent, --subject): permission is decided \
-                    for each request when it is promoted",
+                    for each request when it is submitted",
         }));
     };
     let mut answer = json!({

@@ -36,10 +36,10 @@ const WAIT_SEC_MAX: u64 = 600;
 model::closed_set! {
     /// The state of a request that is neither in flight nor recorded.
     enum IdleState {
-        Held = "held": "promoted, and waiting for an answer, as the daemon reports",
-        Waiting = "waiting": "promoted, and waiting for its turn, as the daemon reports",
-        Drafted = "drafted": "a draft in drafts/; a person approves and promotes it, or has just done so",
-        Unknown = "unknown": "no record, and no report of the daemon: never promoted, just claimed, or one of too many waiting requests to report",
+        Held = "held": "submitted, and waiting for an answer, as the daemon reports",
+        Waiting = "waiting": "submitted, and waiting for its turn, as the daemon reports",
+        Drafted = "drafted": "a draft in drafts/; a person approves and submits it, or has just done so",
+        Unknown = "unknown": "no record, and no report of the daemon: never submitted, just claimed, or one of too many waiting requests to report",
     }
 }
 

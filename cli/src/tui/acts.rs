@@ -1,5 +1,5 @@
 //! The actions behind the keys, implemented by the code of `review`, `approve`, `reject`,
-//! `promote`, `hold`, `release` and `cancel`. This module decides nothing and signs nothing that
+//! `submit`, `hold`, `release` and `cancel`. This module decides nothing and signs nothing that
 //! those commands would not sign.
 
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ impl<'a> SpoolActions<'a> {
     pub(super) fn show(&self, item: &Item) -> String {
         match &item.kind {
             ItemKind::Draft(path) => format!(
-                "request    {}\nstate      draft: not promoted yet\nfile       {}\n",
+                "request    {}\nstate      draft: not submitted yet\nfile       {}\n",
                 item.id,
                 escape_line(&output::path(path))
             ),
@@ -113,15 +113,15 @@ impl<'a> SpoolActions<'a> {
             return result_message(APPROVED, &item.id, Ok(ExitCode::SUCCESS), signals);
         }
         if signals.end_requested() {
-            return format!("{}: approved, but not promoted", item.id);
+            return format!("{}: approved, but not submitted", item.id);
         }
         let (request, spool) = (path.clone(), self.place.to_owned());
         let asked = SubmitCommand { request, inputs: None, spool, format: Format::Human };
-        let promoted = submit::submit_if_unchanged(&asked, &approved);
+        let submitted = submit::submit_if_unchanged(&asked, &approved);
         result_message(
-            ["approved and promoted", "approved, but not promoted"],
+            ["approved and submitted", "approved, but not submitted"],
             &item.id,
-            promoted,
+            submitted,
             signals,
         )
     }

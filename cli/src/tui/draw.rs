@@ -26,7 +26,7 @@ const HELP: &str = " up, down, j, k     select a request
 
  r                  review a request: what would run, and what every rule says
  a                  approve it: shows the review, asks, and signs (--as, --key);
-                    a draft is promoted then
+                    a draft is submitted then
  x                  reject it, with a reason: shows its digest, asks, and signs;
                     a draft's rejection is written beside it
  h                  hold it            l   release it

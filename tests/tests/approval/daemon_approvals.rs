@@ -221,11 +221,11 @@ fn a_key_that_is_revoked_while_the_daemon_runs_approves_nothing_more() {
     let bench = Bench::new();
     let (key, revoked, service) =
         of_one_signer(&bench, InitialRevocation::NotYet, "scan_interval_sec: 1\n");
-    let promoted = || signed(&bench, &service, &key, &good());
-    service.record_of(&promoted().id).assert_outcome("ok");
+    let submitted = || signed(&bench, &service, &key, &good());
+    service.record_of(&submitted().id).assert_outcome("ok");
     service.signal("HUP");
     fs::write(&revoked, "no key at all\n").unwrap();
-    let waiting = promoted();
+    let waiting = submitted();
     service.wait_for("the list to be told of", |service| {
         service.log().contains("nothing is admitted until this is fixed")
     });
@@ -247,10 +247,10 @@ fn a_key_that_is_revoked_while_its_request_waits_for_room_approves_nothing() {
     let bench = Bench::new();
     let (key, revoked, service) =
         of_one_signer(&bench, InitialRevocation::NotYet, "scan_interval_sec: 1\nruns_max: 1\n");
-    let promoted = |script| signed(&bench, &service, &key, &RequestText::python(script));
-    let first = promoted("import time; time.sleep(5)");
+    let submitted = |script| signed(&bench, &service, &key, &RequestText::python(script));
+    let first = submitted("import time; time.sleep(5)");
     service.wait_for("the first to begin", |it| list(&it.path("work")).len() == 1);
-    let second = promoted("print('ran')");
+    let second = submitted("print('ran')");
     service.wait_for("the second to be taken", |it| list(&it.path("work")).len() == 2);
     fs::write(&revoked, fs::read(key.with_extension("pub")).unwrap()).unwrap();
     service.record_of(&first.id).assert_outcome("ok");

@@ -66,7 +66,7 @@ fn a_configuration_is_checked() {
 }
 
 #[test]
-fn what_is_promoted_runs_and_is_published() {
+fn what_is_submitted_runs_and_is_published() {
     let bench = Bench::new();
     let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     let text = RequestText::python("open('/out/kept','w').write('k')").output("kept");
@@ -112,11 +112,11 @@ fn what_is_logged_is_plain_where_nobody_looks() {
 fn what_is_refused_goes_to_quarantine_with_a_record() {
     let bench = Bench::new();
     let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
-    // `promote` would refuse it, but a file can also be written by hand.
+    // `submit` would refuse it, but a file can also be written by hand.
     let bad = good().edit("approved_by: \"tester\"", "approved_by: \"\"");
     let told = service.submit_saved(&bench.save(&bad));
     told.assert_code(2);
-    told.assert_stderr(&["approval.missing", "not promoted"]);
+    told.assert_stderr(&["approval.missing", "not submitted"]);
     assert_eq!(list(&service.path("approved")), Vec::<String>::new());
 
     // By hand, in the order of a submission: the request last, by a rename.
@@ -139,7 +139,7 @@ fn what_is_refused_goes_to_quarantine_with_a_record() {
     assert!(report.contains("approval.missing"), "{report}");
     assert_eq!(list(&service.path("archive")), Vec::<String>::new());
 
-    // An input with wrong bytes, refused by `promote` and by the daemon.
+    // An input with wrong bytes, refused by `submit` and by the daemon.
     let request = bench.save(&good());
     fs::write(request.inputs.join("script.py"), "other").unwrap();
     let told = service.submit_saved(&request);

@@ -59,7 +59,7 @@ short=$(drafted short)
 long=$(drafted long)
 drop_long() {
     toolexec approve ~/"$long.md" --as alice --key ~/.ssh/id_ed25519 > ~/said
-    toolexec promote ~/"$long.md" --spool ~/spool
+    toolexec submit ~/"$long.md" --spool ~/spool
     timeout 20 sh -c "until grep -q 'started.*$long' ~/log; do sleep 0.05; done"
 }
 "#;

@@ -116,7 +116,7 @@ fn every_command_has_help_with_an_example() {
         "explain",
         "approve",
         "reject",
-        "promote",
+        "submit",
         "verify",
         "list",
         "status",

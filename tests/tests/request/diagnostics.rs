@@ -240,13 +240,13 @@ fn workspace_file(name: &str) -> PathBuf {
 }
 
 #[test]
-fn run_and_promote_show_the_same() {
+fn run_and_submit_show_the_same() {
     let bench = Bench::new();
     let spool = bench.scratch().dir("spool");
     fs::create_dir(spool.join("approved")).unwrap();
     let request = bench.save(&good().command("python script.py | sort"));
-    let promote = bench.toolexec([Path::new("promote"), &request.path, "--spool".as_ref(), &spool]);
-    for said in [promote, bench.run(&request)] {
+    let submit = bench.toolexec([Path::new("submit"), &request.path, "--spool".as_ref(), &spool]);
+    for said in [submit, bench.run(&request)] {
         said.assert_code(2);
         said.assert_stderr(&["error[command.pipeline]: ", " | python script.py | sort\n"]);
     }

@@ -98,9 +98,9 @@ fn colour_is_for_terminals_that_want_it() {
     let bad = bench.save(&bad).path.display().to_string();
     let spool = bench.scratch().dir("spool");
     fs::create_dir(spool.join("approved")).unwrap();
-    let promote = format!("promote {bad} --spool {}", spool.display());
+    let submit = format!("submit {bad} --spool {}", spool.display());
     let (lint, run) = (format!("lint {bad}"), format!("run {bad}"));
-    for words in [&lint, &run, &promote, "--help", "run --help", "no-such-command"] {
+    for words in [&lint, &run, &submit, "--help", "run --help", "no-such-command"] {
         let coloured = |line: &str, set: &[(&str, &str)]| {
             let mut shell = bench.shell(line);
             let said = CliOutput::of(shell.env("TERM", "xterm").envs(set.iter().copied()));

@@ -97,7 +97,7 @@ pub(super) static INCOMPLETE: RuleDoc = RuleDoc {
     source: "design, The spool",
     why: "A submitter renames the request into place last, so its files exist by then or never \
           arrive. Waiting would only hide the mistake.",
-    remedy: "Put inputs and signatures there first, or submit with `toolexec promote`.",
+    remedy: "Put inputs and signatures there first, or submit with `toolexec submit`.",
     examples: &[
         rejected(
             "no inputs",

@@ -23,7 +23,7 @@ Example: toolexec reject TR-20260209-160501Z-python-stats.md --as bob --agent \\
     --reason 'reads too much'
 
 Signs the bytes as they are, in namespace reject.tool-exec@threegate, into
-<file>.<principal>.reject.sig. Submit it with `toolexec promote`. One valid rejection is final for
+<file>.<principal>.reject.sig. Submit it with `toolexec submit`. One valid rejection is final for
 these bytes; a changed or filled-in text is a different text. The request may be incomplete. The
 reason is for people: it is written to <file>.<principal>.reject.txt, which is not signed, not
 submitted, and read by no program.

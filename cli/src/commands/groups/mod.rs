@@ -9,7 +9,7 @@ use clap::Command;
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Requests", &["draft", "lint", "mcp"]),
     ("Approval", &["review", "explain", "approve", "reject"]),
-    ("Runs", &["run", "promote", "hold", "release", "cancel"]),
+    ("Runs", &["run", "submit", "hold", "release", "cancel"]),
     ("Inspection", &["status", "list", "show", "wait", "watch"]),
     ("Records", &["verify", "replay", "log"]),
     ("Authorization", &["policy", "permission", "gate", "ais"]),
@@ -30,7 +30,7 @@ Examples:
   toolexec review TR-20260209-160501Z-python-stats.md
   toolexec run TR-20260209-160501Z-python-stats.md --results results
   toolexec verify results
-  toolexec promote TR-20260209-160501Z-python-stats.md --spool /var/spool/toolexec
+  toolexec submit TR-20260209-160501Z-python-stats.md --spool /var/spool/toolexec
   toolexec status --spool /var/spool/toolexec
 
 Each command has its own example: toolexec COMMAND --help

@@ -178,7 +178,7 @@ fn describe_position(spool: &Path, id: &str) -> Result<String, Failure> {
     }
     let draft = spool.join("drafts").join(format!("{id}.md"));
     if draft.is_file() {
-        return Ok(format!("{id}: a draft that was not promoted yet, {}", draft.display()));
+        return Ok(format!("{id}: a draft that was not submitted yet, {}", draft.display()));
     }
     Ok(format!(
         "{id}: no such waiting request in {}; help: list them with `toolexec list{}`",

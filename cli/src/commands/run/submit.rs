@@ -1,4 +1,4 @@
-//! `toolexec promote`: checks what the daemon would check, then submits the request. Inputs and
+//! `toolexec submit`: checks what the daemon would check, then submits the request. Inputs and
 //! signatures are written before the request. For a request that is already queued, it adds the
 //! signatures that are missing there.
 
@@ -21,7 +21,7 @@ use crate::output::{self, human};
 
 #[derive(Args)]
 #[command(after_help = "\
-Example: toolexec promote TR-20260209-160501Z-python-stats.md --spool /var/spool/toolexec
+Example: toolexec submit TR-20260209-160501Z-python-stats.md --spool /var/spool/toolexec
 
 The request is checked first. Inputs are written first, then signatures, and the request last. If
 the same request is already queued, only its missing signatures and AIS bundle are added.
@@ -68,7 +68,7 @@ fn submit_bytes(asked: &SubmitCommand, only: Option<&Sha256>) -> Result<ExitCode
     };
     if only.is_some_and(|only| *only != Sha256::of(submission.bytes())) {
         let name = human::name(&asked.request);
-        output::note(format_args!("{name}: changed since it was approved; not promoted"));
+        output::note(format_args!("{name}: changed since it was approved; not submitted"));
         return Ok(ExitCode::from(2));
     }
     let DraftCheck { violations, verdict } = check(asked, &submission)?;
@@ -78,7 +78,7 @@ fn submit_bytes(asked: &SubmitCommand, only: Option<&Sha256>) -> Result<ExitCode
     };
     print_violations(&asked.request, submission.bytes(), &violations);
     for file in submission.signatures().iter().filter(|file| review::is_rejection(file)) {
-        output::note(format_args!("{}: a rejection of this request, promoted with it", file.name));
+        output::note(format_args!("{}: a rejection of this request, submitted with it", file.name));
     }
     let declared: Vec<&str> = request.inputs().iter().map(validator::Input::name).collect();
     let dropped = submission.submit_to(&approved, &declared)?;
@@ -97,7 +97,7 @@ fn print_submitted(
     };
     match (format, added) {
         (Format::Human, None) => {
-            output::line(format_args!("{}: promoted to {}", request.id(), path.display()))
+            output::line(format_args!("{}: submitted to {}", request.id(), path.display()))
         }
         (Format::Human, Some(names)) => output::line(format_args!(
             "{}: already waiting at {}; added {}",
@@ -139,7 +139,7 @@ fn report_not_submitted(
     violations: &[Violation],
 ) -> Result<ExitCode, Failure> {
     print_violations(&asked.request, bytes, violations);
-    let why = format!("{}: not promoted", human::name(&asked.request));
+    let why = format!("{}: not submitted", human::name(&asked.request));
     if asked.format == Format::Json {
         output::line(output::refusal(&asked.request, &why, violations))?;
     }

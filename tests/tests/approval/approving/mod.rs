@@ -277,11 +277,11 @@ fn a_rejection_is_signed_over_any_text_and_is_final() {
         approve(&bench, &request, "alice", &alice, &["--label", "x", trusted[0], trusted[1]]);
     again.assert_code(2);
     again.assert_stderr(&["approval.rejected"]);
-    // `promote` submits the rejection too, without its reason.
+    // `submit` submits the rejection too, without its reason.
     let spool = bench.home().join("spool");
     fs::create_dir_all(spool.join("approved")).unwrap();
-    let mut promote = bench.command("toolexec");
-    CliOutput::of(promote.arg("promote").arg(&request.path).arg("--spool").arg(&spool))
+    let mut submit = bench.command("toolexec");
+    CliOutput::of(submit.arg("submit").arg(&request.path).arg("--spool").arg(&spool))
         .assert_code(0);
     let names = list(&spool.join("approved"));
     assert!(names.contains(&format!("{}.md.bob.reject.sig", request.id)), "{names:?}");
@@ -313,7 +313,7 @@ fn the_request_appears_in_the_spool_after_all_that_belongs_to_it() {
     let mut command = bench.command("strace");
     command.args(["-f", "-qq", "-e", "trace=openat,rename,renameat,renameat2,fsync", "-s", "400"]);
     command.arg("-o").arg(&trace).arg(bench.scratch().path().join("bin/toolexec"));
-    command.arg("promote").arg(&request.path).arg("--spool").arg(&spool);
+    command.arg("submit").arg(&request.path).arg("--spool").arg(&spool);
     CliOutput::of(&mut command).assert_code(0);
     let trace = fs::read_to_string(trace).unwrap();
     let at = |act: &str, name: &str| {
@@ -327,17 +327,17 @@ fn the_request_appears_in_the_spool_after_all_that_belongs_to_it() {
     assert!(between.filter(|line| line.contains("fsync")).count() >= 2, "{trace}");
     // A second signature reaches the waiting request.
     approve(&bench, &request, "bob", &bob, &[]).assert_code(0);
-    let promote = || {
+    let submit = || {
         let mut command = bench.command("toolexec");
-        command.arg("promote").arg(&request.path).args(["--format", "json", "--spool"]);
+        command.arg("submit").arg(&request.path).args(["--format", "json", "--spool"]);
         CliOutput::of(command.arg(&spool))
     };
-    let said = promote();
+    let said = submit();
     said.assert_code(0);
     let name = format!("{}.md.bob.sig", request.id);
     assert_eq!(said.json()["added_signatures"], json!([name]));
     assert!(spool.join("approved").join(&name).is_file());
-    let nothing_new = promote();
+    let nothing_new = submit();
     nothing_new.assert_code(3);
     nothing_new.assert_stderr(&["already waiting"]);
     assert!(!list(&spool.join("approved")).iter().any(|name| name.starts_with('.')));

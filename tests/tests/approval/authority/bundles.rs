@@ -233,7 +233,7 @@ fn an_unreadable_bundle_is_reported_before_submission() {
     CliOutput::of(bench.command("mkfifo").arg(&pipe)).assert_code(0);
     let said = host.service.submit_saved(&request);
     said.assert_code(2);
-    said.assert_stderr(&[".ais.json", "not promoted"]);
+    said.assert_stderr(&[".ais.json", "not submitted"]);
     assert_eq!(toolexec_tests::list(&host.service.path("approved")), Vec::<String>::new());
     // Submitted by hand, the daemon refuses it.
     fs::remove_file(&pipe).unwrap();

@@ -135,8 +135,8 @@ fn an_approval_from_the_keyboard_leads_to_a_verified_record() {
 }
 
 #[test]
-fn a_draft_that_is_approved_is_promoted_and_what_is_rejected_never_runs() {
-    let test = "a_draft_that_is_approved_is_promoted_and_what_is_rejected_never_runs";
+fn a_draft_that_is_approved_is_submitted_and_what_is_rejected_never_runs() {
+    let test = "a_draft_that_is_approved_is_submitted_and_what_is_rejected_never_runs";
     let bench = Bench::new();
     let Some(screen) = screen_to_sign_at(test, &bench) else { return };
     let (service, watch) = service_of_a_signer(&bench);
@@ -146,7 +146,7 @@ fn a_draft_that_is_approved_is_promoted_and_what_is_rejected_never_runs() {
     screen.type_keys(["a"]);
     screen.wait_for("Type `approve` to sign:");
     screen.type_line("approve");
-    screen.wait_for("promoted to");
+    screen.wait_for("submitted to");
     screen.type_keys(["Enter"]);
     service.record_of(&draft.id).assert_outcome("ok");
 
@@ -166,10 +166,10 @@ fn a_draft_that_is_approved_is_promoted_and_what_is_rejected_never_runs() {
     service.verify().assert_code(0);
 }
 
-/// Paused output gives the test time between the signature and the promotion.
+/// Paused output gives the test time between the signature and the submission.
 #[test]
-fn what_is_put_in_the_place_of_an_approved_draft_is_not_promoted() {
-    let test = "what_is_put_in_the_place_of_an_approved_draft_is_not_promoted";
+fn what_is_put_in_the_place_of_an_approved_draft_is_not_submitted() {
+    let test = "what_is_put_in_the_place_of_an_approved_draft_is_not_submitted";
     let bench = Bench::new();
     let Some(screen) = screen_to_sign_at(test, &bench) else { return };
     let (service, watch) = service_of_a_signer(&bench);
@@ -186,10 +186,10 @@ fn what_is_put_in_the_place_of_an_approved_draft_is_not_promoted() {
     service.wait_for("the signature", |_| signature.exists());
     fs::rename(beside, &draft.path).unwrap();
     screen.type_keys(["C-q"]);
-    screen.wait_for("changed since it was approved; not promoted");
+    screen.wait_for("changed since it was approved; not submitted");
     screen.wait_for("Press Enter to return");
     screen.type_keys(["Enter"]);
-    screen.wait_for(": approved, but not promoted");
+    screen.wait_for(": approved, but not submitted");
     screen.type_keys(["q"]);
     screen.wait_for_prompt();
     assert_eq!(list(&service.path("approved")), Vec::<String>::new());

@@ -148,9 +148,9 @@ fn run_again_is_refused(golden: &Golden<'_>, service: &Service<'_>) {
     let inputs = again.join(format!("{id}.inputs"));
     fs::create_dir(&inputs).unwrap();
     fs::write(inputs.join("script.py"), "print('ran')\n").unwrap();
-    let mut promote = golden.bench.command("toolexec");
-    promote.arg("promote").arg(&request).arg("--spool").arg(service.spool());
-    CliOutput::of(&mut promote).assert_code(0);
+    let mut submit = golden.bench.command("toolexec");
+    submit.arg("submit").arg(&request).arg("--spool").arg(service.spool());
+    CliOutput::of(&mut submit).assert_code(0);
     service.wait_for("a refusal", |it| it.records_of(&id).len() == 2);
     let records = service.records_of(&id);
     let refusal = records.iter().find(|record| record.outcome() == "refused").unwrap();

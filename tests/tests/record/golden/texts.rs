@@ -191,9 +191,9 @@ toolexec verify golden/state/results --allowed-signers missing
 toolexec verify golden/state/results --allowed-signers golden/policy.yaml
 toolexec verify golden/input --state golden/state
 toolexec replay missing
-toolexec promote missing.md --spool golden/service/spool
-toolexec promote golden/input/bad.md --spool golden/service/spool
-toolexec promote golden/input/bad.md --spool missing
+toolexec submit missing.md --spool golden/service/spool
+toolexec submit golden/input/bad.md --spool golden/service/spool
+toolexec submit golden/input/bad.md --spool missing
 toolexec list --spool missing
 toolexec status --spool missing
 toolexec show TR-nonsense --spool golden/service/spool

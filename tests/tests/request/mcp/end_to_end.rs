@@ -181,7 +181,7 @@ fn the_whole_story_from_a_draft_to_a_verified_record() {
     assert!(review.stdout.contains("mean.py"), "{review:#?}");
     story.add("operator", "toolexec review", "every rule, the command and its inputs");
     host.run_block("toolexec approve", &request);
-    story.add("operator", "toolexec approve, promote", "signed and in approved/");
+    story.add("operator", "toolexec approve, submit", "signed and in approved/");
     let question = || list(&host.service.path("drafts/permissions"));
     host.service.wait_for("a question", |_| question().iter().any(|it| it.ends_with(".json")));
     host.service.wait_for("the request to be held", |service| {
@@ -272,7 +272,7 @@ fn every_configuration_of_the_page_starts_a_server_with_every_tool() {
         for tool in &tools {
             let name = tool["name"].as_str().unwrap();
             assert!(page.contains(&format!("| `{name}` |")), "{name} is not on the page");
-            for verb in ["approve", "promote", "reject", "run", "release", "cancel", "sign", "set"]
+            for verb in ["approve", "submit", "reject", "run", "release", "cancel", "sign", "set"]
             {
                 assert!(!name.split('_').any(|word| word == verb), "{name}");
             }

@@ -79,7 +79,7 @@ fn label_of(principal: &str) -> String {
     principal.chars().take(LABEL_BYTES_MAX).map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
-/// Returns every signature beside the request that `promote` would submit.
+/// Returns every signature beside the request that `submit` would submit.
 pub(in crate::commands::approve) fn read_signatures(
     path: &Path,
 ) -> Result<Vec<SignatureFile>, Failure> {

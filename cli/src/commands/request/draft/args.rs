@@ -20,7 +20,7 @@ Example: toolexec draft --purpose 'Mean of one column' --language python --input
            python stats.py --in /in/table.csv --out /out/mean.json
 
 Writes TR-<now>-<slug>.md, and copies of the inputs to TR-<now>-<slug>.inputs/, where `run` and
-`promote` find them. The approval remains empty: the approver fills in its two lines. A draft that
+`submit` find them. The approval remains empty: the approver fills in its two lines. A draft that
 `toolexec lint --draft` would refuse is reported and not written.
 Exit status: 0 written; 2 it would be refused; 3 usage or internal error.
 With --format json, the last line of stdout is one object: {\"request\",\"request_id\",\"sha256\",

@@ -51,7 +51,7 @@ fn groups(host: &HostReadings) -> DoctorFinding {
     // A service's launcher has its own unit, which is a separate finding.
     if !writable && !host.subject.is_service() {
         let found = format!("{version}; sandboxes cannot have groups of their own here");
-        let remedy = "run as root, or submit requests to a daemon with `toolexec promote`";
+        let remedy = "run as root, or submit requests to a daemon with `toolexec submit`";
         return lacking(host, found, remedy);
     }
     DoctorFinding::ok(Topic::Cgroups, "control groups", format!("{version} with memory, cpu, pids"))
