@@ -8,7 +8,7 @@ use clap::Args;
 #[derive(Args, Clone)]
 pub(crate) struct SigningOptions {
     /// Sign as this principal of allowed_signers
-    #[arg(long = "as", value_name = "PRINCIPAL")]
+    #[arg(long = "approver", value_name = "PRINCIPAL")]
     pub(crate) principal: String,
     #[command(flatten)]
     pub(crate) key: KeyOptions,

@@ -25,7 +25,7 @@ const HELP: &str = " up, down, j, k     select a request
  Enter              show it: its state, its files, the output of its tool
 
  r                  review a request: what would run, and what every rule says
- a                  approve it: shows the review, asks, and signs (--as, --key);
+ a                  approve it: shows the review, asks, and signs (--approver, --key);
                     a draft is submitted then
  x                  reject it, with a reason: shows its digest, asks, and signs;
                     a draft's rejection is written beside it

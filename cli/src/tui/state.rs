@@ -214,7 +214,7 @@ impl ScreenModel {
             (TerminalKey::Char('a' | 'x'), ItemKind::Draft(_) | ItemKind::Waiting(_))
                 if !self.may_sign =>
             {
-                "to approve and reject, start with --as NAME and --key FILE or --agent"
+                "to approve and reject, start with --approver NAME and --key FILE or --agent"
             }
             (TerminalKey::Char('a'), ItemKind::Draft(_) | ItemKind::Waiting(_)) => {
                 return ScreenAction::Approve(item);

@@ -58,7 +58,7 @@ echo "import time; time.sleep(60)" > ~/long.py
 short=$(drafted short)
 long=$(drafted long)
 drop_long() {
-    toolexec approve ~/"$long.md" --as alice --key ~/.ssh/id_ed25519 > ~/said
+    toolexec approve ~/"$long.md" --approver alice --key ~/.ssh/id_ed25519 > ~/said
     toolexec submit ~/"$long.md" --spool ~/spool
     timeout 20 sh -c "until grep -q 'started.*$long' ~/log; do sleep 0.05; done"
 }

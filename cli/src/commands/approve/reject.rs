@@ -19,7 +19,7 @@ use crate::output::{self, human, report_refusal};
 
 #[derive(Args)]
 #[command(after_help = "\
-Example: toolexec reject TR-20260209-160501Z-python-stats.md --as bob --agent \\
+Example: toolexec reject TR-20260209-160501Z-python-stats.md --approver bob --agent \\
     --reason 'reads too much'
 
 Signs the bytes as they are, in namespace reject.tool-exec@threegate, into

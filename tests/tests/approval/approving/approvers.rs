@@ -65,7 +65,7 @@ pub(super) fn approve(
     more: &[&str],
 ) -> CliOutput {
     let mut command = bench.command("toolexec");
-    command.arg("approve").arg(&request.path).args(["--as", by, "--yes", "--format", "json"]);
+    command.arg("approve").arg(&request.path).args(["--approver", by, "--yes", "--format", "json"]);
     CliOutput::of(command.arg("--key").arg(key).args(more))
 }
 

@@ -27,7 +27,7 @@ fn an_agent_signs_with_the_key_that_was_meant() {
         let request = saved(&bench, &unapproved("print(1)\n"));
         let mut command = bench.command("toolexec");
         command.env("SSH_AUTH_SOCK", &agent.socket).arg("approve").arg(&request.path);
-        command.args(["--as", "alice", "--agent", "--yes", "--format", "json"]);
+        command.args(["--approver", "alice", "--agent", "--yes", "--format", "json"]);
         command.arg("--allowed-signers").arg(&trusted).args(more);
         (CliOutput::of(&mut command), request)
     };
@@ -85,9 +85,9 @@ fn keys_that_may_not_sign_are_refused_by_name() {
         said.assert_stderr(&[why]);
     }
     assert!(!request.path.with_extension("md.sig").exists());
-    let neither = bench.toolexec(["approve", "x.md", "--as", "alice"]);
+    let neither = bench.toolexec(["approve", "x.md", "--approver", "alice"]);
     neither.assert_code(3);
-    let asked = bench.toolexec(["approve", "x.md", "--as", "a", "--agent", "--format", "json"]);
+    let asked = bench.toolexec(["approve", "x.md", "--approver", "a", "--agent", "--format", "json"]);
     asked.assert_code(3);
     asked.assert_stderr(&["--yes"]);
 }
@@ -104,7 +104,7 @@ fn the_person_at_the_terminal_reads_answers_and_unlocks() {
     let alice = locked_key(&bench, "alice", ED25519, &phrase);
     signers(&bench, &[("alice", &alice)]);
     let (path, key) = (request.path.to_str().unwrap(), alice.to_str().unwrap());
-    let words = ["approve", path, "--as", "alice", "--key", key];
+    let words = ["approve", path, "--approver", "alice", "--key", key];
     let before = fs::read(&request.path).unwrap();
     let wrong = ("Passphrase for ", "wrong");
     for (answers, code, says) in [

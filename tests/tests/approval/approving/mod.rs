@@ -259,7 +259,7 @@ fn a_rejection_is_signed_over_any_text_and_is_final() {
     approve(&bench, &request, "alice", &alice, &trusted).assert_code(0);
     let reject = || {
         let mut command = bench.command("toolexec");
-        command.arg("reject").arg(&request.path).args(["--as", "bob", "--format", "json", "--key"]);
+        command.arg("reject").arg(&request.path).args(["--approver", "bob", "--format", "json", "--key"]);
         CliOutput::of(command.arg(&bob).args(["--reason", "reads too much"]))
     };
     let said = reject();
@@ -289,7 +289,7 @@ fn a_rejection_is_signed_over_any_text_and_is_final() {
     // An incomplete file can be rejected too.
     fs::write(bench.home().join("TR-x.md"), "no request\n").unwrap();
     let mut command = bench.command("toolexec");
-    command.args(["reject", "TR-x.md", "--as", "bob", "--reason", "what is it?", "--key"]);
+    command.args(["reject", "TR-x.md", "--approver", "bob", "--reason", "what is it?", "--key"]);
     CliOutput::of(command.arg(&bob)).assert_code(0);
 }
 

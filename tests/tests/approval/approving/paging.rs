@@ -35,7 +35,7 @@ fn every_line_of_every_input_goes_through_the_pager() {
     let seen = bench.home().join("seen");
     let pager = format!("cat > {}", seen.display());
     let path = request.path.to_str().unwrap();
-    let words = ["approve", path, "--as", "alice", "--key", alice.to_str().unwrap()];
+    let words = ["approve", path, "--approver", "alice", "--key", alice.to_str().unwrap()];
     let said =
         at_a_terminal_with(&bench, test, &pager, &[("`approve` to sign: ", "approve")], &words);
     let Some(said) = said else { return };
@@ -59,7 +59,7 @@ fn what_cannot_be_shown_is_asked_about_once_more() {
         let alice = key(&bench, "alice", ED25519);
         let request = saved(&bench, &with_image());
         let path = request.path.to_str().unwrap();
-        let words = ["approve", path, "--as", "alice", "--key", alice.to_str().unwrap()];
+        let words = ["approve", path, "--approver", "alice", "--key", alice.to_str().unwrap()];
         let answers = [("`approve` to sign: ", "approve"), ("to sign anyway: ", second)];
         let said = at_a_terminal_with(&bench, test, "cat", &answers, &words);
         let Some(said) = said else { return };
@@ -79,7 +79,7 @@ fn without_a_pager_it_is_shown_page_by_page() {
     let alice = key(&bench, "alice", ED25519);
     let request = saved(&bench, &unapproved(&long_script()));
     let path = request.path.to_str().unwrap();
-    let words = ["approve", path, "--as", "alice", "--key", alice.to_str().unwrap()];
+    let words = ["approve", path, "--approver", "alice", "--key", alice.to_str().unwrap()];
     // A missing pager. Leaving a page does not count as reading it.
     let answers = [
         ("Enter continues, q quits: ", ""),

@@ -86,7 +86,7 @@ fn what_was_changed_while_it_was_shown_is_not_signed() {
         let pager = format!("cat; echo ' ' >> {path}");
         let mut changed = fs::read(&request.path).unwrap();
         changed.extend(b" \n");
-        let words = ["approve", path, "--as", "alice", "--key", alice.to_str().unwrap()];
+        let words = ["approve", path, "--approver", "alice", "--key", alice.to_str().unwrap()];
         let answers = [("to sign: ", "approve")];
         let said = at_a_terminal_with(&bench, test, &pager, &answers, &words);
         let Some(said) = said else { return };

@@ -47,7 +47,7 @@ fn service_of_a_signer(bench: &Bench) -> (Service<'_>, String) {
     };
     let service = Service::start(bench, &asked);
     let words = format!(
-        "PAGER=cat {} --as tester --key {} --allowed-signers {} --policy {}/policy.yaml",
+        "PAGER=cat {} --approver tester --key {} --allowed-signers {} --policy {}/policy.yaml",
         watch_of(&service.spool()),
         key.display(),
         signers.display(),
@@ -293,7 +293,7 @@ fn holding_and_cancelling_leave_their_orders_and_nothing_by_accident() {
     screen.type_line(&watch_of(&spool));
     screen.wait_for("1 waiting");
     screen.type_keys(["a"]);
-    screen.wait_for("start with --as NAME and --key FILE");
+    screen.wait_for("start with --approver NAME and --key FILE");
     screen.type_keys(["h"]);
     screen.wait_for("held until");
     assert_eq!(list(&spool.join("approved")), [request.clone(), format!("{request}.hold")]);

@@ -181,8 +181,8 @@ toolexec lint --explain command.pipelin
 toolexec review missing.md
 toolexec explain missing.md
 toolexec approve golden/input/bad.md
-toolexec approve golden/input/bad.md --as alice --key missing
-toolexec reject golden/input/bad.md --as alice --key missing --reason x
+toolexec approve golden/input/bad.md --approver alice --key missing
+toolexec reject golden/input/bad.md --approver alice --key missing --reason x
 toolexec gate missing.json
 toolexec gate golden/policy.yaml
 toolexec verify missing

@@ -34,7 +34,7 @@ pub(super) fn signature_problem(
                     let names = reveal_line(names);
                     format!(
                         "key {fingerprint} belongs to {names} in {file}, not to {by}; help: pass \
-                         the name with --as"
+                         the name with --approver"
                     )
                 }
                 None => format!("key {fingerprint} of {by} is not in {file}"),

@@ -25,7 +25,7 @@ use crate::output::{self, human, pager};
 
 #[derive(Args)]
 #[command(after_help = "\
-Example: toolexec approve TR-20260209-160501Z-python-stats.md --as alice --key ~/.ssh/id_ed25519
+Example: toolexec approve TR-20260209-160501Z-python-stats.md --approver alice --key ~/.ssh/id_ed25519
 
 Shows the review, asks, fills in approved_by and approved_utc if they are empty, and signs exactly
 the bytes that were shown, in namespace approve.tool-exec@threegate. No other byte changes. Every

@@ -25,7 +25,7 @@ pub(crate) struct SignatureTarget {
 
 /// Parses the principal of the signer.
 pub(in crate::commands) fn principal(typed: &str) -> Result<OneLine, Failure> {
-    let wrong = |why: &str| Failure::Message(format!("--as: {why}"));
+    let wrong = |why: &str| Failure::Message(format!("--approver: {why}"));
     if typed.trim() != typed || typed.is_empty() {
         return Err(wrong("empty, or with spaces around it; help: write your name"));
     }

@@ -21,8 +21,8 @@ Example: toolexec watch --spool /var/spool/toolexec
 
 On a terminal of at least 80 columns and 20 rows: queued requests, requests in flight with their
 usage, and the latest outcomes. `?` shows the keys, q quits. `r` shows the review of a request;
-with --as and --key (or --agent) `a` approves one and `x` rejects it, like the commands of these
-names.
+with --approver and --key (or --agent) `a` approves one and `x` rejects it, like the commands of
+these names.
 Elsewhere: a line for each change of a request or of the daemon, until the command is ended or its
 output is closed.
 With --format json, each line is one object: {\"at_utc\",\"request_id\",\"from\",\"to\",\"result_id\"}, or
@@ -32,7 +32,7 @@ pub(crate) struct WatchCommand {
     #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
     spool: PathBuf,
     /// Approve and reject from the keyboard as this principal of allowed_signers
-    #[arg(long = "as", value_name = "PRINCIPAL")]
+    #[arg(long = "approver", value_name = "PRINCIPAL")]
     principal: Option<String>,
     /// Sign with this OpenSSH private key, as `toolexec approve` does
     #[arg(long, value_name = "FILE", requires = "principal", conflicts_with = "agent")]

@@ -161,7 +161,7 @@ fn print_written(
             output::line(&path)?;
             output::stderr_line(format_args!(
                 "Draft written. Next, an approver signs it:\n  \
-                 toolexec approve {path} --as NAME --key FILE\n\
+                 toolexec approve {path} --approver NAME --key FILE\n\
                  If the policy requires no signature, review it, fill in the two lines\n  \
                  approved_by: \"…\"\n  approved_utc: \"{}\" (the current time)\nand run\n  \
                  toolexec lint {path}\n  toolexec run {path}",
