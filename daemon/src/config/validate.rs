@@ -209,6 +209,6 @@ fn launcher(
         (None, None) => find_launcher()?,
     };
     let staging = state.join("staging");
-    let (mounts_allowed, seats_max) = (Vec::new(), u32::try_from(seats).unwrap_or(u32::MAX));
-    Ok(LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes: seats_max })
+    let (mounts_allowed, max_sandboxes) = (Vec::new(), u32::try_from(seats).unwrap_or(u32::MAX));
+    Ok(LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes })
 }

@@ -66,7 +66,7 @@ pub(crate) fn allow_mounts(
     policy: &Policy,
     binaries: &InstalledRuntimes,
 ) -> LauncherAddress {
-    let LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes: seats_max } =
+    let LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes } =
         reach
     else {
         return reach;
@@ -76,7 +76,7 @@ pub(crate) fn allow_mounts(
             program,
             staging,
             mounts_allowed,
-            max_sandboxes: seats_max,
+            max_sandboxes,
         };
     }
     let usual = sandbox::plan::MOUNTS_BY_DEFAULT.iter().map(PathBuf::from);
@@ -90,7 +90,7 @@ pub(crate) fn allow_mounts(
             mounts_allowed.push(path.to_owned());
         }
     }
-    LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes: seats_max }
+    LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes }
 }
 
 /// The reason why a runtime cannot be used, if more is known than "not found".

@@ -54,7 +54,7 @@ pub(super) struct Options {
     /// Limit the wait for a request's head, a ClientHello, a name, a host's answer to a connection,
     /// or the rest of a half-closed tunnel
     #[arg(long, value_name = "MS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(50..=600_000))]
-    patience_ms: u64,
+    timeout_ms: u64,
 
     /// Limit the time without a byte to or from a host
     #[arg(long, value_name = "MS", default_value_t = 120_000, value_parser = clap::value_parser!(u64).range(50..=86_400_000))]
@@ -82,7 +82,7 @@ impl Options {
 
     pub(super) fn timeouts(&self) -> Timeouts {
         Timeouts {
-            step: Duration::from_millis(self.patience_ms),
+            step: Duration::from_millis(self.timeout_ms),
             idle: Duration::from_millis(self.idle_ms),
         }
     }

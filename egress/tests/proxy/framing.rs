@@ -43,7 +43,7 @@ fn no_framing_hides_a_second_request() {
     ];
     let hosts = HostsFile::new(ONE);
     let mut words = hosts.arguments();
-    words.splice(..2, arguments(&["--patience-ms", "600", "--idle-ms", "2000"]));
+    words.splice(..2, arguments(&["--timeout-ms", "600", "--idle-ms", "2000"]));
     for framing in framings {
         let server = patient();
         let run = ProxyRun::with(&words, order(vec![rule("one.example", &[server.port])]));

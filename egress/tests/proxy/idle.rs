@@ -14,7 +14,7 @@ const IDLE: Duration = Duration::from_millis(600);
 fn with(port: u16) -> ProxyRun {
     let hosts = HostsFile::new("127.0.0.1 one.example\n");
     let mut words = hosts.arguments();
-    words.splice(..2, arguments(&["--patience-ms", "5000", "--idle-ms", "600"]));
+    words.splice(..2, arguments(&["--timeout-ms", "5000", "--idle-ms", "600"]));
     ProxyRun::with(&words, order(vec![rule("one.example", &[port])]))
 }
 

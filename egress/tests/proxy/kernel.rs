@@ -96,7 +96,7 @@ fn the_hosts_own_names_are_found_and_others_asked_for_whole() {
         }
         let (_, asked) = name_server(53, &[Ipv4Addr::LOCALHOST]);
         let server = http(HELLO);
-        let words = arguments(&["--patience-ms", "8000"]);
+        let words = arguments(&["--timeout-ms", "8000"]);
         let run = ProxyRun::with(&words, order(vec![rule("name.example", &[server.port])]));
         let answer = run.ask(&get(&format!("http://name.example:{}/", server.port)));
         assert!(answer.ends_with("hello\n"), "{answer}");

@@ -14,10 +14,10 @@ use crate::support::{
 
 const ONE: &str = "127.0.0.1 one.example\n";
 
-fn limited(order: ServeOrder, patience_ms: &str, idle_ms: &str) -> ProxyRun {
+fn limited(order: ServeOrder, timeout_ms: &str, idle_ms: &str) -> ProxyRun {
     let hosts = HostsFile::new(ONE);
     let mut words = hosts.arguments();
-    words.splice(..2, arguments(&["--patience-ms", patience_ms, "--idle-ms", idle_ms]));
+    words.splice(..2, arguments(&["--timeout-ms", timeout_ms, "--idle-ms", idle_ms]));
     ProxyRun::with(&words, order)
 }
 

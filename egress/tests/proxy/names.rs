@@ -115,7 +115,7 @@ fn fixed_answers_are_the_only_ones() {
 }
 
 fn asking(port: u16) -> Vec<std::ffi::OsString> {
-    arguments(&["--patience-ms", "4000", "--resolver", &format!("127.0.0.1:{port}")])
+    arguments(&["--timeout-ms", "4000", "--resolver", &format!("127.0.0.1:{port}")])
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_name_server_that_is_not_there_is_no_answer() {
     let socket = std::net::UdpSocket::bind((LOOPBACK, 0)).unwrap();
     let port = socket.local_addr().unwrap().port().to_string();
     let resolver = format!("127.0.0.1:{port}");
-    let arguments = arguments(&["--patience-ms", "300", "--resolver", &resolver]);
+    let arguments = arguments(&["--timeout-ms", "300", "--resolver", &resolver]);
     let run = ProxyRun::with(&arguments, order(vec![rule("name.example", &[80])]));
     assert!(run.ask(&get("http://name.example/")).starts_with("HTTP/1.1 502"));
     assert_eq!(reasons(&run.close()), [(EgressRefusalReason::Unresolved, 1)]);
@@ -175,7 +175,7 @@ fn all_who_wait_for_one_name_wait_once() {
     // This server receives queries and never answers.
     let silent = std::net::UdpSocket::bind((LOOPBACK, 0)).unwrap();
     let resolver = format!("127.0.0.1:{}", silent.local_addr().unwrap().port());
-    let arguments = arguments(&["--patience-ms", "1000", "--resolver", &resolver]);
+    let arguments = arguments(&["--timeout-ms", "1000", "--resolver", &resolver]);
     let run = ProxyRun::with(&arguments, order(vec![rule("name.example", &[80])]));
     let begun = std::time::Instant::now();
     std::thread::scope(|scope| {

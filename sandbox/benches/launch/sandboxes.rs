@@ -51,12 +51,12 @@ pub(crate) struct SandboxBench {
 
 impl SandboxBench {
     /// Uses one tool, and a directory of the bench's own.
-    pub(crate) fn new(program: PathBuf, top: &Path, tool: &Path, seats_max: u32) -> Self {
+    pub(crate) fn new(program: PathBuf, top: &Path, tool: &Path, max_sandboxes: u32) -> Self {
         let staging = top.join("staging");
         fs::create_dir_all(&staging).unwrap();
         let mounts_allowed = vec![tool.parent().unwrap().to_owned(), "/usr".into()];
         let reach =
-            LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes: seats_max };
+            LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes };
         let (top, tool) = (top.to_owned(), tool.to_owned());
         Self { top, tool, launcher: Launcher::new(reach), count: AtomicUsize::new(0) }
     }

@@ -70,11 +70,11 @@ impl ChildLauncher {
     }
 
     fn spawn(program: &LauncherProgram) -> io::Result<Self> {
-        let LauncherProgram { path, staging, mounts_allowed, max_sandboxes: seats_max } = program;
+        let LauncherProgram { path, staging, mounts_allowed, max_sandboxes } = program;
         let (door, theirs) = pair()?;
         let mut command = Command::new(path);
         command.arg("--staging").arg(staging).env_clear();
-        command.arg("--seats-max").arg(seats_max.to_string());
+        command.arg("--sandboxes-max").arg(max_sandboxes.to_string());
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null());
         // The caller handles Ctrl-C. The launcher must survive it to report the end of the run.
         command.process_group(0);

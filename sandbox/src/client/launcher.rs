@@ -90,7 +90,7 @@ impl Launcher {
                 program,
                 staging,
                 mounts_allowed,
-                max_sandboxes: seats_max,
+                max_sandboxes,
             } => {
                 let failed = |error| BuildError::Launcher(program.clone(), error);
                 let mut own = self.children(limit)?;
@@ -105,7 +105,7 @@ impl Launcher {
                     path: program.clone(),
                     staging: staging.clone(),
                     mounts_allowed: mounts_allowed.clone(),
-                    max_sandboxes: *seats_max,
+                    max_sandboxes: *max_sandboxes,
                 };
                 let started = ChildLauncher::start(program, limit)?;
                 let pid = started.pid();

@@ -33,8 +33,8 @@ systemd or by toolexec, not by hand.
                          /var/cache/toolexec]
   --cgroup root|unit     Create the cgroups of sandboxes, on cgroup v2, in the group `toolexec` of
                          the root or in the delegated group of this unit [default: root]
-  --seats-waiting N      Keep N worker processes ready for the next session [default: 2]
-  --seats-max N          Run at most N sandboxes at one time [default: 64]
+  --workers-waiting N    Keep N worker processes ready for the next session [default: 2]
+  --sandboxes-max N      Run at most N sandboxes at one time [default: 64]
   --memory-mib-max N     Refuse commands with more memory than N MiB [default: no limit]
   --wall-sec-max N       Refuse commands with more time than N seconds [default: no limit]
   --pids-max N           Refuse commands with more than N processes [default: 4096]
@@ -135,8 +135,8 @@ impl Options {
                 self.cgroup_parent = CgroupParent::named(value).ok_or_else(wrong)?;
             }
             "--client-user" => self.client_uid = Some(uid_of(value)?),
-            "--seats-waiting" => self.workers_waiting = usize::try_from(number()?).unwrap_or(1),
-            "--seats-max" => self.max_sandboxes = usize::try_from(number()?).unwrap_or(1),
+            "--workers-waiting" => self.workers_waiting = usize::try_from(number()?).unwrap_or(1),
+            "--sandboxes-max" => self.max_sandboxes = usize::try_from(number()?).unwrap_or(1),
             "--memory-mib-max" => self.memory_bytes_max = u64::from(number()?) * 1024 * 1024,
             "--wall-sec-max" => self.wall_ms_max = u64::from(number()?) * 1000,
             "--pids-max" => self.pids_max = number()?,

@@ -23,7 +23,7 @@ fn behind_a_listening_socket_it_serves_many() {
 /// More sessions than slots, so that each slot must have been reused.
 #[test]
 fn invalid_sessions_leak_no_slot() {
-    let service = LauncherService::start(&["--seats-max", "2"]);
+    let service = LauncherService::start(&["--sandboxes-max", "2"]);
     for _ in 0..8 {
         drop(service.connect());
         for nonsense in [&b"x"[..], &[1, 2, 3, 4, 5, 6], &[0; 4096]] {
@@ -37,7 +37,7 @@ fn invalid_sessions_leak_no_slot() {
 #[test]
 fn network_counters_are_not_passed_on() {
     // One slot, which both sandboxes use.
-    let service = LauncherService::start(&["--seats-max", "1"]);
+    let service = LauncherService::start(&["--sandboxes-max", "1"]);
     let used = "import socket
 for _ in range(99):
   s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -120,10 +120,10 @@ impl Runs {
         let script = format!("#!/bin/sh\nexec '{launcher}' \"$@\" 2>'{log}'\n");
         fs::write(&program, script).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        let seats_max = u32::try_from(MAX_SANDBOXES).unwrap();
+        let max_sandboxes = u32::try_from(MAX_SANDBOXES).unwrap();
         let mounts_allowed = vec![tool.parent().unwrap().to_owned()];
         let reach =
-            LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes: seats_max };
+            LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes };
         let (top, launcher) = (top.to_owned(), Launcher::new(reach));
         Self { top, tool, launcher, count: AtomicUsize::new(0) }
     }

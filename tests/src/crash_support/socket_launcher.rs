@@ -32,7 +32,7 @@ impl SocketLauncher {
         }
         let log = fs::File::create(bench.scratch().path().join("launcher.log")).unwrap();
         let mut command = bench.command("toolexec-launch");
-        command.arg("--staging").arg(&staging).args(["--seats-max", "16"]);
+        command.arg("--staging").arg(&staging).args(["--sandboxes-max", "16"]);
         command.stdin(socket).stdout(Stdio::null()).stderr(log);
         let door = Self(command.spawn().unwrap());
         service.configure(&format!("launcher: {{socket: {}}}", path.display()));

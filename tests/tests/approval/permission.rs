@@ -164,7 +164,7 @@ fn a_signed_answer_counts_by_allowed_signers_alone() {
     let answer = format!("{}.answer.json", file.display());
     let write = |key: &Path| {
         let key = key.to_str().unwrap();
-        let said = set(&bench, &file, &["--grant", "a", "--key", key, "--no-set"]);
+        let said = set(&bench, &file, &["--grant", "a", "--key", key, "--write-only"]);
         said.assert_code(0);
     };
     write(&eve);
@@ -211,7 +211,7 @@ fn what_is_not_an_answer_changes_nothing() {
     let file = ask(&bench, &["a"]);
     set(&bench, &file, &["--grant", "b"]).assert_code(2);
     set(&bench, &file, &[]).assert_code(2);
-    set(&bench, &file, &["--grant", "a", "--no-set"]).assert_code(0);
+    set(&bench, &file, &["--grant", "a", "--write-only"]).assert_code(0);
     let answer = PathBuf::from(format!("{}.answer.json", file.display()));
     let good = fs::read_to_string(&answer).unwrap();
     let refused = |text: &str| {

@@ -73,9 +73,9 @@ pub(in crate::commands) fn open_host(asked: &HostOptions) -> Result<Daemon, Fail
     let keys = open_keys(&KeySource::Directory(public_keys.clone()), None)?;
     let (key, log) = (keys.result, RecordLog::shared(LogLocation::of_state(&state), keys.log));
     let staging = spool.staging();
-    let (mounts_allowed, seats_max) = (Vec::new(), 1);
+    let (mounts_allowed, max_sandboxes) = (Vec::new(), 1);
     let launcher =
-        LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes: seats_max };
+        LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes };
     let caches = state.join("caches");
     let egress = find_egress();
     let permissions = Permissions::open(&policy, &state.join("permissions"), &state.join("drafts"))

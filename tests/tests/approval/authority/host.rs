@@ -160,7 +160,7 @@ impl<'a> AuthorityHost<'a> {
     #[track_caller]
     pub(super) fn write_answer(&self, question: &Path, key: &Path, words: &[&str]) -> PathBuf {
         let mut command = self.bench.command("toolexec");
-        command.args(["permission", "set", "--no-set", "--request"]).arg(question);
+        command.args(["permission", "set", "--write-only", "--request"]).arg(question);
         CliOutput::of(command.arg("--key").arg(key).args(words)).assert_code(0);
         PathBuf::from(format!("{}.answer.json", question.display()))
     }

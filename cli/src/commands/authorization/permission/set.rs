@@ -82,7 +82,7 @@ pub(crate) struct PermissionSetCommand {
     key: Option<PathBuf>,
     /// Write and sign the answer without recording it
     #[arg(long, requires = "request")]
-    no_set: bool,
+    write_only: bool,
     /// Read signatures of the answer from this file; can be repeated
     /// [default: <answer>.sig if it exists]
     #[arg(long, value_name = "FILE")]
@@ -109,8 +109,8 @@ pub(super) fn set(asked: &PermissionSetCommand) -> Result<ExitCode, PermissionCo
             return Err(Failure::Message("no answer; help: name one, or --request".into()).into());
         }
     };
-    if asked.no_set {
-        output::line(format_args!("{}: written, not set", human::name(&path)))?;
+    if asked.write_only {
+        output::line(format_args!("{}: written, not recorded", human::name(&path)))?;
         return Ok(ExitCode::SUCCESS);
     }
     let moment = asked.store.moment()?;
