@@ -13,7 +13,7 @@ use crate::programs::find_program;
 use crate::{plan, runtimes, violations};
 
 /// Returns the runtimes of the policy that are installed on this host. `caches` is the directory
-/// that `toolexec doctor --warm` writes to.
+/// that `toolexec doctor --build-cache` writes to.
 #[must_use]
 pub fn installed(policy: &Policy, caches: &Path) -> InstalledRuntimes {
     runtimes::find(policy, caches)

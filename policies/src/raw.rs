@@ -222,7 +222,7 @@ pub(crate) enum RawTmpRule {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawCacheRule {
-    /// The directory on the host; `toolexec doctor --warm LANGUAGE --to PARENT` makes it.
+    /// The directory on the host; `toolexec doctor --build-cache LANGUAGE --cache-dir PARENT` makes it.
     pub(crate) from: String,
     /// Its path in the sandbox, read-only.
     pub(crate) to: String,

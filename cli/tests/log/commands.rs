@@ -65,7 +65,7 @@ fn wrong_arguments_are_named() {
         ),
         (&["consistency", "3", "2", "--state", "state"], 3, &["name the older first"]),
         (&["consistency", "text", "--state", "state"], 3, &["text: not a checkpoint"]),
-        (&["witness", "--at", "x", "--witness-key", "own.vkey", "--state", "state"], 3, &["0x04"]),
+        (&["witness", "--to", "x", "--witness-key", "own.vkey", "--state", "state"], 3, &["0x04"]),
         (&["heartbeat", "--state", "empty"], 3, &["empty/keys/log.pub: no key of a log"]),
     ];
     for (words, code, told) in cases {
@@ -301,8 +301,8 @@ fn export_refuses_a_directory_with_other_files() {
     desk.on_state(&["export", "mine"]).assert(0, &[]);
     // A request for a witness does not overwrite another file either.
     let letter = desk.save("letter", "hello");
-    desk.on_state(&["witness", "--at", "letter"]).assert(3, &["letter: exists"]);
+    desk.on_state(&["witness", "--to", "letter"]).assert(3, &["letter: exists"]);
     assert_eq!(fs::read_to_string(letter).unwrap(), "hello");
-    desk.on_state(&["witness", "--at", "request"]).assert(0, &[]);
-    desk.on_state(&["witness", "--at", "request"]).assert(0, &[]);
+    desk.on_state(&["witness", "--to", "request"]).assert(0, &[]);
+    desk.on_state(&["witness", "--to", "request"]).assert(0, &[]);
 }

@@ -164,7 +164,7 @@ fn kept(desk: &TestLog) -> String {
 #[test]
 fn witness_cosigns_a_growing_log() {
     let (desk, witness) = log_and_witness(5);
-    let show = ["witness", "--at", &witness.url, "--witness-key", "w1.vkey"];
+    let show = ["witness", "--to", &witness.url, "--witness-key", "w1.vkey"];
     let said = desk.on_state(&show).assert(0, &[NAME, "cosigned 5 entries, verified, of 2026-11-"]);
     assert!(said.err.is_empty());
     for size in [5, 6, 300, 301] {
@@ -189,7 +189,7 @@ fn witness_cosigns_a_growing_log() {
 #[test]
 fn witness_with_another_size_gets_a_proof_from_it() {
     let (desk, witness) = log_and_witness(50);
-    let show = ["witness", "--at", &witness.url, "--witness-key", "w1.vkey"];
+    let show = ["witness", "--to", &witness.url, "--witness-key", "w1.vkey"];
     desk.on_state(&show).assert(0, &[]);
     let old = kept(&desk);
     drop(desk.grown("state", 300));
@@ -209,7 +209,7 @@ fn witness_with_another_size_gets_a_proof_from_it() {
 #[test]
 fn fork_and_truncated_log_are_detected() {
     let (desk, witness) = log_and_witness(300);
-    let at = ["witness", "--at", &witness.url, "--witness-key", "w1.vkey"];
+    let at = ["witness", "--to", &witness.url, "--witness-key", "w1.vkey"];
     desk.on_state(&at).assert(0, &[]);
     let kept = kept(&desk);
     desk.rewrite("anew", 400);
@@ -236,7 +236,7 @@ fn answer_of_another_signer_is_not_stored() {
     let (desk, witness) = log_and_witness(20);
     let other = SigningKey::from_bytes(&[8; 32]).verifying_key();
     desk.save("other.vkey", &verifier_line(NAME, &other));
-    let at = ["witness", "--at", &witness.url];
+    let at = ["witness", "--to", &witness.url];
     let said = desk.on_state(&[&at[..], &["--witness-key", "other.vkey"]].concat());
     said.assert(1, &["no cosignature of this checkpoint by the witness key"]);
     assert!(!desk.path("state/log/witness").exists());
@@ -244,9 +244,9 @@ fn answer_of_another_signer_is_not_stored() {
     desk.on_state(&at).assert(0, &["not verified", "--witness-key"]);
     // A witness that does not know this log's key.
     let stranger = TestWitness::start(PublicLogKey::from_verifier_line(&other_log()).unwrap());
-    let said = desk.on_state(&["witness", "--at", &stranger.url]).assert(1, &["status 403"]);
+    let said = desk.on_state(&["witness", "--to", &stranger.url]).assert(1, &["status 403"]);
     assert!(!said.err.contains('\x1b'), "{}", said.err);
-    desk.on_state(&["witness", "--at", "http://localhost:1/w1"]).assert(3, &["localhost:1/w1"]);
+    desk.on_state(&["witness", "--to", "http://localhost:1/w1"]).assert(3, &["localhost:1/w1"]);
 }
 
 fn other_log() -> String {
@@ -259,7 +259,7 @@ fn offline_request_and_answer_are_accepted() {
     let key = desk.key("state").public().clone();
     for (size, old) in [(30, "old 0\n\n"), (500, "old 30\n")] {
         drop(desk.grown("state", size));
-        let carry = ["witness", "--at", "request", "--witness-key", "w1.vkey"];
+        let carry = ["witness", "--to", "request", "--witness-key", "w1.vkey"];
         desk.on_state(&carry).assert(0, &["request: written", "carry it to the witness"]);
         let body = fs::read_to_string(desk.path("request")).unwrap();
         assert!(
@@ -280,7 +280,7 @@ fn offline_request_and_answer_are_accepted() {
         desk.on_state(&back).assert(1, &["answer: not the signature lines"]);
     }
     desk.save("request", "old 0\n\nhello\n");
-    let words = ["witness", "--at", "request", "--answer", "answer"];
+    let words = ["witness", "--to", "request", "--answer", "answer"];
     desk.on_state(&words).assert(3, &["request: not a request to a witness of this log"]);
 }
 
@@ -310,7 +310,7 @@ fn tls_witness_is_reached_if_its_authority_is_trusted() {
             serve(&mut tls, log, seen);
         }
     });
-    let show = ["witness", "--at", &witness.url, "--witness-key", "w1.vkey", "--state", "state"];
+    let show = ["witness", "--to", &witness.url, "--witness-key", "w1.vkey", "--state", "state"];
     let known = |authorities: &Path| run(desk.command(&show).env("SSL_CERT_FILE", authorities));
     known(&authorities).assert(0, &["cosigned 7 entries, verified"]);
     let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();

@@ -26,14 +26,14 @@ use private_directories::PrivateDirectories;
 /// The directories that `auto` searches before `PATH`.
 const FIRST_DIRECTORIES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
 
-/// Finds all runtimes of the policy. `warm` is the directory of the caches that
-/// `toolexec doctor --warm` builds.
-pub(crate) fn find(policy: &Policy, warm: &Path) -> InstalledRuntimes {
-    let private = PrivateDirectories::of_user(warm);
+/// Finds all runtimes of the policy. `caches_dir` is the directory of the caches that
+/// `toolexec doctor --build-cache` builds.
+pub(crate) fn find(policy: &Policy, caches_dir: &Path) -> InstalledRuntimes {
+    let private = PrivateDirectories::of_user(caches_dir);
     let mut binaries = InstalledRuntimes::new();
     for runtime in policy.runtimes() {
         let found = binary_of(runtime, &private).and_then(|installed| {
-            let caches = caches_of(runtime, warm, &private)?;
+            let caches = caches_of(runtime, caches_dir, &private)?;
             Ok(InstalledRuntime { caches, ..installed })
         });
         match found {
@@ -52,10 +52,10 @@ pub(crate) fn find(policy: &Policy, warm: &Path) -> InstalledRuntimes {
 pub fn program_of(
     policy: &Policy,
     runtime_name: &str,
-    warm: &Path,
+    caches_dir: &Path,
 ) -> Result<PathBuf, Option<String>> {
     let runtime = policy.runtimes().find(|it| it.name() == runtime_name).ok_or(None)?;
-    binary_of(runtime, &PrivateDirectories::of_user(warm)).map(|installed| installed.binary)
+    binary_of(runtime, &PrivateDirectories::of_user(caches_dir)).map(|installed| installed.binary)
 }
 
 /// Allows a spawned launcher to mount the directories of the policy's runtimes. Such a launcher has
@@ -151,22 +151,22 @@ fn program_at(
 
 fn caches_of(
     runtime: &RuntimeRule,
-    warm: &Path,
+    caches_dir: &Path,
     private: &PrivateDirectories,
 ) -> Result<BTreeMap<PathBuf, PathBuf>, MissingRuntime> {
     let mut caches = BTreeMap::new();
     for cache in runtime.caches() {
         let (source, advice) = match &cache.source {
             CacheSource::Warm => {
-                let advice = format!("; `toolexec doctor --warm {}` creates it", runtime.name());
-                (warm.join(runtime.name()), advice)
+                let advice = format!("; `toolexec doctor --build-cache {}` creates it", runtime.name());
+                (caches_dir.join(runtime.name()), advice)
             }
             CacheSource::Path(path) => {
                 // The shipped policies use this path; another path is the operator's own.
                 let is_ours = path.file_name().is_some_and(|name| name == runtime.name());
                 let advice = path.parent().filter(|_| is_ours).map(|parent| {
                     let (name, parent) = (runtime.name(), parent.display());
-                    format!("; `toolexec doctor --warm {name} --to {parent}` creates it")
+                    format!("; `toolexec doctor --build-cache {name} --cache-dir {parent}` creates it")
                 });
                 (path.clone(), advice.unwrap_or_default())
             }

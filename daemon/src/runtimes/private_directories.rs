@@ -24,8 +24,8 @@ const XDG_VARIABLES: [&str; 4] =
 pub(super) struct PrivateDirectories(Vec<PathBuf>);
 
 impl PrivateDirectories {
-    /// Collects the private directories. `warm` is below the state directory.
-    pub(super) fn of_user(warm: &Path) -> Self {
+    /// Collects the private directories. `caches_dir` is below the state directory.
+    pub(super) fn of_user(caches_dir: &Path) -> Self {
         let mut places: Vec<PathBuf> = HOST_DIRECTORIES.iter().map(PathBuf::from).collect();
         let named = |name: &&str| env::var_os(name).map(PathBuf::from);
         places.extend(XDG_VARIABLES.iter().filter_map(named));
@@ -34,7 +34,7 @@ impl PrivateDirectories {
             places.extend(HOME_DIRECTORIES.iter().map(|name| home.join(name)));
             places.push(home);
         }
-        places.extend(warm.parent().map(Path::to_owned));
+        places.extend(caches_dir.parent().map(Path::to_owned));
         // Resolved as well: a private directory must not be mounted under another name.
         let real = places.iter().filter_map(|place| place.canonicalize().ok()).collect::<Vec<_>>();
         places.extend(real);

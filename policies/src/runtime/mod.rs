@@ -48,7 +48,7 @@ pub enum TmpRule {
 /// The directory of a cache on the host.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CacheSource {
-    /// The directory that `toolexec doctor --warm` makes for the runtime of this name.
+    /// The directory that `toolexec doctor --build-cache` makes for the runtime of this name.
     Warm,
     /// This directory.
     Path(PathBuf),

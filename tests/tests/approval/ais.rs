@@ -187,7 +187,7 @@ fn what_the_page_says_binds_a_request_and_five_calls_are_refused() {
         "IBE-EXPIRED",
     );
     // Replayed.
-    bound.assert_refused(bound.verify(&bound.bundle(), &["--seen", nonce]), "IBE-REPLAY");
+    bound.assert_refused(bound.verify(&bound.bundle(), &["--used-nonce", nonce]), "IBE-REPLAY");
     // Another request.
     let text = fs::read_to_string(&bound.request).unwrap();
     let other = text.replace("Summarize one column", "Summarize another column");

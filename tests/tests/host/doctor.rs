@@ -426,8 +426,8 @@ fn people_read_it_by_topic_and_programs_get_their_exit_code() {
         assert_eq!(said.stdout, "");
     }
     bench.toolexec(["doctor", "--state", "x", "--config", "y"]).assert_code(3);
-    bench.toolexec(["doctor", "--warm", "go", "--format", "json"]).assert_code(3);
-    bench.toolexec(["doctor", "--to", "x"]).assert_code(3);
+    bench.toolexec(["doctor", "--build-cache", "go", "--format", "json"]).assert_code(3);
+    bench.toolexec(["doctor", "--cache-dir", "x"]).assert_code(3);
 }
 
 #[test]

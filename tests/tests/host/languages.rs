@@ -110,7 +110,7 @@ fn the_ts_example_is_right(bench: &Bench) {
         return skipped(
             bench,
             test,
-            "tsx is not there: toolexec doctor --warm ts --state target/tools/state",
+            "tsx is not there: toolexec doctor --build-cache ts --state target/tools/state",
         );
     }
     let (place, record) = example(bench, "gpx-length");

@@ -45,8 +45,8 @@ pub(crate) struct AisVerifyCommand {
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
     /// Treat this nonce as already used; can be repeated
-    #[arg(long = "seen", value_name = "NONCE")]
-    seen: Vec<String>,
+    #[arg(long = "used-nonce", value_name = "NONCE")]
+    used_nonces: Vec<String>,
     /// Evaluate at this time, such as 2026-02-09T16:05:01Z [default: now]
     #[arg(long, value_name = "TIME")]
     at: Option<UtcTime>,
@@ -85,7 +85,7 @@ pub(super) fn verify(asked: &AisVerifyCommand) -> AisCommandResult {
         request: facts.as_ref(),
         supply: &supply,
         now: asked.at.unwrap_or_else(clock::now),
-        nonce_used: &|nonce| asked.seen.iter().any(|seen| seen == nonce),
+        nonce_used: &|nonce| asked.used_nonces.iter().any(|used| used == nonce),
     });
     print(&judgement.to_json())?;
     Ok(if judgement.refusal().is_some() { ExitCode::from(1) } else { ExitCode::SUCCESS })

@@ -8,11 +8,11 @@ use crate::args::{Format, StateOption};
 
 #[derive(Args)]
 #[command(
-    group = ArgGroup::new("task").args(["warm", "spool", "config"]),
+    group = ArgGroup::new("task").args(["build_cache", "spool", "config"]),
     after_help = "\
 Example: toolexec doctor
          toolexec doctor --config /etc/toolexec/toolexecd.yaml
-         toolexec doctor --warm go
+         toolexec doctor --build-cache go
          toolexec doctor --spool /var/spool/toolexec --state /var/lib/toolexec
 
 Without a task it checks the whole host: kernel, security modules, Landlock, namespaces, cgroups,
@@ -24,10 +24,10 @@ Exit status: 0 no failures; 1 at least one failure; 3 usage or internal error.
 With --format json, stdout is one object: {\"service\",\"config\",\"state\",\"failures\",\"warnings\",
 \"not_looked_at\",\"findings\":[{\"topic\",\"object\",\"verdict\",\"found\",\"remedy\"}]}.
 
---warm builds caches. go: its standard library, compiled once, so that `go run` starts quickly and
-without a network. ts: tsx and its compiler, pinned, from npm; TypeScript requires it. Only this
-needs a network. Runs see each cache read-only. Build it again after an upgrade of Go; a daemon
-uses a new cache after its next start. Exit status: 0 all caches were built; 3 otherwise.
+--build-cache builds a cache. go: its standard library, compiled once, so that `go run` starts
+quickly and without a network. ts: tsx and its compiler, pinned, from npm; TypeScript requires it.
+Only this needs a network. Runs see each cache read-only. Build it again after an upgrade of Go; a
+daemon uses a new cache after its next start. Exit status: 0 all caches were built; 3 otherwise.
 
 --spool checks a spool and lists problems with a fix for each: states that no crash explains,
 leftovers, wrong owners and modes, unreadable ledger lines, stale requests, no space for records.
@@ -50,8 +50,8 @@ request whose result and archived files are both lost is unknown afterwards and 
 )]
 pub(crate) struct DoctorCommand {
     /// Build the runtime cache of this language; can be repeated
-    #[arg(long, value_enum)]
-    pub(super) warm: Vec<CacheLanguage>,
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    pub(super) build_cache: Vec<CacheLanguage>,
     /// Check this spool of a daemon, or this state directory of embedded runs
     #[arg(long, value_name = "DIR")]
     pub(super) spool: Option<PathBuf>,
@@ -62,12 +62,12 @@ pub(crate) struct DoctorCommand {
     #[arg(long, value_name = "FILE", conflicts_with = "dir")]
     pub(super) config: Option<PathBuf>,
     /// Print in this format
-    #[arg(long, value_enum, default_value = "human", conflicts_with = "warm")]
+    #[arg(long, value_enum, default_value = "human", conflicts_with = "build_cache")]
     pub(super) format: Format,
     /// Build caches in this directory
     /// [default: caches/ in the state directory; the policy `standard` expects /var/cache/toolexec]
-    #[arg(long, value_name = "DIR", requires = "warm", conflicts_with = "dir")]
-    pub(super) to: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", requires = "build_cache", conflicts_with = "dir")]
+    pub(super) cache_dir: Option<PathBuf>,
     #[command(flatten)]
     pub(super) state: StateOption,
 }
@@ -84,15 +84,15 @@ mod tests {
 
     use super::*;
 
-    /// `doctor` recommends `--warm` for each of these languages.
+    /// `doctor` recommends `--build-cache` for each of these languages.
     #[test]
     fn each_language_with_a_cache_has_a_value() {
         let names = CacheLanguage::value_variants().iter().filter_map(ValueEnum::to_possible_value);
         let mut names: Vec<_> = names.map(|value| value.get_name().to_owned()).collect();
         let languages = Language::ALL.iter().filter(|language| language.runtime().needs_cache);
-        let mut warmed: Vec<_> = languages.map(ToString::to_string).collect();
+        let mut cached: Vec<_> = languages.map(ToString::to_string).collect();
         names.sort();
-        warmed.sort();
-        assert_eq!(names, warmed);
+        cached.sort();
+        assert_eq!(names, cached);
     }
 }

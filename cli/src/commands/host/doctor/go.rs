@@ -15,7 +15,7 @@ use crate::output;
 pub(super) fn build_cache(fresh: &Path, caches: &Path) -> Result<(), Failure> {
     let missing = |why: Option<String>| {
         let why = why.unwrap_or_else(|| "no program `go` was found; help: install Go".to_owned());
-        Failure::Message(format!("doctor --warm go: {why}"))
+        Failure::Message(format!("doctor --build-cache go: {why}"))
     };
     let policy = Policy::shipped("embedded").ok_or_else(|| missing(None))?;
     let program = daemon::program_of(&policy, "go", caches).map_err(missing)?;

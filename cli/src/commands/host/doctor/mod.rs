@@ -33,17 +33,17 @@ pub(in crate::commands) fn doctor(asked: &DoctorCommand) -> Result<ExitCode, Fai
     if let Some(spool) = &asked.spool {
         return spool::examine(spool, asked);
     }
-    if asked.warm.is_empty() {
+    if asked.build_cache.is_empty() {
         return host::examine(asked);
     }
-    let caches = match &asked.to {
+    let caches = match &asked.cache_dir {
         Some(dir) => std::path::absolute(dir).map_err(Failure::io(dir))?,
         None => asked.state.path()?.join("caches"),
     };
     // The tool reads the cache under another uid.
     rustix::process::umask(Mode::from_raw_mode(0o022));
-    for warm in &asked.warm {
-        let place = match warm {
+    for language in &asked.build_cache {
+        let place = match language {
             CacheLanguage::Go => {
                 build_cache(&caches, "go", |fresh| go::build_cache(fresh, &caches))?
             }

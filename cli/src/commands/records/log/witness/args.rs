@@ -9,11 +9,11 @@ use crate::commands::records::log::open::LogOptions;
 
 #[derive(Args)]
 #[command(after_help = "\
-Example: toolexec log witness --at https://witness.example --witness-key witness.vkey
+Example: toolexec log witness --to https://witness.example --witness-key witness.vkey
 Without a network:
-         toolexec log witness --at request --witness-key witness.vkey
+         toolexec log witness --to request --witness-key witness.vkey
          (carry `request` to the witness, its answer back)
-         toolexec log witness --at request --answer answer --witness-key witness.vkey
+         toolexec log witness --to request --answer answer --witness-key witness.vkey
 
 C2SP tlog-witness: writes the body of add-checkpoint to the file or posts it to the URL. The
 cosigned checkpoint is stored under the witness' name; the next proof begins there. Without
@@ -24,7 +24,7 @@ pub(crate) struct LogWitnessCommand {
     /// Write the request to this file, or send it to the witness at this http:// or https://
     /// address
     #[arg(long, value_name = "FILE|URL")]
-    pub(super) at: String,
+    pub(super) to: String,
     /// Start the proof at this checkpoint, which the witness has seen
     /// [default: the stored checkpoint of the witness, else none]
     #[arg(long, value_name = "CHECKPOINT", conflicts_with = "answer")]
@@ -37,7 +37,7 @@ pub(crate) struct LogWitnessCommand {
     pub(super) answer: Option<PathBuf>,
     /// Store cosigned checkpoints in this directory [default: witness/ in the log]
     #[arg(long, value_name = "DIR")]
-    pub(super) keep: Option<PathBuf>,
+    pub(super) cosigned_dir: Option<PathBuf>,
     #[command(flatten)]
     pub(super) place: LogOptions,
     /// Print in this format

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::output::{self, replace_file};
 
 pub(super) fn cosigned_directory(asked: &LogWitnessCommand, opened: &OpenedLog) -> PathBuf {
-    asked.keep.clone().unwrap_or_else(|| opened.directory.join("witness"))
+    asked.cosigned_dir.clone().unwrap_or_else(|| opened.directory.join("witness"))
 }
 
 /// Returns a file name for a witness. Its name may contain a URL's host and path, so unsuitable
@@ -43,7 +43,7 @@ pub(super) fn store(
     let made = DirBuilder::new().recursive(true).mode(0o755).create(keep);
     let told = |error: std::io::Error| {
         Failure::Message(format!(
-            "{}: {error}; help: name a directory for cosigned checkpoints with --keep",
+            "{}: {error}; help: name a directory for cosigned checkpoints with --cosigned-dir",
             keep.display()
         ))
     };
@@ -64,10 +64,10 @@ pub(super) fn print_request(
     match asked.format {
         Format::Human => output::line(format_args!(
             "{}: written: from {old} to {size} entries; carry it to the witness",
-            asked.at
+            asked.to
         ))?,
         Format::Json => output::line(json!({
-            "ok": true, "request": asked.at, "old": old, "size": size,
+            "ok": true, "request": asked.to, "old": old, "size": size,
         }))?,
     }
     Ok(ExitCode::SUCCESS)

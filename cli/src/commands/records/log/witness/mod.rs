@@ -27,10 +27,10 @@ const BODY_BYTES_MAX: usize = 128 * 1024;
 pub(super) fn witness(asked: &LogWitnessCommand) -> Result<ExitCode, LogCommandError> {
     let opened = OpenedLog::at(&asked.place)?;
     let key = asked.witness_key.as_deref().map(key_of).transpose()?;
-    let web = asked.at.starts_with("http://") || asked.at.starts_with("https://");
+    let web = asked.to.starts_with("http://") || asked.to.starts_with("https://");
     match (&asked.answer, web) {
         (Some(_), true) => {
-            let why = "--answer: not for a URL; help: name the request file with --at";
+            let why = "--answer: not for a URL; help: name the request file with --to";
             Err(LogCommandError::from(why.to_owned()))
         }
         (Some(answer), false) => take_answer(asked, &opened, key.as_ref(), answer),
@@ -38,7 +38,7 @@ pub(super) fn witness(asked: &LogWitnessCommand) -> Result<ExitCode, LogCommandE
         (None, false) => {
             let old = witnessed_size(asked, &opened, key.as_ref())?;
             let body = opened.checked(opened.view.add_checkpoint(old))?;
-            replace_own_file(Path::new(&asked.at), "old ", body.as_bytes())?;
+            replace_own_file(Path::new(&asked.to), "old ", body.as_bytes())?;
             print_request(asked, &opened, old)
         }
     }
@@ -65,7 +65,7 @@ fn witnessed_size(
         Some(from) => opened.saved(from)?,
         None => {
             let kept = cosigned_directory(asked, opened)
-                .join(file_name(key.map_or(asked.at.as_str(), WitnessKey::name)));
+                .join(file_name(key.map_or(asked.to.as_str(), WitnessKey::name)));
             if !kept.exists() {
                 return Ok(0);
             }
@@ -102,7 +102,7 @@ fn submit(
     opened: &OpenedLog,
     key: Option<&WitnessKey>,
 ) -> Result<ExitCode, LogCommandError> {
-    let url = address(&asked.at);
+    let url = address(&asked.to);
     let mut old = witnessed_size(asked, opened, key)?;
     let mut answer = post(&url, &opened.checked(opened.view.add_checkpoint(old))?)?;
     if answer.status == 409 {
@@ -125,7 +125,7 @@ fn submit(
         cosigned.map_err(|fault| LogCommandError::CheckFailed(format!("{url}: {fault}")))?;
     // Without a key the witness' name is unverified, so its address identifies the stored
     // checkpoint.
-    let name = key.map_or(asked.at.as_str(), WitnessKey::name);
+    let name = key.map_or(asked.to.as_str(), WitnessKey::name);
     let kept = store(&cosigned_directory(asked, opened), name, &cosigned)?;
     print_cosigned(asked, &cosigned, opened.view.head().size(), Some(old), &kept)
 }
@@ -181,7 +181,7 @@ fn take_answer(
     key: Option<&WitnessKey>,
     answer: &Path,
 ) -> Result<ExitCode, LogCommandError> {
-    let request = Path::new(&asked.at);
+    let request = Path::new(&asked.to);
     let body = read_file(request, BODY_BYTES_MAX)?;
     let checkpoint = checkpoint_in(&String::from_utf8_lossy(&body), &opened.key);
     let checkpoint = checkpoint.ok_or_else(|| {
@@ -195,7 +195,7 @@ fn take_answer(
         CosignedCheckpoint::from_reply(&checkpoint, &String::from_utf8_lossy(&bytes), key);
     let cosigned = cosigned
         .map_err(|fault| LogCommandError::CheckFailed(format!("{}: {fault}", answer.display())))?;
-    let name = key.map_or(asked.at.as_str(), WitnessKey::name);
+    let name = key.map_or(asked.to.as_str(), WitnessKey::name);
     let kept = store(&cosigned_directory(asked, opened), name, &cosigned)?;
     print_cosigned(asked, &cosigned, checkpoint.size(), None, &kept)
 }

@@ -71,10 +71,10 @@ pub(super) fn fsck(host: &HostReadings, log: &Path, key: &Path) -> String {
 pub(super) fn build_cache(host: &HostReadings, language: &str) -> String {
     match &host.subject {
         DoctorSubject::Embedded { state } => {
-            format!("toolexec doctor --warm {language} --state {}", state.display())
+            format!("toolexec doctor --build-cache {language} --state {}", state.display())
         }
         DoctorSubject::Service { .. } => format!(
-            "toolexec doctor --warm {language} --to {CACHES} && systemctl restart toolexecd"
+            "toolexec doctor --build-cache {language} --cache-dir {CACHES} && systemctl restart toolexecd"
         ),
     }
 }

@@ -328,7 +328,7 @@ fn missing_programs_and_interpreters_are_reported() {
             verdict: Failure, object: "toolexec-launch.socket", words: &["launch.sock"], remedy: "systemctl enable --now" },
         FaultCase { what: "one interpreter", host: good_host, harm: |it| it.runtimes.push(RuntimeReading {
                 name: "ts".into(), found: Err(Some("no loader".into())), version: Err(String::new()) }),
-            verdict: Warning, object: "ts", words: &["no loader"], remedy: "doctor --warm ts" },
+            verdict: Warning, object: "ts", words: &["no loader"], remedy: "doctor --build-cache ts" },
         FaultCase { what: "an interpreter that others can change", host: good_host,
             harm: |it| it.runtimes[0].version = Err("others can change /opt".into()),
             verdict: Warning, object: "python", words: &["/opt"], remedy: "ls -l" },

@@ -110,8 +110,8 @@ fn remedies_of_a_service_act_on_the_service() {
             "replace the key as in docs/keys.md, *A stolen key*",
             "sudo -u toolexec toolexec gc --dry-run --state /var/lib/toolexec --spool",
             "toolexec log fsck --spool /var/spool/toolexec --log-key /var/lib/toolexec/keys/log.pub`",
-            "toolexec doctor --warm ts --to /var/cache/toolexec && systemctl restart toolexecd",
-            "toolexec doctor --warm go --to /var/cache/toolexec && systemctl restart toolexecd",
+            "toolexec doctor --build-cache ts --cache-dir /var/cache/toolexec && systemctl restart toolexecd",
+            "toolexec doctor --build-cache go --cache-dir /var/cache/toolexec && systemctl restart toolexecd",
             &format!("sudo -u toolexec toolexecd {config} --clock-was-set-back"),
             "toolexec doctor --spool /var/spool/toolexec --state /var/lib/toolexec",
         ],
@@ -145,7 +145,7 @@ fn remedies_of_an_embedded_host_act_on_its_state() {
             "toolexec keys rotate --key log --state /root/state",
             "toolexec gc --state /root/state --keep-results",
             "toolexec log fsck --state /root/state",
-            "toolexec doctor --warm ts --state /root/state",
+            "toolexec doctor --build-cache ts --state /root/state",
         ],
     );
     assert!(remedies.iter().all(|remedy| !remedy.contains("sudo")), "{remedies:#?}");
