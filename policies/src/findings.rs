@@ -14,7 +14,7 @@ pub(crate) struct Findings {
     pub(crate) violations: Vec<Violation>,
     /// Rules that refuse for lack of something that can still arrive, each with the index of its
     /// violation.
-    pub(crate) lacking: Vec<(RuleName, usize)>,
+    pub(crate) pending: Vec<(RuleName, usize)>,
     /// Rules that refuse only because others do. The others report the problem of the request.
     pub(crate) following: Vec<RuleName>,
     pub(crate) gate: Option<GateFinding>,
@@ -31,7 +31,7 @@ impl Findings {
             request_id,
             rules: Vec::new(),
             violations: Vec::new(),
-            lacking: Vec::new(),
+            pending: Vec::new(),
             following: Vec::new(),
             gate: None,
             permission: None,
@@ -111,7 +111,7 @@ impl Findings {
         reason: impl Into<String>,
         hint: &str,
     ) {
-        self.lacking.push((rule, self.violations.len()));
+        self.pending.push((rule, self.violations.len()));
         self.refuse(rule, code, reason, hint);
     }
 }

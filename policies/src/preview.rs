@@ -62,9 +62,9 @@ pub fn preview_decision(
     let grant = chosen
         .filter(|_| bounds_hold)
         .map(|chosen| Box::new(RunGrant::new(&request, policy, chosen, approval)));
-    let lacking = findings.lacking.iter().map(|(rule, _)| rule);
+    let pending = findings.pending.iter().map(|(rule, _)| rule);
     let open: BTreeSet<&str> =
-        lacking.chain(&findings.following).map(|rule| rule.as_str()).collect();
+        pending.chain(&findings.following).map(|rule| rule.as_str()).collect();
     let rules = findings.rules.iter().map(|row| {
         let is_open = row.verdict == Verdict::Refuse && open.contains(row.rule.as_str());
         let prospect =
@@ -72,16 +72,16 @@ pub fn preview_decision(
         (row.clone(), prospect)
     });
     let rules = rules.collect();
-    let (mut violations, mut lacking) = (Vec::new(), Vec::new());
+    let (mut violations, mut pending) = (Vec::new(), Vec::new());
     for (index, violation) in findings.violations.into_iter().enumerate() {
-        let is_open = findings.lacking.iter().any(|(_, at)| *at == index);
-        if is_open { lacking.push(violation) } else { violations.push(violation) }
+        let is_open = findings.pending.iter().any(|(_, at)| *at == index);
+        if is_open { pending.push(violation) } else { violations.push(violation) }
     }
     DecisionPreview {
         request,
         rules,
         violations,
-        pending: lacking,
+        pending,
         class,
         class_reason,
         signatures_min,

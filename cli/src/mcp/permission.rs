@@ -26,7 +26,7 @@ pub(super) fn check(desk: &ServerState, asked: &PermissionArguments) -> Result<V
             "tool": tool,
             "state": null,
             "permission_needed_by": cover,
-            "why": "this server has no named agent (--agent, --subject): permission is decided \
+            "reason": "this server has no named agent (--agent, --subject): permission is decided \
                     for each request when it is submitted",
         }));
     };
@@ -49,7 +49,7 @@ pub(super) fn check(desk: &ServerState, asked: &PermissionArguments) -> Result<V
             answer["told_utc"] = told.at_utc.into();
         }
         Err(PublishedFileError::Missing) => {
-            answer["why"] =
+            answer["reason"] =
                 "the daemon has published none: its policy requires no permission, or it has \
                              not run"
                     .into();

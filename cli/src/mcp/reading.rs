@@ -127,7 +127,7 @@ impl ReadableResult {
         match &self.verified {
             None => json!({
                 "state": "not verified",
-                "why": "this server has no keys (--allowed-signers); the record states this \
+                "reason": "this server has no keys (--allowed-signers); the record states this \
                         itself",
             }),
             Some(verified) => json!({

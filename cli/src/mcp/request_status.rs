@@ -83,14 +83,14 @@ impl McpRequestState {
     }
 
     fn json(&self, desk: &ServerState, id: &RequestId) -> Value {
-        let (mut result_id, mut told, mut reason) = (None, None, None);
+        let (mut result_id, mut details, mut reason) = (None, None, None);
         match self {
             Self::Recorded(record) => {
                 result_id = Some(record.id.as_str());
                 reason = record.has_reason.then(|| reason_of(desk, &record.id)).flatten();
             }
-            Self::InFlight(_, said) | Self::Held(said) => told = Some(said.clone()),
-            Self::Waiting(since) => told = Some(json!({ "since_utc": since.since_utc })),
+            Self::InFlight(_, said) | Self::Held(said) => details = Some(said.clone()),
+            Self::Waiting(since) => details = Some(json!({ "since_utc": since.since_utc })),
             Self::Drafted | Self::Unknown => {}
         }
         json!({
@@ -99,7 +99,7 @@ impl McpRequestState {
             "meaning": self.described().1,
             "result_id": result_id,
             "reason": reason,
-            "told": told,
+            "details": details,
             "verified": false,
         })
     }
@@ -154,12 +154,12 @@ fn daemon(desk: &ServerState) -> Value {
     match published_status(desk.spool()) {
         Ok(told) => json!({
             "state": told.state,
-            "told_utc": told.at_utc,
+            "at_utc": told.at_utc,
             "admission_stopped": told.admission_stopped,
             "queue": told.counts,
             "policy": told.policy,
         }),
-        Err(error) => json!({ "state": null, "not_told": error.to_string() }),
+        Err(error) => json!({ "state": null, "status_error": error.to_string() }),
     }
 }
 
@@ -194,7 +194,7 @@ pub(super) async fn wait(
         });
         if is_news || is_over {
             progress(context, &stand, begun.elapsed(), longest).await;
-            told = Some((Instant::now(), stand.clone()));
+            details = Some((Instant::now(), stand.clone()));
         }
         if is_over {
             let mut answer = stand.json(desk, &id);

@@ -23,7 +23,7 @@ pub(super) fn list(desk: &ServerState) -> Result<Value, Failure> {
             "name": policy.name(),
             "sha256": sha256,
             // As reported by the daemon; null if it reported none.
-            "in_force": told.map(|told| told.sha256 == sha256),
+            "active": told.map(|told| told.sha256 == sha256),
         },
         "runtimes": policy.runtimes().map(|runtime| json!({
             "name": runtime.name(),

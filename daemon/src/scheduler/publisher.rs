@@ -153,7 +153,7 @@ impl StatusPublisher {
         let policy = host.policy();
         let how = DaemonStatus {
             state: snapshot.state,
-            why: snapshot.why,
+            reason: snapshot.why,
             admission_stopped: self.stopped.as_ref().map(|(_, why)| why.as_str()),
             counts,
             runs_max: as_u64(max.sandboxes),

@@ -24,7 +24,7 @@ const IN_FLIGHT_WRITE_DELAY: Duration = Duration::from_millis(200);
 pub struct DaemonStatus<'a> {
     pub state: DaemonState,
     /// The reason of a halt, or a detail of the state.
-    pub why: Option<&'a str>,
+    pub reason: Option<&'a str>,
     /// The reason why a serving daemon admits nothing.
     pub admission_stopped: Option<&'a str>,
     pub counts: RequestCounts,
@@ -105,12 +105,12 @@ impl StatusWriter {
 
     fn status(&self, how: &DaemonStatus<'_>, now: UtcTime) -> PublishedStatus {
         PublishedStatus {
-            seat: self.process.clone(),
+            process: self.process.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started_utc: self.started.to_string(),
             at_utc: now.to_string(),
             state: how.state,
-            why: how.why.map(str::to_owned),
+            reason: how.reason.map(str::to_owned),
             admission_stopped: how.admission_stopped.map(str::to_owned),
             counts: how.counts,
             runs_max: how.runs_max,
@@ -252,7 +252,7 @@ mod tests {
         let now = UtcTime::from_unix(1_800_000_000);
         let mut how = DaemonStatus {
             state: DaemonState::Serving,
-            why: None,
+            reason: None,
             admission_stopped: None,
             counts: RequestCounts::default(),
             runs_max: 2,
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(told.state, DaemonState::Serving);
         assert_eq!(
             daemon_liveness(&places.spool, Some(&told)),
-            DaemonLiveness::Running(Some(told.seat.pid))
+            DaemonLiveness::Running(Some(told.process.pid))
         );
 
         assert_eq!(teller.write(&spool, &how, UtcTime::from_unix(1_800_000_009), begun), None);

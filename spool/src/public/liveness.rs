@@ -35,9 +35,9 @@ pub fn daemon_liveness(spool: &Path, told: Option<&PublishedStatus>) -> DaemonLi
         Err(error) if error.kind() == io::ErrorKind::NotFound => return DaemonLiveness::NotRunning,
         Err(_) => return DaemonLiveness::Unknown,
     };
-    let told = told.map(|status| &status.seat);
+    let told = told.map(|status| &status.process);
     let here = ProcessId::current();
-    let teller = told.filter(|seat| seat.shares_pid_namespace(&here)).map(|seat| seat.pid);
+    let teller = told.filter(|process| process.shares_pid_namespace(&here)).map(|process| process.pid);
     let read = || fs::read_to_string("/proc/locks").ok();
     match find_lock(read, (found.dev(), found.ino()), teller) {
         LockListing::Holder(pid) => return DaemonLiveness::Running(Some(pid)),

@@ -99,7 +99,7 @@ pub struct ActivePolicy {
 #[serde(deny_unknown_fields)]
 pub struct PublishedStatus {
     /// The process, and the scope in which its pid is valid.
-    pub seat: ProcessId,
+    pub process: ProcessId,
     /// The version of the program.
     pub version: String,
     /// The time of its start, in UTC.
@@ -109,7 +109,7 @@ pub struct PublishedStatus {
     /// The state.
     pub state: DaemonState,
     /// The reason for halting, or details of the state.
-    pub why: Option<String>,
+    pub reason: Option<String>,
     /// The reason why nothing is admitted while it serves, such as a full disk or an unreadable
     /// trust store.
     pub admission_stopped: Option<String>,

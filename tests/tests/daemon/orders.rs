@@ -89,7 +89,7 @@ fn what_is_held_waits_until_it_is_released() {
     assert!(again.contains("already held"), "{again}");
     let json = order(&bench, &service, &["hold", &request.id, "--format", "json"]).json();
     assert_eq!(json["request_id"], request.id.as_str());
-    assert_eq!((&json["order"], &json["was_there"]), (&"hold".into(), &true.into()));
+    assert_eq!((&json["order"], &json["already_existed"]), (&"hold".into(), &true.into()));
     assert_eq!(json["path"].as_str(), file.to_str());
 
     // A held request is checked repeatedly, and it does not delay other requests.

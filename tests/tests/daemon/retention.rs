@@ -87,8 +87,8 @@ fn fsck(bench: &Bench, service: &Service<'_>, words: &[&OsStr]) -> CliOutput {
 fn removal_list(said: &CliOutput) -> Vec<(String, String, String)> {
     said.assert_code(0);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let of = |one: &Value| (text(&one["kind"]), text(&one["result_id"]), text(&one["why"]));
-    said.json()["going"].as_array().unwrap().iter().map(of).collect()
+    let of = |one: &Value| (text(&one["kind"]), text(&one["result_id"]), text(&one["limit"]));
+    said.json()["expired"].as_array().unwrap().iter().map(of).collect()
 }
 
 fn marks(service: &Service<'_>) -> BTreeSet<String> {

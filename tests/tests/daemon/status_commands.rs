@@ -74,9 +74,9 @@ impl<'a> ManualSpool<'a> {
         let boot_id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
         let namespace = fs::read_link("/proc/self/ns/pid").unwrap();
         json!({
-            "seat": { "pid": pid, "boot_id": boot_id.trim_end(), "pid_namespace": namespace },
+            "process": { "pid": pid, "boot_id": boot_id.trim_end(), "pid_namespace": namespace },
             "version": "0.1.0", "started_utc": "2026-02-09T16:00:00Z",
-            "at_utc": "2026-02-09T16:05:00Z", "state": state, "why": null,
+            "at_utc": "2026-02-09T16:05:00Z", "state": state, "reason": null,
             "admission_stopped": null,
             "counts": { "waiting": 0, "held": 0, "claimed": 0, "staging": 0, "running": 0,
                         "publishing": 0 },
@@ -193,7 +193,7 @@ fn what_a_dead_daemon_told_is_not_shown_as_the_present() {
 
     let holder = hand.hold_lock();
     let pid = holder.0.id();
-    assert_eq!(hand.daemon(), ("untold".to_owned(), Some(1)));
+    assert_eq!(hand.daemon(), ("unreported".to_owned(), Some(1)));
     hand.write_status(&ManualSpool::status("serving", pid));
     assert_eq!(hand.daemon(), ("serving".to_owned(), Some(0)));
     hand.assert_state(A, "running");
@@ -210,9 +210,9 @@ fn what_a_dead_daemon_told_is_not_shown_as_the_present() {
     assert!(said.stdout.contains("stopped: no room for one more record"), "{said:#?}");
     // From an earlier daemon: this one has not written its status yet.
     hand.write_status(&ManualSpool::status("serving", pid + 1));
-    assert_eq!(hand.daemon(), ("untold".to_owned(), Some(1)));
+    assert_eq!(hand.daemon(), ("unreported".to_owned(), Some(1)));
     hand.write_status(&ManualSpool::status("stopped", pid));
-    assert_eq!(hand.daemon(), ("untold".to_owned(), Some(1)));
+    assert_eq!(hand.daemon(), ("unreported".to_owned(), Some(1)));
     hand.write_status(&ManualSpool::status("serving", pid));
     drop(holder);
 
@@ -222,7 +222,7 @@ fn what_a_dead_daemon_told_is_not_shown_as_the_present() {
     assert!(said.stdout.contains("ended without writing a state"), "{said:#?}");
     assert!(!said.stdout.contains("of 60 s"), "{said:#?}");
     let mut halted = ManualSpool::status("halted", pid);
-    halted["why"] = "the disk is full".into();
+    halted["reason"] = "the disk is full".into();
     hand.write_status(&halted);
     assert_eq!(hand.daemon(), ("halted".to_owned(), Some(1)));
     assert!(hand.run_command(&["status"]).stdout.contains("the disk is full"));
@@ -239,13 +239,13 @@ fn lock_state_is_visible_without_access_to_the_lock() {
     assert_eq!(hand.daemon(), ("died".to_owned(), Some(1)));
     // From another host or container, with other process numbers.
     let mut elsewhere = ManualSpool::status("serving", 1);
-    elsewhere["seat"]["boot_id"] = "another".into();
+    elsewhere["process"]["boot_id"] = "another".into();
     hand.write_status(&elsewhere);
     let lock = fs::metadata(hand.spool.join(".lock")).unwrap();
     // A user who can open the lock can test it. Other users cannot know.
-    let expected = if lock.uid() == bench.uid() { "died" } else { "unseen" };
+    let expected = if lock.uid() == bench.uid() { "died" } else { "unknown" };
     assert_eq!(hand.daemon(), (expected.to_owned(), Some(1)));
-    if expected == "unseen" {
+    if expected == "unknown" {
         let said = hand.run_command(&["status"]);
         assert!(said.stdout.contains("serving as of 2026-02-09T16:05:00Z"), "{said:#?}");
     }
@@ -263,7 +263,7 @@ fn malformed_status_files_are_ignored() {
         fs::write(&running, text).unwrap();
         hand.assert_state(A, "waiting");
         hand.write_file("public/status.json", text);
-        assert_eq!(hand.daemon(), ("untold".to_owned(), Some(1)), "{:.20}", text);
+        assert_eq!(hand.daemon(), ("unreported".to_owned(), Some(1)), "{:.20}", text);
     }
     // A file with another request's id, a link, and a file that never ends.
     hand.write_running(B, "running");
@@ -275,7 +275,7 @@ fn malformed_status_files_are_ignored() {
     fs::remove_file(hand.spool.join("public/status.json")).unwrap();
     let fifo = hand.spool.join("public/status.json");
     assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
-    assert_eq!(hand.daemon(), ("untold".to_owned(), Some(1)));
+    assert_eq!(hand.daemon(), ("unreported".to_owned(), Some(1)));
     // Control characters in a name are escaped, not sent to the terminal.
     hand.write_file("approved/TR-\u{1b}[31m.md", "odd");
     for command in ["list", "watch"] {

@@ -23,9 +23,9 @@ struct ImageRoot<'a> {
 impl<'a> ImageRoot<'a> {
     /// Creates the image. Logs a skip and returns `None` without root or if a program is missing.
     fn new(test: &str, bench: &'a Bench) -> Option<Self> {
-        let lacking = |name: &&str| !Path::new("/usr/bin").join(name).is_file();
+        let missing = |name: &&str| !Path::new("/usr/bin").join(name).is_file();
         if let Some(name) =
-            ["systemd-sysusers", "systemd-tmpfiles", "dash"].iter().find(|it| lacking(it))
+            ["systemd-sysusers", "systemd-tmpfiles", "dash"].iter().find(|it| missing(it))
         {
             skip(test, &format!("this host has no {name}"));
             return None;

@@ -37,8 +37,8 @@ key. Deleted runs remain known: no request runs again.
 A daemon does this by itself. No other process may use the spool meanwhile: stop the daemon first,
 and run this as its user. With --dry-run nothing is changed, and the daemon may run.
 Exit status: 0 everything was deleted; 3 otherwise.
-With --format json, stdout is one object: {\"dry_run\",\"going\":[{\"kind\",\"path\",\"result_id\",\"at\",
-\"bytes\",\"why\",\"left\"}],\"totals\":{\"results\":{\"count\",\"bytes\"},\"archive\":…,\"quarantine\":…}}. \"left\"
+With --format json, stdout is one object: {\"dry_run\",\"expired\":[{\"kind\",\"path\",\"result_id\",\"at\",
+\"bytes\",\"limit\",\"error\"}],\"totals\":{\"results\":{\"count\",\"bytes\"},\"archive\":…,\"quarantine\":…}}. \"error\"
 states why an item still exists.")]
 pub(crate) struct GcCommand {
     /// List what would be deleted, without deleting it
@@ -209,8 +209,8 @@ fn as_json(asked: &GcCommand, rows: &[RemovalRow]) -> Value {
             "result_id": going.result_id,
             "at": going.at.to_string(),
             "bytes": going.bytes,
-            "why": going.bound.as_str(),
-            "left": left.as_ref().map(ToString::to_string),
+            "limit": going.bound.as_str(),
+            "error": left.as_ref().map(ToString::to_string),
         })
     });
     let totals = RetentionKind::ALL.iter().copied().map(|kind| {
@@ -219,7 +219,7 @@ fn as_json(asked: &GcCommand, rows: &[RemovalRow]) -> Value {
     });
     json!({
         "dry_run": asked.dry_run,
-        "going": going.collect::<Vec<_>>(),
+        "expired": going.collect::<Vec<_>>(),
         "totals": totals.collect::<serde_json::Map<_, _>>(),
     })
 }

@@ -34,7 +34,7 @@ impl DaemonView {
         match self.alive {
             // Process ids differ between pid namespaces. Then the lock alone decides.
             DaemonLiveness::Running(Some(pid))
-                if pid != told.seat.pid && self.shares_pid_namespace(told) =>
+                if pid != told.process.pid && self.shares_pid_namespace(told) =>
             {
                 None
             }
@@ -45,15 +45,15 @@ impl DaemonView {
 
     fn shares_pid_namespace(&self, told: &PublishedStatus) -> bool {
         let here = spool::ProcessId::current();
-        told.seat.boot_id == here.boot_id && told.seat.pid_namespace == here.pid_namespace
+        told.process.boot_id == here.boot_id && told.process.pid_namespace == here.pid_namespace
     }
 
     /// Returns the state as one word.
     pub(crate) fn as_str(&self) -> &'static str {
         match (self.alive, &self.status, self.present()) {
             (DaemonLiveness::Running(_), _, Some(told)) => told.state.as_str(),
-            (DaemonLiveness::Running(_), _, None) => "untold",
-            (DaemonLiveness::Unknown, _, _) => "unseen",
+            (DaemonLiveness::Running(_), _, None) => "unreported",
+            (DaemonLiveness::Unknown, _, _) => "unknown",
             (DaemonLiveness::NotRunning, Ok(told), _) if told.state.is_alive() => "died",
             (DaemonLiveness::NotRunning, Ok(told), _) => told.state.as_str(),
             (DaemonLiveness::NotRunning, Err(_), _) => "absent",
@@ -72,17 +72,17 @@ impl DaemonView {
     pub(crate) fn sentence(&self) -> String {
         let said = match (self.as_str(), &self.status) {
             (
-                "untold",
+                "unreported",
                 Err(error @ (PublishedFileError::Unreadable(..) | PublishedFileError::Invalid(..))),
             ) => {
                 format!("running, but its status is unreadable: {error}")
             }
-            ("untold", _) => "running, but it has written no status".to_owned(),
-            ("unseen", Ok(told)) => {
+            ("unreported", _) => "running, but it has written no status".to_owned(),
+            ("unknown", Ok(told)) => {
                 let (state, at) = (told.state, &told.at_utc);
                 format!("{state} as of {at}; you may not see whether it still runs")
             }
-            ("unseen", Err(error)) => format!("{error}; you may not see whether it runs"),
+            ("unknown", Err(error)) => format!("{error}; you may not see whether it runs"),
             ("absent", Err(PublishedFileError::Missing) | Ok(_)) => "not running".into(),
             ("absent", Err(error)) => format!("not running; {error}"),
             ("died", Ok(told)) => {
@@ -90,13 +90,13 @@ impl DaemonView {
                 format!("died: {state} at {at}, then ended without writing a state")
             }
             (word, Ok(told)) if told.state.is_alive() => {
-                let (pid, version) = (told.seat.pid, &told.version);
+                let (pid, version) = (told.process.pid, &told.version);
                 format!("{word} since {}, process {pid}, version {version}", told.started_utc)
             }
             (word, Ok(told)) => format!("{word} at {}", told.at_utc),
             (word, Err(_)) => word.to_owned(),
         };
-        match self.status.as_ref().ok().and_then(|told| told.why.as_deref()) {
+        match self.status.as_ref().ok().and_then(|told| told.reason.as_deref()) {
             Some(why) => escape_line(&format!("{said}: {why}")),
             None => escape_line(&said),
         }
@@ -123,9 +123,9 @@ impl DaemonView {
                 DaemonLiveness::Unknown => None,
             },
             "admits": self.admits(),
-            "said": self.sentence(),
-            "told": told,
-            "not_told": self.status.as_ref().err().map(ToString::to_string),
+            "summary": self.sentence(),
+            "status": told,
+            "status_error": self.status.as_ref().err().map(ToString::to_string),
         })
     }
 }

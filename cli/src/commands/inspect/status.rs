@@ -116,7 +116,7 @@ impl StatusView {
             "running": self.in_flight().map(with_time).collect::<Vec<_>>(),
             "last": self.last.iter().map(json_of).collect::<Vec<_>>(),
             "free_bytes": self.free_bytes,
-            "not_seen": self.unreadable.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "unreadable": self.unreadable.iter().map(ToString::to_string).collect::<Vec<_>>(),
         })
     }
 

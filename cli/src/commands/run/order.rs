@@ -24,7 +24,7 @@ Writes the empty file <file>.hold beside the request; any user who may submit re
 Exit status: 0 held; 2 no such request is queued, or it is being cancelled; 3 the prefix is
 ambiguous, usage or internal error.
 With --format json, the last line of stdout is one object: {\"request_id\",\"order\",\"path\",
-\"was_there\"}. `path` is null if no file was needed.";
+\"already_existed\"}. `path` is null if no file was needed.";
 
 pub(in crate::commands) const RELEASE_HELP: &str = "\
 Example: toolexec release TR-20260209-160501Z-python-stats
@@ -201,7 +201,7 @@ fn print_order(
             "request_id": id,
             "order": order.as_str(),
             "path": path,
-            "was_there": matches!(placed, OrderOutcome::Existing),
+            "already_existed": matches!(placed, OrderOutcome::Existing),
         }));
     }
     output::line(sentence(&asked.spool, name, order, placed))?;

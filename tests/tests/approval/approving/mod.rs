@@ -62,7 +62,7 @@ fn an_approval_fills_in_two_values_and_signs_what_is_there_then() {
         assert_eq!(answer["filled"], json!(["approved_by", "approved_utc"]));
         assert_eq!(answer["counts"], json!(true));
         assert_eq!([&answer["signers"], &answer["signatures_min"]], [&json!(1), &json!(1)]);
-        assert_eq!(answer["lacking"], json!([]));
+        assert_eq!(answer["pending"], json!([]));
         assert_eq!(answer["signature"], json!(signature.to_str().unwrap()));
         assert_eq!(answer["request_id"], json!(request.id));
     }

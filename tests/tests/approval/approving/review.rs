@@ -80,7 +80,7 @@ fn explain_says_everything_but_the_texts() {
     said.assert_code(0);
     let object = said.json();
     assert_eq!(object["verdict"], json!("pending"));
-    assert_eq!(object["to_come"], json!(["approved_by", "approved_utc"]));
+    assert_eq!(object["filled_on_approval"], json!(["approved_by", "approved_utc"]));
     assert_eq!(object["approval"]["approved_by"], Value::Null);
     assert_eq!(object["policy"]["name"], json!("standard"));
     assert_eq!(object["command"]["argv"], json!(["python", "script.py", "two words"]));

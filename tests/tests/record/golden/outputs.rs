@@ -19,7 +19,7 @@ const VARIABLE_NAMES: [&str; 12] = [
     "at_utc",
     "boot_id",
     "counts",
-    "dropped_utc",
+    "submitted_utc",
     "free_bytes",
     "pid",
     "pid_namespace",

@@ -160,7 +160,7 @@ fn the_whole_story_from_a_draft_to_a_verified_record() {
 
     let offer = agent.call("list_runtimes", json!({}));
     assert_eq!(offer.assert_good().structured["policy"]["in_force"], true, "{offer:#?}");
-    story.add("agent", "list_runtimes", "the policy in force offers python");
+    story.add("agent", "list_runtimes", "the active policy offers python");
     let table = json!({"name": "table.csv", "text": "a,b\n1,2\n3,4\n"});
     let refused = agent.call("draft_tool_request", draft(json!([table])));
     assert!(refused.is_error);
@@ -188,7 +188,7 @@ fn the_whole_story_from_a_draft_to_a_verified_record() {
         service.path(&format!("public/held/{id}.md.json")).is_file()
     });
     let status = agent.call("request_status", json!({ "id": id }));
-    let code = status.structured["told"]["waits_for"][0]["code"].as_str().unwrap();
+    let code = status.structured["details"]["waits_for"][0]["code"].as_str().unwrap();
     story.add("agent", "request_status", &format!("{}: {code}", word(&status, "state")));
 
     agent.begin_call("wait_for_result", json!({ "id": id, "timeout_sec": 60 }));

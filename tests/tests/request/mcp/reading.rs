@@ -235,7 +235,7 @@ fn permissions_are_current_and_a_truncated_list_is_unknown() {
     let mut nobody = McpTestClient::start(&python, &bench, &spool, &[]);
     let told = nobody.call("check_permission", json!({"language": "python"}));
     assert!(
-        told.assert_good().structured["why"].as_str().unwrap().contains("--agent"),
+        told.assert_good().structured["reason"].as_str().unwrap().contains("--agent"),
         "{told:#?}"
     );
 }

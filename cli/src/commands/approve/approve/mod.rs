@@ -37,7 +37,7 @@ Exit status: 0 signed; 1 you declined; 2 the request would be refused, it change
 signature would not count; 3 usage or internal error. With status 1 or 2 nothing is written.
 With --format json (and --yes), the last line of stdout is one object: {\"request\",\"request_id\",
 \"sha256\",\"filled\",\"signature\",\"principal\",\"fingerprint\",\"counts\",\"signers\",\"signatures_min\",
-\"lacking\"}. `counts` is null if no allowed_signers are known, otherwise true. A refusal is
+\"pending\"}. `counts` is null if no allowed_signers are known, otherwise true. A refusal is
 {\"request\",\"refused\",\"violations\"}.")]
 pub(crate) struct ApproveCommand {
     #[command(flatten)]
@@ -222,7 +222,7 @@ fn report(asked: &ApproveCommand, case: &ReviewData, signed: &NewSignature) -> R
     let outlook = case.preview()?;
     let id = outlook.request().id().as_str();
     let (signers, min) = (outlook.signers(), outlook.signatures_min());
-    let lacking: Vec<String> = case.lacking().into_iter().map(human::message).collect();
+    let pending: Vec<String> = case.pending().into_iter().map(human::message).collect();
     match asked.format {
         Format::Json => output::line(json!({
             "request": output::path(&case.path),
@@ -235,7 +235,7 @@ fn report(asked: &ApproveCommand, case: &ReviewData, signed: &NewSignature) -> R
             "counts": counts,
             "signers": signers,
             "signatures_min": min,
-            "lacking": lacking,
+            "pending": pending,
         })),
         Format::Human => {
             let (path, by) = (human::name(&signature.path), reveal_line(by));
@@ -252,7 +252,7 @@ fn report(asked: &ApproveCommand, case: &ReviewData, signed: &NewSignature) -> R
                 return Ok(());
             }
             output::line(format_args!("signature counts: {signers} of {min} approvers signed"))?;
-            lacking.iter().for_each(output::note);
+            pending.iter().for_each(output::note);
             Ok(())
         }
     }

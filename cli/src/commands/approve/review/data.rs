@@ -39,7 +39,7 @@ pub(crate) struct ReviewData {
     /// The approval keys that are empty in the file, or the reason why they cannot be filled in.
     pub(crate) filled: Result<Vec<&'static str>, FillError>,
     /// The filled-in keys for which no approver is known yet.
-    pub(crate) to_come: Vec<&'static str>,
+    pub(crate) filled_on_approval: Vec<&'static str>,
     /// The names of the signature files.
     pub(crate) signature_files: Vec<String>,
     /// The names of the rejections among them, valid or not.
@@ -72,7 +72,7 @@ impl ReviewData {
             original: Vec::new(),
             bytes: Vec::new(),
             filled: Ok(Vec::new()),
-            to_come: Vec::new(),
+            filled_on_approval: Vec::new(),
             signature_files: Vec::new(),
             rejection_files: Vec::new(),
             unread_signatures: Vec::new(),
@@ -116,7 +116,7 @@ impl ReviewData {
             filled.keys
         });
         if approver.is_none() {
-            self.to_come = self.filled.clone().unwrap_or_default();
+            self.filled_on_approval = self.filled.clone().unwrap_or_default();
         }
         Ok(())
     }
@@ -215,7 +215,7 @@ impl ReviewData {
 
     /// Returns the digest of the file, or of the bytes that an approver is about to sign.
     pub(crate) fn sha256(&self) -> Sha256 {
-        Sha256::of(if self.to_come.is_empty() { &self.bytes } else { &self.original })
+        Sha256::of(if self.filled_on_approval.is_empty() { &self.bytes } else { &self.original })
     }
 
     /// Returns whether the text names the approver and the time of approval.
@@ -239,7 +239,7 @@ impl ReviewData {
 
     /// Returns what keeps the request from running, except for rules that depend on the host's
     /// ledger.
-    pub(crate) fn lacking(&self) -> Vec<&Violation> {
+    pub(crate) fn pending(&self) -> Vec<&Violation> {
         let all = self.preview.iter().flat_map(|outlook| outlook.pending());
         let of_ledger = [Code::SpoolReplayed, Code::Ais("ibe-replay")];
         all.filter(|row| !of_ledger.contains(&row.code)).collect()

@@ -60,9 +60,9 @@ fn request_section(page: &mut ReviewPage, case: &ReviewData, outlook: &DecisionP
         page.row("agent", format_args!("{name}, subject {subject}"));
     }
     page.row("audience", request.audience().map_or("any host".to_owned(), reveal_line));
-    let to_come = |key| case.to_come.contains(&key);
+    let filled_on_approval = |key| case.filled_on_approval.contains(&key);
     let by = reveal_line(request.approved_by());
-    let shown = |key, value: String| if to_come(key) { "not filled in".to_owned() } else { value };
+    let shown = |key, value: String| if filled_on_approval(key) { "not filled in".to_owned() } else { value };
     page.row("approved_by", shown("approved_by", by));
     page.row("approved_utc", shown("approved_utc", request.approved().to_string()));
     page.title("Risk");
@@ -215,10 +215,10 @@ fn end(page: &mut ReviewPage, case: &ReviewData, screen: OutputScreen) {
     {
         page.line(format_args!("  {why}"));
     }
-    let lacking = case.lacking();
-    if !lacking.is_empty() {
+    let pending = case.pending();
+    if !pending.is_empty() {
         page.title("Still missing");
-        for row in lacking {
+        for row in pending {
             page.line(format_args!("  {}: {}", row.code.as_str(), human::message(row)));
         }
     }

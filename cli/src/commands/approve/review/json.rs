@@ -21,8 +21,8 @@ pub(in crate::commands::approve) fn object(case: &ReviewData, texts: InputTexts)
         "file": output::path(&case.path),
         "verdict": case.outcome().as_str(),
         "violations": case.violations.iter().map(violation).collect::<Vec<_>>(),
-        "lacking": case.lacking().into_iter().map(violation).collect::<Vec<_>>(),
-        "to_come": case.to_come,
+        "pending": case.pending().into_iter().map(violation).collect::<Vec<_>>(),
+        "filled_on_approval": case.filled_on_approval,
         "policy": {
             "name": rules.policy.name(),
             "sha256": rules.policy.sha256().to_string(),
@@ -98,8 +98,8 @@ fn of_request(object: &mut Value, case: &ReviewData, outlook: &DecisionPreview, 
 
 fn of_approval(case: &ReviewData, outlook: &DecisionPreview) -> Value {
     let request = outlook.request();
-    let to_come = |key| case.to_come.contains(&key);
-    let there = |key, value: String| if to_come(key) { Value::Null } else { value.into() };
+    let filled_on_approval = |key| case.filled_on_approval.contains(&key);
+    let there = |key, value: String| if filled_on_approval(key) { Value::Null } else { value.into() };
     json!({
         "requester": request.requester(),
         "requested_by": request.requested_by().as_str(),

@@ -22,7 +22,7 @@ Each finding is ok, a warning, a failure or not looked at, with a remedy. It cha
 it as root or as the daemon's user to check everything.
 Exit status: 0 no failures; 1 at least one failure; 3 usage or internal error.
 With --format json, stdout is one object: {\"service\",\"config\",\"state\",\"failures\",\"warnings\",
-\"not_looked_at\",\"findings\":[{\"topic\",\"object\",\"verdict\",\"found\",\"remedy\"}]}.
+\"not_checked\",\"findings\":[{\"topic\",\"object\",\"verdict\",\"found\",\"remedy\"}]}.
 
 --build-cache builds a cache. go: its standard library, compiled once, so that `go run` starts
 quickly and without a network. ts: tsx and its compiler, pinned, from npm; TypeScript requires it.

@@ -142,11 +142,11 @@ fn one_result(path: &Path) -> Result<ShownRequest, Failure> {
         }
     };
     let (rows, unseen, records) = (Vec::new(), Vec::new(), vec![published]);
-    let (dropped_utc, admission_stopped) = (None, None);
+    let (submitted_utc, admission_stopped) = (None, None);
     Ok(ShownRequest {
         request_id,
         rows,
-        submitted_utc: dropped_utc,
+        submitted_utc,
         records,
         unreadable: unseen,
         admission_stopped,
@@ -206,11 +206,11 @@ impl ShownRequest {
             "request_id": self.request_id,
             "state": self.state(),
             "waiting": self.rows.iter().map(json_of).collect::<Vec<_>>(),
-            "dropped_utc": self.submitted_utc,
+            "submitted_utc": self.submitted_utc,
             "admission_stopped": self.admission_stopped,
             "records": self.records.iter().map(record_json).collect::<Vec<_>>(),
             "verified": false,
-            "not_seen": self.unreadable.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "unreadable": self.unreadable.iter().map(ToString::to_string).collect::<Vec<_>>(),
         })
     }
 }

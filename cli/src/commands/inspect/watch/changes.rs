@@ -106,7 +106,7 @@ fn print_change(format: Format, change: &Value) -> Result<bool, Failure> {
             let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
             let at = text(&change["at_utc"]);
             escape_line(&match change.get("daemon") {
-                Some(daemon) => format!("{at}  daemon  {}", text(&daemon["said"])),
+                Some(daemon) => format!("{at}  daemon  {}", text(&daemon["summary"])),
                 None => {
                     let (from, to) = (text(&change["from"]), text(&change["to"]));
                     format!("{at}  {}  {from} -> {to}", text(&change["request_id"]))

@@ -249,7 +249,7 @@ fn print_json(
         "not_checked": checked
             .not_checked
             .iter()
-            .map(|file| json!({ "path": file.path, "why": file.why }))
+            .map(|file| json!({ "path": file.path, "reason": file.why }))
             .collect::<Vec<_>>(),
         "accounts": accounts.map(|it| json!({
             "records": it.records,

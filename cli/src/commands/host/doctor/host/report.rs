@@ -85,7 +85,7 @@ pub(super) fn as_json(subject: &DoctorSubject, findings: &[DoctorFinding]) -> Va
         "state": subject.state().map(output::path),
         "failures": count(FindingVerdict::Failure),
         "warnings": count(FindingVerdict::Warning),
-        "not_looked_at": count(FindingVerdict::NotChecked),
+        "not_checked": count(FindingVerdict::NotChecked),
         "findings": listed.collect::<Vec<_>>(),
     })
 }

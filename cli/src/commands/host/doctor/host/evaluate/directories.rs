@@ -126,8 +126,8 @@ fn mode_problem(place: &ExpectedDirectory, mode: u32, uid: u32, gid: u32) -> Opt
             ModeProblem::TooClosed(found)
         });
     }
-    let lacking = promised & !mode & (PERMISSIONS | SETGID);
-    (lacking != 0).then(|| {
+    let missing = promised & !mode & (PERMISSIONS | SETGID);
+    (missing != 0).then(|| {
         let (is, should) = (octal(mode), octal(promised));
         ModeProblem::TooClosed(format!("closed to its users: mode {is}, expected {should}"))
     })

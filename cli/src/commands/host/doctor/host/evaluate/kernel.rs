@@ -94,10 +94,10 @@ fn seccomp(kernel: &Kernel) -> DoctorFinding {
         }
     };
     let has = |action: &&str| there.split(' ').any(|it| it == *action);
-    let lacking: Vec<&str> = ACTIONS.into_iter().filter(|action| !has(action)).collect();
-    if lacking.is_empty() {
+    let missing: Vec<&str> = ACTIONS.into_iter().filter(|action| !has(action)).collect();
+    if missing.is_empty() {
         return DoctorFinding::ok(Topic::Kernel, "seccomp", there);
     }
-    let found = format!("missing actions: {}", lacking.join(", "));
+    let found = format!("missing actions: {}", missing.join(", "));
     DoctorFinding::failure(Topic::Kernel, "seccomp", found, "boot Linux 6.1 or later")
 }
