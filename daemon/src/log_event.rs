@@ -34,9 +34,9 @@ model::closed_set! {
         Refused = "refused",
         /// The submitted file was removed from `approved/`; its copy is in `archive/` or
         /// `quarantine/`.
-        Archived = "departed",
+        Archived = "archived",
         /// A file in `approved/` is ignored until it changes.
-        Ignored = "left-alone",
+        Ignored = "ignored",
         /// An operator cancelled the request.
         Cancelled = "cancelled",
         /// Nothing is admitted until the cause is fixed.
@@ -83,7 +83,7 @@ pub struct LogEventFields<'a> {
     pub outcome: Option<&'a str>,
     /// The code of the first violation.
     pub code: Option<&'a str>,
-    /// `ready` if the run's sandbox was prewarmed, else `cold`.
+    /// `prewarmed` if the run's sandbox was prewarmed, else `cold`.
     pub sandbox: Option<&'a str>,
     /// The duration of the part that ended; logged in whole milliseconds.
     pub time: Option<Duration>,
@@ -95,13 +95,13 @@ pub struct LogEventFields<'a> {
 
 /// The names of the logged fields; in the journal in capitals.
 pub const FIELD_NAMES: [&str; 8] =
-    ["request", "result", "outcome", "code", "cell", "ms", "path", "reason"];
+    ["request", "result", "outcome", "code", "sandbox", "ms", "path", "reason"];
 
 /// Logs an event.
 pub fn log(transition: LogEvent, fields: &LogEventFields<'_>) {
     let text = |text: Option<&str>| text.map(model::escape_line);
     let (request, result) = (text(fields.request), text(fields.result));
-    let (outcome, code, cell) = (fields.outcome, fields.code, fields.sandbox);
+    let (outcome, code, sandbox) = (fields.outcome, fields.code, fields.sandbox);
     let ms = fields.time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
     let (path, reason) = (text(fields.path), text(fields.reason));
     // `tracing` needs the level of an event at compile time.
@@ -112,7 +112,7 @@ pub fn log(transition: LogEvent, fields: &LogEventFields<'_>) {
                 result = result.as_deref(),
                 outcome,
                 code,
-                cell,
+                sandbox,
                 ms,
                 path = path.as_deref(),
                 reason = reason.as_deref(),

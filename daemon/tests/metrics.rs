@@ -114,14 +114,14 @@ fn rendered_values_match_counts() {
         ("toolexec_step_seconds_sum{step=\"run\"}", 4000.012),
         ("toolexec_barrier_seconds_count", 1.0),
         ("toolexec_fsyncs_total", 3.0),
-        ("toolexec_running_cells", 2.0),
-        ("toolexec_ready_cells", 1.0),
-        ("toolexec_memory_promised_bytes", 536_870_912.0),
+        ("toolexec_running_sandboxes", 2.0),
+        ("toolexec_prewarmed_sandboxes", 1.0),
+        ("toolexec_memory_reserved_bytes", 536_870_912.0),
         ("toolexec_memory_budget_bytes", 4_294_967_296.0),
         ("toolexec_spool_free_bytes", 123_456_789.0),
         ("toolexec_log_entries", 42.0),
         ("toolexec_start_time_seconds", 1_800_000_000.0),
-        ("toolexec_admission_stopped{reason=\"no_room\"}", 1.0),
+        ("toolexec_admission_stopped{reason=\"no_space\"}", 1.0),
         ("toolexec_admission_stopped{reason=\"disk\"}", 0.0),
     ] {
         assert!((value(&text, sample) - expected).abs() < 1e-9, "{sample}: {text}");
@@ -130,7 +130,7 @@ fn rendered_values_match_counts() {
     assert!(text.ends_with("# EOF\n"));
     let metrics = metrics_with_values();
     metrics.admission(None);
-    assert!(value(&metrics.render(), "toolexec_admission_stopped{reason=\"no_room\"}") < 0.5);
+    assert!(value(&metrics.render(), "toolexec_admission_stopped{reason=\"no_space\"}") < 0.5);
 }
 
 #[test]

@@ -30,7 +30,7 @@ model::closed_set! {
         /// Staging of the inputs.
         Stage = "stage",
         /// From the staged inputs to a ready sandbox; near zero if one was prewarmed.
-        Sandbox = "cell",
+        Sandbox = "sandbox",
         /// From the start of the tool to its end.
         Run = "run",
         /// Signing and logging the record.
@@ -46,7 +46,7 @@ model::closed_set! {
     /// The reason why nothing is admitted.
     pub enum AdmissionStopReason {
         /// Too little disk space for the record of another request.
-        NoSpace = "no_room",
+        NoSpace = "no_space",
         /// A write failed for lack of disk space.
         Disk = "disk",
         /// Too few file descriptors for another request.
@@ -86,7 +86,7 @@ pub struct Metrics {
     fsyncs: Counter,
     running_sandboxes: Gauge,
     prewarmed_sandboxes: Gauge,
-    memory_promised: Gauge,
+    memory_reserved: Gauge,
     memory_budget: Gauge,
     spool_free: Gauge,
     log_entries: Gauge,
@@ -111,7 +111,7 @@ impl Metrics {
             fsyncs: Counter::default(),
             running_sandboxes: Gauge::default(),
             prewarmed_sandboxes: Gauge::default(),
-            memory_promised: Gauge::default(),
+            memory_reserved: Gauge::default(),
             memory_budget: Gauge::default(),
             spool_free: Gauge::default(),
             log_entries: Gauge::default(),
@@ -140,30 +140,27 @@ impl Metrics {
         let it = &mut self.registry;
         let seconds = || Unit::Seconds;
         it.register("requests", "Requests in each state", self.requests.clone());
-        it.register("outcomes", "Records published, by outcome", self.outcomes.clone());
-        let help = "Refusals that name this code; one refusal may name several";
+        it.register("outcomes", "Published records, by outcome", self.outcomes.clone());
+        let help = "Refusals with this code; a refusal may have several codes";
         it.register("refusals", help, self.refusals.clone());
-        let help = "Time that requests spent in each step";
+        let help = "Time of requests in each step";
         it.register_with_unit("step", help, seconds(), self.steps.clone());
-        let help = "Time of each barrier, one sync of the file system for everybody who waits";
+        let help = "Time of each barrier: one file system sync shared by all waiting threads";
         it.register_with_unit("barrier", help, seconds(), self.barriers.clone());
-        it.register("fsyncs", "Single files and directories made durable", self.fsyncs.clone());
-        it.register("running_cells", "Cells with a tool in them", self.running_sandboxes.clone());
-        it.register(
-            "ready_cells",
-            "Cells kept ready for runs to come",
-            self.prewarmed_sandboxes.clone(),
-        );
-        let help = "Memory that was promised to the runs in flight";
-        it.register_with_unit("memory_promised", help, Unit::Bytes, self.memory_promised.clone());
-        let help = "Memory that may be promised at once";
+        it.register("fsyncs", "Files and directories synced one by one", self.fsyncs.clone());
+        let help = "Sandboxes with a running tool";
+        it.register("running_sandboxes", help, self.running_sandboxes.clone());
+        it.register("prewarmed_sandboxes", "Prewarmed sandboxes", self.prewarmed_sandboxes.clone());
+        let help = "Memory reserved for the runs in progress";
+        it.register_with_unit("memory_reserved", help, Unit::Bytes, self.memory_reserved.clone());
+        let help = "Memory that may be reserved at one time";
         it.register_with_unit("memory_budget", help, Unit::Bytes, self.memory_budget.clone());
-        let help = "Free bytes of the file system that the spool is on";
+        let help = "Free space of the spool's file system";
         it.register_with_unit("spool_free", help, Unit::Bytes, self.spool_free.clone());
         it.register("log_entries", "Entries of the transparency log", self.log_entries.clone());
-        let help = "When the daemon started, in seconds since 1970";
+        let help = "Start time of the daemon, in seconds since 1970";
         it.register_with_unit("start_time", help, seconds(), start_time);
-        it.register("policy_loaded", "The policy in force, always 1", self.policy.clone());
+        it.register("policy_loaded", "The active policy, always 1", self.policy.clone());
         let help = "1 while nothing is admitted for this reason";
         it.register("admission_stopped", help, self.stopped.clone());
         self
@@ -231,20 +228,20 @@ impl Metrics {
         self.changed();
     }
 
-    /// Sets the number of running sandboxes, and the memory promised to them in bytes.
-    pub fn running_sandboxes(&self, cells: u64, memory_bytes: u64) {
-        self.set(&self.running_sandboxes, cells);
-        self.set(&self.memory_promised, memory_bytes);
+    /// Sets the number of running sandboxes, and the memory reserved to them in bytes.
+    pub fn running_sandboxes(&self, count: u64, memory_bytes: u64) {
+        self.set(&self.running_sandboxes, count);
+        self.set(&self.memory_reserved, memory_bytes);
     }
 
-    /// Sets the memory that may be promised at one time, in bytes.
+    /// Sets the memory that may be reserved at one time, in bytes.
     pub fn memory_budget(&self, bytes: u64) {
         self.set(&self.memory_budget, bytes);
     }
 
     /// Sets the number of prewarmed sandboxes.
-    pub fn prewarmed_sandboxes(&self, cells: u64) {
-        self.set(&self.prewarmed_sandboxes, cells);
+    pub fn prewarmed_sandboxes(&self, count: u64) {
+        self.set(&self.prewarmed_sandboxes, count);
     }
 
     /// Sets the free space of the spool, in bytes.

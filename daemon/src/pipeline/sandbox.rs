@@ -32,7 +32,7 @@ pub(super) struct PreparedRun {
 model::closed_set! {
     /// The time at which the sandbox of a run was made.
     pub(super) enum SandboxOrigin {
-        Prewarmed = "ready",
+        Prewarmed = "prewarmed",
         Cold = "cold",
     }
 }

@@ -157,7 +157,7 @@ impl StatusPublisher {
             admission_stopped: self.stopped.as_ref().map(|(_, why)| why.as_str()),
             counts,
             runs_max: as_u64(max.sandboxes),
-            memory_bytes_promised: memory_bytes,
+            memory_bytes_reserved: memory_bytes,
             memory_bytes_max: Some(max.memory_bytes),
             policy: &policy,
         };

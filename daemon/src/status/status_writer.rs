@@ -31,7 +31,7 @@ pub struct DaemonStatus<'a> {
     /// The limit on concurrent runs.
     pub runs_max: u64,
     /// Memory promised to the runs in flight, in bytes; the limit follows.
-    pub memory_bytes_promised: u64,
+    pub memory_bytes_reserved: u64,
     pub memory_bytes_max: Option<u64>,
     pub policy: &'a Policy,
 }
@@ -77,13 +77,13 @@ impl StatusWriter {
         if let Some((last, told)) = &self.written {
             // Compares all fields except the time and the counts.
             let (counts, at_utc) = (status.counts, told.at_utc.clone());
-            let numbers = (counts, status.memory_bytes_promised);
-            let same_numbers = numbers == (told.counts, told.memory_bytes_promised);
+            let numbers = (counts, status.memory_bytes_reserved);
+            let same_numbers = numbers == (told.counts, told.memory_bytes_reserved);
             let same_state = *told
                 == PublishedStatus {
                     at_utc,
                     counts: told.counts,
-                    memory_bytes_promised: told.memory_bytes_promised,
+                    memory_bytes_reserved: told.memory_bytes_reserved,
                     ..status.clone()
                 };
             let due = *last + WRITE_INTERVAL;
@@ -114,7 +114,7 @@ impl StatusWriter {
             admission_stopped: how.admission_stopped.map(str::to_owned),
             counts: how.counts,
             runs_max: how.runs_max,
-            memory_bytes_promised: how.memory_bytes_promised,
+            memory_bytes_reserved: how.memory_bytes_reserved,
             memory_bytes_max: how.memory_bytes_max,
             policy: ActivePolicy {
                 name: how.policy.name().to_owned(),
@@ -256,7 +256,7 @@ mod tests {
             admission_stopped: None,
             counts: RequestCounts::default(),
             runs_max: 2,
-            memory_bytes_promised: 0,
+            memory_bytes_reserved: 0,
             memory_bytes_max: None,
             policy: &policy,
         };

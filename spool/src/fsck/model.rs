@@ -49,7 +49,7 @@ model::closed_set! {
         /// A claim that no process is working on.
         Interrupted = "interrupted",
         /// A leftover temporary file.
-        Leftover = "rubbish",
+        Leftover = "leftover",
         /// A collected result whose record did not verify.
         Unverified = "unverified",
         /// A directory with a wrong owner.
@@ -63,13 +63,13 @@ model::closed_set! {
         /// One line of the ledger.
         LedgerLine = "ledger-line",
         /// One line of the list of removals.
-        InvalidRemovalLine = "removed-line",
+        InvalidRemovalLine = "invalid-removal-line",
         /// A result that is missing from the ledger.
         NotInTheLedger = "not-in-ledger",
         /// A request that no daemon has claimed.
-        StaleRequest = "waits",
+        StaleRequest = "stale-request",
         /// A file system without free space.
-        NoSpace = "no-room",
+        NoSpace = "no-space",
         /// A path that cannot be read.
         Unreadable = "unreadable",
     }

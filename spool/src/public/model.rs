@@ -118,7 +118,7 @@ pub struct PublishedStatus {
     /// The maximum number of concurrent runs.
     pub runs_max: u64,
     /// Bytes of memory reserved for the runs in progress.
-    pub memory_bytes_promised: u64,
+    pub memory_bytes_reserved: u64,
     /// The limit of the reserved memory; none if it is unlimited.
     pub memory_bytes_max: Option<u64>,
     /// The active policy.

@@ -80,7 +80,7 @@ impl<'a> ManualSpool<'a> {
             "admission_stopped": null,
             "counts": { "waiting": 0, "held": 0, "claimed": 0, "staging": 0, "running": 0,
                         "publishing": 0 },
-            "runs_max": 2, "memory_bytes_promised": 0, "memory_bytes_max": null,
+            "runs_max": 2, "memory_bytes_reserved": 0, "memory_bytes_max": null,
             "policy": { "name": "for-tests", "sha256": "a".repeat(64) },
         })
     }
