@@ -74,10 +74,10 @@ impl Rows {
         println!("{RUNS} runs of /usr/bin/true, milliseconds");
         println!("{:<44} {:>7} {:>7} {:>7}", "", "p50", "p90", "max");
         let whole = row("approved file to published record", &mut self.whole);
-        let cell = row("of that the cell, launcher's start included", &mut self.sandbox);
+        let sandbox = row("of that the sandbox, launcher's start included", &mut self.sandbox);
         let bare = row("bare posix_spawn of the same program", &mut self.spawn);
-        println!("the cell is {:.0} % of the run at p50", 100.0 * cell / whole);
-        println!("the cell is {:.1} times bare posix_spawn at p50", cell / bare);
+        println!("the sandbox is {:.0} % of the run at p50", 100.0 * sandbox / whole);
+        println!("the sandbox is {:.1} times bare posix_spawn at p50", sandbox / bare);
     }
 }
 
@@ -172,7 +172,7 @@ fn plan(top: &Path, number: usize) -> (Plan, PathBuf) {
     fs::create_dir(&slot).unwrap();
     fs::create_dir(&result).unwrap();
     let found = fs::metadata(&slot).unwrap();
-    let cell = SandboxSpec {
+    let sandbox = SandboxSpec {
         slot: StagingSlot {
             id: StagingSlotId::new(&id).unwrap(),
             device: found.dev(),
@@ -209,5 +209,5 @@ fn plan(top: &Path, number: usize) -> (Plan, PathBuf) {
             ..Limits::SMALL
         },
     };
-    (Plan { sandbox: cell, exec: order }, result)
+    (Plan { sandbox, exec: order }, result)
 }

@@ -215,12 +215,12 @@ fn provenance(page: &mut BodyWriter<'_>, says: &Statement<'_>, show: Redaction) 
 }
 
 fn limits(page: &mut BodyWriter<'_>, says: &Statement<'_>) {
-    let Some(cell) = says.confinement() else {
+    let Some(layers) = says.confinement() else {
         page.line("- Limits and confinement: none applied: no sandbox was built, or it is unknown");
         return;
     };
-    page.line(format!("- Confinement: {}", confinement(cell)));
-    for limit in &cell.limits {
+    page.line(format!("- Confinement: {}", confinement(layers)));
+    for limit in &layers.limits {
         page.line(format!(
             "- Limit {}: asked {}, in force {} ({})",
             limit.name.as_str(),
@@ -231,18 +231,18 @@ fn limits(page: &mut BodyWriter<'_>, says: &Statement<'_>) {
     }
 }
 
-fn confinement(cell: &Confinement) -> String {
+fn confinement(layers: &Confinement) -> String {
     format!(
         "{} mode, uid {}{}, {} namespaces, Landlock ABI {}, seccomp mode {} ({} programs), \
          no_new_privs {}",
-        cell.mode.as_str(),
-        cell.uid,
-        groups(&cell.groups),
-        cell.namespaces.len(),
-        cell.landlock_abi,
-        cell.seccomp_mode,
-        cell.seccomp_sha256.len(),
-        cell.no_new_privs
+        layers.mode.as_str(),
+        layers.uid,
+        groups(&layers.groups),
+        layers.namespaces.len(),
+        layers.landlock_abi,
+        layers.seccomp_mode,
+        layers.seccomp_sha256.len(),
+        layers.no_new_privs
     )
 }
 
@@ -401,7 +401,7 @@ fn unexpected_behavior(
             notes.push("collection of /out incomplete, files may be missing here".to_owned());
         }
     }
-    let degraded = says.confinement().map_or(&[][..], |cell| &cell.degraded);
+    let degraded = says.confinement().map_or(&[][..], |layers| &layers.degraded);
     if !degraded.is_empty() {
         let layers = show.body_text(&degraded.join(", "));
         notes.push(format!("layers degraded by exception of the policy: {layers}"));

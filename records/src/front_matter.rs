@@ -211,7 +211,7 @@ fn run_fact(
             FactNode::maps(limits.iter().map(limit))
         }
         RunField::Confinement => {
-            says.confinement().map_or(FactNode::Null, |cell| confinement(cell, show))
+            says.confinement().map_or(FactNode::Null, |layers| confinement(layers, show))
         }
         RunField::Accounting => accounting(says),
         RunField::Denials => denials(says),
@@ -238,50 +238,50 @@ fn limit(limit: &EffectiveLimit) -> FactMap {
     ]
 }
 
-fn confinement(cell: &Confinement, show: Redaction) -> FactNode {
+fn confinement(layers: &Confinement, show: Redaction) -> FactNode {
     let namespace = |(kind, inode): &(String, u64)| {
         vec![("kind", FactNode::text(kind)), ("inode", FactNode::Uint(*inode))]
     };
-    let digests = cell.seccomp_sha256.iter().map(|sha256| Sha256::from_bytes(*sha256).to_string());
+    let digests = layers.seccomp_sha256.iter().map(|sha256| Sha256::from_bytes(*sha256).to_string());
     // Sixteen digits, as in /proc/PID/status.
     let mask = |set: u64| FactNode::Text(format!("{set:016x}"));
     FactNode::Map(vec![
-        ("mode", FactNode::Keyword(cell.mode.as_str())),
-        ("uid", FactNode::Uint(cell.uid.into())),
+        ("mode", FactNode::Keyword(layers.mode.as_str())),
+        ("uid", FactNode::Uint(layers.uid.into())),
         (
             "groups",
             FactNode::List(
-                cell.groups.iter().map(|group| FactNode::Uint((*group).into())).collect(),
+                layers.groups.iter().map(|group| FactNode::Uint((*group).into())).collect(),
             ),
         ),
-        ("namespaces", FactNode::maps(cell.namespaces.iter().map(namespace))),
+        ("namespaces", FactNode::maps(layers.namespaces.iter().map(namespace))),
         (
             "landlock",
             FactNode::Map(vec![
-                ("abi", FactNode::Uint(cell.landlock_abi.into())),
-                ("handled", FactNode::texts(&cell.landlock_handled)),
+                ("abi", FactNode::Uint(layers.landlock_abi.into())),
+                ("handled", FactNode::texts(&layers.landlock_handled)),
             ]),
         ),
         (
             "seccomp",
             FactNode::Map(vec![
-                ("mode", FactNode::Uint(cell.seccomp_mode.into())),
+                ("mode", FactNode::Uint(layers.seccomp_mode.into())),
                 ("sha256", FactNode::texts(digests)),
             ]),
         ),
-        ("no_new_privs", FactNode::Bool(cell.no_new_privs)),
+        ("no_new_privs", FactNode::Bool(layers.no_new_privs)),
         (
             "capabilities",
             FactNode::Map(vec![
-                ("inheritable", mask(cell.capabilities.inheritable)),
-                ("permitted", mask(cell.capabilities.permitted)),
-                ("effective", mask(cell.capabilities.effective)),
-                ("bounding", mask(cell.capabilities.bounding)),
-                ("ambient", mask(cell.capabilities.ambient)),
+                ("inheritable", mask(layers.capabilities.inheritable)),
+                ("permitted", mask(layers.capabilities.permitted)),
+                ("effective", mask(layers.capabilities.effective)),
+                ("bounding", mask(layers.capabilities.bounding)),
+                ("ambient", mask(layers.capabilities.ambient)),
             ]),
         ),
-        ("mounts_sha256", FactNode::Text(Sha256::from_bytes(cell.mounts_sha256).to_string())),
-        ("degraded", show.exact_list_node(&cell.degraded)),
+        ("mounts_sha256", FactNode::Text(Sha256::from_bytes(layers.mounts_sha256).to_string())),
+        ("degraded", show.exact_list_node(&layers.degraded)),
     ])
 }
 

@@ -51,10 +51,10 @@ pub(super) fn set_line(buffer: &mut Buffer, (x, y): (u16, u16), width: u16, span
 
 /// Draws a right-aligned text.
 pub(super) fn put_right(buffer: &mut Buffer, y: u16, text: &str, style: Style) {
-    let cells = u16::try_from(Span::raw(text).width()).unwrap_or(u16::MAX);
-    let cells = cells.min(buffer.area.width);
-    let x = buffer.area.right() - cells;
-    buffer.set_stringn(x, y, text, usize::from(cells), style);
+    let columns = u16::try_from(Span::raw(text).width()).unwrap_or(u16::MAX);
+    let columns = columns.min(buffer.area.width);
+    let x = buffer.area.right() - columns;
+    buffer.set_stringn(x, y, text, usize::from(columns), style);
 }
 
 /// Draws the title line of a pane.

@@ -78,13 +78,13 @@ fn wrap(line: &str, width: usize) -> Vec<String> {
     let (mut pieces, mut last, mut taken) = (Vec::new(), String::new(), 0);
     let mut bytes = [0; 4];
     for c in line.chars() {
-        let cells = Span::raw(&*c.encode_utf8(&mut bytes)).width();
-        if taken + cells > width && taken > 0 {
+        let columns = Span::raw(&*c.encode_utf8(&mut bytes)).width();
+        if taken + columns > width && taken > 0 {
             pieces.push(std::mem::take(&mut last));
             taken = 0;
         }
         last.push(c);
-        taken += cells;
+        taken += columns;
     }
     pieces.push(last);
     pieces

@@ -1,4 +1,4 @@
-/* attack: leaving pid 1 of the cell without descriptors
+/* attack: leaving pid 1 of the sandbox without descriptors
  * expect: ok
  * stdout: prlimit EPERM or prlimit ENOSYS
  * stdout: CONTAINED

@@ -1,4 +1,4 @@
-/* attack: slowing pid 1 of the cell down
+/* attack: slowing pid 1 of the sandbox down
  * expect: ok
  * stdout: setpriority EPERM or setpriority ENOSYS or setpriority ESRCH
  * stdout: CONTAINED

@@ -1,4 +1,4 @@
-/* attack: attaching to pid 1 of the cell
+/* attack: attaching to pid 1 of the sandbox
  * expect: seccomp_violation
  * names: ptrace
  */

@@ -1,4 +1,4 @@
-/* attack: a watch on what two cells may share
+/* attack: a watch on what two sandboxes may share
  * expect: ok
  * stdout: inotify_init1 ENOSYS or inotify_init1 EPERM
  * stdout: CONTAINED

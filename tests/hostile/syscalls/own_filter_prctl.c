@@ -1,4 +1,4 @@
-/* attack: a filter by prctl, which would answer before the cell's and so hide what is tried
+/* attack: a filter by prctl, which would answer before the sandbox's and so hide what is tried
  * expect: ok
  * stdout: prctl EPERM
  * stdout: sync EPERM

@@ -10,9 +10,9 @@ const CAPABILITY_SETS: [&str; 5] = ["inheritable", "permitted", "effective", "bo
 
 pub(super) fn section(page: &mut Html, facts: &PageFacts) {
     page.section(literal("Confinement"));
-    let cell = facts.at("confinement");
-    if cell.is_object() {
-        layers(page, cell);
+    let confinement = facts.at("confinement");
+    if confinement.is_object() {
+        layers(page, confinement);
     } else {
         page.note(literal("No sandbox was built, or its layers are unknown."));
     }
@@ -20,24 +20,24 @@ pub(super) fn section(page: &mut Html, facts: &PageFacts) {
     page.end();
 }
 
-fn layers(page: &mut Html, cell: &Value) {
+fn layers(page: &mut Html, confinement: &Value) {
     let namespaces: Vec<&str> =
-        facts::rows(&cell["namespaces"]).iter().map(|row| facts::text(&row["kind"])).collect();
-    let landlock = format!("ABI {}", facts::display(&cell["landlock"]["abi"]));
-    let handled = facts::display(&cell["landlock"]["handled"]);
-    let filters = facts::rows(&cell["seccomp"]["sha256"]).len();
+        facts::rows(&confinement["namespaces"]).iter().map(|row| facts::text(&row["kind"])).collect();
+    let landlock = format!("ABI {}", facts::display(&confinement["landlock"]["abi"]));
+    let handled = facts::display(&confinement["landlock"]["handled"]);
+    let filters = facts::rows(&confinement["seccomp"]["sha256"]).len();
     page.pairs(vec![
-        (literal("Mode"), TableCell::Text(facts::display(&cell["mode"]))),
-        (literal("User id"), TableCell::Code(facts::display(&cell["uid"]))),
-        (literal("Groups"), TableCell::Text(facts::display(&cell["groups"]))),
+        (literal("Mode"), TableCell::Text(facts::display(&confinement["mode"]))),
+        (literal("User id"), TableCell::Code(facts::display(&confinement["uid"]))),
+        (literal("Groups"), TableCell::Text(facts::display(&confinement["groups"]))),
         (literal("Namespaces"), TableCell::Text(namespaces.join(", "))),
         (literal("Landlock"), TableCell::Text(landlock)),
         (literal("Landlock denies"), TableCell::Text(handled)),
         (literal("Seccomp filters"), TableCell::Text(filters.to_string())),
-        (literal("Capabilities"), capabilities(&cell["capabilities"])),
-        (literal("No new privileges"), TableCell::Text(facts::display(&cell["no_new_privs"]))),
-        (literal("Mounts, SHA-256"), TableCell::Code(facts::display(&cell["mounts_sha256"]))),
-        (literal("Missing layers"), degraded(&cell["degraded"])),
+        (literal("Capabilities"), capabilities(&confinement["capabilities"])),
+        (literal("No new privileges"), TableCell::Text(facts::display(&confinement["no_new_privs"]))),
+        (literal("Mounts, SHA-256"), TableCell::Code(facts::display(&confinement["mounts_sha256"]))),
+        (literal("Missing layers"), degraded(&confinement["degraded"])),
     ]);
 }
 
@@ -113,11 +113,11 @@ mod tests {
     fn missing_facts_are_never_shown_as_good() {
         let none = json!({"inheritable": "0", "permitted": "0", "effective": "0000",
                           "bounding": "0", "ambient": "0"});
-        let cell = |capabilities: &Value, degraded: &Value| {
+        let page_of = |capabilities: &Value, degraded: &Value| {
             shown(json!({"confinement": {"capabilities": capabilities, "degraded": degraded}}))
         };
         let good = "<span class=\"word good\">";
-        assert_eq!(cell(&none, &json!([])).matches(good).count(), 2);
+        assert_eq!(page_of(&none, &json!([])).matches(good).count(), 2);
         let without = |name: &str| {
             let mut sets = none.clone();
             sets.as_object_mut().unwrap().remove(name);
@@ -130,7 +130,7 @@ mod tests {
         };
         let unknown = "<span class=\"word care\">unknown";
         for capabilities in [json!({}), Value::Null, json!("unknown"), json!([])] {
-            let page = cell(&capabilities, &json!(["landlock"]));
+            let page = page_of(&capabilities, &json!(["landlock"]));
             assert!(!page.contains(good) && page.contains(unknown), "{capabilities}: {page}");
         }
         for capabilities in [
@@ -140,11 +140,11 @@ mod tests {
             with(json!(0)),
             with(json!({})),
         ] {
-            let page = cell(&capabilities, &Value::Null);
+            let page = page_of(&capabilities, &Value::Null);
             assert!(!page.contains(good) && page.contains("word bad"), "{capabilities}: {page}");
         }
         for degraded in [Value::Null, json!("unknown"), json!({})] {
-            let page = cell(&with(json!("1")), &degraded);
+            let page = page_of(&with(json!("1")), &degraded);
             assert!(!page.contains(good) && page.contains(unknown), "{degraded}: {page}");
         }
         assert!(!shown(json!({"confinement": {}, "denials": {}})).contains("No system call"));

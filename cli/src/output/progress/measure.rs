@@ -24,13 +24,13 @@ pub(crate) fn seconds_of(ms: Option<u64>, ms_max: u64) -> String {
     format!("{now} of {} s", ms_max.div_ceil(1000))
 }
 
-/// Returns how many of `cells` positions of a bar are full: none only if `part` is 0, all only if
+/// Returns how many of `positions` positions of a bar are full: none only if `part` is 0, all only if
 /// `part` reaches `whole`.
-pub(crate) fn share(part: u64, whole: u64, cells: usize) -> usize {
-    let all = u128::try_from(cells).unwrap_or(0);
+pub(crate) fn share(part: u64, whole: u64, positions: usize) -> usize {
+    let all = u128::try_from(positions).unwrap_or(0);
     let full = (u128::from(part) * all).checked_div(u128::from(whole)).unwrap_or(0).min(all);
-    let full = usize::try_from(full).unwrap_or(cells);
-    if part > 0 && whole > 0 { full.max(1).min(cells) } else { full }
+    let full = usize::try_from(full).unwrap_or(positions);
+    if part > 0 && whole > 0 { full.max(1).min(positions) } else { full }
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(in crate::commands::approve) fn object(case: &ReviewData, texts: InputTexts)
             "revoked": file(&rules.revoked_file),
             "origin": rules.origin,
         },
-        "cell": case.plan.as_ref().map_or(Value::Null, environment_json),
+        "sandbox": case.plan.as_ref().map_or(Value::Null, environment_json),
     });
     for key in [
         "request_id",

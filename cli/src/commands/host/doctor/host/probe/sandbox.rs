@@ -153,17 +153,17 @@ fn probe_result(probed: ProbeResult) -> SandboxProbe {
     }
 }
 
-fn active_layers(cell: &Confinement) -> String {
-    let without = match cell.degraded.is_empty() {
+fn active_layers(confinement: &Confinement) -> String {
+    let without = match confinement.degraded.is_empty() {
         true => String::new(),
-        false => format!(", without {}, which the policy allows", cell.degraded.join(", ")),
+        false => format!(", without {}, which the policy allows", confinement.degraded.join(", ")),
     };
     format!(
         "starts: {} mode, {} namespaces, Landlock ABI {}, {} seccomp programs, {} active limits{without}",
-        cell.mode.as_str(),
-        cell.namespaces.len(),
-        cell.landlock_abi,
-        cell.seccomp_sha256.len(),
-        cell.limits.len()
+        confinement.mode.as_str(),
+        confinement.namespaces.len(),
+        confinement.landlock_abi,
+        confinement.seccomp_sha256.len(),
+        confinement.limits.len()
     )
 }
