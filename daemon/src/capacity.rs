@@ -202,10 +202,10 @@ mod tests {
     #[test]
     fn limits_are_never_exceeded() {
         let room = Capacity::new(CapacityLimits { sandboxes: 3, memory_bytes: 100 });
-        let (cells, memory) = (AtomicU64::new(0), AtomicU64::new(0));
+        let (sandboxes, memory) = (AtomicU64::new(0), AtomicU64::new(0));
         thread::scope(|scope| {
             for number in 0..16_u64 {
-                let (room, cells, memory) = (&room, &cells, &memory);
+                let (room, sandboxes, memory) = (&room, &sandboxes, &memory);
                 scope.spawn(move || {
                     for round in 0..20 {
                         let bytes = (number * 7 + round * 13) % 60 + 1;
@@ -213,10 +213,10 @@ mod tests {
                             .ticket()
                             .acquire(bytes, &mut always)
                             .unwrap_or_else(|_| unreachable!());
-                        assert!(cells.fetch_add(1, Ordering::SeqCst) < 3);
+                        assert!(sandboxes.fetch_add(1, Ordering::SeqCst) < 3);
                         assert!(memory.fetch_add(bytes, Ordering::SeqCst) + bytes <= 100);
                         thread::yield_now();
-                        cells.fetch_sub(1, Ordering::SeqCst);
+                        sandboxes.fetch_sub(1, Ordering::SeqCst);
                         memory.fetch_sub(bytes, Ordering::SeqCst);
                         drop(place);
                     }

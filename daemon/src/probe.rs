@@ -152,10 +152,10 @@ pub(crate) fn probe_with(
         cgroup_exception: policy.cgroup_exception(),
     };
     let argv = vec![runtime.binary.display().to_string()];
-    let cell =
+    let sandbox =
         SandboxSpec { slot, runtime, network: SandboxNetwork::Nothing, requirements: demands };
     let order = ExecSpec { argv, env: Vec::new(), limits: Limits::SMALL };
-    let plan = Plan { sandbox: cell, exec: order };
+    let plan = Plan { sandbox, exec: order };
     let built = match launcher.build(plan.clone()) {
         // A launcher that found the host unfit exits, and may have done so just before.
         Err(BuildError::Lost(_)) => launcher.build(plan),

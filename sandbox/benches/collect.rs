@@ -88,7 +88,7 @@ impl CollectBench {
 
     fn plan(&self, id: &str, slot: &Path, script: &str) -> Plan {
         let found = fs::metadata(slot).unwrap();
-        let cell = SandboxSpec {
+        let sandbox = SandboxSpec {
             slot: StagingSlot {
                 id: StagingSlotId::new(id).unwrap(),
                 device: found.dev(),
@@ -125,7 +125,7 @@ impl CollectBench {
             ..Limits::SMALL
         };
         let env = vec![("PATH".to_owned(), "/usr/bin".to_owned())];
-        Plan { sandbox: cell, exec: ExecSpec { argv, env, limits } }
+        Plan { sandbox, exec: ExecSpec { argv, env, limits } }
     }
 }
 

@@ -37,7 +37,7 @@ const TMPFS_KIB: u32 = 2 * 1024 * 1024;
 fn main() {
     let rounds = env_number("ROUNDS", 10);
     let Some(tool) = CountedTool::build("bench pipeline") else { return };
-    let cold_us = cold_cell_us();
+    let cold_us = cold_sandbox_us();
     let bench = Bench::new();
     let service = start(&bench, &tool);
     let memory_bench = Bench::new();
@@ -134,12 +134,12 @@ fn goals(ours: &PipelineRow, by_hand: Option<&PipelineRow>, cold_us: Option<f64>
     match cold_us {
         Some(cold_us) => {
             let sum = cold_us / 1e3 + 2.0 * commit.ms_at(50);
-            println!("one cold cell {:.2} ms and two commits: {sum:.2} ms", cold_us / 1e3);
+            println!("one cold sandbox {:.2} ms and two commits: {sum:.2} ms", cold_us / 1e3);
             let ratio = ours.at_once[0].ms_at(50) / sum;
             goal("p50 alone, to that sum (goal at most 3)", ratio, ratio <= 3.0);
         }
         None => {
-            println!("SKIPPED the cold cell: cargo bench -p sandbox --bench launch says nothing")
+            println!("SKIPPED the cold sandbox: cargo bench -p sandbox --bench launch says nothing")
         }
     }
 }
@@ -169,7 +169,7 @@ fn disk_alone(place: &Path, fsync: &mut Times, commit: &mut Times) {
 }
 
 /// Returns the median time of a cold sandbox, from its own bench.
-fn cold_cell_us() -> Option<f64> {
+fn cold_sandbox_us() -> Option<f64> {
     if let Ok(said) = std::env::var("COLD_US") {
         return Some(said.parse().unwrap());
     }

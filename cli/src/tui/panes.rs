@@ -91,11 +91,11 @@ fn items(model: &ScreenModel, pane: Pane, look: ScreenStyle, area: Rect, buffer:
     let chosen = model.chosen(pane);
     let first = (chosen + 1).saturating_sub(fit);
     let ids = items.iter().skip(first).take(fit).map(|item| item.id.chars().count());
-    let id_cells = ids.max().unwrap_or(0).min(ID_COLUMNS_MAX);
+    let id_columns = ids.max().unwrap_or(0).min(ID_COLUMNS_MAX);
     let rows = (area.y..area.bottom()).step_by(usize::from(each));
     for (y, (at, item)) in rows.zip(items.iter().enumerate().skip(first).take(fit)) {
         let is_chosen = at == chosen && pane == model.pane;
-        head(item, look, (is_chosen, id_cells), Rect { y, height: 1, ..area }, buffer);
+        head(item, look, (is_chosen, id_columns), Rect { y, height: 1, ..area }, buffer);
         if let ItemKind::InFlight(running) = &item.kind
             && y + 1 < area.bottom()
         {
@@ -112,7 +112,7 @@ fn items(model: &ScreenModel, pane: Pane, look: ScreenStyle, area: Rect, buffer:
 fn head(
     item: &Item,
     look: ScreenStyle,
-    (is_chosen, id_cells): (bool, usize),
+    (is_chosen, id_columns): (bool, usize),
     area: Rect,
     buffer: &mut Buffer,
 ) {
@@ -123,7 +123,7 @@ fn head(
         area.width,
         vec![
             Span::styled(state, look.state_style(&item.state)),
-            Span::raw(format!("{:<id_cells$}", item.id)),
+            Span::raw(format!("{:<id_columns$}", item.id)),
             Span::styled(format!("  {}", item.note), look.faint()),
         ],
     );

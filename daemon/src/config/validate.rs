@@ -175,17 +175,17 @@ fn egress(form: Option<RawEgressConfig>) -> Result<Option<Egress>, String> {
 /// runs wait for the disk, and four fifths of the memory.
 fn capacity(form: &RawDaemonConfig) -> Result<CapacityLimits, String> {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let cells = form.runs_max.unwrap_or((2 * cores).clamp(2, RUNS_MAX));
+    let sandboxes = form.runs_max.unwrap_or((2 * cores).clamp(2, RUNS_MAX));
     let found = rustix::system::sysinfo();
     let memory = found.totalram.saturating_mul(u64::from(found.mem_unit));
     let memory_bytes = form.memory_bytes_max.unwrap_or(memory / 5 * 4);
-    if cells == 0 || cells > RUNS_MAX {
-        return Err(format!("runs_max: {cells} is out of range; help: set it to 1 to {RUNS_MAX}"));
+    if sandboxes == 0 || sandboxes > RUNS_MAX {
+        return Err(format!("runs_max: {sandboxes} is out of range; help: set it to 1 to {RUNS_MAX}"));
     }
     if memory_bytes == 0 {
         return Err("memory_bytes_max: 0 is not allowed; help: set it to 1 byte or more".to_owned());
     }
-    Ok(CapacityLimits { sandboxes: cells, memory_bytes })
+    Ok(CapacityLimits { sandboxes, memory_bytes })
 }
 
 fn launcher(

@@ -31,9 +31,9 @@ impl OpenNetwork {
         egress: &Egress,
         granted: &GrantedNetwork,
         time_sec: u64,
-        cell: &mut ReadySandbox,
+        sandbox: &mut ReadySandbox,
     ) -> Result<Self, String> {
-        let listener = cell.take_proxy().ok_or("the sandbox has no socket for its proxy")?;
+        let listener = sandbox.take_proxy().ok_or("the sandbox has no socket for its proxy")?;
         let time_ms = time_sec.saturating_mul(1000).saturating_add(TIME_MS_SPARE);
         let rule = |(name, host): (&String, &GrantedHost)| EgressHostRule {
             name: name.clone(),

@@ -232,8 +232,8 @@ impl RequestContext<'_> {
             }
             Err(error) => return RunEnd::NeverStarted(HostFault::of(&error).reason()),
         };
-        let (request, cell) = (Some(id.as_str()), Some(made.as_str()));
-        let fields = LogEventFields { request, sandbox: cell, ..LogEventFields::default() };
+        let (request, sandbox) = (Some(id.as_str()), Some(made.as_str()));
+        let fields = LogEventFields { request, sandbox, ..LogEventFields::default() };
         log_event::log(LogEvent::Started, &fields);
         self.progress.enter_step(spool::RunningStep::Running);
         reach(Failpoint::Started);

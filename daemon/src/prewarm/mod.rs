@@ -55,13 +55,13 @@ pub(crate) struct PrewarmedSandbox {
 
 impl PrewarmedSandboxes {
     /// Returns an empty set of at most `sandboxes_max`; 0 disables prewarming.
-    pub(crate) fn new(cells_max: usize) -> Self {
-        Self { sandboxes_max: cells_max, waiting: Vec::new(), last: None }
+    pub(crate) fn new(sandboxes_max: usize) -> Self {
+        Self { sandboxes_max, waiting: Vec::new(), last: None }
     }
 
     /// Takes a fitting sandbox with its slot.
     pub(crate) fn take(
-        cells: &Mutex<Self>,
+        sandboxes: &Mutex<Self>,
         spool: &Spool,
         approved: &Approved,
     ) -> Option<(EmptySlot, PrewarmedSandbox)> {
@@ -73,9 +73,9 @@ impl PrewarmedSandboxes {
             one.plan == plan::sandbox_plan(approved.grant(), one.plan.slot.clone())
         };
         let one = {
-            let mut cells = cells.lock().unwrap_or_else(PoisonError::into_inner);
-            let at = cells.waiting.iter().position(fits)?;
-            cells.waiting.remove(at)
+            let mut sandboxes = sandboxes.lock().unwrap_or_else(PoisonError::into_inner);
+            let at = sandboxes.waiting.iter().position(fits)?;
+            sandboxes.waiting.remove(at)
         };
         if !one.is_good(spool) {
             one.give_up(spool);
@@ -86,8 +86,8 @@ impl PrewarmedSandboxes {
             .sandbox
             .prepared_within(&mut StartLimit::new(time_max, &mut |_| WaitDecision::Continue))
         {
-            Ok(cell) => {
-                Some((one.slot, PrewarmedSandbox { plan: one.plan, sandbox: cell, time_max }))
+            Ok(sandbox) => {
+                Some((one.slot, PrewarmedSandbox { plan: one.plan, sandbox, time_max }))
             }
             Err(error) => {
                 tracing::debug!("a prewarmed sandbox was lost: {error}");
@@ -169,8 +169,8 @@ pub(crate) fn start_build(
             Some((launcher.request(plan.clone(), BUILD_TIME_MAX).map_err(log_lost).ok()?, plan))
         });
     match asked {
-        Some((cell, plan)) => {
-            Some(WaitingSandbox { plan, slot, sandbox: cell, files, built: Instant::now() })
+        Some((sandbox, plan)) => {
+            Some(WaitingSandbox { plan, slot, sandbox, files, built: Instant::now() })
         }
         None => {
             spool.give_up_slot(slot);

@@ -168,11 +168,11 @@ impl StatusPublisher {
         &mut self,
         host: &Daemon,
         counts: &RequestCounts,
-        (cells, memory_bytes): (usize, u64),
+        (sandboxes, memory_bytes): (usize, u64),
     ) -> Option<Instant> {
         let metrics = &host.progress.metrics;
         metrics.requests(counts);
-        metrics.running_sandboxes(as_u64(cells), memory_bytes);
+        metrics.running_sandboxes(as_u64(sandboxes), memory_bytes);
         metrics.prewarmed_sandboxes(as_u64(host.prewarmed().len()));
         if let Ok(free) = host.spool.free_bytes() {
             metrics.spool_free(free / FREE_STEP_BYTES * FREE_STEP_BYTES);

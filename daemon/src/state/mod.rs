@@ -137,8 +137,8 @@ impl Daemon {
 
     /// Sets the number of prewarmed sandboxes. The service that gets this host ends them.
     #[must_use]
-    pub fn with_prewarmed_sandboxes(mut self, cells_max: usize) -> Self {
-        self.prewarmed = Mutex::new(PrewarmedSandboxes::new(cells_max));
+    pub fn with_prewarmed_sandboxes(mut self, sandboxes_max: usize) -> Self {
+        self.prewarmed = Mutex::new(PrewarmedSandboxes::new(sandboxes_max));
         self
     }
 

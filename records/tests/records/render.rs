@@ -133,7 +133,7 @@ fn a_file_that_is_no_request() {
 }
 
 #[test]
-fn a_cell_that_could_not_be_made_and_one_that_was() {
+fn a_sandbox_that_could_not_be_made_and_one_that_was() {
     let case = RecordCase::plain();
     let md = rendered(&case.not_run(Outcome::SetupError));
     says(&md, &["outcome: \"setup_error\"", "limits: []", "confinement: null"]);

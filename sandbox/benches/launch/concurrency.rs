@@ -19,7 +19,7 @@ const TURNS: usize = 7;
 const TURN: Duration = Duration::from_millis(1500);
 
 /// Starts a hundred at the same moment, and times each from that moment.
-pub(crate) fn bursts(cells: &SandboxBench, tool: &Path, bwrap: Option<&OtherLauncher>) {
+pub(crate) fn bursts(sandboxes: &SandboxBench, tool: &Path, bwrap: Option<&OtherLauncher>) {
     let names = ["bare posix_spawn", "ours, ready sandboxes", "ours, cold sandboxes"];
     let mut rows: Vec<_> =
         names.iter().map(|name| (*name, LaunchTimes::default(), LaunchTimes::default())).collect();
@@ -29,12 +29,12 @@ pub(crate) fn bursts(cells: &SandboxBench, tool: &Path, bwrap: Option<&OtherLaun
     );
     for _ in 0..BURSTS {
         burst(&mut rows[0], |_| spawn(&mut Command::new(tool)));
-        let ready: Vec<_> = (0..BURST).map(|_| Mutex::new(Some(cells.prepare()))).collect();
+        let ready: Vec<_> = (0..BURST).map(|_| Mutex::new(Some(sandboxes.prepare()))).collect();
         burst(&mut rows[1], |number| {
-            let cell = ready[number].lock().unwrap().take().unwrap();
-            cells.run_ready(cell);
+            let sandbox = ready[number].lock().unwrap().take().unwrap();
+            sandboxes.run_ready(sandbox);
         });
-        burst(&mut rows[2], |_| cells.run_cold());
+        burst(&mut rows[2], |_| sandboxes.run_cold());
         if let Some((_, act)) = &spawned {
             burst(&mut rows[3], |_| act());
         }
@@ -68,7 +68,7 @@ fn burst((_, each, all): &mut (&str, LaunchTimes, LaunchTimes), act: impl Fn(usi
 }
 
 /// Compares cold sandboxes with bare vfork and exec, on one and on two threads.
-pub(crate) fn throughput(cells: &SandboxBench, tool: &Path, starter: &Path) {
+pub(crate) fn throughput(sandboxes: &SandboxBench, tool: &Path, starter: &Path) {
     for threads in [1, 2] {
         println!("\nstarts a second, {threads} at a time, {TURNS} turns of {TURN:?} each");
         println!("{:<14} {:>12} {:>12} {:>9}", "vfork and exec", "posix_spawn", "ours, cold", "");
@@ -78,7 +78,7 @@ pub(crate) fn throughput(cells: &SandboxBench, tool: &Path, starter: &Path) {
         let mut ratios = Vec::new();
         for _ in 0..TURNS {
             let vfork = rate_of_starters(&mut bare);
-            let cold = rate(threads, || cells.run_cold());
+            let cold = rate(threads, || sandboxes.run_cold());
             let spawned = rate(threads, || spawn(&mut Command::new(tool)));
             println!("{vfork:>14.0} {spawned:>12.0} {cold:>12.0} {:>8.3}x", cold / vfork);
             ratios.push(cold / vfork);

@@ -48,7 +48,7 @@ fn main() {
     fs::create_dir_all(&tools).unwrap();
     let tool = compile(&tools, "true", "int main(void) { return 0; }\n");
     let starter = compile(&tools, "starter", include_str!("starter.c"));
-    let cells = SandboxBench::new(launcher_program(), &top, &tool, MAX_SANDBOXES);
+    let sandboxes = SandboxBench::new(launcher_program(), &top, &tool, MAX_SANDBOXES);
     let programs = Programs { tool: &tool, starter: &starter, top: &top };
     let mut others = Vec::new();
     for (name, found) in OtherLauncher::all(&programs) {
@@ -61,16 +61,16 @@ fn main() {
         "Ours: every layer, limits and self-probe; the way to the launcher and back, the result's \
          files\nand an empty /out are in the figures. Each start is left alone for {pause:?} first."
     );
-    sequential(&cells, &programs, &mut others, rounds, pause);
+    sequential(&sandboxes, &programs, &mut others, rounds, pause);
     let bwrap = others.iter().find(|other| other.name.starts_with("bwrap"));
-    concurrency::bursts(&cells, &tool, bwrap);
-    concurrency::throughput(&cells, &tool, &starter);
-    drop((cells, others));
+    concurrency::bursts(&sandboxes, &tool, bwrap);
+    concurrency::throughput(&sandboxes, &tool, &starter);
+    drop((sandboxes, others));
     fs::remove_dir_all(&top).unwrap();
 }
 
 fn sequential(
-    cells: &SandboxBench,
+    sandboxes: &SandboxBench,
     programs: &Programs<'_>,
     others: &mut [OtherLauncher],
     rounds: usize,
@@ -85,13 +85,13 @@ fn sequential(
         Row::new("bare vfork and exec", 1, move || vfork.one()),
         Row::new("bare clone into new namespaces, exec", 1, move || namespaces.one()),
         Row::new("ours, ready sandbox: command to end", 1, || {
-            let cell = cells.prepare();
+            let sandbox = sandboxes.prepare();
             std::thread::sleep(pause);
-            in_steps(&ready_steps, || cells.run_ready(cell))
+            in_steps(&ready_steps, || sandboxes.run_ready(sandbox))
         }),
-        Row::new("ours, cold sandbox: spec to end", 1, || timed(|| cells.run_cold())),
+        Row::new("ours, cold sandbox: spec to end", 1, || timed(|| sandboxes.run_cold())),
         Row::new("ours, cold sandbox, command after prepared", 1, || {
-            in_steps(&cold_steps, || cells.run_in_steps())
+            in_steps(&cold_steps, || sandboxes.run_in_steps())
         }),
     ];
     for other in others {

@@ -72,9 +72,9 @@ impl SandboxBench {
         self.launcher.prepare(self.plan()).unwrap()
     }
 
-    pub(crate) fn run_ready(&self, cell: PreparedSandbox) -> Steps {
+    pub(crate) fn run_ready(&self, sandbox: PreparedSandbox) -> Steps {
         let begun = Instant::now();
-        let ready = cell.assign(exec_spec()).unwrap();
+        let ready = sandbox.assign(exec_spec()).unwrap();
         let ordered = begun.elapsed();
         let mut steps = Steps::default();
         steps[BUILDING + 1] = ordered;
@@ -85,11 +85,11 @@ impl SandboxBench {
     /// Runs in separate steps: one round trip to the launcher more than [`Self::run_cold`].
     pub(crate) fn run_in_steps(&self) -> Steps {
         let begun = Mark::now(BuildStep::SpecRead);
-        let cell = self.prepare();
+        let sandbox = self.prepare();
         let prepared = Mark::now(BuildStep::Probed);
-        let marks: Vec<_> = [&[begun], cell.marks(), &[prepared]].concat();
+        let marks: Vec<_> = [&[begun], sandbox.marks(), &[prepared]].concat();
         let between = |from: &Mark, to: &Mark| Duration::from_nanos(to.at_ns - from.at_ns);
-        let mut steps = self.run_ready(cell);
+        let mut steps = self.run_ready(sandbox);
         for (step, [from, to]) in steps.iter_mut().zip(marks.array_windows()) {
             *step = between(from, to);
         }

@@ -7,7 +7,7 @@
 //! - `seat`: one worker process per sandbox, waiting at the control socket (`door`).
 //! - `shell`: the sandbox's init in its namespaces and groups, before its command is known.
 //! - `network`: the network of a sandbox that has one.
-//! - `cell`: watches the sandbox, ends it, reports it.
+//! - `supervisor`: watches the sandbox, ends it, reports it.
 //! - `init`: pid 1 of the sandbox.
 //! - `view`: the files in the sandbox.
 //! - `confine` and `filter`: the rights in the sandbox.

@@ -18,7 +18,7 @@ pub(super) const STAGING: &str = "/staging";
 /// Contains the host's directories that plans may name, each at its own path.
 pub(super) const HOST: &str = "/host";
 /// The mount point of a sandbox's root.
-pub(super) const SANDBOX_ROOT: &str = "/cell";
+pub(super) const SANDBOX_ROOT: &str = "/sandbox";
 pub(super) const LOADER_CACHE: &str = "/etc/ld.so.cache";
 /// The CA certificates and library settings for a sandbox with a network, at the paths of each
 /// distribution. Never `/etc/ssl` as a whole: it contains private keys as well.

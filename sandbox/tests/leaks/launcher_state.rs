@@ -194,7 +194,7 @@ fn groups(directory: &Path, family: &BTreeSet<u32>) -> usize {
             continue;
         }
         let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| name.strip_prefix("cell-")?.parse().ok());
+        let owner = name.to_str().and_then(|name| name.strip_prefix("sandbox-")?.parse().ok());
         count += usize::from(owner.is_some_and(|pid| family.contains(&pid)));
         count += groups(&entry.path(), family);
     }

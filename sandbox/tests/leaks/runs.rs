@@ -149,13 +149,13 @@ impl Runs {
     /// Takes every slot at once, which fails if one was given up.
     pub(crate) fn take_all_slots(&self) {
         let slots: Vec<_> = (0..MAX_SANDBOXES).map(|_| self.slot()).collect();
-        let cells: Vec<PreparedSandbox> = slots
+        let sandboxes: Vec<PreparedSandbox> = slots
             .iter()
             .map(|slot| {
                 self.launcher.prepare(self.sandbox_spec(slot, SandboxNetwork::Nothing)).unwrap()
             })
             .collect();
-        drop(cells);
+        drop(sandboxes);
         slots.iter().for_each(|slot| self.remove(slot));
     }
 
@@ -195,9 +195,9 @@ impl Runs {
                 assert!(["cancelled", "output_limit"].contains(&outcome), "{finished:?}");
             }),
             Course::Refused => {
-                let mut cell = plan();
-                cell.slot.inode += 1;
-                let refused = self.launcher.prepare(cell).map(drop);
+                let mut sandbox = plan();
+                sandbox.slot.inode += 1;
+                let refused = self.launcher.prepare(sandbox).map(drop);
                 assert!(matches!(refused, Err(BuildError::SetupFailed(_))), "{refused:?}");
             }
         }

@@ -14,15 +14,15 @@ use toolexec_tests::{
     wait_for_process,
 };
 
-/// Runs a request. Returns its record and the build of its sandbox: `ready` or `cold`.
+/// Runs a request. Returns its record and the build of its sandbox: `prewarmed` or `cold`.
 fn run(service: &Service<'_>, text: &RequestText) -> (Record, String) {
     let request = service.submit(text);
     let record = service.record_of(&request.id);
     let log = service.log();
     let started = |line: &&str| line.contains("started") && line.contains(&request.id);
     let line = log.lines().find(started).unwrap_or_else(|| panic!("not started: {log}"));
-    let cell = line.split("cell=").nth(1).unwrap_or_else(|| panic!("{line}"));
-    (record, cell.trim_matches('"').to_owned())
+    let sandbox = line.split("sandbox=").nth(1).unwrap_or_else(|| panic!("{line}"));
+    (record, sandbox.trim_matches('"').to_owned())
 }
 
 fn reads_its_input(content: &str) -> RequestText {
@@ -35,25 +35,25 @@ fn staging_root(service: &Service<'_>) -> String {
 }
 
 #[test]
-fn a_second_run_of_a_language_finds_a_cell_ready() {
-    for bench in [Bench::as_root("a ready cell, as root"), Bench::as_ordinary_user("a ready cell")]
+fn a_second_run_of_a_language_finds_a_sandbox_ready() {
+    for bench in [Bench::as_root("a prewarmed sandbox, as root"), Bench::as_ordinary_user("a prewarmed sandbox")]
     {
         let Some(bench) = bench else { continue };
         let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
         assert_eq!(service.staging_slots().len(), 0, "an idle daemon knows no runtime yet");
-        let (first, cell) = run(&service, &reads_its_input("one"));
+        let (first, sandbox) = run(&service, &reads_its_input("one"));
         first.assert_outcome("ok");
-        assert_eq!((cell.as_str(), first.stdout().trim()), ("cold", "one"));
+        assert_eq!((sandbox.as_str(), first.stdout().trim()), ("cold", "one"));
 
         let mut earlier = Vec::new();
         for content in ["two", "three"] {
-            service.wait_for("a slot of a ready cell", |it| it.staging_slots().len() == 1);
+            service.wait_for("a slot of a prewarmed sandbox", |it| it.staging_slots().len() == 1);
             service.assert_nothing_staged();
-            assert!(!earlier.contains(&service.staging_slots()), "a cell is used once");
+            assert!(!earlier.contains(&service.staging_slots()), "a sandbox is used once");
             earlier.push(service.staging_slots());
-            let (record, cell) = run(&service, &reads_its_input(content));
+            let (record, sandbox) = run(&service, &reads_its_input(content));
             record.assert_outcome("ok");
-            assert_eq!((cell.as_str(), record.stdout().trim()), ("ready", content));
+            assert_eq!((sandbox.as_str(), record.stdout().trim()), ("prewarmed", content));
             // The confinement is the same as without a prewarmed sandbox.
             for key in ["mode", "abi", "no_new_privs", "effective", "bounding"] {
                 assert_eq!(record.front_matter_value(key), first.front_matter_value(key), "{key}");
@@ -70,43 +70,43 @@ fn a_second_run_of_a_language_finds_a_cell_ready() {
 
 #[test]
 fn a_run_of_another_kind_gets_a_new_sandbox() {
-    let test = "a run of another kind gets a cell of its own";
+    let test = "a run of another kind gets a sandbox of its own";
     if !Path::new("/usr/bin/ruby").exists() {
         return skip(test, "no ruby");
     }
     let bench = Bench::new();
     let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     let ruby = || RequestText::of("ruby", "ruby -e 'puts 1'");
-    let cells = [reads_its_input("1"), ruby(), ruby(), reads_its_input("2")].map(|text| {
-        let (record, cell) = run(&service, &text);
+    let sandboxes = [reads_its_input("1"), ruby(), ruby(), reads_its_input("2")].map(|text| {
+        let (record, sandbox) = run(&service, &text);
         record.assert_outcome("ok");
         assert!(service.staging_slots().len() <= 1, "no more than configured");
-        cell
+        sandbox
     });
-    assert_eq!(cells, ["cold", "cold", "ready", "cold"]);
+    assert_eq!(sandboxes, ["cold", "cold", "prewarmed", "cold"]);
 }
 
 #[test]
-fn no_run_fails_because_a_ready_cell_is_gone() {
+fn no_run_fails_because_a_ready_sandbox_is_gone() {
     let bench = Bench::new();
     let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     let (record, _) = run(&service, &reads_its_input("one"));
     record.assert_outcome("ok");
-    service.wait_for("a slot of a ready cell", |it| it.staging_slots().len() == 1);
+    service.wait_for("a slot of a prewarmed sandbox", |it| it.staging_slots().len() == 1);
     for process in wait_for_process(&staging_root(&service)) {
         kill_if_running(process);
     }
     wait_for_no_process(&staging_root(&service));
-    let (record, cell) = run(&service, &reads_its_input("two"));
+    let (record, sandbox) = run(&service, &reads_its_input("two"));
     record.assert_outcome("ok");
-    assert_eq!((cell.as_str(), record.stdout().trim()), ("cold", "two"));
+    assert_eq!((sandbox.as_str(), record.stdout().trim()), ("cold", "two"));
     // The next one is prewarmed again. One with a changed slot is not used.
-    service.wait_for("a slot of a ready cell", |it| it.staging_slots().len() == 1);
+    service.wait_for("a slot of a prewarmed sandbox", |it| it.staging_slots().len() == 1);
     let slot = service.state().join("staging").join(&service.staging_slots()[0]);
     std::fs::write(slot.join("surprise"), "not declared").unwrap();
-    let (record, cell) = run(&service, &RequestText::python("import os; print(os.listdir('/in'))"));
+    let (record, sandbox) = run(&service, &RequestText::python("import os; print(os.listdir('/in'))"));
     record.assert_outcome("ok");
-    assert_eq!((cell.as_str(), record.stdout().trim()), ("cold", "['script.py']"));
+    assert_eq!((sandbox.as_str(), record.stdout().trim()), ("cold", "['script.py']"));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_refused_request_leaves_nothing_staged() {
     let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     let (record, _) = run(&service, &reads_its_input("one"));
     record.assert_outcome("ok");
-    service.wait_for("a slot of a ready cell", |it| it.staging_slots().len() == 1);
+    service.wait_for("a slot of a prewarmed sandbox", |it| it.staging_slots().len() == 1);
     // Inputs first, the request last: its appearance submits it.
     let request = bench.save(&reads_its_input("two"));
     let name = format!("{}.inputs", request.id);
@@ -147,7 +147,7 @@ fn a_restarted_daemon_reuses_no_sandbox() {
     let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     let (record, _) = run(&service, &reads_its_input("one"));
     record.assert_outcome("ok");
-    service.wait_for("a slot of a ready cell", |it| it.staging_slots().len() == 1);
+    service.wait_for("a slot of a prewarmed sandbox", |it| it.staging_slots().len() == 1);
     service.signal("KILL");
     assert_eq!(service.wait(), None);
     wait_for_no_process(&staging_root(&service));
@@ -157,9 +157,9 @@ fn a_restarted_daemon_reuses_no_sandbox() {
     std::fs::write(&policy, text.replacen("name: for-tests", "name: another", 1)).unwrap();
     service.spawn();
     assert_eq!(service.staging_slots(), Vec::<String>::new());
-    let (record, cell) = run(&service, &reads_its_input("two"));
+    let (record, sandbox) = run(&service, &reads_its_input("two"));
     record.assert_outcome("ok");
-    assert_eq!(cell, "cold");
+    assert_eq!(sandbox, "cold");
 }
 
 #[test]
@@ -168,9 +168,9 @@ fn no_sandbox_is_prewarmed_if_disabled() {
     let asked = ServiceConfig { prewarmed_sandboxes: Some(0), ..ServiceConfig::for_owner(&bench) };
     let service = Service::start(&bench, &asked);
     for content in ["one", "two"] {
-        let (record, cell) = run(&service, &reads_its_input(content));
+        let (record, sandbox) = run(&service, &reads_its_input(content));
         record.assert_outcome("ok");
-        assert_eq!(cell, "cold");
+        assert_eq!(sandbox, "cold");
         assert_eq!(service.staging_slots(), Vec::<String>::new());
     }
 }

@@ -127,7 +127,7 @@ fn changed_bytes_are_reported() {
     let json = said.json();
     assert_eq!(json["reproducible"], false);
     let differences = json["differences"].as_array().unwrap();
-    let what: Vec<_> = differences.iter().map(|row| row["what"].as_str().unwrap()).collect();
+    let what: Vec<_> = differences.iter().map(|row| row["field"].as_str().unwrap()).collect();
     assert_eq!(what, ["artifacts/a.txt"]);
 }
 

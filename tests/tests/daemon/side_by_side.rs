@@ -15,7 +15,7 @@ use toolexec_tests::{Bench, CliOutput, Record, RequestText, SavedRequest, list};
 toolexec_tests::as_both!(
     different_requests_do_not_disturb_each_other,
     one_request_runs_once_however_many_try,
-    a_cell_that_is_given_up_leaves_nothing,
+    a_sandbox_that_is_given_up_leaves_nothing,
     the_first_runs_of_all_share_one_key,
 );
 
@@ -71,7 +71,7 @@ fn one_request_runs_once_however_many_try(bench: &Bench) {
 }
 
 /// The second run has already built a sandbox and must discard it.
-fn a_cell_that_is_given_up_leaves_nothing(bench: &Bench) {
+fn a_sandbox_that_is_given_up_leaves_nothing(bench: &Bench) {
     prepare(bench);
     let request = bench.save(&RequestText::python("print('once')"));
     let tries = run_at_once(bench, [&request; 3]);

@@ -138,7 +138,7 @@ for path in ['/in/script.py', '/etc/passwd', '/usr/bin/env']:
     let (_, record) = bench.run_recorded(&RequestText::python(script).output("written"));
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "/out\n/tmp\n");
-    assert!(!Path::new("/tmp/written").exists(), "/tmp in the cell is not the host's");
+    assert!(!Path::new("/tmp/written").exists(), "/tmp in the sandbox is not the host's");
 }
 
 fn two_hundred_forks_meet_the_pids_limit(bench: &Bench) {

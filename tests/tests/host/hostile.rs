@@ -55,7 +55,7 @@ const TABLE: &str = "TOOLEXEC_HOSTILE_TABLE";
 #[test]
 fn every_way_out_is_closed() {
     let Some(place) = CaseDirectory::new() else {
-        return skip("every_way_out_is_closed", "needs root: cells mount programs from /opt");
+        return skip("every_way_out_is_closed", "needs root: sandboxes mount programs from /opt");
     };
     let begun = Instant::now();
     let only = std::env::var(ONLY).unwrap_or_default();
@@ -110,11 +110,11 @@ fn run_mode(
     let Some(bench) = bench else {
         return table.column(mode.as_str(), vec!["skipped".to_owned(); cases.len()]);
     };
-    let cells = CaseRunner::new(mode, bench, host);
-    cells.warm_up();
+    let runner = CaseRunner::new(mode, bench, host);
+    runner.warm_up();
     let before = HostLeftovers::now();
     let all: Vec<_> = cases.iter().zip(built).collect();
-    let told = two_at_a_time(&all, |(case, built)| run_case(&cells, case, built));
+    let told = two_at_a_time(&all, |(case, built)| run_case(&runner, case, built));
     for (case, (verdict, _)) in cases.iter().zip(&told) {
         match verdict {
             CaseVerdict::Differs(in_what) => {
@@ -130,7 +130,7 @@ fn run_mode(
     }
     let row = |(verdict, got): &(CaseVerdict, Option<CaseRun>)| verdict.table_text(got.as_ref());
     table.column(mode.as_str(), told.iter().map(row).collect());
-    cells.check_records();
+    runner.check_records();
     let left = HostLeftovers::left_since(&before);
     table.note(format!("Left behind in {} mode: {}.", mode.as_str(), join_or_nothing(&left)));
     wrong.extend(left.into_iter().map(|line| format!("left behind ({}): {line}", mode.as_str())));
@@ -141,7 +141,7 @@ fn join_or_nothing(left: &[String]) -> String {
 }
 
 fn run_case(
-    cells: &CaseRunner,
+    runner: &CaseRunner,
     case: &HostileCase,
     built: &BuiltCase,
 ) -> (CaseVerdict, Option<CaseRun>) {
@@ -152,9 +152,9 @@ fn run_case(
         return (CaseVerdict::Skipped(why), None);
     }
     // Of several sandboxes at once, the worst result counts.
-    let judged = cells.run(case, built).into_iter().map(|got| (judge(case, cells.mode, &got), got));
+    let judged = runner.run(case, built).into_iter().map(|got| (judge(case, runner.mode, &got), got));
     let (verdict, got) = judged.max_by_key(|(verdict, _)| severity(verdict)).unwrap();
-    let known = KNOWN_GAPS.iter().find(|(name, mode, _)| *name == case.name && *mode == cells.mode);
+    let known = KNOWN_GAPS.iter().find(|(name, mode, _)| *name == case.name && *mode == runner.mode);
     let verdict = match (known, verdict) {
         (Some((_, _, why)), CaseVerdict::Differs(_)) => CaseVerdict::Known((*why).to_owned()),
         (Some(_), _) => {
@@ -163,7 +163,7 @@ fn run_case(
         (None, verdict) => verdict,
     };
     if let CaseVerdict::Differs(_) = verdict {
-        println!("{} ({}): {}", case.name, cells.mode.as_str(), got.brief());
+        println!("{} ({}): {}", case.name, runner.mode.as_str(), got.brief());
     }
     (verdict, Some(got))
 }

@@ -61,8 +61,8 @@ fn run_attack(test: &str, name: &str, files: u32) -> Option<(Vec<CaseRun>, u64)>
         return None;
     }
     let host = HostTargets::new();
-    let cells = CaseRunner::new(CaseMode::User, bench, &host);
-    cells.warm_up();
+    let runner = CaseRunner::new(CaseMode::User, bench, &host);
+    runner.warm_up();
     let before = available_mib();
     let (over, lowest, neighbours) =
         (AtomicBool::new(false), AtomicU64::new(before), AtomicU64::new(0));
@@ -79,7 +79,7 @@ fn run_attack(test: &str, name: &str, files: u32) -> Option<(Vec<CaseRun>, u64)>
                 neighbours.fetch_add(1, Ordering::Relaxed);
             }
         });
-        let got = cells.run(&case, &built);
+        let got = runner.run(&case, &built);
         over.store(true, Ordering::Relaxed);
         got
     });

@@ -51,9 +51,9 @@ pub(crate) struct ReplayCommand {
 
 /// A difference between two runs.
 struct RunDifference {
-    what: String,
-    was: String,
-    is: String,
+    field: String,
+    recorded: String,
+    replayed: String,
 }
 
 pub(in crate::commands) fn replay(asked: &ReplayCommand) -> Result<ExitCode, Failure> {
@@ -129,10 +129,10 @@ fn exit_code(is: &ReplayedRecord, same: bool) -> ExitCode {
 }
 
 fn compare(was: &ReplayedRecord, is: &ReplayedRecord) -> Vec<RunDifference> {
-    let row = |what: &str, was: &str, is: &str| RunDifference {
-        what: what.to_owned(),
-        was: was.to_owned(),
-        is: is.to_owned(),
+    let row = |field: &str, recorded: &str, replayed: &str| RunDifference {
+        field: field.to_owned(),
+        recorded: recorded.to_owned(),
+        replayed: replayed.to_owned(),
     };
     let facts = [
         row("outcome", &was.outcome, &is.outcome),
@@ -147,7 +147,7 @@ fn compare(was: &ReplayedRecord, is: &ReplayedRecord) -> Vec<RunDifference> {
         files.get(path).map_or_else(|| "missing".to_owned(), Clone::clone)
     };
     let files = paths.into_iter().map(|path| row(path, &of(&before, path), &of(&now, path)));
-    facts.into_iter().chain(files).filter(|row| row.was != row.is).collect()
+    facts.into_iter().chain(files).filter(|row| row.recorded != row.replayed).collect()
 }
 
 fn describe(file: &RunOutputFile) -> String {
@@ -167,7 +167,7 @@ fn print_comparison(
     if format == Format::Json {
         let rows: Vec<Value> = differences
             .iter()
-            .map(|row| json!({ "what": row.what, "was": row.was, "is": row.is }))
+            .map(|row| json!({ "field": row.field, "recorded": row.recorded, "replayed": row.replayed }))
             .collect();
         return output::line(json!({
             "replay_of": was.result_id.as_str(),

@@ -67,7 +67,7 @@ impl GroupFactory {
             Self::V2 { parent, .. } => vec![Path::new(V2_ROOT).join(parent)],
         };
         for parent in parents {
-            leftovers::sweep_beside(&parent.join("cell"));
+            leftovers::sweep_beside(&parent.join("sandbox"));
         }
     }
 

@@ -16,7 +16,7 @@ pub(super) fn sweep_beside(directory: &Path) {
     let Some(Ok(beside)) = directory.parent().map(fs::read_dir) else { return };
     for entry in beside.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let launcher = name.strip_prefix("cell-").and_then(|rest| rest.split('-').next());
+        let launcher = name.strip_prefix("sandbox-").and_then(|rest| rest.split('-').next());
         let Some(Ok(pid)) = launcher.map(str::parse::<u32>) else { continue };
         // Our own group does not exist yet: in a container, a killed launcher may have had our pid.
         let gone = pid == std::process::id() || !is_alive(pid);

@@ -40,7 +40,7 @@ pub(super) enum GroupJoin {
 /// Returns the name of this process's group. It contains our pid, so that a later launcher can
 /// recognize a leftover.
 fn own_name() -> String {
-    format!("cell-{}", std::process::id())
+    format!("sandbox-{}", std::process::id())
 }
 
 fn write(path: &Path, value: &str) -> io::Result<()> {

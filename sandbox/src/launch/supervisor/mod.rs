@@ -67,7 +67,7 @@ pub(super) fn serve_session(
 ) -> Result<(), Failed> {
     let SessionRequest { plan, evidence, network, build_until } = asked;
     let alarm = knobs.and_then(Knobs::alarm);
-    let mut cell = SandboxSupervisor {
+    let mut sandbox = SandboxSupervisor {
         base_root: house,
         process: shell,
         control,
@@ -75,7 +75,7 @@ pub(super) fn serve_session(
         denials: None,
         alarm,
     };
-    cell.serve(options, plan, (network, build_until), knobs)
+    sandbox.serve(options, plan, (network, build_until), knobs)
 }
 
 /// A sandbox that is confined and empty, with the message that reports it.

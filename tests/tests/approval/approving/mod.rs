@@ -178,7 +178,7 @@ fn a_request_approved_so_runs_and_its_record_names_the_approver() {
         assert!(record.text.contains(rule), "{rule}");
         assert!(told || record.text.contains(reason), "{rule}: {reason}\n{}", record.text);
     }
-    for word in explained["cell"]["argv"].as_array().unwrap() {
+    for word in explained["sandbox"]["argv"].as_array().unwrap() {
         assert!(record.text.contains(word.as_str().unwrap()), "{word}");
     }
 }

@@ -84,12 +84,12 @@ fn explain_says_everything_but_the_texts() {
     assert_eq!(object["approval"]["approved_by"], Value::Null);
     assert_eq!(object["policy"]["name"], json!("standard"));
     assert_eq!(object["command"]["argv"], json!(["python", "script.py", "two words"]));
-    let program = object["cell"]["program"].as_str().unwrap();
+    let program = object["sandbox"]["program"].as_str().unwrap();
     assert!(program.starts_with('/'), "{program}");
-    assert_eq!(object["cell"]["argv"], json!([program, "script.py", "two words"]));
-    assert_eq!(object["cell"]["directory"], json!("/in"));
-    assert_eq!(object["cell"]["environment"]["HOME"], json!("/tmp"));
-    assert_eq!(object["cell"]["limits"]["wall_ms_max"], json!(20_000));
+    assert_eq!(object["sandbox"]["argv"], json!([program, "script.py", "two words"]));
+    assert_eq!(object["sandbox"]["directory"], json!("/in"));
+    assert_eq!(object["sandbox"]["environment"]["HOME"], json!("/tmp"));
+    assert_eq!(object["sandbox"]["limits"]["wall_ms_max"], json!(20_000));
     assert_eq!(object["outputs"][0]["path"], json!("o.txt"));
     let input = &object["inputs"][0];
     assert_eq!(input["sha256"], input["sha256_declared"]);
@@ -121,7 +121,7 @@ fn review_shows_refusals_that_no_approval_changes() {
     for code in ["inputs.mismatch", "limits.over-policy"] {
         assert!(found.contains(&code), "{object:#}");
     }
-    assert_eq!(object["cell"], Value::Null);
+    assert_eq!(object["sandbox"], Value::Null);
     assert_ne!(object["inputs"][0]["sha256"], object["inputs"][0]["sha256_declared"]);
     let shown = review(&bench, &request, &[]);
     shown.assert_code(2);

@@ -36,7 +36,7 @@ toolexec_tests::as_both!(
     without_the_proxys_program_nothing_runs,
     a_lost_proxy_is_unknown_not_nothing,
     a_report_that_cannot_be_true_is_not_signed,
-    cells_with_hosts_share_no_network,
+    sandboxes_with_hosts_share_no_network,
     without_hosts_nothing_of_it_is_there,
 );
 
@@ -323,7 +323,7 @@ fn network_of(record: &Record) -> String {
     rest.lines().next().unwrap().trim().to_owned()
 }
 
-fn cells_with_hosts_share_no_network(bench: &Bench) {
+fn sandboxes_with_hosts_share_no_network(bench: &Bench) {
     let pages = PageServer::new();
     let script = "import time; time.sleep(2); print(1)";
     let policy = policy(bench, pages.port);

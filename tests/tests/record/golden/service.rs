@@ -15,7 +15,7 @@ use super::outputs::{assert_kept, golden_lines, objects};
 const RENAMED_KEYS: [(&str, &str); 4] = [
     ("rescan_sec", "scan_interval_sec"),
     ("drain_sec", "shutdown_grace_sec"),
-    ("ready_cells", "prewarmed_sandboxes"),
+    ("ready_sandboxes", "prewarmed_sandboxes"),
     ("keep", "retention"),
 ];
 

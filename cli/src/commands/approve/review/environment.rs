@@ -1,5 +1,5 @@
 //! The environment that the tool would see, as text. It is derived from the plan for the launcher,
-//! so the review can only state what is true.
+//! so the review can only state facts.
 
 use sandbox::plan::{PROXY_PORT, Plan, ProcView, SandboxNetwork, TmpUse};
 
@@ -9,16 +9,16 @@ pub(super) const WORKING_DIRECTORY: &str = "/in";
 /// A path in the sandbox.
 pub(super) struct SandboxPath {
     pub(super) path: String,
-    pub(super) what: String,
+    pub(super) content: String,
     pub(super) writable: bool,
 }
 
-pub(super) fn places(plan: &Plan) -> Vec<SandboxPath> {
+pub(super) fn paths(plan: &Plan) -> Vec<SandboxPath> {
     let limits = &plan.exec.limits;
     let runtime = &plan.sandbox.runtime;
-    let read = |path: String, what: String| SandboxPath { path, what, writable: false };
+    let read = |path: String, content: String| SandboxPath { path, content, writable: false };
     let write =
-        |path: &str, what: String| SandboxPath { path: path.to_owned(), what, writable: true };
+        |path: &str, content: String| SandboxPath { path: path.to_owned(), content, writable: true };
     let programs = match runtime.tmp {
         TmpUse::Data => "its files cannot be executed",
         TmpUse::Programs => "its files can be executed",
@@ -33,8 +33,8 @@ pub(super) fn places(plan: &Plan) -> Vec<SandboxPath> {
         write("/dev/shm", format!("at most {} bytes", limits.shm_bytes_max)),
     ];
     if let Some(root) = &runtime.root {
-        let what = "its usr, bin, sbin, lib and opt replace the host's".to_owned();
-        places.push(read(root.display().to_string(), what));
+        let content = "its usr, bin, sbin, lib and opt replace the host's".to_owned();
+        places.push(read(root.display().to_string(), content));
     }
     places.extend(
         runtime.mounts.iter().map(|it| read(it.display().to_string(), "from the host".to_owned())),

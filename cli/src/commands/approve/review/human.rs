@@ -170,12 +170,12 @@ fn environment_section(page: &mut ReviewPage, plan: &Result<Plan, String>) {
         Ok(plan) => plan,
         Err(why) => return page.line(format_args!("  none: {}", reveal_line(why))),
     };
-    for place in environment::places(plan) {
+    for place in environment::paths(plan) {
         let how = if place.writable { "read, write" } else { "read" };
         page.line(format_args!(
             "  {}  ({how}) {}",
             reveal_line(&place.path),
-            reveal_line(&place.what)
+            reveal_line(&place.content)
         ));
     }
     page.row("network", environment::network(plan));

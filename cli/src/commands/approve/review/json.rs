@@ -159,7 +159,7 @@ fn of_text(text: &ReadingText) -> Value {
 
 fn environment_json(plan: &Plan) -> Value {
     let runtime = &plan.sandbox.runtime;
-    let place = |place: environment::SandboxPath| json!({"path": place.path, "what": place.what, "writable": place.writable});
+    let place = |place: environment::SandboxPath| json!({"path": place.path, "content": place.content, "writable": place.writable});
     let env = plan.exec.env.iter().map(|(name, value)| (name.clone(), value.clone().into()));
     let limits =
         plan.exec.limits.entries().into_iter().map(|(name, value)| (name.to_owned(), value.into()));
@@ -168,7 +168,7 @@ fn environment_json(plan: &Plan) -> Value {
         "argv": plan.exec.argv,
         "directory": environment::WORKING_DIRECTORY,
         "environment": env.collect::<serde_json::Map<_, _>>(),
-        "places": environment::places(plan).into_iter().map(place).collect::<Vec<_>>(),
+        "paths": environment::paths(plan).into_iter().map(place).collect::<Vec<_>>(),
         "network": environment::network(plan),
         "limits": limits.collect::<serde_json::Map<_, _>>(),
         "landlock_abi_min": plan.sandbox.requirements.landlock_abi_min,

@@ -34,7 +34,7 @@ leftovers, wrong owners and modes, unreadable ledger lines, stale requests, no s
 It is read-only, takes no lock, and is safe while a daemon is running. Run it as the daemon's user:
 an unreadable file is a finding too. Exit status: 0 no findings; 1 findings; 2 not a spool. With
 --format json, stdout is one object: {\"daemon\",\"claims\",\"waiting\",\"results\",\"ledger_lines\",
-\"findings\":[{\"code\",\"path\",\"what\",\"remedy\"}]}.
+\"findings\":[{\"code\",\"path\",\"problem\",\"remedy\"}]}.
 
 A backup must contain, of the state directory, ledger.head, ledger, removed, keys/, log.head,
 permissions.head and permissions/; and of the spool log/, results/, archive/ and quarantine/.

@@ -75,7 +75,7 @@ fn as_json(survey: &SpoolReport) -> serde_json::Value {
         json!({
             "code": finding.problem.code(),
             "path": output::path(&finding.path),
-            "what": finding.problem.to_string(),
+            "problem": finding.problem.to_string(),
             "remedy": finding.problem.remedy(),
         })
     });

@@ -120,10 +120,10 @@ fn a_prepared_sandbox_waits_for_command_and_inputs() {
     fs::create_dir(&staging).unwrap();
     fs::create_dir(&result).unwrap();
     let launcher = launcher(&staging);
-    let Plan { sandbox: cell, exec: order } =
+    let Plan { sandbox, exec: order } =
         plan(&staging, "print(open('/in/late').read())", LIMITS);
-    let slot = staging.join(cell.slot.id.as_str());
-    let prepared = launcher.prepare(cell).unwrap();
+    let slot = staging.join(sandbox.slot.id.as_str());
+    let prepared = launcher.prepare(sandbox).unwrap();
     assert!(prepared.confinement().limits.is_empty());
     fs::write(slot.join("late"), "given late").unwrap();
     let ready = prepared.assign(order).unwrap();
@@ -153,9 +153,9 @@ fn a_proxy_network_is_used_by_one_sandbox() {
             launcher.prepare(SandboxSpec { network, ..plan.sandbox }).unwrap()
         };
         // At the same time, so that inode numbers cannot be reused either.
-        let cells =
+        let sandboxes =
             [SandboxNetwork::Proxy, SandboxNetwork::Proxy, SandboxNetwork::Nothing].map(prepare);
-        let [one, other, without] = cells.each_ref().map(|cell| network_of(cell.confinement()));
+        let [one, other, without] = sandboxes.each_ref().map(|sandbox| network_of(sandbox.confinement()));
         assert_ne!(one, other);
         assert_ne!(one, without);
         assert_ne!(other, without);
@@ -174,9 +174,9 @@ fn only_a_sandbox_with_a_proxy_has_its_socket() {
     let launcher = launcher(&staging);
     let mut without = launcher.build(plan(&staging, "", LIMITS)).unwrap();
     assert!(without.take_proxy().is_none());
-    let Plan { sandbox: cell, exec: order } = plan(&staging, "", LIMITS);
-    let cell = SandboxSpec { network: SandboxNetwork::Proxy, ..cell };
-    let mut with = launcher.build(Plan { sandbox: cell, exec: order }).unwrap();
+    let Plan { sandbox, exec: order } = plan(&staging, "", LIMITS);
+    let sandbox = SandboxSpec { network: SandboxNetwork::Proxy, ..sandbox };
+    let mut with = launcher.build(Plan { sandbox, exec: order }).unwrap();
     let socket = std::net::TcpListener::from(with.take_proxy().unwrap());
     let place = socket.local_addr().unwrap();
     assert!(place.ip().is_loopback() && place.port() == sandbox::plan::PROXY_PORT, "{place}");

@@ -28,7 +28,7 @@ impl SandboxScratch {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let unique = format!(
-            "toolexec-cell-{}-{}",
+            "toolexec-sandbox-{}-{}",
             std::process::id(),
             COUNT.fetch_add(1, Ordering::Relaxed)
         );
@@ -79,7 +79,7 @@ pub(crate) fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {
     fs::set_permissions(&slot, fs::Permissions::from_mode(0o755)).unwrap();
     let found = fs::metadata(&slot).unwrap();
     let words = ["/usr/bin/python3", "-c", script];
-    let cell = SandboxSpec {
+    let sandbox = SandboxSpec {
         slot: StagingSlot {
             id: StagingSlotId::new(&id).unwrap(),
             device: found.dev(),
@@ -102,7 +102,7 @@ pub(crate) fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {
         env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("HOME".into(), "/tmp".into())],
         limits,
     };
-    Plan { sandbox: cell, exec: order }
+    Plan { sandbox, exec: order }
 }
 
 pub(crate) fn launcher(staging: &Path) -> Launcher {

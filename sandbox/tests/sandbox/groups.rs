@@ -11,11 +11,11 @@ use sandbox::plan::Plan;
 
 use crate::support::*;
 
-/// Returns every `cell-*` group of this launcher's processes that contains processes, with their
+/// Returns every `sandbox-*` group of this launcher's processes that contains processes, with their
 /// pids.
 fn groups(service: &LauncherService) -> Vec<(PathBuf, Vec<u32>)> {
     let pids = children(service.process.id());
-    let names: BTreeSet<_> = pids.iter().map(|pid| format!("cell-{pid}")).collect();
+    let names: BTreeSet<_> = pids.iter().map(|pid| format!("sandbox-{pid}")).collect();
     let mut found = Vec::new();
     search(Path::new("/sys/fs/cgroup"), &names, &mut found);
     found.retain(|(_, pids)| !pids.is_empty());
@@ -57,14 +57,14 @@ fn is_v2(group: &Path) -> bool {
 /// Returns whether each sandbox has `all` groups, `v2` of them on v2, with the same pids in each.
 fn all_in(groups: &[(PathBuf, Vec<u32>)], all: usize, v2: usize) -> bool {
     let of_one = |group: &Path| group.file_name().unwrap().to_owned();
-    let cells: BTreeSet<_> = groups.iter().map(|(group, _)| of_one(group)).collect();
-    !cells.is_empty()
-        && cells.iter().all(|cell| {
-            let of_cell: Vec<_> =
-                groups.iter().filter(|(group, _)| &of_one(group) == cell).collect();
-            of_cell.len() == all
-                && of_cell.iter().filter(|(group, _)| is_v2(group)).count() == v2
-                && of_cell.iter().all(|(_, pids)| pids == &of_cell[0].1)
+    let sandboxes: BTreeSet<_> = groups.iter().map(|(group, _)| of_one(group)).collect();
+    !sandboxes.is_empty()
+        && sandboxes.iter().all(|sandbox| {
+            let of_sandbox: Vec<_> =
+                groups.iter().filter(|(group, _)| &of_one(group) == sandbox).collect();
+            of_sandbox.len() == all
+                && of_sandbox.iter().filter(|(group, _)| is_v2(group)).count() == v2
+                && of_sandbox.iter().all(|(_, pids)| pids == &of_sandbox[0].1)
         })
 }
 
@@ -74,8 +74,8 @@ fn the_sandbox_is_in_the_recorded_groups() {
         return;
     }
     let service = LauncherService::start(&[]);
-    let Plan { sandbox: cell, exec: order } = plan(&service.staging(), "pass", LIMITS);
-    let ready = service.launcher().prepare(cell).unwrap().assign(order).unwrap();
+    let Plan { sandbox, exec: order } = plan(&service.staging(), "pass", LIMITS);
+    let ready = service.launcher().prepare(sandbox).unwrap().assign(order).unwrap();
     let memory = |limit: &&sandbox::report::EffectiveLimit| limit.name == LimitName::MemoryBytes;
     let mechanism = ready.confinement().limits.iter().find(memory).unwrap().mechanism;
     let (all, v2) = match mechanism {
@@ -105,8 +105,8 @@ fn groups_are_removed_with_their_sandbox() {
     let service = LauncherService::start(&[]);
     let mut seen = BTreeSet::new();
     for _ in 0..3 {
-        let Plan { sandbox: cell, .. } = plan(&service.staging(), "pass", LIMITS);
-        let prepared = service.launcher().prepare(cell).unwrap();
+        let Plan { sandbox, .. } = plan(&service.staging(), "pass", LIMITS);
+        let prepared = service.launcher().prepare(sandbox).unwrap();
         let before: BTreeSet<_> = groups(&service).into_iter().collect();
         drop(prepared);
         let begun = Instant::now();
