@@ -98,7 +98,7 @@ fn problems_of_a_state_directory_are_reported(bench: &Bench) {
     assert_found(&told, "keys", "custody", "ok", &["plain files", shown]);
     assert_found(&told, "keys", "private key result", "ok", &["0600"]);
     assert_found(&told, "keys", "public halves", "ok", &["result keys: 1, log keys: 1"]);
-    assert_found(&told, "places", state.to_str().unwrap(), "ok", &["0700"]);
+    assert_found(&told, "directories", state.to_str().unwrap(), "ok", &["0700"]);
     let named = doctor(bench, &["--state", state.to_str().unwrap()]);
     assert_eq!(
         told["findings"].as_array().unwrap().len(),
@@ -130,7 +130,7 @@ fn problems_of_a_state_directory_are_reported(bench: &Bench) {
 
     set_mode(&state, 0o755);
     let told = doctor(bench, &[]);
-    assert_found(&told, "places", state.to_str().unwrap(), "failure", &["0755", "at most 0700"]);
+    assert_found(&told, "directories", state.to_str().unwrap(), "failure", &["0755", "at most 0700"]);
     set_mode(&state, 0o700);
 
     // A result from the future: the clock was set back since.
@@ -155,7 +155,7 @@ fn a_record_leaves_a_host_that_is_told_as_good() {
     let told = doctor(&bench, &[]);
     assert_found(&told, "log", "transparency log", "ok", &["1 entries", "verifies"]);
     assert_found(&told, "clock", "newest result", "ok", &["not later"]);
-    assert_found(&told, "places", "contents", "ok", &[]);
+    assert_found(&told, "directories", "contents", "ok", &[]);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn what_is_wrong_with_a_service_is_told_all_at_once() {
     assert_found(&told, "keys", "custody", "warning", &["plain files"]);
     // A directory that tmpfiles.d would create, and that does not exist here.
     let drafts = service.path("drafts");
-    assert_found(&told, "places", drafts.to_str().unwrap(), "warning", &["does not exist"]);
+    assert_found(&told, "directories", drafts.to_str().unwrap(), "warning", &["does not exist"]);
     let disks = ["state", "spool"].map(|name| verdict_and_finding(&told, "disk", name).1);
     assert!(disks.iter().all(|found| found.contains("MiB")), "{disks:?}");
 
@@ -223,7 +223,7 @@ fn what_is_wrong_with_a_service_is_told_all_at_once() {
     assert_found(&told, "rules", "allowed_signers", "failure", &["signers"]);
     assert_found(&told, "programs", "toolexec-launch.socket", "failure", &["/run/nobody.sock"]);
     let approved = service.path("approved");
-    assert_found(&told, "places", approved.to_str().unwrap(), "failure", &["0777", "at most 3770"]);
+    assert_found(&told, "directories", approved.to_str().unwrap(), "failure", &["0777", "at most 3770"]);
 
     // Invalid YAML: `doctor` checks the host, but nothing that depends on the configuration.
     write(&config, "{");
@@ -322,7 +322,7 @@ fn an_owner_that_this_host_does_not_know_is_not_looked_at() {
     set_mode(&state, 0o700);
     let told = doctor(&bench, &["--config", service.config().to_str().unwrap()]);
     let wanted = ["mode 0700, owned by user ", "this host has no user toolexec"];
-    assert_found(&told, "places", state.to_str().unwrap(), "not looked at", &wanted);
+    assert_found(&told, "directories", state.to_str().unwrap(), "not looked at", &wanted);
     // Places of the package are checked only with the configuration of the package.
     let objects = told["findings"].as_array().unwrap().iter().map(|it| &it["object"]);
     assert!(objects.clone().all(|it| it != "/var/cache/toolexec"), "{told:#}");
@@ -341,12 +341,12 @@ fn another_user_checks_only_readable_objects() {
     assert_found(&told, "kernel", "landlock", "ok", &["ABI"]);
     assert_found(&told, "keys", "directory", "not looked at", &["ermission denied"]);
     let keys = service.state().join("keys");
-    assert_found(&told, "places", keys.to_str().unwrap(), "not looked at", &["ermission denied"]);
+    assert_found(&told, "directories", keys.to_str().unwrap(), "not looked at", &["ermission denied"]);
     // A state directory of another user, passed as one's own.
     let mine = root.scratch().dir("theirs");
     chown(&mine, Some(0), Some(0)).unwrap();
     let told = doctor(&bench, &["--state", mine.to_str().unwrap()]);
-    assert_found(&told, "places", mine.to_str().unwrap(), "failure", &["belongs to user 0"]);
+    assert_found(&told, "directories", mine.to_str().unwrap(), "failure", &["belongs to user 0"]);
 }
 
 /// Only the daemon's user may connect to its launcher, and the sandbox must belong to that user.
@@ -445,7 +445,7 @@ fn the_page_says_what_is_looked_at() {
     let page = fs::read_to_string(workspace().join("docs/operating.md")).unwrap();
     let part = page.split("\n## ").find(|part| part.starts_with("Check the host")).unwrap();
     for topic in [
-        "kernel", "cgroups", "programs", "runtimes", "sandbox", "rules", "keys", "places", "disk",
+        "kernel", "cgroups", "programs", "runtimes", "sandbox", "rules", "keys", "directories", "disk",
         "clock", "log",
     ] {
         assert!(part.contains(&format!("| `{topic}` |")), "{topic}");

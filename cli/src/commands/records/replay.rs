@@ -189,8 +189,8 @@ fn print_comparison(
         return output::line(format_args!("reproduced yes: {count} files are identical"));
     }
     output::line("reproduced no:")?;
-    for RunDifference { what, was, is } in differences {
-        output::line(format_args!("  {}: was {was}, is {is}", escape_line(what)))?;
+    for RunDifference { field, recorded, replayed } in differences {
+        output::line(format_args!("  {}: was {recorded}, is {replayed}", escape_line(field)))?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ model::closed_set! {
         Sandbox = "sandbox",
         Rules = "rules",
         Keys = "keys",
-        Places = "places",
+        Directories = "directories",
         Disk = "disk",
         Clock = "clock",
         Log = "log",

@@ -31,7 +31,7 @@ fn of(place: &ExpectedDirectory) -> DoctorFinding {
     let path = place.entry.path.display().to_string();
     match &place.entry.state {
         FileState::Missing => DoctorFinding::warning(
-            Topic::Places,
+            Topic::Directories,
             &path,
             "does not exist",
             match is_packaged(place) {
@@ -41,7 +41,7 @@ fn of(place: &ExpectedDirectory) -> DoctorFinding {
         ),
         FileState::Unreadable(why) => {
             let remedy = "run this as root, or as the daemon's user";
-            DoctorFinding::not_checked(Topic::Places, &path, why, remedy)
+            DoctorFinding::not_checked(Topic::Directories, &path, why, remedy)
         }
         FileState::Present { kind: FileKind::Directory, mode, uid, gid } => {
             match mode_problem(place, *mode, *uid, *gid) {
@@ -49,20 +49,20 @@ fn of(place: &ExpectedDirectory) -> DoctorFinding {
                 Some(ModeProblem::TooOpen(found))
                     if !has_known_owner(place) && is_only_read(place, *mode) =>
                 {
-                    DoctorFinding::warning(Topic::Places, &path, found, remedy(place))
+                    DoctorFinding::warning(Topic::Directories, &path, found, remedy(place))
                 }
                 Some(ModeProblem::TooOpen(found)) => {
-                    DoctorFinding::failure(Topic::Places, &path, found, remedy(place))
+                    DoctorFinding::failure(Topic::Directories, &path, found, remedy(place))
                 }
                 Some(ModeProblem::TooClosed(found)) => {
-                    DoctorFinding::warning(Topic::Places, &path, found, remedy(place))
+                    DoctorFinding::warning(Topic::Directories, &path, found, remedy(place))
                 }
                 None => as_expected(place, *mode, *uid),
             }
         }
         FileState::Present { .. } => {
             let remedy = format!("move it away, then run `{}`", create_command(place));
-            DoctorFinding::failure(Topic::Places, &path, "not a directory", remedy)
+            DoctorFinding::failure(Topic::Directories, &path, "not a directory", remedy)
         }
     }
 }
@@ -80,16 +80,16 @@ fn as_expected(place: &ExpectedDirectory, mode: u32, uid: u32) -> DoctorFinding 
         .collect();
     if unknown.is_empty() {
         let found = format!("mode {mode}, owned by {}", place.user.name);
-        return DoctorFinding::ok(Topic::Places, &path, found);
+        return DoctorFinding::ok(Topic::Directories, &path, found);
     }
     let unknown = unknown.join(" and ");
     let found = format!("mode {mode}, owned by user {uid}; this host has {unknown}");
     if is_packaged(place) {
         let remedy = format!("run `systemd-sysusers toolexec.conf && {}`", fix_command(place));
-        return DoctorFinding::warning(Topic::Places, &path, found, remedy);
+        return DoctorFinding::warning(Topic::Directories, &path, found, remedy);
     }
     let remedy = format!("check with `ls -ld {path}` that this is the daemon's user");
-    DoctorFinding::not_checked(Topic::Places, &path, found, remedy)
+    DoctorFinding::not_checked(Topic::Directories, &path, found, remedy)
 }
 
 enum ModeProblem {
@@ -183,11 +183,11 @@ fn spool_check(host: &HostReadings, survey: &Result<usize, String>) -> DoctorFin
     let (spool, state) = (shown(spool), shown(state));
     let command = format!("run `toolexec doctor --spool {spool} --state {state}`");
     match survey {
-        Ok(0) => DoctorFinding::ok(Topic::Places, "contents", "no findings"),
+        Ok(0) => DoctorFinding::ok(Topic::Directories, "contents", "no findings"),
         Ok(count) => {
             let found = format!("{count} findings");
-            DoctorFinding::warning(Topic::Places, "contents", found, command)
+            DoctorFinding::warning(Topic::Directories, "contents", found, command)
         }
-        Err(why) => DoctorFinding::not_checked(Topic::Places, "contents", why, command),
+        Err(why) => DoctorFinding::not_checked(Topic::Directories, "contents", why, command),
     }
 }

@@ -160,7 +160,7 @@ fn good_host_is_ok_in_every_topic() {
         let mut topics: Vec<_> = findings.iter().map(|finding| finding.topic.as_str()).collect();
         topics.dedup();
         let all = [
-            "kernel", "cgroups", "programs", "runtimes", "sandbox", "rules", "keys", "places",
+            "kernel", "cgroups", "programs", "runtimes", "sandbox", "rules", "keys", "directories",
             "disk", "clock", "log",
         ];
         assert_eq!(topics, all);
@@ -444,7 +444,7 @@ fn directories_are_compared_with_expected_modes() {
         FaultCase { what: "no directory", host: good_service,
             harm: |it| it.directories[0].entry = entry("/var/spool/toolexec/approved", FileKind::Other, 0o777, 0),
             verdict: Failure, object: "/var/spool/toolexec/approved", words: &["not a directory"], remedy: "mkdir" },
-        FaultCase { what: "rubbish", host: good_service, harm: |it| it.survey = Some(Ok(3)),
+        FaultCase { what: "leftovers", host: good_service, harm: |it| it.survey = Some(Ok(3)),
             verdict: Warning, object: "contents", words: &["3"],
             remedy: "toolexec doctor --spool /var/spool/toolexec --state /var/lib/toolexec" },
     ]);
@@ -508,7 +508,7 @@ fn full_volatile_or_read_only_disks_are_reported() {
 fn clock_and_log_faults_are_reported() {
     #[rustfmt::skip]
     check(&[
-        FaultCase { what: "nobody's", host: good_host, harm: |it| it.clock.synchronized = Ok(false),
+        FaultCase { what: "not synchronized", host: good_host, harm: |it| it.clock.synchronized = Ok(false),
             verdict: Warning, object: "synchronization", words: &["2027"], remedy: "timedatectl set-ntp" },
         FaultCase { what: "behind", host: good_service,
             harm: |it| it.clock.newest = Some((UtcTime::from_unix(NOW_UNIX + 60), "/r/TS-x".into())),
